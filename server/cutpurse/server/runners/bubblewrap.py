@@ -51,7 +51,7 @@ class BubblewrapRunner:
     image: Final = ""
 
     def __init__(self, groups: Cgroups | None = None) -> None:
-        """`groups`: where control groups can be made; None: what there is on this host."""
+        """Set up the runner.  groups: where control groups can be made; None finds what this host has."""
         self._groups = groups
 
     @property
@@ -73,7 +73,7 @@ class BubblewrapRunner:
         return self.start_anyhow(task)
 
     def start_anyhow(self, task: ProgramSpec) -> SandboxedProcess:
-        """The same, without a look at what is missing.  Raises RunnerError, OSError."""
+        """Start a program without checking what is missing.  Raises RunnerError, OSError."""
         descriptors = _Descriptors()
         group = None
         try:
@@ -128,7 +128,7 @@ def _user() -> tuple[str, ...]:
 
 
 def _sandbox(task: ProgramSpec, filter_file: int, passwd: int, group: int) -> Iterator[str]:
-    """What bubblewrap is told, in its order: a later line can cover an earlier one."""
+    """Return the arguments of bubblewrap, in order: a later one can cover an earlier one."""
     yield from ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
     yield from ("--die-with-parent", "--new-session", "--hostname", "bot", "--seccomp", str(filter_file))
     yield from ("--ro-bind", "/usr", "/usr")
@@ -172,7 +172,7 @@ def _readable(runtimes: Sequence[Path]) -> Iterator[str]:
 
 
 def _inside_first(limits: ResourceLimits, group: Group | None) -> tuple[str, ...]:
-    """What is done inside: processes counted there are the program's own; and who was root until now becomes nobody."""
+    """Set up the inside: its processes count as the program's own, and root becomes nobody."""
     own: tuple[str, ...] = ()
     if group is None or not group.has("pids"):  # which would tell how often it has refused one
         own = ("/usr/bin/prlimit", f"--nproc={limits.processes}", "--")
@@ -183,7 +183,7 @@ def _inside_first(limits: ResourceLimits, group: Group | None) -> tuple[str, ...
 
 
 def _inside(pid: int) -> int | None:
-    """The program itself: below the first process of its namespace, which is below the one that stands for it."""
+    """Find the program itself, below the first process of its namespace, which is below bubblewrap."""
     for first in children(pid):
         for program in children(first):
             return program
@@ -197,13 +197,13 @@ class _Descriptors:
         self._open: list[int] = []
 
     def pipe(self) -> tuple[int, int]:
-        """An end to read, and one to write."""
+        """Open a pipe: an end to read, and one to write."""
         ends = os.pipe()
         self._open += ends
         return ends
 
     def file(self, content: bytes) -> int:
-        """A file in memory, to be read from its beginning."""
+        """Make a file in memory, to be read from its beginning."""
         made = os.memfd_create("cutpurse", os.MFD_CLOEXEC)
         self._open.append(made)
         os.write(made, content)

@@ -58,7 +58,7 @@ def cause_of(code: int, number: int, counted: UsageCounters | None) -> Cause:
 
 
 def text_of(cause: Cause, limits: ResourceLimits, code: int, number: int) -> str:
-    """The same in one line for people."""
+    """Describe why a program ended, in one line for its owner."""
     return _TEXTS[cause](limits, code, number)
 
 

@@ -87,7 +87,7 @@ class Group:
         return self._cpu_s or seconds
 
     def peak_bytes(self) -> int | None:
-        """The most memory at once so far; where the kernel does not keep it, as seen at the times of asking."""
+        """Return the peak memory so far; if the kernel does not store it, the most seen when asked."""
         names = ("memory.peak", "memory.current") if self._version == 2 else ("memory.max_usage_in_bytes",)
         for name in names:
             if (seen := self._number("memory", name)) is not None:
@@ -105,7 +105,7 @@ class Group:
         return self._field("pids", "pids.events", "max") or 0
 
     def processes(self) -> set[int]:
-        """The numbers of those that are in it."""
+        """List the processes in the group."""
         found: set[int] = set()
         for door in self.doors:
             with suppress(OSError):
@@ -164,11 +164,11 @@ class Cgroups:
         self.version = version
 
     def lacks(self) -> tuple[str, ...]:
-        """The controllers that cannot be used."""
+        """List the controllers that cannot be used."""
         return tuple(name for name in CONTROLLERS if name not in self._parents)
 
     def make(self) -> Group | None:
-        """A new group without limits; None where there can be none.  Raises OSError."""
+        """Make a group without limits; None if there can be none.  Raises OSError."""
         if not self._parents:
             return None
         name = f"cutpurse-{os.getpid()}-{next(_numbers)}"
@@ -192,7 +192,7 @@ NONE: Final = Cgroups({}, 0)
 
 @cache
 def cgroups(root: Path = ROOT, membership: Path = MEMBERSHIP) -> Cgroups:
-    """What this host has and lets us use; looked for once."""
+    """Find the control groups that this host has and lets us use, once."""
     try:
         lines = membership.read_text(encoding="ascii").split()
     except OSError:  # no Linux
@@ -204,7 +204,7 @@ def cgroups(root: Path = ROOT, membership: Path = MEMBERSHIP) -> Cgroups:
 
 
 def group_of(pid: int, name: str, root: Path = ROOT, proc: Path = Path("/proc")) -> Group | None:
-    """The group that somebody else made for this process, to be read; None where it cannot be seen from here.
+    """Find the group that an engine made for this process, for reading; None if it cannot be seen from here.
 
     name: what the path of the group must hold, so that it is not that of another process of the same number.
     """

@@ -128,7 +128,7 @@ class ContainerRunner:
 
     @contextmanager
     def _filter(self) -> Iterator[str]:
-        """The list of system calls, as the engine takes it: podman reads a file, Docker the words themselves."""
+        """Return the list of system calls as the engine takes it: podman reads a file, Docker the text itself."""
         words = json.dumps(seccomp.profile())
         if not self._is_podman:
             yield words

@@ -77,7 +77,7 @@ class Engine:
         return any("podman" in str(part.get("Name")).lower() for part in parts)
 
     def info(self) -> dict[str, Any]:
-        """What it can do here."""
+        """Return what the engine can do here."""
         return self._told("GET", "/info")
 
     def has_image(self, name: str) -> bool:
@@ -119,7 +119,7 @@ class Engine:
         return self._told("GET", f"/containers/{container}/json")
 
     def figures(self, container: str) -> dict[str, Any]:
-        """What it uses now."""
+        """Return what a container uses now."""
         return self._told("GET", f"/containers/{container}/stats", {"stream": "false", "one-shot": "true"})
 
     def containers(self, label: str) -> list[dict[str, Any]]:
@@ -157,7 +157,7 @@ class Engine:
 
 
 def _check(answer: httpx.Response) -> None:
-    """Raises EngineError with the engine's words."""
+    """Check an answer.  Raises EngineError with the engine's words."""
     if answer.status_code < 400:
         return
     answer.read()

@@ -139,7 +139,7 @@ class ContainerProgram:
                 self._stream.send(words)
 
     def _kill(self) -> None:
-        """The shell goes, and all with it; a container that cannot even do that is ended by its engine."""
+        """End the shell and all below it; the engine ends a container that cannot even do that."""
         with self._lock, suppress(OSError):
             if self._stream is not None and self._killed_at is None:
                 self._killed_at = time.monotonic()
@@ -242,7 +242,7 @@ class ContainerProgram:
 
 
 def counted_of(engine: Engine, container: str, pid: int) -> UsageSample | Group:
-    """What counts the use of a container whose first process is `pid`.  Raises EngineError.
+    """Choose what counts the use of a container whose first process is `pid`.  Raises EngineError.
 
     An engine that makes no control groups, as one without root where they are of version 1, is not asked: it tells
     what the whole machine has used.
@@ -269,7 +269,7 @@ class UsageSample(ABC):
         return self._cpu_s
 
     def peak_bytes(self) -> int:
-        """The most memory at once."""
+        """Return the peak memory."""
         return self._peak
 
     def out_of_memory(self) -> int:

@@ -20,7 +20,7 @@ class DiskQuota:
     """A folder that may grow by so many bytes."""
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
-        """What is in it now is not counted.  Raises OSError."""
+        """Count from now on; what is in the folder is not counted.  Raises OSError."""
         self._folder = folder
         before = _size(folder)
         if before is None:

@@ -36,7 +36,7 @@ def launcher(group: Group | None) -> tuple[str, ...]:
 
 
 def begin(command: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]:
-    """Ends it: says that all is ready, talks to whoever listens to the program from now on, and becomes that.
+    """Build the last step of a launch: say that all is ready, connect the output, and become the program.
 
     By now all of it ends with us. Had we ended before that, nobody would hear that it is ready, and so it ends as well.
     before: what it becomes first; it becomes the program.

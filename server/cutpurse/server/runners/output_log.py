@@ -80,7 +80,7 @@ class OutputLog:
 
 
 def read_talk(file: Path, most: int) -> str:
-    """What is kept of a program's talk, the newest, at most so many bytes; also of one that has long ended."""
+    """Return the newest bytes of a program's stored output, also of one that ended long ago."""
     kept = b""
     for part in (_before(file), file):
         try:

@@ -134,13 +134,13 @@ class Running(Protocol):
         """How it ended, as soon as it has; None if it has not after so many seconds."""
 
     def use(self) -> ResourceUse:
-        """What it has used so far, also after its end."""
+        """Return what the program has used so far, also after its end."""
 
     def stop(self, grace_s: float = 2.0) -> ExitStatus:
         """Ask it to end, give it so many seconds, and end it with all that it started: none is left afterwards."""
 
     def talk(self) -> str:
-        """What it said, the newest, at most `talk_bytes`; control characters are shown as \\x1b and the like."""
+        """Return its newest output, at most `talk_bytes`; control characters are shown as \\x1b and the like."""
 
 
 class Runner(Protocol):
@@ -158,7 +158,7 @@ class Runner(Protocol):
         """Why it cannot be used here, and what to do, in one line; None if it can."""
 
     def weaker(self) -> tuple[str, ...]:
-        """What of the contract is not, or less surely, kept on this machine, a line each."""
+        """List what this machine does not hold of the contract, or holds less surely, a line each."""
 
     def start(self, task: ProgramSpec) -> Running:
         """Start a program.  Raises RunnerError where that is not possible here, OSError if the system refuses."""

@@ -74,6 +74,6 @@ class ProcessRunner:
 
 
 def _with_us() -> tuple[str, ...]:
-    """What ends a program with the server, however that ends; where there is none, it finds nobody and goes."""
+    """Return what ends a program with the server, however the server ends."""
     found = shutil.which("setpriv")
     return () if found is None else (found, "--pdeathsig", "KILL", "--")

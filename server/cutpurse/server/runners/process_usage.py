@@ -16,7 +16,7 @@ MOST: Final = 4_096  # processes that are looked at
 
 
 def children(pid: int) -> list[int]:
-    """The processes that this one started and that live; empty where the system does not tell."""
+    """List the living processes that this one started; empty if the system does not tell."""
     found: list[int] = []
     with suppress(OSError):
         for thread in (PROC / str(pid) / "task").iterdir():
@@ -26,7 +26,7 @@ def children(pid: int) -> list[int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """This one, and all below it."""
+    """List this process, and all below it."""
     found = [pid]
     for one in found:
         if len(found) > MOST:

@@ -19,7 +19,7 @@ _NOT_FOR_BOTS: Final = ("server", "leaderboard")
 
 
 def python_runtime() -> tuple[Path, ...]:
-    """The folders of our own interpreter, of its environment, and of this package where it is not in there.
+    """List the folders of our interpreter, of its environment, and of this package if it is elsewhere.
 
     With them go links by which the environment finds the interpreter, where they lie elsewhere: as those in
     ~/.local/bin that uv makes.
@@ -38,7 +38,7 @@ def search_path(runtimes: Iterable[Path]) -> str:
 
 
 def _links(program: Path, shown: Sequence[Path]) -> Iterator[Path]:
-    """The links on the way to a program, of files and of folders, that would be missed where only these are shown."""
+    """List the links on the way to a program that would be missing if only these folders were shown."""
     while True:
         steps = (*reversed(program.parents), program)
         made = (step for step in steps if not any(folder.is_relative_to(step) for folder in shown))
@@ -51,7 +51,7 @@ def _links(program: Path, shown: Sequence[Path]) -> Iterator[Path]:
 
 
 def _venvs_first(runtimes: Sequence[Path]) -> list[Path]:
-    """An environment goes before the interpreter it was made from, whose `python` knows nothing of it."""
+    """Order folders so that an environment comes before its interpreter, whose `python` does not know it."""
     return sorted(runtimes, key=lambda folder: not (folder / "pyvenv.cfg").exists())
 
 

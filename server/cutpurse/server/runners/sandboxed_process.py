@@ -218,7 +218,7 @@ class SandboxedProcess:
         return ears
 
     def _undo(self, process: subprocess.Popen[bytes]) -> None:
-        """It was started, and did not come to run."""
+        """Note that the program was started and did not come to run."""
         self._kill()
         process.wait()
         self._is_reaped = True
@@ -342,7 +342,7 @@ class _ProcessOutput:
     """What is heard of a program: never so much that it costs more than a little, and never so little that it waits."""
 
     def __init__(self, pipe: int, talk: OutputLog) -> None:
-        """The pipe is closed here, by `let_go`.  Raises OSError, and it is closed."""
+        """Release the program, and close the pipe in any case.  Raises OSError."""
         self._pipe: int | None = pipe
         self._talk = talk
         self.again_at = 0.0  # it says too much: not before then
@@ -410,7 +410,7 @@ def _end(talk: OutputLog) -> None:
 
 
 def _held(pids: Sequence[int]) -> list[int]:
-    """A handle of each process, which is readable when that has ended."""
+    """Open a handle of each process, which is readable when that has ended."""
     return [handle for pid in pids if (handle := _handle(pid)) >= 0]
 
 

@@ -74,7 +74,7 @@ def missing() -> str | None:
 
 @cache
 def bpf() -> bytes:
-    """The filter, as the kernel takes it."""
+    """Return the filter as the kernel takes it."""
     import pyseccomp as made
 
     rules = made.SyscallFilter(made.ERRNO(errno.ENOSYS))
@@ -96,7 +96,7 @@ def bpf() -> bytes:
 
 
 def profile() -> dict[str, Any]:
-    """The same list as engines of containers take it: https://docs.docker.com/engine/security/seccomp/.
+    """Return the list as container engines take it: https://docs.docker.com/engine/security/seccomp/.
 
     Docker before 23 passes over `defaultErrnoRet` and answers with EPERM what no rule names. The C library makes do
     without clone3 if it is told that there is none, and makes no thread if it may not; so a rule names it.
@@ -126,6 +126,6 @@ def profile() -> dict[str, Any]:
 
 
 def _add(rules: Any, made: Any, action: int, name: str, *arguments: Any) -> None:
-    """A rule, if this machine's processor and library know the call; the others are refused anyway."""
+    """Add a rule, if this machine's processor and library know the call; others are refused anyway."""
     if made.resolve_syscall(made.Arch.NATIVE, name) >= 0:
         rules.add_rule(action, name, *arguments)

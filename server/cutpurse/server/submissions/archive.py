@@ -62,7 +62,7 @@ class ArchiveMember:
 
 
 def contents(archive: bytes) -> list[ArchiveMember]:
-    """The files of an archive, in the order of their bytes.  Raises ArchiveError for what is not taken."""
+    """List the files of an archive, in the order of their bytes.  Raises ArchiveError for a rejected archive."""
     if len(archive) > MOST_PACKED:
         raise ArchiveError(f"the archive has {len(archive):,} bytes; {MOST_PACKED:,} are the most")
     entries: list[ArchiveMember] = []
@@ -84,7 +84,7 @@ def contents(archive: bytes) -> list[ArchiveMember]:
 
 
 def read_entry(archive: bytes, entry: ArchiveMember) -> bytes:
-    """The bytes of a file.  Raises ArchiveError if they are not what was said."""
+    """Read a file.  Raises ArchiveError if it is not as declared."""
     return b"".join(_inflated(archive, entry))
 
 
@@ -128,7 +128,7 @@ class _Head:
 
 
 def _central(archive: bytes) -> Iterator[tuple[_Head, str, bool, bool]]:
-    """The entries of the list in the order of their bytes, with name, whether it is a folder, and a program."""
+    """List the members in the order of their bytes, with name, and whether each is a folder or a program."""
     end = len(archive) - _END.size
     if end < 0 or not archive.startswith(b"PK"):
         raise ArchiveError("this is no zip archive")
@@ -164,7 +164,7 @@ def _central(archive: bytes) -> Iterator[tuple[_Head, str, bool, bool]]:
 
 
 def _name(raw: bytes) -> tuple[str, bool]:
-    """The name of an entry, and whether it is a folder's."""
+    """Return the name of a member, and whether it is a folder."""
     shown = repr(raw.decode("utf-8", "replace")[:80])
     try:
         text = raw.decode("ascii")
@@ -252,7 +252,7 @@ def _check_ratio(total: int, packed: int) -> None:
 
 # -- what it holds
 def _inflated(archive: bytes, entry: ArchiveMember) -> Iterator[bytes]:
-    """The bytes of a file, piece by piece, never more than it said.  Raises ArchiveError."""
+    """Read a file piece by piece, never more than declared.  Raises ArchiveError."""
     view = memoryview(archive)[entry.start : entry.start + entry.packed]
     crc, left = 0, entry.size
     for piece in _pieces(view, entry):

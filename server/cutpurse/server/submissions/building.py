@@ -33,7 +33,7 @@ class NotBuilt(Exception):
 
 
 def manifest_of(archive: bytes) -> Manifest:
-    """What the bot.toml of an archive says.  Raises ArchiveError for a bad archive, UsageError for what it says."""
+    """Read the bot.toml of an archive.  Raises ArchiveError for a bad archive, UsageError for its content."""
     for entry in contents(archive):
         if entry.name == MANIFEST:
             return read_manifest(read_entry(archive, entry))

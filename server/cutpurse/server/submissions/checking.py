@@ -150,7 +150,7 @@ class _Checked:
         return "still runs" if ended is None else _words(ended)
 
     def last_words(self) -> str:
-        """The last lines of what it said."""
+        """Return the last lines of its output."""
         return last_words(self._shown(self._running.talk()).splitlines())
 
     def stop(self, grace_s: float = 2.0) -> bool:
@@ -206,7 +206,7 @@ def _watch(running: Running, tell: Callable[[], object]) -> None:
 
 
 async def _against_itself(game: str, visit: Visit) -> str:
-    """It has every seat of a match, each a table of its own."""
+    """Play a match in which it has every seat, each as a table of its own."""
     guest = await visit.guest()
     if game not in visit.plays(guest):
         return "it does not play this game"

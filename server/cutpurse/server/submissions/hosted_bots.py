@@ -65,12 +65,12 @@ class SubmissionStore(Protocol):
     def submissions(
         self, owner: str | None = None, bot: str | None = None, version: str | None = None, limit: int | None = None
     ) -> list[SubmissionEntry]:
-        """The newest first."""
+        """List submissions, the newest first."""
 
     def set_submission(
         self, submission: int, state: str, changed: datetime, why: str = "", log: str | None = None
     ) -> SubmissionEntry:
-        """It is so far."""
+        """Set the state of a submission."""
 
 
 @dataclass(slots=True, eq=False)
@@ -157,7 +157,7 @@ class HostedBots:
 
     # -- on any thread
     def uses(self) -> Mapping[Identity, Callable[[], ResourceUse]]:
-        """What those use that run now."""
+        """Return what the running bots use."""
         return self._uses
 
     def is_running(self, submission: int) -> bool:
@@ -166,7 +166,7 @@ class HostedBots:
         return course is not None and course.running is not None
 
     def talk(self, submission: int) -> str:
-        """The newest of what it said since the server began."""
+        """Return its newest output since the server began."""
         running = self._talks.get(submission)
         return self._earlier.get(submission, "") + ("" if running is None else running.talk())
 
@@ -177,7 +177,7 @@ class HostedBots:
         self._woken.set()
 
     def begin(self) -> None:
-        """The server listens."""
+        """Start, now that the server listens."""
         self._thread = threading.Thread(target=self._keep, name="residents", daemon=True)
         self._thread.start()
 
@@ -260,7 +260,7 @@ class HostedBots:
                 self._courses[number].entry = entry
 
     def _forget(self) -> None:
-        """What those said who run no more is kept of the newest only."""
+        """Remove the output of bots that run no more, but for the newest."""
         over = sorted({*self._talks, *self._earlier} - self._courses.keys())[:-MOST_TALKS]
         if over:
             self._talks = {number: one for number, one in self._talks.items() if number not in over}
@@ -302,7 +302,7 @@ class HostedBots:
         self._woken.set()
 
     def _again(self, course: _BotState, now: float) -> None:
-        """It has played its match and ended, as it should, or did not speak: another process is started at once."""
+        """Start another process at once: this one played its match and ended, or never spoke."""
         if course.running is not None:
             said = self._earlier.get(course.entry.id, "") + course.running.talk()
             self._earlier = {**self._earlier, course.entry.id: said[-MOST_EARLIER:]}
@@ -313,7 +313,7 @@ class HostedBots:
             self._start(course, now)
 
     def _ended(self, course: _BotState, ended: ExitStatus, now: float) -> None:
-        """It has ended by itself, or for what it did."""
+        """Note that a bot ended by itself, or for what it did."""
         said = ""
         if course.running is not None:
             text = without_paths(course.running.talk(), self._storage.tree(course.entry.digest), self._storage.run)
@@ -321,7 +321,7 @@ class HostedBots:
         self._over(course, ended.text + (f"; its last words: {said}" if said else ""), now)
 
     def _over(self, course: _BotState, how: str, now: float, *, is_its_own: bool = True) -> None:
-        """It is not there: it is started again, the sooner the longer it lived, or taken off for its own faults."""
+        """Restart a bot, the sooner the longer it lived, or take it off for its own faults."""
         if now - course.started >= LIVED_S:
             course.wait_s, course.ends = FIRST_WAIT_S, 0
         self._leave(course)

@@ -42,15 +42,15 @@ class IntakeStore(Protocol):
     def set_submission(
         self, submission: int, state: str, changed: datetime, why: str = "", log: str | None = None
     ) -> SubmissionEntry:
-        """It is so far."""
+        """Set the state of a submission."""
 
     def accept(self, submission: int, changed: datetime, log: str) -> SubmissionEntry:
-        """It passed its check, and plays."""
+        """Accept and activate a submission."""
 
     def submissions(
         self, owner: str | None = None, bot: str | None = None, version: str | None = None, limit: int | None = None
     ) -> list[SubmissionEntry]:
-        """The newest first."""
+        """List submissions, the newest first."""
 
 
 class Intake:
@@ -118,7 +118,7 @@ class Intake:
             self._lock.notify()
 
     def close(self) -> None:
-        """The same, and wait until that is so."""
+        """Drain, and wait until that is done."""
         self.drain()
         if self._thread is not None:
             self._thread.join()

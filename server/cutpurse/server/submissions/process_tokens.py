@@ -32,14 +32,14 @@ class ProcessTokens:
         self._is_changed = False
 
     def give(self, owner: str, resident: HostedBotIdentity) -> Token:
-        """A token for a process of this bot. One that plays a single match keeps nothing from one to the next."""
+        """Make a token for a process of this bot. One for a single match carries nothing over to the next."""
         token, forgets = new_token(), resident.one_match is not None
         with self._lock:
             self._grants[token.id] = (token.digest, Grant(owner, token.id, SCOPES, forgets, resident))
         return token
 
     def take_back(self, token: Token) -> None:
-        """It is good for nothing any more; a stream that came with it is ended within a second."""
+        """Revoke a token; its stream ends within a second."""
         with self._lock:
             self._grants.pop(token.id, None)
             self._is_changed = True

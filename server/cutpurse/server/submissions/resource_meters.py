@@ -28,7 +28,7 @@ class ResourceMeters:
         self._began: dict[str, dict[Identity, tuple[Callable[[], ResourceUse], float]]] = {}
 
     def started(self, match: OpenMatch) -> None:
-        """A match begins."""
+        """Note that a match begins."""
         running = self._uses()
         began = {seat: (running[seat], running[seat]().cpu_s) for seat in match.seats if seat in running}
         if began:
@@ -37,7 +37,7 @@ class ResourceMeters:
                 del self._began[next(iter(self._began))]
 
     def measured(self, result: FinishedMatch) -> FinishedMatch:
-        """The result with what they used; a bot whose process is another by now has used what cannot be told."""
+        """Add resource usage to a result; it is unknown for a bot that has another process by now."""
         began = self._began.pop(result.match, None)
         if began is None:
             return result

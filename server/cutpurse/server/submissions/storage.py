@@ -28,7 +28,7 @@ SOCKET_PATH_MOST: Final = 90  # bytes of the longest socket's name here; systems
 
 
 def storage_beside(database: Path) -> Path:
-    """The folder that belongs to a database."""
+    """Return the folder that belongs to a database."""
     return database.with_name(f"{database.name}.bots")
 
 
@@ -36,7 +36,7 @@ class Storage:
     """See the module's docstring."""
 
     def __init__(self, root: Path) -> None:
-        """Makes the folders, and clears away what an earlier run left half done.  Raises OSError."""
+        """Make the folders, and remove what an earlier run left half done.  Raises OSError."""
         self.root: Final = root.absolute()
         self.root.mkdir(mode=0o700, parents=False, exist_ok=True)
         self.root.chmod(0o700)
@@ -78,7 +78,7 @@ class Storage:
         return digest
 
     def archive(self, digest: bytes) -> bytes:
-        """The archive.  Raises OSError, FileNotFoundError if it is not there, or is not what it was."""
+        """Read the archive.  Raises OSError, FileNotFoundError if it is missing or has changed."""
         content = (self._folder(digest) / ARCHIVE).read_bytes()
         if sha256(content).digest() != digest:
             raise FileNotFoundError("the archive is damaged")
@@ -101,7 +101,7 @@ class Storage:
         return part
 
     def built(self, digest: bytes) -> Path:
-        """What is in `part` is whole; the tree."""
+        """Put the complete tree in `part` into its place, and return it."""
         tree = self.tree(digest)
         _away(tree)
         self._part(digest).replace(tree)
@@ -111,7 +111,7 @@ class Storage:
         return self._folder(digest) / f"{TREE}{PART}"
 
     def remove(self, digest: bytes) -> None:
-        """It is not kept any more."""
+        """Remove an archive."""
         _away(self._folder(digest))
 
     def remove_others(self, kept: Iterable[bytes]) -> int:
@@ -144,7 +144,7 @@ class Storage:
         return folder
 
     def no_arena(self, name: str) -> None:
-        """That folder is not needed any more."""
+        """Remove that folder."""
         _away(self.run / name)
 
 

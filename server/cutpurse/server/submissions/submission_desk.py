@@ -73,7 +73,7 @@ _STATES: Final = {
 def requested_ladders(
     manifest: Manifest, ladders: Sequence[str], offered: Mapping[str, Sequence[str]]
 ) -> dict[str, Sequence[str]]:
-    """What a bot would play: ladders by game.  offered: what there is for its owner.  Raises CallRefused."""
+    """Return what a bot would play: ladders by game.  offered: what its owner can see.  Raises CallRefused."""
     offered = {game: names for game, names in offered.items() if names}
     games = {name: game for game, names in offered.items() for name in names}
     wanted: dict[str, list[str]] = {}
@@ -99,7 +99,7 @@ def requested_ladders(
 
 
 def owners_who_play(store: Store, at: datetime) -> set[str]:
-    """The owners with a token by which bots are let in at this moment.  Raises StoreError."""
+    """List the owners with a token that admits bots now.  Raises StoreError."""
     return {token.owner for token in store.tokens() if token.is_good(at) and "play" in token.scopes}
 
 
@@ -169,7 +169,7 @@ class SubmissionDesk:
         return Relay(path, self._storage.server_socket, self._loop, self._log, bot=bot)
 
     def drain(self) -> None:
-        """The server is about to stop: nothing new is taken up or started. Does not wait."""
+        """Accept and start nothing new, since the server is about to stop. It does not wait."""
         self.intake.drain()
         self.residents.drain()
 
@@ -180,7 +180,7 @@ class SubmissionDesk:
         self._storage.close()
 
     def _sync(self) -> None:
-        """What is active runs; where the store cannot be asked now, as soon as it can.
+        """Run what is active, as soon as the store can be asked.
 
         So nothing is told to have failed that is written down, as that a bot plays no more.
         """
@@ -238,7 +238,7 @@ class SubmissionDesk:
                 )
 
     def look(self, content: bytes) -> Manifest:
-        """What an archive says of its bot.  Raises CallRefused for one that is not taken."""
+        """Read what an archive says of its bot.  Raises CallRefused for a rejected one."""
         try:
             return manifest_of(content)
         except (ArchiveError, UsageError) as problem:
@@ -305,7 +305,7 @@ class SubmissionDesk:
         self._remove([one.digest for one in gone])
 
     def _remove(self, digests: Sequence[bytes]) -> None:
-        """Archives that are not kept any more, unless somebody else's are the same."""
+        """Remove archives that are no longer stored, unless another owner's is the same."""
         if digests:
             still = {one.digest for one in self._store.submissions() if one.is_kept}
             for digest in digests:
@@ -313,7 +313,7 @@ class SubmissionDesk:
                     self._storage.remove(digest)
 
     def entries(self, owner: str, bot: str = "", version: str = "") -> list[SubmissionEntry]:
-        """What an owner handed in, the newest first."""
+        """List what an owner submitted, the newest first."""
         return self._store.submissions(owner, bot or None, version or None, MOST_LISTED)
 
     def entry(self, owner: str, bot: str, version: str = "") -> SubmissionEntry:
@@ -325,7 +325,7 @@ class SubmissionDesk:
         return found[0]
 
     def log(self, entry: SubmissionEntry) -> tuple[str, str]:
-        """What was seen when it was built and checked, and what it has said since the server began."""
+        """Return the log of its build and check, and its output since the server began."""
         talk = without_paths(
             self.residents.talk(entry.id), self._storage.tree(entry.digest), self._storage.run / f"bot-{entry.id}"
         )
@@ -346,7 +346,7 @@ class SubmissionDesk:
             raise _not_kept(entry) from None
 
     def retire(self, owner: str, bot: str, version: str = "") -> SubmissionEntry:
-        """It plays no more.  Raises CallRefused."""
+        """Retire a bot.  Raises CallRefused."""
         active = [one for one in self.entries(owner, bot, version) if one.is_active] if bot else []
         if not active:
             self.entry(owner, bot, version)
@@ -357,7 +357,7 @@ class SubmissionDesk:
         return entry
 
     def activate(self, owner: str, bot: str, version: str) -> SubmissionEntry:
-        """This version plays.  Raises CallRefused, and CallRefused of the leaderboard for one that may not."""
+        """Activate this version.  Raises CallRefused, also for one that the leaderboard does not allow."""
         with self._keeping:
             entry = self.entry(owner, bot, version)
             others = _playing(self._store.submissions(owner)) - {entry.bot}
@@ -395,7 +395,7 @@ def _not_kept(entry: SubmissionEntry) -> CallRefused:
 
 
 def _playing(entries: Iterable[SubmissionEntry]) -> set[str]:
-    """The bots of which a version plays, or will once it is checked."""
+    """List the bots with a version that plays, or will once it is checked."""
     return {one.bot for one in entries if one.is_active or one.state in UNDER_WAY}
 
 

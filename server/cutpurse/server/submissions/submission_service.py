@@ -45,7 +45,7 @@ class Ladders(Protocol):
     """What is asked of the lobby, on the event loop: a `Lobby`."""
 
     def ladders(self, owner: str) -> Mapping[str, Sequence[str]]:
-        """The ladders of each game that are there for this owner."""
+        """List the ladders of each game that this owner can see."""
 
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
         """Whether a bot may play them.  Raises CallRefused."""
@@ -111,7 +111,7 @@ class SubmissionService:
 
     # -- handing in
     async def submit(self, _requests: object, context: Context) -> bytes:
-        """The call Submit."""
+        """Answer Submit."""
 
         async def told(owner: str) -> bytes:
             if not self._is_open():
@@ -220,7 +220,7 @@ class SubmissionService:
         return submission_pb2.ActivateVersionResponse(submission=self._desk.shown(entry))
 
     async def get_archive(self, request: bytes, context: Context) -> None:
-        """The call GetArchive."""
+        """Answer GetArchive."""
 
         async def told(owner: str) -> None:
             asked = submission_pb2.GetArchiveRequest.FromString(request)
@@ -242,7 +242,7 @@ class SubmissionService:
         return grant.owner
 
     async def _guarded(self, answer: Callable[[str], Awaitable[Told]], context: Context) -> Told:
-        """What an owner is answered, or the end of the call."""
+        """Answer an owner, or end the call."""
         try:
             owner = await self._owner(context)
             with self._turn(owner):
@@ -255,7 +255,7 @@ class SubmissionService:
 
     @contextmanager
     def _turn(self, owner: str) -> Iterator[None]:
-        """A call is being answered; one that was not let in is none.  Raises CallRefused if there are too many."""
+        """Count a call while it is answered, if it was admitted.  Raises CallRefused if there are too many."""
         if self._calls[owner] >= MOST_BY_OWNER:
             raise CallRefused("STREAMS", f"{MOST_BY_OWNER} calls of {owner} are being answered; wait for one")
         if self._calls.total() >= MOST_CALLS:

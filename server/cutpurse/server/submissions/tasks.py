@@ -51,7 +51,7 @@ def build_task(manifest: Manifest, folder: Path, talk: Path) -> ProgramSpec:
 
 
 def play_task(manifest: Manifest, folder: Path, arena: Path, talk: Path, token: str = "") -> ProgramSpec:
-    """The bot itself: it sees a socket, and has a token for it."""
+    """Describe the bot itself: it sees a socket, and has a token for it."""
     return ProgramSpec(
         name=f"{manifest.name}:{manifest.version}",
         folder=folder,
@@ -80,7 +80,7 @@ def _for_runtimes() -> dict[str, str]:
 
 
 def without_paths(text: str, folder: Path, arena: Path | None = None) -> str:
-    """What a program said, as its author may read it: no path of this machine is in it."""
+    """Return a program's output as its author may read it, without paths of this machine."""
     known = [(folder, "/bot"), *([(arena, "/run/cutpurse")] if arena is not None else [])]
     known += [(path, f"/runtime{number}") for number, path in enumerate(python_runtime())]
     for path, name in sorted(known, key=lambda pair: -len(str(pair[0]))):

@@ -39,7 +39,7 @@ ROUTERS: Final = tuple(
 
 
 def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
-    """The app.  live: the league is that of a server that runs; bots_dial: where bots dial in there."""
+    """Make the app.  live: the league is that of a running server; bots_dial: where bots dial in there."""
     app = FastAPI(
         title="Cutpurse",
         docs_url=None,
@@ -72,7 +72,7 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
 
 
 def end_streams(app: FastAPI) -> None:
-    """The page stops: whoever listens to news, or looks at a live match, is told nothing more. On its event loop."""
+    """Stop the page: end all event streams and live matches. Call it on its event loop."""
     app.state.news.close()
     app.state.watches.close()
 

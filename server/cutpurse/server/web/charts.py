@@ -83,7 +83,7 @@ def interval(low: float, high: float, axis: Axis) -> Markup:
 
 
 def scale(axis: Axis) -> Markup:
-    """The numbers of such an axis, to stand above."""
+    """Return the numbers of such an axis, to stand above it."""
     numbers = "".join(
         [
             f'<text x="{_xy(axis.at(tick, 100))}%" y="11" text-anchor="{_anchor(number, len(axis.ticks))}">'

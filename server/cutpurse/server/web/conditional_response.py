@@ -16,7 +16,7 @@ __all__ = ["conditional_response"]
 
 
 def conditional_response(request: Request, body: bytes, kind: str, headers: Mapping[str, str]) -> Response:
-    """The body, of this media type, or 304 for whoever has it."""
+    """Answer with the body, of this media type, or 304 if the client has it."""
     tag = f'W/"{sha256(body).hexdigest()[:32]}"'  # weak: on its way it may be compressed
     headers = {"ETag": tag, **headers}
     had = {one.strip() for one in request.headers.get("if-none-match", "").split(",")}

@@ -44,7 +44,7 @@ def documents_folder() -> Path:
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names of all documents but the rules, as addresses have them: "match-files"."""
+    """List the names of all documents but the rules, as in addresses: "match-files"."""
     return tuple(sorted(path.stem.replace("_", "-") for path in documents_folder().glob("*.md")))
 
 
@@ -72,7 +72,7 @@ def sheet(game: str) -> Written:
 
 @cache
 def rulings(game: str) -> Written:
-    """What the rule book of a game leaves open, each ruling with the anchor `ruling-NUMBER`.  Raises NotFound."""
+    """Return the rulings of a game, each with the anchor `ruling-NUMBER`.  Raises NotFound."""
     if game not in GAMES:
         raise NotFound("There is no such game.")
     text = (documents_folder() / "rulings.md").read_text(encoding="utf-8")
@@ -93,7 +93,7 @@ def rulings(game: str) -> Written:
 
 
 def picture(name: str) -> bytes:
-    """A picture of the documents, PNG.  Raises NotFound."""
+    """Return a picture of the documents, PNG.  Raises NotFound."""
     file = documents_folder() / "pictures" / f"{name}.png"
     if not re.fullmatch(r"[a-z0-9_-]{1,64}", name) or not file.is_file():
         raise NotFound("There is no such picture.")
@@ -119,7 +119,7 @@ def _read(path: str, below: int = 0) -> Written:
 
 @cache
 def _defined(game: str) -> frozenset[str]:
-    """The numbers of the rules that a sheet defines."""
+    """List the numbers of the rules that a sheet defines."""
     text = (documents_folder() / "rules" / f"{game}.md").read_text(encoding="utf-8")
     return frozenset(_DEFINITION.findall(text))
 
@@ -151,6 +151,6 @@ def _links(path: str) -> Links:
 
 
 def _below(folder: str, link: str) -> str:
-    """The path of a link of a document in this folder; a folder keeps its slash."""
+    """Resolve a link of a document in this folder; a folder keeps its slash."""
     joined = posixpath.normpath(posixpath.join(folder, link))
     return f"{joined}/" if link.endswith("/") else joined

@@ -57,7 +57,7 @@ class EventBroadcaster:
         return sum(len(topic.listeners) for topic in self._topics.values())
 
     def response(self, name: str, render: Callable[[], str], visitor: str = "") -> StreamingResponse:
-        """The answer to whoever listens to a topic from now on.  Raises ServerRefused if too many do, or after `close`.
+        """Answer a listener to a topic with its stream.  Raises ServerRefused if there are too many, or after `close`.
 
         render: gives the fragment; called on another thread, and for all listeners of this name alike.
         visitor: who listens.
@@ -139,6 +139,6 @@ class _Telling(StreamingResponse):
 
 
 def _event(name: str, text: str) -> str:
-    """A text as an event; its line ends become those of the form."""
+    """Encode a text as an event; its line ends become those of the format."""
     data = "".join([f"data: {line}\n" for line in text.splitlines() or [""]])
     return f"event: {name}\n{data}\n"

@@ -31,7 +31,7 @@ def how_to_join(request: Request) -> list[str]:
 
 
 def _as_seen(dial: str, request: Request) -> str:
-    """The address as a reader of the page can dial it: one that listens everywhere has the name of the page's host."""
+    """Return the address that a reader of the page can dial; one that listens everywhere gets the page's host name."""
     found = _ANYWHERE.fullmatch(dial.removeprefix(SECURE))
     host = request.url.hostname or ""
     if found is None or not _HOST.fullmatch(host):

@@ -55,7 +55,7 @@ class _AnswerCache:
         self._lock = threading.Lock()
 
     def get(self, question: object, ask: Callable[[], T]) -> T:
-        """The answer that is kept, or what `ask` gives.  Raises what it raises, which is kept as well."""
+        """Return the cached answer, or what `ask` returns.  Raises what `ask` raises, which is cached as well."""
         with self._lock:
             self._let_go()
             asked = self._asked.get(question)
@@ -136,7 +136,7 @@ class Asking:
         return self._last.away_since_ms
 
     def only_now(self) -> Self:
-        """The same league, asked by those who want no earlier answer when the server does not answer."""
+        """Return a client that never falls back on earlier answers."""
         strict = copy.copy(self)
         strict._falls_back = False
         return strict
@@ -147,7 +147,7 @@ class Asking:
         return self._told(kept, (name, request.SerializeToString(deterministic=True)), lambda: call(request))
 
     def _told(self, kept: _AnswerCache, question: object, ask: Callable[[], Message]) -> Any:
-        """What is kept of the answer, else what the server says, else what it said last."""
+        """Return the cached answer, else what the server says, else what it said last."""
 
         def asked() -> Message:
             return kept.get(question, lambda: self._last.call(ask))
@@ -168,13 +168,13 @@ class Asking:
         raise NotFound(f"there is no ladder {name!r:.80}")
 
     def rankings(self, ladder: str, every_version: bool = False) -> Sequence[ladder_pb2.Ranking]:
-        """The best first, all pages."""
+        """List the rankings, all pages, the best first."""
         return list(ranking_pages(lambda request: self._ask("ListRankings", request), ladder, every_version))
 
     def rankings_page(
         self, ladder: str, every_version: bool = False, limit: int = 0, after: int = 0
     ) -> ladder_pb2.ListRankingsResponse:
-        """A page of them."""
+        """Return a page of the rankings."""
         request = ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version, limit=limit, after=after)
         told: ladder_pb2.ListRankingsResponse = self._ask("ListRankings", request)
         return told
@@ -182,13 +182,13 @@ class Asking:
     def history(
         self, ladder: str, bot: ladder_pb2.BotName, limit: int = 0, before: int = 0, *, slow: bool = False
     ) -> Sequence[ladder_pb2.RatingStep]:
-        """The newest step first."""
+        """List the history, the newest step first."""
         request = ladder_pb2.ListHistoryRequest(ladder=ladder, bot=bot, limit=limit, before=before)
         told: ladder_pb2.ListHistoryResponse = self._ask("ListHistory", request, slow)
         return told.steps
 
     def ratings(self, ladder: str, bot: ladder_pb2.BotName, *, slow: bool = False) -> Sequence[ladder_pb2.RatingPoint]:
-        """The ratings that it had, the newest first."""
+        """List past ratings, the newest first."""
         request = ladder_pb2.ListHistoryRequest(ladder=ladder, bot=bot, limit=1)
         told: ladder_pb2.ListHistoryResponse = self._ask("ListHistory", request, slow)
         return told.ratings
@@ -217,7 +217,7 @@ class Asking:
         limit: int = 0,
         before: int = 0,
     ) -> ladder_pb2.ListMatchesResponse:
-        """A page of matches that are over, the newest first."""
+        """Return a page of finished matches, the newest first."""
         request = ladder_pb2.ListMatchesRequest(
             ladder=ladder, bot=bot, faulted=faulted, since_ms=since_ms, until_ms=until_ms, limit=limit, before=before
         )
@@ -230,7 +230,7 @@ class Asking:
         return told
 
     def match_or_open(self, name: str) -> ladder_pb2.GetMatchResponse | ladder_pb2.OpenMatch:
-        """The same; or one that is being played or stored, by its whole name.  Raises NotFound for any other."""
+        """Return a finished match, or by whole name one that is played or stored.  Raises NotFound for any other."""
         try:
             return self.match(name)
         except NotFound:
@@ -245,7 +245,7 @@ class Asking:
         return told
 
     def open_matches(self, ladder: str = "", match: str = "") -> ladder_pb2.ListOpenMatchesResponse:
-        """What is being played, or with `match` that one, which may be over and not stored yet; none in a file."""
+        """List open matches, or only `match`, which may be over and not stored yet; a file has none."""
         if not self.live:
             return ladder_pb2.ListOpenMatchesResponse()
         request = ladder_pb2.ListOpenMatchesRequest(ladder=ladder, match=match)
@@ -253,11 +253,11 @@ class Asking:
         return told
 
     def record_bytes(self, name: str) -> bytes:
-        """The match file of one that is over, to be downloaded."""
+        """Return the match file of a finished match, for download."""
         return self._files.get(name, lambda: self._fetched(name))
 
     def record(self, name: str) -> FiledMatch:
-        """The same, read.  Raises RecordError if it does not hold."""
+        """Read the match file of a finished match.  Raises RecordError if it does not verify."""
         return next(read_matches(self.record_bytes(name)))
 
     def _fetched(self, name: str) -> bytes:
@@ -266,7 +266,7 @@ class Asking:
         return self._last.call(lambda: b"".join([told.piece for told in self._league.GetRecord(request)]))
 
     def watch(self, match: str = "", ladder: str = "") -> Following:
-        """A match as it is played, or those of a ladder one after the other, for spectators; nothing of it is kept.
+        """Watch a match, or those of a ladder one after the other, as a spectator; nothing is cached.
 
         Ends, or raises, when the server does; closing it lets go of it.
         """

@@ -13,5 +13,5 @@ __all__ = ["loader_of"]
 
 
 def loader_of(folder: Path) -> DictLoader:
-    """The templates of a folder as they are now, by their names."""
+    """Load the templates of a folder, by name."""
     return DictLoader({path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()})

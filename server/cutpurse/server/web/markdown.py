@@ -56,7 +56,7 @@ class Links:
 
 
 def written(text: str, links: Links, *, below: int = 0) -> Written:
-    """A document as HTML.  below: by how much its headings are lower than the text has them."""
+    """Convert a document to HTML.  below: how many levels to lower its headings."""
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
     for name, rule in _RENDERED.items():
         parser.add_render_rule(name, rule)
@@ -110,7 +110,7 @@ def _mark_rules(tokens: Sequence[Token]) -> list[str]:
 
 
 def _defined(children: Sequence[Token]) -> str | None:
-    """The number of the rule that a line defines."""
+    """Return the number of the rule that a line defines."""
     seen = [token for token in children[:4] if token.type != "text" or token.content]
     if len(seen) < 3 or [token.type for token in seen[:3]] != ["strong_open", "text", "strong_close"]:
         return None
@@ -123,7 +123,7 @@ def _text(children: Sequence[Token]) -> str:
 
 # -- links
 def _linked(children: Sequence[Token], links: Links, known: set[str]) -> Iterator[Token]:
-    """The same with links that lead to pages, and numbers of rules as links."""
+    """Rewrite links so that they lead to pages, and link the numbers of rules."""
     inside: list[bool] = []  # links that are open, and whether each is kept
     for token in children:
         if token.type == "link_open":

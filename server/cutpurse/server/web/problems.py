@@ -51,7 +51,7 @@ RETRY_S: Final = "5"
 
 
 def problem(request: Request, status: int, text: str = "") -> Response:
-    """A page, or below /api/ a document, that says what is wrong.  text: of this case, if there is more to say."""
+    """Make a page, or below /api/ a document, that says what is wrong.  text: more about this case."""
     found = HTTPStatus(status)
     title, usual = _WORDS.get(found, (found.phrase, found.description))
     if found is HTTPStatus.SERVICE_UNAVAILABLE and text:
@@ -76,7 +76,7 @@ def problem(request: Request, status: int, text: str = "") -> Response:
 
 
 def refuse(scope: Scope, status: HTTPStatus) -> ASGIApp:
-    """An answer to a request that is not looked at any further: nothing of it is repeated."""
+    """Answer a request that is not looked at any further, without repeating anything of it."""
     path = "/api/" if scope["path"].startswith("/api/") else "/"
     return problem(Request({**scope, "path": path}), status)
 

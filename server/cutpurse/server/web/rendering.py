@@ -77,18 +77,18 @@ class Rendering:
         self.environment.filters |= FILTERS
 
     def html(self, template: str, **context: object) -> str:
-        """A template, filled in."""
+        """Render a template."""
         return self.environment.get_template(template).render(context)
 
 
 def rendering_of(request: Request) -> Rendering:
-    """That of the app which a request came to."""
+    """Return the rendering of the app that got a request."""
     rendering: Rendering = request.app.state.rendering
     return rendering
 
 
 def _asking_of(request: Request) -> Asking:
-    """The league, of which pages show what was known last while its server is away; programs are told so instead."""
+    """Return the league. While its server is away, pages show what was known last; programs get an error instead."""
     ask: Asking = request.app.state.ask
     path = request.url.path
     return ask.only_now() if path.startswith(("/api/", "/events/")) or path.endswith(".csv") else ask
@@ -98,7 +98,7 @@ Asked = Annotated[Asking, Depends(_asking_of)]  # the type of a parameter of wha
 
 
 def show(request: Request, template: str, *, status: int = 200, **context: object) -> Response:
-    """A page, or 304 for a browser that has it as it is.  `here`: its path, which the template is told too."""
+    """Answer with a page, or 304 if the browser has it.  `here`: its path, which the template gets too."""
     away_since_ms = request.app.state.ask.away_since_ms
     html = rendering_of(request).html(template, here=request.url.path, away_since_ms=away_since_ms, **context)
     headers = {"Cache-Control": "no-cache"}  # which is: ask whether it is still so
@@ -109,18 +109,18 @@ def show(request: Request, template: str, *, status: int = 200, **context: objec
 
 # -- what templates can do
 def _segment(text: str) -> str:
-    """A text as one part of a path."""
+    """Quote a text as one part of a path."""
     return quote(text, safe="")
 
 
 def _bot_path(bot: Any, *, version: bool = False) -> str:
-    """The address of a bot's page: of the bot, or of the version that is named."""
+    """Return the address of a bot's page: of the bot, or of the version that is named."""
     path = f"/bots/{_segment(bot.owner or 'local')}/{_segment(bot.bot)}"
     return f"{path}/{_segment(bot.version)}" if version and bot.version else path
 
 
 def _bot_shown(bot: Any) -> str:
-    """A bot as people write it: without the owner where nobody in particular is, and without its version."""
+    """Format a bot as people write it: without the owner if there is none, and without its version."""
     name = printable(bot.bot, 64)
     return name if bot.owner in ("", "local") else f"{printable(bot.owner, 64)}/{name}"
 
@@ -131,12 +131,12 @@ def _sits_twice(bot: Any, bots: Iterable[Any]) -> bool:
 
 
 def _iso(ms: int) -> str:
-    """A moment, as a browser reads it."""
+    """Format a timestamp for a browser."""
     return _moment(ms).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _utc(ms: int) -> str:
-    """A moment, as people read it."""
+    """Format a timestamp for people."""
     return _moment(ms).strftime("%Y-%m-%d %H:%M UTC")
 
 
@@ -169,7 +169,7 @@ def _cause(cause: int) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share of 1; never 0 % or 100 %, which nothing here is sure of."""
+    """Format a share of 1; never 0 % or 100 %, which nothing here is sure of."""
     return f"{min(max(round(100 * share), 1), 99)} %"
 
 

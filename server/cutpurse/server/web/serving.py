@@ -72,7 +72,7 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal; the second Ctrl-C does not wait for answers."""
+        """Handle a signal; the second Ctrl-C does not wait for answers."""
         self._end_streams()
         super().handle_exit(sig, frame)
 
@@ -97,12 +97,12 @@ class _Protocol(H11Protocol):
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """It is there."""
+        """Note a connection."""
         super().connection_made(transport)
         self._timer = self.loop.call_later(HEAD_S, transport.close)
 
     def data_received(self, data: bytes) -> None:
-        """Some bytes."""
+        """Take some bytes."""
         try:
             super().data_received(data)
         except h11.ProtocolError:  # more came where nothing may, while an answer was being sent
@@ -113,7 +113,7 @@ class _Protocol(H11Protocol):
             self._timer = self.loop.call_later(HEAD_S, self.transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is gone."""
+        """Note that the connection is gone."""
         super().connection_lost(exc)
         self._cancel()
 

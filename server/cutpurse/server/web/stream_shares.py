@@ -51,7 +51,7 @@ class StreamShares:
             self._streams.pop(stream, None)
 
     def _heaviest(self, visitor: str) -> str | None:
-        """The visitor with most streams, if that is at least two more than this one has."""
+        """Return the visitor with the most streams, if it has at least two more than this one."""
         counts = Counter(reader for reader, _ in self._streams.values())
         ((heaviest, count),) = counts.most_common(1)
         return heaviest if count > counts[visitor] + 1 else None

@@ -22,7 +22,7 @@ _STATUSES: Final = {
 
 @cache
 def openapi() -> dict[str, Any]:
-    """The document."""
+    """Return the OpenAPI document."""
     paths = {PREFIX + call.path: {"get": _operation(call)} for call in CALLS}
     (match,) = [call for call in CALLS if call.name == "match"]
     paths[PREFIX + FILE_PATH] = {"get": _file_operation(match)}

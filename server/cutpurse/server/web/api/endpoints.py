@@ -47,7 +47,7 @@ class Parameter:
         return {"type": "string", "maxLength": _TEXT_MOST}
 
     def read(self, given: str) -> Value:
-        """What was meant.  Raises UsageError."""
+        """Parse the value of a parameter.  Raises UsageError."""
         if isinstance(self.default, bool):
             if given in ("true", "1"):
                 return True
@@ -84,7 +84,7 @@ class Call:
 
 
 def read_parameters(call: Call, in_path: Mapping[str, str], query: list[tuple[str, str]]) -> dict[str, Value]:
-    """What is asked, by name.  Raises UsageError for what makes no sense, or is no parameter of this call."""
+    """Read the parameters by name.  Raises UsageError for invalid or unknown ones."""
     known = {one.name: one for one in call.parameters}
     free = sorted(set(known) - set(call.in_path))
     values = {name: one.default for name, one in known.items()}

@@ -39,7 +39,7 @@ _INTEGERS: Final = frozenset(
 
 
 def plain(message: Message) -> Plain:
-    """A message as JSON has it."""
+    """Convert a message to JSON values."""
     descriptor: Any = message.DESCRIPTOR  # the types have two of that name
     return {field.name: _field(message, field) for field in _shown(descriptor)}
 
@@ -68,7 +68,7 @@ def _value(field: FieldDescriptor, value: Any) -> Any:
 
 
 def enum_name(enum: EnumDescriptor, number: int) -> str | None:
-    """A value of an enum as JSON has it; None for 0, which says nothing, and its number for one of a newer server."""
+    """Convert an enum value to JSON; None for 0, which says nothing, and the number of a value of a newer server."""
     if number == 0:
         return None
     found = enum.values_by_number.get(number)

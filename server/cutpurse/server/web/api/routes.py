@@ -39,7 +39,7 @@ router = APIRouter(include_in_schema=False)
 
 
 def _answering(call: Call) -> Callable[[Request, Asked], Response]:
-    """The route of a call."""
+    """Make the route of a call."""
 
     def answer(request: Request, ask: Asked) -> Response:
         values = read_parameters(call, request.path_params, request.query_params.multi_items())
@@ -57,7 +57,7 @@ def _answering(call: Call) -> Callable[[Request, Asked], Response]:
 
 
 def _next(call: Call, values: Values, follows: int) -> str:
-    """The address of the next page."""
+    """Return the address of the next page."""
     path = PREFIX + call.path.format(**{name: quote(str(values[name]), safe="") for name in call.in_path})
     asked = {**values, call.paged_by: follows}
     changed = [
@@ -74,7 +74,7 @@ def _json(request: Request, told: object, keep_s: int, headers: dict[str, str]) 
 
 
 def _cached(request: Request, body: bytes, kind: str, keep_s: int, headers: dict[str, str]) -> Response:
-    """The body, which is good for so long, or 304 for whoever has it."""
+    """Answer with the body and how long it may be cached, or 304 if the client has it."""
     headers = {**OPEN, "Cache-Control": f"public, max-age={keep_s}", **headers}
     return conditional_response(request, body, kind, headers)
 
@@ -85,7 +85,7 @@ for _call in CALLS:
 
 @router.api_route(PREFIX + FILE_PATH, methods=_READ)
 def record(request: Request, ask: Asked, match: str) -> Response:
-    """The file of a match, as download."""
+    """Answer with the file of a match, as a download."""
     (call,) = [one for one in CALLS if one.name == "match"]
     values = read_parameters(call, request.path_params, request.query_params.multi_items())
     name = ask.match(str(values["match"])).match.match  # the whole of it, and whether it is there at all
@@ -94,25 +94,25 @@ def record(request: Request, ask: Asked, match: str) -> Response:
 
 
 def _safe(name: str) -> str:
-    """The name of a match, for a file."""
+    """Return the name of a match, for a file."""
     return "".join(sign for sign in name if sign.isascii() and sign.isalnum())[:64] or "match"
 
 
 @router.api_route(f"{PREFIX}/openapi.json", methods=_READ)
 def description(request: Request) -> Response:
-    """The OpenAPI document."""
+    """Answer with the OpenAPI document."""
     return _json(request, openapi(), 60, {})
 
 
 @router.api_route(PREFIX, methods=_READ)
 def listing(request: Request) -> Response:
-    """The calls, for people."""
+    """Answer with the list of calls, for people."""
     return show(request, "api.html", calls=CALLS, prefix=PREFIX, file_path=FILE_PATH)
 
 
 @router.api_route(f"{PREFIX}/{{rest:path}}", methods=["OPTIONS"])
 def preflight(rest: str) -> Response:
-    """A browser asks on behalf of somebody's page whether that may read here."""
+    """Answer a browser that asks whether another site's page may read here."""
     return Response(status_code=HTTPStatus.NO_CONTENT, headers=_PREFLIGHT)
 
 

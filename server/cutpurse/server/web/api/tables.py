@@ -121,12 +121,12 @@ def _moment(ms: int) -> str | None:
 
 
 def cell(value: Cell) -> Cell:
-    """A value as a spreadsheet may have it."""
+    """Convert a value for a spreadsheet."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _table(request: Request, name: str, head: Iterable[str], rows: Iterator[tuple[Cell, ...]]) -> Response:
-    """A file of these lines, sent as they come."""
+    """Answer with a file of these lines, sent as they come."""
     headers = {
         "Content-Disposition": f'attachment; filename="{name}.csv"',
         "Cache-Control": "no-cache",
@@ -152,7 +152,7 @@ def _lines(rows: Iterable[tuple[Cell, ...]]) -> Iterator[str]:
 
 
 def _gathered(lines: Iterable[str], most: int = 32_768) -> Iterator[bytes]:
-    """The same in larger pieces."""
+    """Join lines to larger pieces."""
     piece = bytearray()
     for line in lines:
         piece += line.encode("utf-8", "replace")

@@ -27,13 +27,13 @@ _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 
 def filters() -> dict[str, Any]:
-    """What the templates of a table call."""
+    """Return the functions that the templates of a table call."""
     return {"seats": _seats, "tooltip": _tooltip, "nth": _nth, "thought": _thought}
 
 
 @cache
 def environment() -> Environment:
-    """The templates, with nothing of the page around them."""
+    """Load the templates of the table alone, without the page around it."""
     made = Environment(
         loader=loader_of(TEMPLATES),
         autoescape=True,
@@ -46,28 +46,28 @@ def environment() -> Environment:
 
 
 def rendered(template: str, **values: object) -> str:
-    """A template, without its empty lines."""
+    """Render a template without empty lines."""
     return "\n".join(lines_of(environment().get_template(template).render(**values)))
 
 
 def lines_of(html: str) -> list[str]:
-    """The lines of HTML, without those that say nothing."""
+    """Return the lines of HTML, without empty ones."""
     return [line for one in html.splitlines() if (line := one.strip())]
 
 
 def drawn(frame: Frame) -> str:
-    """The table at that moment."""
+    """Draw the table at a moment."""
     return rendered("table.html", frame=frame)
 
 
 def told(lines: Sequence[EventLine]) -> str:
-    """What has happened."""
+    """Draw the log."""
     return rendered("told.html", told=lines)
 
 
 @cache
 def symbols() -> Markup:
-    """The symbols that cards use, to be put into a page once."""
+    """Draw the symbols that cards use, to be put into a page once."""
     return Markup(environment().get_template("symbols.svg").render())  # a file of ours
 
 
@@ -112,7 +112,7 @@ def changes(before: Sequence[str], after: Sequence[str]) -> list[str | list[int]
 
 # -- filters
 def _seats(text: str) -> Markup:
-    """A sentence in which each seat has its colour."""
+    """Draw a sentence in which each seat has its colour."""
     return Markup(_SEAT.sub(r'<span class="s s-\1">seat \1</span>', str(escape(text))))  # escaped
 
 

@@ -35,7 +35,7 @@ class EventLine:
 def told_lines(
     view: View, events: Sequence[Event], first: int = 0, history: ZoneHistory | None = None
 ) -> tuple[EventLine, ...]:
-    """What has happened, in words, equal ones in a row told once. `first`: the number of the first event.
+    """Describe events, with equal ones in a row joined. `first`: the number of the first event.
 
     history: has the events; without it owners are known only as far as the events and the view tell.
 

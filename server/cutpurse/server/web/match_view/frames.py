@@ -158,7 +158,7 @@ class Frame:
 
 # -- what is looked at
 def whole_view(game: Game) -> View:
-    """The spectator's view, and all that lies before the seats or is open to some: for a board that is over."""
+    """Return the spectator's view with all that lies before the seats or is open to some, for a finished board."""
     view = game.view(None)
     zones = [
         seen.showing(tuple(zone.cards), tuple([tuple(column) for column in zone.columns or ()]))
@@ -195,7 +195,7 @@ def frame(
     marks: Mapping[int, SeatMarks] | None = None,
     history: ZoneHistory | None = None,
 ) -> Frame:
-    """A moment, made of what a viewer sees and the events that he was told since the last.
+    """Make a moment from what a viewer sees and the events since the last moment.
 
     public: what a spectator sees at that moment, if it is known, so that secrets are marked as such.  history: has
     the events, for their sentences (see `told_lines`).
@@ -258,13 +258,13 @@ class _Zones:
         self.public = {zone.number: zone for zone in public.zones} if public else {}
 
     def of(self, owner: int) -> tuple[ZoneShown, ...]:
-        """What lies before a seat, or on the table; empty places only where a fan or stack belongs."""
+        """List what lies before a seat, or on the table, with empty places only for a fan or stack."""
         shown = [self.shown(zone) for zone in self.view.zones if zone.owner == owner]
         empty = "stack" if owner == TABLE else "fan"
         return tuple([zone for zone in shown if zone.size or (zone.style == empty and zone.kind not in self.made)])
 
     def shown(self, zone: ZoneView) -> ZoneShown:
-        """A zone with its cards: the faces seen, those known to be among the others, and backs."""
+        """Lay out a zone: the faces seen, those known to be among the others, and face-down cards."""
         style = self.layout.style(zone.kind)
         faces = list(zone.cards) or [FACE_DOWN] * zone.size
         hidden = faces.count(FACE_DOWN)
@@ -296,7 +296,7 @@ class _Zones:
         )
 
     def _seen(self, zone: ZoneView, faces: Sequence[int], drawn: int, came: Multiset[int]) -> list[CardShown]:
-        """The cards in their order, as many backs as are drawn one by one among them."""
+        """Lay out the cards in order, with the face-down cards that are drawn one by one."""
         copies = Multiset(faces)
         met: Multiset[int] = Multiset()
         cards = []
@@ -367,7 +367,7 @@ def _face(words: Words, card: int) -> Face | None:
 
 
 def _index(layout: Layout, number: int | None, value: int) -> str:
-    """What stands in the corner."""
+    """Return the text in the corner of a card."""
     if layout.index is Unit.COUNT:
         return str(number) if number else ""
     if layout.index is None or not value:
@@ -388,7 +388,7 @@ def _amount(value: int, unit: Unit) -> str:
 
 
 def _notes(kinds: Sequence[Counter], values: Sequence[int], words: Words) -> list[str]:
-    """What lies on a card or zone: "markers 2", "locked", "counts as Hideout"; nothing for 0."""
+    """Describe what lies on a card or zone: "markers 2", "locked", "counts as Hideout"; nothing for 0."""
     notes = []
     for kind, value in zip(kinds, values, strict=True):
         if not value:
@@ -426,7 +426,7 @@ def _seat_numbers(view: View, seat: int) -> tuple[Number, ...]:
 
 
 def _badges(view: View) -> dict[int, list[str]]:
-    """What the table says of a seat: who deals, who began."""
+    """Describe the roles of a seat: dealer, first player."""
     badges: dict[int, list[str]] = {}
     for kind, value in zip(view.rules.words.table_counters, view.counters, strict=True):
         if kind.unit is Unit.SEAT and value:

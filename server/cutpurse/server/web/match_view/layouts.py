@@ -43,11 +43,11 @@ class Layout:
         return "stack" if kind.visibility is Visibility.NOBODY else "spread"
 
     def tone(self, card: CardKind) -> str:
-        """The name of its colour."""
+        """Return the name of its colour."""
         return _looked_up(self.tones, card) or f"n{card.traits.get('number', 0) % 17}"
 
     def emblem(self, card: CardKind) -> str:
-        """The name of its symbol; empty if it has none."""
+        """Return the name of its symbol; empty if it has none."""
         return _looked_up(self.emblems, card) or ""
 
 
@@ -172,5 +172,5 @@ LAYOUTS: Final[Mapping[str, Layout]] = {
 
 
 def layout_of(game: str) -> Layout:
-    """The hints for a game."""
+    """Return the layout hints for a game."""
     return LAYOUTS.get(game, USUAL)

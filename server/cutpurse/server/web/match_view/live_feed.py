@@ -94,7 +94,7 @@ class LiveSubscriber:
         self._news.put_nowait(None)
 
     async def read(self) -> AsyncIterator[BrowserEvent]:
-        """What he is told, as it comes."""
+        """Yield what the subscriber is sent, as it comes."""
         while (news := await self._news.get()) is not None:
             yield news
 
@@ -165,7 +165,7 @@ class Watch:
         return visitors.pop() if len(visitors) == 1 else None
 
     def end(self, text: str = "") -> None:
-        """It is followed no longer.  text: what readers are told of that."""
+        """End the watch.  text: what its readers see."""
         if text:
             self._say(text, is_trouble=True)
             self._tell(BrowserEvent("over", "{}"))
@@ -218,7 +218,7 @@ class Watch:
 
     @contextmanager
     def _opened(self) -> Iterator[WatchStream]:
-        """The stream, for as long as it is read; `close` ends it meanwhile."""
+        """Yield the stream for as long as it is read, or until `close`."""
         stream = self._stream = self._messages()
         try:
             if self._stop.is_set():  # so it was closed before it was there
@@ -265,14 +265,14 @@ class Watch:
             await asyncio.sleep(stays_s)
 
     def _shown(self, task: asyncio.Task[None]) -> None:
-        """The task has ended: in order, or it broke down."""
+        """Note that the task has ended, in order or by an error."""
         if task.cancelled() or (problem := task.exception()) is None:
             return
         self._loop.call_exception_handler({"message": "a live table broke down", "exception": problem, "task": task})
         self.end(BROKEN)
 
     def _take(self, most: int) -> Watched | _Trouble:
-        """The next step that waits, or so many moves of a match as one."""
+        """Return the next waiting step, or several moves of a match as one."""
         step = self._waiting.popleft()
         taken = 1
         if isinstance(step, WatchBegin):  # of matches that are over already only the newest is shown
@@ -317,7 +317,7 @@ class Watches:
         self._watches: dict[tuple[str, str], Watch] = {}
 
     def join(self, match: str, ladder: str, messages: Messages, visitor: str = "") -> tuple[Watch, LiveSubscriber]:
-        """The watch of a match or ladder, begun if there is none; and a new reader of it.
+        """Return the watch of a match or ladder, begun if there is none, and a new reader of it.
 
         visitor: who he is, as far as that can be told; who looks at most makes room where there is none.
         """
@@ -374,7 +374,7 @@ class _Picture:
         self._at_ms = 0
 
     def of(self, step: Watched, follows: bool) -> str:
-        """The table after this step, as HTML."""
+        """Draw the table after this step."""
         if isinstance(step, WatchBegin):
             self._began = step
             self._asked, self._at_ms, self._history = (), 0, None

@@ -99,7 +99,7 @@ class Path:
     turns: tuple[int, ...]
 
     def index(self, at: int) -> int:
-        """The moment at this place of the record, or the last before it."""
+        """Return the moment at this index of the record, or the last before it."""
         return max(0, bisect_right(self.ats, at) - 1)
 
 
@@ -141,7 +141,7 @@ class _Line:
     texts: tuple[str, ...]  # one for all, or one for each viewer and last for who sees everything
 
     def to(self, viewer: int | None) -> str:
-        """The words of a seat, or (None) of who sees everything."""
+        """Return the log lines of a seat, or (None) of the viewer who sees everything."""
         return self.texts[0] if len(self.texts) == 1 else self.texts[-1 if viewer is None else viewer]
 
 
@@ -233,7 +233,7 @@ class Replayed:
 
     # -- ways through it
     def path(self, viewer: int | None) -> Path:
-        """The moments of a seat, or (None) of who sees everything."""
+        """Return the moments of a seat, or (None) of the viewer who sees everything."""
         return self._way(viewer).path
 
     def _way(self, viewer: int | None) -> _ViewerPath:
@@ -271,7 +271,7 @@ class Replayed:
         return [Swing(at, self._happened(since, until), changed) for _, at, since, until, changed in largest]
 
     def _happened(self, since: int, until: int) -> tuple[str, ...]:
-        """What happened between two events, with all cards; the scores, which are told besides, left out."""
+        """Describe what happened between two events, with all cards, without the scores."""
         way = self._way(None)
         some = way.lines[bisect_left(way.numbers, since) : bisect_left(way.numbers, until)]
         return tuple([one.to(None) for one in some if not isinstance(self._log[one.number], Scored)])
@@ -345,7 +345,7 @@ class Replayed:
         )
 
     def _marks(self, viewer: int | None, step: _DecisionStep) -> Mapping[int, SeatMarks]:
-        """What stands beside the seats; a seat is told its own only, and everything at the end."""
+        """Return the notes beside the seats: a seat sees only its own, and everything at the end."""
         is_over = step.chosen is None
         faults = Counter(seat for at, seat in self._faults if at < step.at)
         result = self._end.result() if is_over else None
@@ -367,7 +367,7 @@ class Replayed:
         return marks
 
     def _rows(self, way: _ViewerPath, viewer: int | None, since: int, until: int) -> tuple[LogLine, ...]:
-        """The log around what happened between two moments."""
+        """Return the log around what happened between two moments."""
         begins, ends = bisect_left(way.numbers, since), bisect_left(way.numbers, until)
         first = max(0, begins - ROWS_BEFORE)
         return tuple(
@@ -407,7 +407,7 @@ def _fault_text(chosen: Chosen) -> str:
 
 
 def _first_after(untils: Sequence[int], number: int) -> int:
-    """The first moment at which this event has happened."""
+    """Find the first moment at which this event has happened."""
     return min(bisect_right(untils, number), len(untils) - 1)
 
 

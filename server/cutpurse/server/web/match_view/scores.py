@@ -23,7 +23,7 @@ _LARGE: Final = 100_000  # from which on scores are drawn in thousands
 
 
 def scores_html(replayed: Replayed, link: Callable[[int], str]) -> Markup:
-    """The section, or nothing where no score ever moved.  link: gives the address of a moment."""
+    """Draw the scores, or nothing if no score ever moved.  link: returns the address of a moment."""
     scores = replayed.scores
     swings = replayed.swings(SWINGS)
     if not swings:
@@ -38,7 +38,7 @@ def scores_html(replayed: Replayed, link: Callable[[int], str]) -> Markup:
 
 
 def _corners(values: Sequence[float]) -> list[tuple[float, float]]:
-    """The points at which a line bends, and its ends."""
+    """List the points at which a line bends, and its ends."""
     last = len(values) - 1
     return [
         (at, value)

@@ -72,7 +72,7 @@ class _LadderRecord:
 # Names are read from the path as it was sent: one with a slash in it is one part all the same.
 @router.api_route("/bots/{rest:path}", methods=["GET", "HEAD"])
 def bot(request: Request, ask: Asked, rest: str, ladder: str = "") -> Response:
-    """The page of a bot, or of one of its versions; ladder: where, if it plays on several."""
+    """Show a bot, or one of its versions; ladder: on which, if it plays on several."""
     if not rest:
         return RedirectResponse("/bots", HTTPStatus.PERMANENT_REDIRECT)
     owner, bot, version = _named(request)
@@ -126,7 +126,7 @@ def _is(one: ladder_pb2.BotName, bot: ladder_pb2.BotName) -> bool:
 
 
 def _chart(points: Sequence[ladder_pb2.RatingPoint]) -> Markup:
-    """A line for each version."""
+    """Make a line for each version."""
     versions: dict[str, list[ladder_pb2.RatingPoint]] = {}
     for point in reversed(points):
         versions.setdefault(point.version, []).append(point)

@@ -29,7 +29,7 @@ class _BotListItem:
 
 @router.api_route("/bots", methods=["GET", "HEAD"])
 def bots(request: Request, ask: Asked, find: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """The page.  find: a part of owner/name, in small letters or large ones."""
+    """Show all bots.  find: a part of owner/name, in any letters."""
     wanted = find.strip()
     rows: dict[tuple[str, str], _BotListItem] = {}
     for one in ask.bots():

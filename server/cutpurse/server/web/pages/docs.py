@@ -24,13 +24,13 @@ router = APIRouter(include_in_schema=False)
 
 @router.api_route("/rules", methods=_READ)
 async def games(request: Request) -> Response:
-    """What is common to all games, and the list of them."""
+    """Show what is common to all games, and the list of them."""
     return show(request, "rules.html", games=[_game(name) for name in GAMES], written=sheet(INDEX))
 
 
 @router.api_route("/rules/{game}", methods=_READ)
 async def rules(request: Request, game: str) -> Response:
-    """The rules of a game, its rulings and its cards."""
+    """Show the rules of a game, its rulings and its cards."""
     if game == INDEX:
         return RedirectResponse("/rules", 308)
     written = sheet(game)  # before there is anything to be told of the game
@@ -46,13 +46,13 @@ async def rules(request: Request, game: str) -> Response:
 
 @router.api_route("/docs", methods=_READ)
 async def index() -> Response:
-    """The list of the documents."""
+    """Show the list of documents."""
     return RedirectResponse(f"/docs/{INDEX}", 308)
 
 
 @router.api_route("/docs/pictures/{name}.png", methods=_READ)
 async def pictured(name: str) -> Response:
-    """A picture of the documents."""
+    """Answer with a picture of the documents."""
     return Response(picture(name), media_type="image/png", headers={"Cache-Control": "public, max-age=3600"})
 
 

@@ -28,7 +28,7 @@ async def home(request: Request, ask: Asked) -> Response:
 
 @router.get("/events/ladders/{ladder}")
 async def ladder(request: Request, ask: Asked, ladder: str, every_version: bool = False) -> Response:
-    """The rankings of a ladder."""
+    """Stream the rankings of a ladder."""
     await run_in_threadpool(ask.ladder, ladder)  # or there is none
     name = f"ladder {every_version} {ladder}"
     render = partial(_standings, ask, rendering_of(request), ladder, every_version)

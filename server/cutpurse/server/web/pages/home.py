@@ -40,12 +40,12 @@ class _LadderCard:
 
 @router.api_route("/", methods=["GET", "HEAD"])
 def home(request: Request, ask: Asked) -> Response:
-    """The page."""
+    """Show the first page."""
     return show(request, "home.html", join=how_to_join(request), **now_playing(ask))
 
 
 def now_playing(ask: Asking) -> dict[str, Any]:
-    """What moves on it."""
+    """Return the moving part of the page."""
     ladders = sorted(ask.ladders(), key=order)
     return {
         "entries": [_entry(ask, one) for one in ladders[:MOST_LADDERS]],
@@ -56,7 +56,7 @@ def now_playing(ask: Asking) -> dict[str, Any]:
 
 
 def order(ladder: ladder_pb2.LadderShown) -> tuple[bool, int, str]:
-    """What ladders are shown by: those that are open first, then those on which much was played.
+    """Return the sort key of ladders: open ones first, then those with many matches.
 
     That is in powers of two: cards that change places each second cannot be read, nor clicked.
     """

@@ -29,7 +29,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.api_route("/ladders/{ladder}", methods=["GET", "HEAD"])
 def ladder(request: Request, ask: Asked, ladder: str, every_version: bool = False, everybody: bool = False) -> Response:
-    """The page of a ladder."""
+    """Show a ladder."""
     shown_now = standings(ask, ladder, every_version, everybody)
     return show(request, "ladder.html", chart=_chart(ask, ladder, shown_now["rows"][:LINES]), **shown_now)
 
@@ -43,7 +43,7 @@ def head_to_head(request: Request, ask: Asked, ladder: str) -> Response:
 
 
 def standings(ask: Asking, ladder: str, every_version: bool, everybody: bool = False) -> dict[str, Any]:
-    """What moves on the page of a ladder.  Raises NotFound."""
+    """Return the moving part of a ladder's page.  Raises NotFound."""
     found, rankings = ask.ladder(ladder), ask.rankings(ladder, every_version)
     state = ask.rankings_page(ladder, every_version)  # the first page, which has just been asked
     rows = rankings if everybody else rankings[:MOST_ROWS]
@@ -87,7 +87,7 @@ class Meeting:
 
 
 def _matrix(ask: Asking, ladder: str, bots: Sequence[ladder_pb2.BotName]) -> list[list[Meeting]]:
-    """A row for each bot, with its meetings in the same order."""
+    """Make a row for each bot, with its head-to-head results in the same order."""
     rows = []
     for bot in bots:
         met = {

@@ -19,7 +19,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.api_route("/ladders", methods=["GET", "HEAD"])
 def ladders(request: Request, ask: Asked, find: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """The page, in the order of the first one.  find: a part of a ladder's name or its game's, in any letters."""
+    """Show all ladders, in the order of the first page.  find: a part of a ladder's or game's name, in any letters."""
     wanted = find.strip()
     rows = sorted(
         [one for one in ask.ladders() if wanted.casefold() in f"{one.defined.name} {one.defined.game}".casefold()],

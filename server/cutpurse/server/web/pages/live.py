@@ -37,7 +37,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.api_route("/live", methods=["GET", "HEAD"])
 def everything(request: Request, ask: Asked, ladder: Annotated[str, Query(max_length=MOST_NAME)] = "") -> Response:
-    """What is being played; or with a ladder, its matches one after the other."""
+    """Show what is being played; or with a ladder, its matches one after the other."""
     if not ladder or not ask.live:
         matches = ask.open_matches().matches
         ladders = [one.defined.name for one in ask.ladders() if one.defined.boards < ROTATION] if ask.live else []
@@ -49,7 +49,7 @@ def everything(request: Request, ask: Asked, ladder: Annotated[str, Query(max_le
 
 @router.api_route("/live/{match}", methods=["GET", "HEAD"])
 def one(request: Request, ask: Asked, match: str) -> Response:
-    """A match; one that is over is shown on its own page."""
+    """Show an open match; a finished one is shown on its own page."""
     told = ask.match_or_open(match)
     if isinstance(told, ladder_pb2.GetMatchResponse):
         return RedirectResponse(f"/matches/{quote(told.match.match)}")
@@ -66,7 +66,7 @@ def one(request: Request, ask: Asked, match: str) -> Response:
 
 
 def _whole(ask: Asking, match: str) -> str:
-    """The whole name of a match that is being played, so that it is followed once, by however few signs it is called.
+    """Return the whole name of an open match, so that it is followed once, however short its name is given.
 
     What is not found is left to the server, which says so.
     """
@@ -90,7 +90,7 @@ async def events(
     match: Annotated[str, Query(max_length=MOST_NAME)] = "",
     ladder: Annotated[str, Query(max_length=MOST_NAME)] = "",
 ) -> Response:
-    """What happens at a table, as it happens: `whole` and `step`, `status` and `over`, see `Watch`."""
+    """Stream what happens at a table: `whole` and `step`, `status` and `over`, see `Watch`."""
     if bool(match) == bool(ladder):
         raise UsageError("name a match or a ladder")
     if not ask.live:

@@ -73,7 +73,7 @@ class _MatchFault:
 
 @router.api_route("/matches/{match}", methods=["GET", "HEAD"])
 def match(request: Request, ask: Asked, match: str) -> Response:
-    """The page; of a match that is being played, where to watch it, and of one that is being stored, that it is."""
+    """Show a match; of an open one, where to watch it, and of one that is being stored, that it is."""
     told = ask.match_or_open(match)
     if isinstance(told, ladder_pb2.OpenMatch):
         return show(request, "match_going_on.html", match=told)
@@ -103,7 +103,7 @@ def match(request: Request, ask: Asked, match: str) -> Response:
 
 
 def _outcome(match: ladder_pb2.MatchShown) -> str:
-    """What came of it, for a sentence that may begin with who won."""
+    """Describe the outcome, for a sentence that may begin with the winner."""
     if match.void_cause:
         return _VOID.get(match.void_cause, "it counts for nothing")
     if match.rated_number:
@@ -114,7 +114,7 @@ def _outcome(match: ladder_pb2.MatchShown) -> str:
 
 
 def _thoughts(courses: Sequence[ladder_pb2.SeatCourse]) -> list[_Thought]:
-    """A drawing for each seat, all to one scale."""
+    """Draw the thinking times of each seat, all to one scale."""
     most = max((ms for course in courses for ms in course.thinking_ms), default=0)
     return [_thought(course, max(most, 1)) for course in courses]
 

@@ -36,7 +36,7 @@ def matches(
     before: Annotated[int, Query(ge=0, lt=2**53)] = 0,
     trail: str = "",
 ) -> Response:
-    """The page.  bot: as owner/name or owner/name:version; day: as 2026-11-21, in UTC; trail: of the pages before."""
+    """Show matches.  bot: owner/name or owner/name:version; day: as 2026-11-21, in UTC; trail: of the pages before."""
     since_ms, until_ms = _day(day)
     bots = ask.bots()
     who = bot_meant(bot.strip(), bots) if bot.strip() else None
@@ -58,7 +58,7 @@ def matches(
 
 
 def bot_meant(text: str, known: Sequence[ladder_pb2.BotShown]) -> ladder_pb2.BotName:
-    """The bot that is meant by `name`, `owner/name` or `owner/name:version`, of those that are known if it can be."""
+    """Find the bot meant by `name`, `owner/name` or `owner/name:version`, preferably a known one."""
     names = {(one.bot.owner, one.bot.bot): one.bot for one in known}
     owner, _, bot = text.rpartition("/") if "/" in text else ("local", "", text)
     for at in [at for at, sign in enumerate(text) if sign == "/"]:  # a name from elsewhere may hold such signs itself
@@ -91,14 +91,14 @@ def _day(text: str) -> tuple[int, int]:
 
 
 def _trail(trail: str, before: int) -> str:
-    """The pages that led to the next one: that of `before`, and those that led to it."""
+    """Return the pages that led to the next one: that of `before`, and those that led to it."""
     if not _NUMBERS.fullmatch(trail):
         return str(before)
     return ".".join([*trail.split("."), str(before)][-MOST_TRAIL:] if trail else [str(before)])
 
 
 def _newer(asked: dict[str, str], before: int, trail: str) -> str | None:
-    """The address of the page before this one, as far as it is known."""
+    """Return the address of the page before this one, if it is known."""
     if not before or not trail or not _NUMBERS.fullmatch(trail):
         return None
     *earlier, last = trail.split(".")

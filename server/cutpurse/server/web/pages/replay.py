@@ -45,7 +45,7 @@ class Replays:
         self._lock = Lock()
 
     def get(self, ask: Asking, told: ladder_pb2.GetMatchResponse) -> Replayed:
-        """A match.  Raises NotFound and RecordError for one that cannot be shown."""
+        """Load a match.  Raises NotFound and RecordError for one that cannot be shown."""
         name = told.match.match
         with self._lock:
             if name in self._kept:
@@ -61,7 +61,7 @@ class Replays:
         return made
 
     def batch(self, match: str, replayed: Replayed, viewer: int | None, first: int, make: Callable[[], bytes]) -> bytes:
-        """A batch of moments, made by one reader for all who look at the same."""
+        """Make a batch of moments once for all readers of the same ones."""
         key = match, viewer, first
         with replayed.lock:  # who comes second waits for it
             with self._lock:
@@ -96,16 +96,16 @@ class _ReplayRequest:
         return f"/matches/{self.told.match.match}/replay"
 
     def link(self, index: int) -> str:
-        """The address of a moment."""
+        """Return the address of a moment."""
         return self.address(self.path.ats[index])
 
     def address(self, at: int, seat: int | None = None) -> str:
-        """The address of a place in the record, as the viewer or another seat saw it."""
+        """Return the address of an index in the record, as the viewer or another seat saw it."""
         viewer = self.viewer if seat is None else seat
         return f"{self.base}?at={at}" + ("" if viewer is None else f"&seat={viewer}")
 
     def html(self, moment: Moment) -> str:
-        """A moment, to be put into the page."""
+        """Draw a moment, to be put into the page."""
         return rendered(
             "moment.html",
             moment=moment,
@@ -117,7 +117,7 @@ class _ReplayRequest:
 
 
 def _wanted(request: Request, ask: Asking, match: str, seat: int | None) -> _ReplayRequest:
-    """Raises NotFound and RecordError."""
+    """Load what a request for a replay asks for.  Raises NotFound and RecordError."""
     told = ask.match(match)
     replays: Replays = request.app.state.replays
     replayed = replays.get(ask, told)
@@ -127,7 +127,7 @@ def _wanted(request: Request, ask: Asking, match: str, seat: int | None) -> _Rep
 
 
 def _seat(request: Request) -> int | None:
-    """The seat of the query; none, or an empty one, is who sees everything.  Raises NotFound for what is no seat."""
+    """Return the seat of the query; none, or an empty one, sees everything.  Raises NotFound for what is no seat."""
     text = request.query_params.get("seat", "")
     if not text:
         return None
@@ -138,7 +138,7 @@ def _seat(request: Request) -> int | None:
 
 @router.api_route("/matches/{match}/replay", methods=["GET", "HEAD"])
 def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge=-MOST, le=MOST)] = 0) -> Response:
-    """The page, at one moment."""
+    """Show a replay at one moment."""
     wanted = _wanted(request, ask, match, _seat(request))
     if match != wanted.told.match.match:  # by its first signs
         return RedirectResponse(wanted.address(at))
@@ -170,7 +170,7 @@ def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge
 
 @router.api_route("/matches/{match}/replay/moments", methods=["GET", "HEAD"])
 def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Query(ge=0, le=MOST)] = 0) -> Response:
-    """A batch of moments from one on, in the form of `packed`: lines of HTML, each different one once."""
+    """Answer with a batch of moments from one on, in the form of `packed`: lines of HTML, each different one once."""
     wanted = _wanted(request, ask, match, _seat(request))
     if first >= len(wanted.path.ats):
         raise NotFound(f"this replay has moments 0 to {len(wanted.path.ats) - 1}")
