@@ -30,7 +30,7 @@ WHY: Final = {
 
 
 def decision_at(record: Record, at: int) -> tuple[Match, OpenDecision, Chosen] | None:
-    """The match before its choice of this number, the question and what was chosen; None if there is none."""
+    """Return the match before its choice of this number, the decision and what was chosen; None if there is none."""
     for match, asked, chosen in replay(record, game_named(record.game)):
         if len(match.choices) == at:
             return match, asked, chosen
@@ -40,7 +40,7 @@ def decision_at(record: Record, at: int) -> tuple[Match, OpenDecision, Chosen] |
 def as_test(
     filed: FiledMatch, at: int, which: str, command: str, bot: str = "", fault: str = "", thinking_ms: int = 0
 ) -> list[str]:
-    """The lines of a module for pytest about the choice of number `at`.
+    """Write the lines of a pytest module about the choice of number `at`.
 
     which: the match, for whoever reads the test: "match 3". command: that writes such a test. bot: the file of the bot;
     empty: as the record names it, or for a match of a server NAME.py. fault: what went wrong there, in words.
@@ -80,12 +80,12 @@ def as_test(
 
 
 def _quoted(text: str) -> str:
-    """What stood in a file, as a part of a docstring: nothing of it may end that, and be run."""
+    """Quote text from a file as part of a docstring, so that nothing in it can end the docstring and run."""
     return printable(text).replace("\\", "/").replace('"', "'")
 
 
 def _head(record: Record, head: Head | None) -> dict[str, Any]:
-    """What `ask_again` is told of the match: as a server told its bots, if it was played on one."""
+    """Return what `ask_again` needs of the match: as a server sent it to its bots, if it was played on one."""
     told: dict[str, Any] = {
         "game": record.game,
         "rules": record.rules,

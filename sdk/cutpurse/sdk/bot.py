@@ -94,19 +94,19 @@ class BotMaker:
 
 
 def bot_chance(key: bytes, seat: int) -> random.Random:
-    """A bot's own chance in the match of this key; it tells nothing about the cards."""
+    """Make a bot's own chance in the match of this key; it reveals nothing about the cards."""
     return random.Random(sha256(b"cutpurse/bot/%d/" % seat + key).digest())
 
 
 def built_in_bots() -> dict[str, str]:
-    """The bots that are installed: name and where each is ("module:Class")."""
+    """Return the installed bots: name and where each is ("module:Class")."""
     from importlib.metadata import entry_points  # a bot in a file does without
 
     return {point.name: point.value for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
 
 
 def load_bot(spec: str) -> BotMaker:
-    """The bot of a built-in name, of a file `my_bot.py` (its class Bot), of `my_bot.py:MyBot`, or of `exec:COMMAND`.
+    """Load a bot by a built-in name, a file `my_bot.py` (its class Bot), `my_bot.py:MyBot`, or `exec:COMMAND`.
 
     Raises UsageError for an unknown name, NotFound for a file that is not there, BotNotLoaded for one that cannot be
     imported or has no such class, or a class without `choose`, and for a command that cannot be run.
@@ -148,7 +148,7 @@ def bot_makers(bots: Iterable[str | Callable[[], Any] | BotMaker]) -> list[BotMa
 
 
 def _check_callable(bot: object) -> None:
-    """Raises BotNotLoaded for what makes no bots."""
+    """Check that this makes bots.  Raises BotNotLoaded otherwise."""
     if isinstance(bot, type):
         _check_class(bot.__name__, bot)
     elif not callable(bot):
@@ -159,7 +159,7 @@ def _check_callable(bot: object) -> None:
 
 
 def _split(spec: str) -> tuple[Path | None, str]:
-    """The file and the class that are meant; no file: a built-in name."""
+    """Return the file and the class that are meant; no file means a built-in name."""
     file, colon, name = spec.rpartition(":")
     if colon and file.endswith(".py"):
         return Path(file), name or CLASS
@@ -186,7 +186,7 @@ def _built_in(name: str) -> BotMaker:
 
 
 def _meant(path: Path) -> str:
-    """What is there in place of a bot's file, and what was perhaps meant; empty if nothing is."""
+    """Say what is there in place of a bot's file, and what was perhaps meant; empty if nothing is."""
     if path.is_dir():
         files = [file for file in sorted(path.glob("*.py")) if not file.name.startswith(("test_", "_"))]
         files.sort(key=lambda file: file.stem != path.resolve().name)
@@ -236,13 +236,13 @@ def _import_file(path: Path) -> tuple[ModuleType, BotModules]:
 
 
 def check_not_loading() -> None:
-    """Raises RuntimeError while a bot's file is being loaded, which is to say what the bot is, and not to play yet."""
+    """Check that no bot's file is being loaded: it defines the bot, and must not play yet.  Raises RuntimeError."""
     if is_loading():
         raise RuntimeError('run() is called wherever this file is loaded: put it below `if __name__ == "__main__":`')
 
 
 def where_it_failed(problem: BaseException, file: str = "") -> str:
-    """An exception in a line, with the last line of its trace in this file, or at all: "my_bot.py:7: KeyError: 3"."""
+    """Format an exception in a line, with the last line of its trace in this file: "my_bot.py:7: KeyError: 3"."""
     if isinstance(problem, ProgramFailed):
         return str(problem)  # where in this SDK it was noticed is of no interest
     if isinstance(problem, SyntaxError) and problem.filename:
@@ -269,7 +269,7 @@ def _same_file(one: str, other: str) -> bool:
 
 
 def _short(problem: BaseException) -> str:
-    """An exception in one line of at most 200 characters."""
+    """Format an exception in one line of at most 200 characters."""
     try:
         text = str(problem)
     except Exception:  # its class may be the bot's own
@@ -279,7 +279,7 @@ def _short(problem: BaseException) -> str:
 
 
 def _attribute_meant(problem: AttributeError) -> str:
-    """What was perhaps meant by a name that an object of ours does not have, or what it has; else empty."""
+    """Say what was perhaps meant by a name that an object of ours does not have, or what it has; else empty."""
     one, name = problem.obj, problem.name
     if not name or type(name) is not str or not str(type(one).__module__).startswith("cutpurse."):
         return ""

@@ -51,12 +51,12 @@ class Unable:
         self.problem = problem
 
     def choose(self, view: object, decision: Decision) -> int:
-        """Raises what the bot raised."""
+        """Run a flow of calls.  Raises what the bot raised."""
         raise self.problem
 
 
 def start_bot(maker: BotMaker, match: MatchInfo) -> Flow[Any]:
-    """A new bot, told of its match if it has a method `start`."""
+    """Make a bot, and call its method `start`, if it has one, with its match."""
     activate(maker.modules)
     bot = maker.make()
     if (start := getattr(bot, "start", None)) is not None:
@@ -67,7 +67,7 @@ def start_bot(maker: BotMaker, match: MatchInfo) -> Flow[Any]:
 
 
 def ask_bot(bot: Any, view: GameView[Any], decision: Decision, again: bool = False) -> Flow[Any]:
-    """What a bot answers. Before it is asked it is told, if it has a method `event`, what led here; `again`: it was."""
+    """Ask a bot for its answer. First its method `event`, if any, hears what led here, unless asked `again`."""
     if not again:
         yield from deliver_events(bot, view)
     answer = bot.choose(view, decision)
@@ -77,7 +77,7 @@ def ask_bot(bot: Any, view: GameView[Any], decision: Decision, again: bool = Fal
 
 
 def end_match(bot: Any, view: GameView[Any], result: MatchResult) -> Flow[None]:
-    """A bot is told the last events and, if it has a method `end`, the result."""
+    """Deliver the last events and, if the bot has a method `end`, the result."""
     yield from deliver_events(bot, view)
     if (end := getattr(bot, "end", None)) is not None:
         done = end(result)
@@ -86,7 +86,7 @@ def end_match(bot: Any, view: GameView[Any], result: MatchResult) -> Flow[None]:
 
 
 def deliver_events(bot: Any, view: GameView[Any]) -> Flow[None]:
-    """A bot is told the events of this view, if it has a method `event`."""
+    """Deliver the events of this view, if the bot has a method `event`."""
     if (hear := getattr(bot, "event", None)) is None:
         return
     for event in view.events:
@@ -96,7 +96,7 @@ def deliver_events(bot: Any, view: GameView[Any]) -> Flow[None]:
 
 
 def empty_view(rules: type[Game], settings: Settings, seats: int, seat: int) -> GameView[Any]:
-    """What a seat has seen that was never asked: an empty table."""
+    """Return the view of a seat that was never asked: an empty table."""
     words = rules.words
     none = (0,) * len(words.table_counters)
     none_each = tuple([(0,) * seats for _ in words.seat_counters])
@@ -177,7 +177,7 @@ class _OwnLoop:
         atexit.register(self.close)
 
     def wait(self, awaited: Awaitable[Any]) -> Any:
-        """What comes of it; raises what it raises."""
+        """Await it, and return its value; raises what it raises."""
         value, problem = self.submit(_outcome(awaited), self.loop).result()
         if problem is not None:
             raise problem
@@ -190,14 +190,14 @@ class _OwnLoop:
 
 
 def _cancelled(problem: BaseException) -> RuntimeError:
-    """A bot that cancels itself has failed, and nobody else is to be cancelled by it."""
+    """Turn a bot that cancels itself into one that failed, so that it cancels nothing else."""
     error = RuntimeError("the bot cancelled itself")
     error.__cause__ = problem
     return error
 
 
 async def _outcome(awaited: Awaitable[Any]) -> tuple[Any, BaseException | None]:
-    """What came of it, and what it raised: a SystemExit that got out would end the loop for everybody."""
+    """Return the result, or what was raised: a SystemExit that got out would end the loop for everybody."""
     from asyncio import CancelledError
 
     try:

@@ -71,7 +71,7 @@ def _says(card: CardKind, heading: str, fact: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """A name without case and punctuation: "king richard the third"."""
+    """Return a name without case and punctuation: "king richard the third"."""
     return " ".join(re.findall(r"[a-z0-9+]+", name.lower().replace("'", "").replace("_", " ")))
 
 

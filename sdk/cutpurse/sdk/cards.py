@@ -77,14 +77,14 @@ def cards_of(words: Words) -> tuple[Card | None, ...]:
 
 
 def card_of(words: Words, name: str) -> Card:
-    """The card of this name.  Raises KeyError if the game has none."""
+    """Return the card of this name.  Raises KeyError if the game has none."""
     card = cards_of(words)[words.card_named(name)]
     assert card is not None
     return card
 
 
 def seen_cards(words: Words, numbers: Iterable[int]) -> tuple[Card, ...]:
-    """The cards of these numbers, those face down left out."""
+    """Return the cards of these numbers, without face-down ones."""
     cards = cards_of(words)
     return tuple([card for number in numbers if (card := cards[number]) is not None])
 

@@ -95,7 +95,7 @@ class Decision:
         return question
 
     def find(self, text: str) -> Option:
-        """The option that reads like this.  Raises KeyError, which lists what there is."""
+        """Return the option that reads like this.  Raises KeyError, which lists what there is."""
         for option in self.options:
             if option.text == text:
                 return option
@@ -148,7 +148,7 @@ class Decision:
 
 
 def option_of(answer: object) -> object:
-    """A bot's answer as the engine takes it: the option within, a whole number of whatever type, or just what it is."""
+    """Convert a bot's answer for the engine: the option within, a whole number of any type, or the value itself."""
     if isinstance(answer, Option):
         return answer.raw
     if type(answer) is int:
@@ -162,18 +162,18 @@ def option_of(answer: object) -> object:
 
 
 def offered_text(decision: Decision) -> str:
-    """The texts of the options in a line: the first of them, and how many more."""
+    """Format the options in a line: the first of them, and how many more."""
     more = f" and {decision.count - OPTIONS_SHOWN} more" if decision.count > OPTIONS_SHOWN else ""
     return ", ".join(repr(option.text) for option in decision.options[:OPTIONS_SHOWN]) + more
 
 
 def illegal_text(decision: Decision, answer: object) -> str:
-    """What was possible and what a bot answered: "has options 0-1: 'stop', 'draw once more'; it answered 7"."""
+    """Say what was possible and what a bot answered: "has options 0-1: 'stop', 'draw once more'; it answered 7"."""
     return f"has options 0-{decision.count - 1}: {offered_text(decision)}; it answered {_answer_text(answer)}"
 
 
 def _answer_text(answer: object) -> str:
-    """An answer that is none of the options, and what was perhaps forgotten."""
+    """Describe an answer that is none of the options, and what was perhaps forgotten."""
     shown = answer_text(answer)
     if answer is None:
         return "None (is a `return` missing?)"

@@ -97,7 +97,7 @@ def needs(extra: str) -> Iterator[None]:
 
 
 def exit_code(error: CutpurseError) -> int:
-    """The exit code of a command that ends with this error."""
+    """Return the exit code of a command that ends with this error."""
     for kind, code in (
         (RecordError, FAILED),
         (BotNotLoaded, BOT_FAILED),

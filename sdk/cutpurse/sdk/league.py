@@ -120,7 +120,7 @@ def ranking_pages(
     every_version: bool = False,
     limit: int = 0,
 ) -> Iterator[ladder_pb2.Ranking]:
-    """The rankings of all pages, nobody twice; each page is asked when it is needed.  limit: of a page."""
+    """Yield the rankings of all pages, each bot once; a page is requested when it is needed.  limit: bots per page."""
     told, after = set[tuple[str, str, str]](), 0
     while True:
         page = ask(ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version, limit=limit, after=after))
@@ -142,7 +142,7 @@ def league_at(
     *,
     as_stranger: bool = False,
 ) -> Iterator[League]:
-    """The league of a server (see `dialling`), or with `db` that of a database file, for the length of a block.
+    """Open the league of a server, or with `db` that of a database file, for the length of a block.
 
     patience_s: how long an answer is waited for. as_stranger: only what is public is told, whoever asks and whatever
     token he has. Raises UsageError for both at once, NotFound for no such file, ExtraMissing where databases cannot be
@@ -159,12 +159,12 @@ def league_at(
 
 
 def problem_of(reason: str, text: str) -> CutpurseError:
-    """The error that a refusal for this reason (of ErrorReason, without its prefix) becomes."""
+    """Return the error class for a reason (of ErrorReason, without its prefix)."""
     return _BY_REASON.get(reason, ServerRefused)(text)
 
 
 def bot_name(text: str, is_owner_enough: bool = False) -> ladder_pb2.BotName:
-    """The bot that is meant by `owner/name:version`, `name`, and what is between.  Raises UsageError.
+    """Parse `owner/name:version`, `name`, or what is between.  Raises UsageError.
 
     is_owner_enough: `owner/` is any bot of that owner.
     """
@@ -178,7 +178,7 @@ def bot_name(text: str, is_owner_enough: bool = False) -> ladder_pb2.BotName:
 
 
 def format_bot_name(bot: ladder_pb2.BotName) -> str:
-    """A bot as it is written: the owner is left out where nobody in particular is, the version where it is empty."""
+    """Format a bot's name: without the owner if there is none, without an empty version."""
     name = printable(bot.bot, 64)
     if bot.owner not in ("", LOCAL):
         name = f"{printable(bot.owner, 64)}/{name}"
@@ -237,7 +237,7 @@ class Following(Iterator[ladder_pb2.WatchMatchResponse]):
         self._pieces = _pieces(stub.WatchMatch(request, metadata=to.metadata), to)
 
     def __next__(self) -> ladder_pb2.WatchMatchResponse:
-        """Waits for it.  Raises as the calls of `League` do."""
+        """Wait for the next message.  Raises as the calls of `League` do."""
         try:
             piece: ladder_pb2.WatchMatchResponse = next(self._pieces)
         except BaseException:
@@ -246,7 +246,7 @@ class Following(Iterator[ladder_pb2.WatchMatchResponse]):
         return piece
 
     def close(self) -> None:
-        """It ends.  May be called again, and on any thread: where one waits for what comes next, that raises."""
+        """End the stream.  May be called again, and on any thread: a thread that waits for the next message raises."""
         self._among.discard(self)
         self._own.close()
 
@@ -261,7 +261,7 @@ def _pieces(call: Any, to: Dialling) -> Iterator[Any]:
 
 
 def refusal(error: grpc.RpcError, to: Dialling, lacks: str = LACKS) -> CutpurseError:
-    """What a call to a server ended with, as an error of the command line.  lacks: what a server without it does."""
+    """Turn the status of a call into an error of the command line.  lacks: what a server without the call does."""
     call: Any = error  # what is raised is a Call as well; its types do not say so
     address, code, text = to.address, call.code(), call.details() or ""
     if any(words in text for words in UNTRUSTED):

@@ -96,7 +96,7 @@ class FiledMatch:
     text: str | None
 
     def record(self) -> Record:
-        """The record.  Raises RecordError if there is none, or it is damaged."""
+        """Return the record.  Raises RecordError if there is none, or it is damaged."""
         if self.text is None:
             raise RecordError("this match has no record, so it cannot be shown: the platform broke down in it")
         return read_record(self.text)
@@ -113,7 +113,7 @@ class MatchFileCheck(NamedTuple):
 
 # -- reading
 def read_matches(content: bytes | Iterable[bytes]) -> Iterator[FiledMatch]:
-    """The matches of a file, in its order.  Raises RecordError, which names the line, for what is no such file.
+    """Read the matches of a file, in order.  Raises RecordError, which names the line, for any other file.
 
     content: all of it, or its lines with their ends, as an open file gives them: then no more than a match is held.
     """
@@ -151,7 +151,7 @@ def _lines(content: Iterable[bytes]) -> Iterator[str]:
 
 
 def read_head(line: str) -> Head:
-    """The head on a line, once its bytes agree with its digest.  Raises RecordError, which says what is wrong."""
+    """Read the head on a line, if its bytes agree with its digest.  Raises RecordError, which says what is wrong."""
     text, _, tail = line.rpartition(_DIGEST)
     if not text or not tail.endswith('"}'):
         raise RecordError("not a whole head of a match: such a line ends with its digest")
@@ -175,7 +175,7 @@ def _plain(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _head(body: dict[str, Any]) -> Head:
-    """Raises ValueError, KeyError or TypeError for what is not of the form."""
+    """Read the fields of a head.  Raises ValueError, KeyError or TypeError for another form."""
     names = {*Head.__dataclass_fields__, "schema", "digest"}
     if body.keys() != names:
         raise ValueError(f"its fields are not {', '.join(sorted(names))}")
@@ -271,7 +271,7 @@ def check(filed: FiledMatch) -> MatchFileCheck:
 
 
 def _check_the_deal(head: Head, checked: list[str]) -> None:
-    """That the promise fits what opens it, and is about this match.  Raises RecordError."""
+    """Check that the commitment fits its opening, and is about this match.  Raises RecordError."""
     if commitment(head.seed, head.params.encode()) != head.commitment:
         raise RecordError("the deal is not the promised one: the commitment does not fit the seed that was opened")
     checked.append("the deal was fixed before the match: the commitment fits the seed that was opened")
@@ -329,7 +329,7 @@ def _checked_tables(kind: str, tables: list[dict[str, Any]]) -> dict[str, list[d
 
 
 def _check_the_head(head: Head) -> None:
-    """That what it says of how the match ended goes together.  Raises RecordError."""
+    """Check that what it says of the end of the match is consistent.  Raises RecordError."""
     is_void = head.void_cause is not None
     if is_void and head.void_cause not in _VOID:
         raise RecordError(f"a match is void for {' or '.join(_VOID)}, not for {head.void_cause!r:.100}")
@@ -354,7 +354,7 @@ def _void_lines(head: Head) -> list[str]:
 
 
 def _against_the_record(head: Head, text: str) -> list[str]:
-    """What was checked of the record, and that the head says the same.  Raises RecordError."""
+    """Verify the record, and that the head agrees with it.  Raises RecordError."""
     record = read_record(text)
     for name, said, wanted in (
         ("game", record.game, head.game),
@@ -377,7 +377,7 @@ def _against_the_record(head: Head, text: str) -> list[str]:
 
 
 def _compare_the_end(head: Head, match: Match) -> None:
-    """Raises RecordError where the head says something else than the match that was played again."""
+    """Compare the head with the replayed match.  Raises RecordError for a difference."""
     result = match.result()
     faults = Counter(fault.seat for fault in match.faults)
     found: list[tuple[str, object, object]] = [("decisions", head.decisions, len(match.choices))]
@@ -397,7 +397,7 @@ def _compare_the_end(head: Head, match: Match) -> None:
 
 
 def _not_checked(head: Head) -> list[str]:
-    """What no file can prove."""
+    """Say what no file can prove."""
     told = (
         f"that this commitment was told before the match: {head.commitment.hex()}; "
         "compare it with what a bot that played it was told: `cutpurse bot run` keeps it, with --json"

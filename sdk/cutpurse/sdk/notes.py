@@ -42,7 +42,7 @@ class NoteBuffer:
         self.add(text if text.endswith("\n") else text + "\n")
 
     def take(self) -> str:
-        """What was said since the last time, without the end of its last line; at most NOTE_MOST bytes in UTF-8."""
+        """Return what was printed since the last call, without the last line end; at most NOTE_MOST bytes in UTF-8."""
         if not self._said:
             return ""
         text, said = "".join(self._parts), self._said

@@ -25,7 +25,7 @@ class Progress:
     """A bar with a count and the time left. Use it as a context, so that it is wiped at the end."""
 
     def __init__(self, what: str) -> None:
-        """what: what is counted, as "matches"."""
+        """Prepare a bar.  what: what is counted, as "matches"."""
         self.what = what
         self._bar: Bar | None = None
         self._drawn_at = 0.0
@@ -79,7 +79,7 @@ class Spinner:
     """A sign of life with the time that has passed, for work whose length is not known and that runs no bots."""
 
     def __init__(self, what: str = "") -> None:
-        """what: what is being done, shown at once; nothing is shown while it is empty."""
+        """Show what is being done at once, or nothing while `what` is empty."""
         self._bar: Bar | None = None
         self.show(what)
 

@@ -38,7 +38,7 @@ MARKS: Final = (
 
 
 def summary(game: type[Game]) -> dict[str, Any]:
-    """A game in a few words: name, title, rules version, players, the defaults of its settings.  JSON-able."""
+    """Summarize a game as JSON values: name, title, rules version, players, the defaults of its settings."""
     words = game.words
     return {
         "game": words.game,
@@ -51,7 +51,7 @@ def summary(game: type[Game]) -> dict[str, Any]:
 
 
 def settings_of(game: type[Game]) -> dict[str, dict[str, Any]]:
-    """The settings by name: rule, origin, text, default, what is allowed, and where they have an effect."""
+    """Describe the settings by name: rule, origin, text, default, what is allowed, and where they have an effect."""
     defaults = game.settings_type()
     origins = SETTINGS.get(game.words.game, {})
     return {
@@ -107,7 +107,7 @@ def rule_book(game: type[Game]) -> dict[str, Any]:
 
 
 def steps_in_order(game: type[Game]) -> list[type[Step]]:
-    """The steps as they stand in the code, first those of the main module, then those of its chapters."""
+    """List the steps as they stand in the code, first those of the main module, then those of its chapters."""
     return sorted(game.steps().values(), key=lambda step: step.__module__ != game.__module__)
 
 
@@ -130,7 +130,7 @@ def _in_a_line(text: str) -> str:
 
 
 def rules_markdown(game: type[Game]) -> str:
-    """The rules as a person reads them: Markdown, in lines of at most `WIDTH` columns."""
+    """Write the rules for people: Markdown, in lines of at most `WIDTH` columns."""
     book = rule_book(game)
     players = _players(book["players"], book["usual_players"])
     lines = [

@@ -231,7 +231,7 @@ async def connect(
 
 
 def default_bot_name(maker: BotMaker) -> str:
-    """The name a bot plays under unless told another: of its class, of its file if that is just `Bot`, or its own.
+    """Return the default name of a bot: of its class, of its file if the class is just `Bot`, or its own.
 
     Raises UsageError if no name can be made of it.
     """
@@ -254,7 +254,7 @@ def default_bot_name(maker: BotMaker) -> str:
 
 
 def _check_no_loop() -> None:
-    """Raises UsageError in an event loop that runs: `run` needs one of its own, and nothing may be left unawaited."""
+    """Check that no event loop runs: `run` needs one of its own.  Raises UsageError."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

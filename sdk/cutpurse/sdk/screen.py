@@ -24,7 +24,7 @@ class Screen:
         self.console = Console(file=out, highlight=False, markup=False) if out.isatty() else None
 
     def show(self, told: Sequence[str], picture: Sequence[str], behind: int = 0) -> None:
-        """What happened, and how the table looks then.  behind: how many steps wait; the more, the shorter is this."""
+        """Show what happened, and the table after it.  behind: how many steps wait; the more, the shorter this is."""
         if self.console is None:
             print_lines([*told, "", *picture, ""], self.out)
             self.out.flush()

@@ -106,7 +106,7 @@ class Design:
         return -math.log(self.beta)
 
     def gain(self, mean_square: float) -> float:
-        """The gain looked for when this is the mean square of the differences."""
+        """Return the gain looked for when this is the mean square of the differences."""
         return max(self.effect * math.sqrt(mean_square), self.smallest_gain)
 
     @property
@@ -141,12 +141,12 @@ class State:
     penalty: float = 0.0
 
     def to_json(self) -> dict[str, object]:
-        """A value that `json` can write: an object of numbers, with the design as an object within."""
+        """Return the state as JSON values, with the design as an object within."""
         return {"format": FORMAT, **asdict(self)}
 
     @classmethod
     def from_json(cls, value: object) -> State:
-        """The state that `to_json` gave.  Raises ValueError, in one line, for anything that it cannot have given."""
+        """Read the state that `to_json` returned.  Raises ValueError, in one line, for anything else."""
         names = [one.name for one in fields(cls)]
         content = _members("state", value, ["format", *names])
         if _count("state: format", content["format"]) != FORMAT:
@@ -162,7 +162,7 @@ class State:
         return state
 
     def after(self, difference: float) -> State:
-        """The state after one more board.  The bet on it is made before its difference is looked at."""
+        """Return the state after one more board.  The bet on it is made before its difference is looked at."""
         mean_square = (PRIOR_SQUARES + self.squares) / (PRIOR_BOARDS + self.boards)
         stake = min(LARGEST_STAKE, self.design.gain(mean_square) / mean_square)
         gain = self.design.gain(self.squares / (LEAN_BOARDS + self.boards))
@@ -260,7 +260,7 @@ class Sprt:
         return self.state.verdict
 
     def result(self) -> Result:
-        """What is known now.  A test that was broken off is undecided."""
+        """Return what is known now.  An interrupted test is undecided."""
         state, verdict = self.state, self.state.verdict or Verdict.UNDECIDED
         return Result(
             verdict=verdict,
@@ -277,7 +277,7 @@ class Sprt:
 
 
 def _reason(state: State, verdict: Verdict) -> str:
-    """The verdict in one sentence."""
+    """Describe the verdict in one sentence."""
     if not state.boards:
         return "undecided: no board was played"
     after = f"after {state.boards} board{'s' if state.boards > 1 else ''}"
@@ -293,7 +293,7 @@ def _reason(state: State, verdict: Verdict) -> str:
 
 
 def _members(what: str, value: object, names: list[str]) -> dict[str, object]:
-    """The members of a JSON object that must have exactly these names."""
+    """Return the members of a JSON object that must have exactly these names."""
     if not isinstance(value, dict):
         raise ValueError(f"{what}: expected an object, found {type(value).__name__}")
     if wrong := sorted(repr(name) for name in value.keys() ^ set(names)):
@@ -314,7 +314,7 @@ def _count(name: str, value: object) -> int:
 
 
 def _check_sums(state: State) -> None:
-    """Raises ValueError if no boards can have these sums; the slack is for rounding."""
+    """Check the sums.  Raises ValueError if no boards can have them; the slack is for rounding."""
     slack = 1e-9 * (1 + state.boards)
     for name, value, least, most in (
         ("differing", state.differing, 0, state.boards),

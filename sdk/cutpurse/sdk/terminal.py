@@ -35,7 +35,7 @@ STYLES: Final = {"good": 32, "bad": 31, "open": 33, "leader": 1}  # green, red, 
 
 
 def print_message(text: str) -> None:
-    """A line of talk, on stderr; it is lost where nobody can read it, as when its terminal is closed."""
+    """Print a line on stderr; it is lost if nobody can read it, as when the terminal is closed."""
     with suppress(OSError):
         sys.stderr.write(f"{text}\n")  # typer would do it too, and a bot starts sooner without
         sys.stderr.flush()
@@ -107,7 +107,7 @@ class LossyStream:
 
 @contextmanager
 def ignore_closed_stderr() -> Iterator[None]:
-    """What is printed within this block is lost where nobody can read it any more, as when its terminal is closed.
+    """Ignore prints within this block that nobody can read any more, as when the terminal is closed.
 
     Else a bot that prints would fail for it, in the middle of a match.
     """
@@ -123,7 +123,7 @@ def ignore_closed_stderr() -> Iterator[None]:
 
 
 def printable(text: str, most: int = 300) -> str:
-    """What a stranger wrote, as part of a line: without control characters, and no longer than `most` characters."""
+    """Make a stranger's text fit for a line: without control characters, and no longer than `most` characters."""
     return " ".join("".join([sign if sign.isprintable() else " " for sign in text]).split())[:most]
 
 
@@ -154,7 +154,7 @@ def print_lines(lines: Sequence[str], out: TextIO | None = None) -> None:
 
 
 def print_json(document: object) -> None:
-    """The one document of a command with --json, on stdout."""
+    """Print the one document of a command with --json, on stdout."""
     import typer
 
     typer.echo(json_text(document, indent=2), file=results())

@@ -21,7 +21,7 @@ WIDTH: Final = 100  # columns
 
 
 def render_table(view: GameView[Any], names: Sequence[str]) -> list[str]:
-    """What lies before whom, the table first; empty piles and numbers that are 0 are left out."""
+    """List what lies before each seat, the table first, without empty piles and numbers that are 0."""
     lines = ["table"]
     lines += _numbers(view, view.words.table_counters, view.counters)
     lines += _piles(view.all_piles())
@@ -36,7 +36,7 @@ def render_table(view: GameView[Any], names: Sequence[str]) -> list[str]:
 
 
 def event_lines(view: GameView[Any]) -> list[str]:
-    """What has happened, a sentence a line, equal ones in a row told once.
+    """Describe what has happened, a sentence a line, with equal ones in a row joined.
 
     That a seat is asked is left out, since the answer is told.
     """
@@ -49,7 +49,7 @@ def _piles(piles: Sequence[Pile]) -> list[str]:
 
 
 def _short_title(pile: Pile) -> str:
-    """The title without its owner, who stands above."""
+    """Return the title without its owner, who stands above."""
     return f"{pile.raw.kind.title} {pile.number}" if pile.raw.kind.many else pile.raw.kind.title
 
 

@@ -71,7 +71,7 @@ Watched: TypeAlias = WatchBegin | WatchUpdate | WatchEnd
 
 
 def watched(messages: Iterable[ladder_pb2.WatchMatchResponse], seat: int | None = None) -> Iterator[Watched]:
-    """What happens in the matches that are followed; `seat` is whose view was asked for, None: a spectator's.
+    """Yield what happens in the watched matches; `seat` is the requested view, None a spectator's.
 
     Raises ServerRefused for what cannot be understood: a server of other rules, or none of this kind.
     """

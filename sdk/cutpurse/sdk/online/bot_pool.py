@@ -86,7 +86,7 @@ class PlayedMatch:
         return not self.result.places
 
     def text(self) -> str:
-        """A line: "match 3f2a greed seat 2: place 1 of 4, score 37"."""
+        """Format a line: "match 3f2a greed seat 2: place 1 of 4, score 37"."""
         cause = self.result.end_causes[self.seat]
         if self.voided:
             how = f"void ({cause.value})"
@@ -205,7 +205,7 @@ class RemoteBots:
         return None
 
     def _heard(self, seat: _BotSeat, flow: Flow[T]) -> Flow[T]:
-        """The same flow; what the bot prints in it is gathered, if that is wanted."""
+        """Return the flow; what the bot prints in it is collected, if requested."""
         return _about_it(seat.notes, flow) if self.sends_prints else flow
 
     def _begun(self, _: object, seconds: float) -> None:
@@ -399,7 +399,7 @@ class RemoteBots:
 
 
 def _last_events(skipped: list[arena_pb2.Decision], finish: Finish, info: TableInfo) -> list[Event]:
-    """What happened since a bot was last asked, until the match was over."""
+    """Return what happened since a bot was last asked, until the match was over."""
     events: list[Event] = []
     for message in skipped:
         events += events_of(message, info)
@@ -416,7 +416,7 @@ def _offered(decision: Decision) -> str:
 
 @cache
 def _windows(game: str) -> frozenset[str]:
-    """The names of a game's questions that are windows."""
+    """Return the names of a game's decisions that are windows."""
     steps = GAMES[game].steps().values()
     return frozenset([step.name for step in steps if issubclass(step, Question) and step.window])
 
@@ -427,7 +427,7 @@ def _about_it(notes: NoteBuffer, flow: Flow[T]) -> Flow[T]:
 
 
 def _index(answer: object, decision: Decision) -> int | None:
-    """The place of an answer among the options, or the number that was given as one; None: it is neither."""
+    """Return the index of an answer among the options, or the number given as one; None if it is neither."""
     if type(answer) is int:
         return answer
     raw = option_of(answer)

@@ -153,7 +153,7 @@ class Client:
             self._wake.set()
 
     def broken(self, problem: BaseException) -> None:
-        """A fault of this program: `play` ends with it."""
+        """Note an error of this program: `play` ends with it."""
         self._problem = problem
         if self._call is not None:
             self._call.cancel()
@@ -167,7 +167,7 @@ class Client:
         self._see_whether_done()
 
     def _see_whether_done(self) -> None:
-        """A server closes the stream of a bot that has left; one that forgets to is not waited for."""
+        """Wait for the server to close the stream of a bot that has left, for a while."""
         if self.session.done() and (call := self._call) is not None:
             asyncio.get_running_loop().call_later(LINGER_S, call.cancel)
 
@@ -392,7 +392,7 @@ class Client:
             self._see_whether_done()
 
     def _begin_again(self) -> None:
-        """What was open is lost, so other matches are wanted in its place."""
+        """Ask for other matches in place of those that were open and are lost."""
         self._begun = self.played
         self.session.leaving = self._is_told_to_leave
 
@@ -436,7 +436,7 @@ async def _end_of(told: list[_Ended]) -> _Ended:
 
 
 def _now(coroutine: Any) -> Any:
-    """What a coroutine gives that has nothing to wait for."""
+    """Return the value of a coroutine that has nothing to wait for."""
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -450,7 +450,7 @@ def _ended(call: Any) -> _Ended:
 
 
 def _told(code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[str, str | bytes]] | None) -> _Ended:
-    """The status of a call, with what `google.rpc.Status` in its trailing metadata says of it."""
+    """Return the status of a call, with what `google.rpc.Status` in its trailing metadata says."""
     text = details or ("the server closed the stream" if code is grpc.StatusCode.OK else code.name)
     reason, retry_s = "", None
     for key, value in metadata or ():

@@ -219,7 +219,7 @@ class ClientSession:
         return self.leaving and not self.tables
 
     def opening(self) -> bytes:
-        """The first envelope of a stream."""
+        """Return the first envelope of a stream."""
         self._in = False
         self._received = self._acknowledged = 0
         self._leaving_told = False
@@ -246,7 +246,7 @@ class ClientSession:
         return arena_pb2.GameWanted(game=game, rules_version=version, ladders=self.ladders.get(game, ()))
 
     def lost(self) -> None:
-        """The stream is gone: what was not sent will be asked for again, or is not wanted any more."""
+        """Note that the stream is gone: what was not sent is asked for again, or no longer wanted."""
         self._in = False
         self.silent_at = None
         self._out.clear()
@@ -257,7 +257,7 @@ class ClientSession:
         return bool(self._name)
 
     def forget(self) -> None:
-        """The server has forgotten this session: the next stream opens a new one, without the open tables."""
+        """Forget this session, as the server did: the next stream opens a new one, without the open tables."""
         self._name, self._secret = "", b""
         for table in self.tables.values():
             table.over = True
@@ -267,7 +267,7 @@ class ClientSession:
 
     # -- what the server says
     def receive(self, data: bytes, now: float) -> list[Todo]:
-        """What an envelope asks for, in order.  `now`: seconds of any clock that never goes back.
+        """Return what an envelope asks for, in order.  `now`: seconds of any clock that never goes back.
 
         Raises ServerRefused for what cannot be understood: a server of other rules, or none of this kind.
         """
@@ -393,7 +393,7 @@ class ClientSession:
 
     # -- what the bot says
     def answer(self, table: ClientTable, decision: int, option: int | None, notes: str = "") -> None:
-        """The bot's answer, as an index; None for one that is no index of anything.  notes: what it had to say."""
+        """Queue the bot's answer, as an index; None for one that is no index of anything.  notes: what it attached."""
         number = table.number
         if option is not None and 0 <= option < LOW and number < LOW and 0 <= decision < LOW:
             said = _TABLE[number] + _DECISION[decision] + _OPTION[option]
@@ -424,7 +424,7 @@ class ClientSession:
             self._out.append(said)
 
     def _noted(self, table: ClientTable, decision: int, notes: str) -> bytes:
-        """Notes, as fields of PlayRequest; nothing for a server that would pass them over."""
+        """Encode notes as fields of PlayRequest; nothing for a server that would ignore them."""
         said = ((0, table.before), (decision, notes)) if self.keeps_notes else ()
         table.before = ""
         number = uint_field(1, table.number)
@@ -445,7 +445,7 @@ class ClientSession:
         self.leaving = True
 
     def next_envelope(self) -> bytes | None:
-        """What there is to be sent now: an acknowledgement, answers, changed wishes; None if there is nothing."""
+        """Return what to send now: an acknowledgement, answers, changed requests; None if there is nothing."""
         tables = None if self._wanted == self._told else self._wanted
         leaving = self.leaving and not self._leaving_told
         if not self._in or not (self._out or leaving or tables is not None or self._received > self._acknowledged):
@@ -470,7 +470,7 @@ def _named(seat: arena_pb2.SeatTaken) -> str:
 
 
 def table_of(started: arena_pb2.MatchStarted) -> ClientTable:
-    """What a bot, or one who watches, is told of a match.  Raises ServerRefused for one that cannot be played here."""
+    """Return what a bot or a spectator gets of a match.  Raises ServerRefused for one that cannot be played here."""
     what = f"the server deals {printable(started.game)}, rules version {printable(started.rules_version)}"
     rules = GAMES.get(started.game)
     if rules is None:
@@ -525,7 +525,7 @@ def _end_cause(number: int) -> EndCause:
 
 
 def broken_promise(table: ClientTable, opening: arena_pb2.Opening) -> str:
-    """What is wrong with the opening of what was committed to before the deal; empty if nothing."""
+    """Say what is wrong with the opening of the commitment; empty if nothing."""
     if commitment(opening.seed, opening.params) != table.commitment:
         return "the cards were not dealt as promised: the opened seed does not fit the commitment made before the deal"
     try:

@@ -66,16 +66,16 @@ class ConcurrencyControl:
         return max(1, min(self._wanted, self._bound()))
 
     def granted(self, most: int) -> None:
-        """The server says how many tables it will ever give."""
+        """Note the most tables that the server will ever give."""
         self.most = most
 
     def started(self, base_s: float) -> None:
-        """A match begins in which each decision may take so long before it costs from the bank."""
+        """Note a match that begins, with its base time for each decision."""
         self.base_s = base_s
         self._fall(self._fitting())
 
     def decided(self, seconds: float) -> None:
-        """The bot took so long for a decision."""
+        """Note how long the bot took for a decision."""
         self._took.add(seconds)
         self._since += 1
         if seconds > self._p95:  # else nearly all of them took no longer than before

@@ -53,7 +53,7 @@ def ask_again(
     match: str = "",
     within_s: float | None = None,
 ) -> Option:
-    """What a bot chooses now where the last of these choices was made.
+    """Return what a bot chooses now where the last of these choices was made.
 
     The other arguments are those of a record, its choices cut off there; match: its name, if a server played it, from
     which a bot's own chance follows there; within_s: how long it may think over the last. The bot is made anew and
@@ -77,7 +77,7 @@ def ask_again(
 
 
 def _asked_again(maker: BotMaker, seat: int, record: Record, choices: int, name: str) -> tuple[Option, float]:
-    """The answer, and the seconds that it took."""
+    """Return the answer, and the seconds that it took."""
     chance = bot_chance(name.encode() or record.key, seat)
     info = MatchInfo(record.game, seat, record.seats, record.settings, chance, name)
     player = bot_calls.without_a_loop(bot_calls.start_bot(maker, info))

@@ -117,7 +117,7 @@ class Guest:
         self._pulse = asyncio.Event()
 
     async def reply(self, table: HostTable, seconds: float) -> Reply | None:
-        """The answer, or the GiveUp, to the open decision of a table; None if none comes in time."""
+        """Return the answer, or the GiveUp, to the open decision of a table; None if none comes in time."""
         return await self.until(lambda: table.reply, seconds)
 
     # -- telling
@@ -134,7 +134,7 @@ class Guest:
         self._tell(DECISIONS, body, table)
 
     def accept(self, table: HostTable) -> None:
-        """The reply counts."""
+        """Accept the reply."""
         self._close(table, arena_pb2.REFUSAL_REASON_ALREADY_DECIDED)
         self._tell(ACCEPTED, varint(table.number), None)
 
@@ -148,7 +148,7 @@ class Guest:
         late_by_ms: int = 0,
         text: str = "",
     ) -> None:
-        """The reply to the open decision does not count; unless it may be corrected, the decision is over."""
+        """Refuse the reply to the open decision; unless it may be corrected, the decision is over."""
         decision = table.decision
         if corrections_left:
             table.reply = None
@@ -171,7 +171,7 @@ class Guest:
         self._close(table, arena_pb2.REFUSAL_REASON_TOO_LATE)
 
     def end(self, table: HostTable, body: bytes) -> None:
-        """The match is over; `body` is that of the message MatchEnded."""
+        """End the match; `body` is that of the message MatchEnded."""
         if table.ended is None:
             self._close(table, arena_pb2.REFUSAL_REASON_STALE)
             table.ended = body
@@ -211,7 +211,7 @@ class Guest:
         table.body, table.reply = b"", None
 
     def connect(self, stream: GuestStream, welcome: arena_pb2.Welcome) -> None:
-        """It has a stream now, and is told of all its tables again."""
+        """Attach a stream, and send all tables again."""
         if self._stream is not None:
             self.end_stream(StreamStatus(grpc.StatusCode.ABORTED, "a newer stream of this bot took over", "SUPERSEDED"))
         self._stream = stream
@@ -228,7 +228,7 @@ class Guest:
         self.changed()
 
     def disconnect(self, stream: GuestStream) -> None:
-        """That stream is gone."""
+        """Detach a stream."""
         if self._stream is stream:
             self._stream = None
             self.changed()

@@ -21,7 +21,7 @@ GO_FRAME: Final = re.compile(r"\S+\.go:\d+( \+0x[0-9a-f]+)?")  # after the line 
 
 
 def last_words(said: Iterable[str]) -> str:
-    """The last lines of these, in one line."""
+    """Return the last lines of these, in one line."""
     lines = [line.strip() for line in said if line.strip()]
     telling: list[str] = []
     for line in lines:

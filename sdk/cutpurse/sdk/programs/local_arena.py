@@ -105,7 +105,7 @@ class Host:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _bind(self) -> str:
-        """A socket in a folder of our own, or a port of this machine where there are no such sockets."""
+        """Return a socket in a folder of our own, or a port of this machine if it has no such sockets."""
         if self._socket is not None:
             self._server.add_insecure_port(f"unix:{self._socket}")
             return f"unix:{self._socket}"
@@ -118,7 +118,7 @@ class Host:
         return f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
 
     async def bot(self, seconds: float, while_true: Callable[[], bool] = lambda: True) -> Guest | None:
-        """The bot, once it has said Hello and has a stream; None if it does not come in time or `while_true` fails."""
+        """Wait for the bot to say Hello on a stream; None if it does not come in time or `while_true` fails."""
         deadline = self._clock() + seconds
         # One that is forgotten may seem to be connected still: that its program was ended is heard a little later.
         while self.guest is None or self.guest.is_forgotten or not self.guest.is_connected or self.guest.leaving:
@@ -139,7 +139,7 @@ class Host:
             self.guest.changed()
 
     def forget(self) -> None:
-        """The session cannot be resumed any more."""
+        """Forget the session, so that it cannot be resumed."""
         if self.guest is not None:
             self.guest.is_forgotten = True
 
@@ -212,7 +212,7 @@ class Host:
             stream.guest.hear(stream, request)
 
     def _meet(self, stream: GuestStream, request: arena_pb2.PlayRequest) -> None:
-        """The first envelope of a stream."""
+        """Handle the first envelope of a stream."""
         hello = request.hello
         if not request.HasField("hello"):
             self._refuse(
@@ -289,7 +289,7 @@ class Host:
 
 
 def _problem(hello: arena_pb2.Hello) -> StreamStatus | None:
-    """What a server would refuse in a Hello."""
+    """Say what a server would refuse in a Hello."""
     wrong = grpc.StatusCode.FAILED_PRECONDITION
     if hello.protocol_major != 1:
         text = f"the server speaks version 1.0 of the protocol, the bot {hello.protocol_major}.{hello.protocol_minor}"
@@ -331,6 +331,6 @@ async def _end(context: Any, ending: StreamStatus) -> None:
 
 
 def _taken_notice_of(task: asyncio.Task[None]) -> None:
-    """A read that ends with the call is nobody's fault."""
+    """Read, and treat the end of the call as the end of the stream."""
     if not task.cancelled():
         task.exception()

@@ -55,7 +55,7 @@ def when_asked_too_long_s() -> float:
 
 
 def command_of(spec: str) -> list[str]:
-    """The command of `exec:COMMAND`, split as a shell would.
+    """Return the command of `exec:COMMAND`, split as a shell would.
 
     Raises UsageError if there is none, BotNotLoaded if its program is not there or cannot be run.
     """
@@ -72,7 +72,7 @@ def command_of(spec: str) -> list[str]:
 
 
 def environment_for(address: str) -> dict[str, str]:
-    """What is added to the environment of a program that is to dial in there."""
+    """Return what is added to the environment of a program that dials in there."""
     protos = Path(arena_pb2.__file__).resolve().parents[2]
     return {SERVER_VARIABLE: address, PROTO_VARIABLE: str(protos), PATIENCE_VARIABLE: str(PATIENCE_S)}
 
@@ -102,7 +102,7 @@ def match_started(game: str, settings: Any, names: tuple[str, ...], seat: int, m
 
 
 def match_ended(table: int, result: MatchResult, first_event: int, events: bytes = b"") -> bytes:
-    """The body of MatchEnded; `events` is its field as encoded."""
+    """Encode the body of MatchEnded; `events` is its field as encoded."""
     ended = arena_pb2.MatchEnded(table=table, first_event=first_event, voided=result.voided)
     for seat, cause in enumerate(result.end_causes):
         ended.seats.append(
@@ -153,7 +153,7 @@ class HostedProgram:
         self.check()
 
     def check(self) -> None:
-        """Raises ProgramGone if it has failed or ended."""
+        """Check that the program runs.  Raises ProgramGone if it has failed or ended."""
         if not self.failed and self.child is not None and self.child.code is not None:
             words = self.child.last_words()
             said = f"; its last words: {words}" if words else ""
@@ -211,7 +211,7 @@ class ProgramBot:
         self._wrong = 0  # illegal answers to it
 
     async def start(self, match: Any) -> None:
-        """The program sits down.
+        """Seat the program.
 
         Raises:
             ProgramNotStarted: If the program has never dialled in.
@@ -237,7 +237,7 @@ class ProgramBot:
         self._events.append(told.raw)
 
     async def choose(self, view: Any, decision: Any) -> int:
-        """What the program answers.
+        """Return what the program answers.
 
         Raises:
             ProgramFailed: If it gave up the decision, or did not answer in time.
@@ -274,7 +274,7 @@ class ProgramBot:
         return option
 
     def _body(self, view: Any, decision: Any) -> bytes:
-        """The decision as the wire has it."""
+        """Encode the decision."""
         hello = self.guest.hello
         events, self._events = self._events, []
         body = self.encoder.decision(
@@ -302,7 +302,7 @@ class ProgramBot:
         return None
 
     async def end(self, result: MatchResult) -> None:
-        """The match is over; nothing is waited for."""
+        """End the match without waiting for anything."""
         self.program.seated -= 1
         events = self._events if self.guest.hello.events else ()
         told = self.encoder.events(3, events, 0)

@@ -61,19 +61,19 @@ class Submissions:
         return shown
 
     def list(self, bot: str = "", version: str = "") -> Sequence[submission_pb2.SubmissionShown]:
-        """What was handed in, the newest first."""
+        """List submissions, the newest first."""
         request = submission_pb2.ListSubmissionsRequest(bot=bot, version=version)
         answer: submission_pb2.ListSubmissionsResponse = self._ask("ListSubmissions", request)
         return answer.submissions
 
     def one(self, bot: str, version: str) -> submission_pb2.SubmissionShown:
-        """This version.  Raises NotFound too."""
+        """Return this version.  Raises NotFound too."""
         for shown in self.list(bot, version):
             return shown
         raise NotFound(f"the server at {self.address} knows no {bot}:{version} of yours")
 
     def log(self, bot: str, version: str = "") -> submission_pb2.GetSubmissionLogResponse:
-        """What was seen of it; without a version of the one handed in last."""
+        """Return the log of a version, or of the one submitted last."""
         request = submission_pb2.GetSubmissionLogRequest(bot=bot, version=version)
         answer: submission_pb2.GetSubmissionLogResponse = self._ask("GetSubmissionLog", request)
         return answer
@@ -87,14 +87,14 @@ class Submissions:
         )
 
     def retire(self, bot: str, version: str = "") -> submission_pb2.SubmissionShown:
-        """It plays no more."""
+        """Retire a bot."""
         answer: submission_pb2.RetireBotResponse = self._ask(
             "RetireBot", submission_pb2.RetireBotRequest(bot=bot, version=version)
         )
         return answer.submission
 
     def activate(self, bot: str, version: str) -> submission_pb2.SubmissionShown:
-        """This version plays."""
+        """Activate this version."""
         answer: submission_pb2.ActivateVersionResponse = self._ask(
             "ActivateVersion", submission_pb2.ActivateVersionRequest(bot=bot, version=version)
         )
@@ -113,7 +113,7 @@ class Submissions:
 
 @contextmanager
 def submissions_at(server: str | None = None, ca: str | os.PathLike[str] | None = None) -> Iterator[Submissions]:
-    """The calls to a server (see `dialling`), for the length of a block."""
+    """Open the calls to a server, for the length of a block."""
     to = dialling(server, ca)
     with to.blocking_channel(_OPTIONS) as channel:
         stub: Any = submission_pb2_grpc.SubmissionServiceStub(channel)
@@ -121,7 +121,7 @@ def submissions_at(server: str | None = None, ca: str | os.PathLike[str] | None 
 
 
 def version_named(text: str, needs_version: bool = False) -> tuple[str, str]:
-    """A bot of one's own, by NAME or NAME:VERSION, or as rankings show it.  Raises UsageError."""
+    """Parse the name of an own bot: NAME or NAME:VERSION, or as rankings show it.  Raises UsageError."""
     bot, colon, version = text.rpartition("/")[2].partition(":")
     if not NAME.fullmatch(bot) or (colon and not NAME.fullmatch(version)):
         raise UsageError(f"{text!r:.100} names no bot: write NAME or NAME:VERSION")

@@ -116,7 +116,7 @@ class GameView(Generic[A]):
         self._players: tuple[A, ...] | None = None
 
     def __getattr__(self, name: str) -> Any:
-        """What is not there: `raw`, if it is to be made now.  Raises AttributeError for all else."""
+        """Make `raw` when it is first asked for.  Raises AttributeError for all else."""
         if name != "raw":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         self.raw = self._make()
@@ -202,7 +202,7 @@ class GameView(Generic[A]):
         return {kind.name: value for kind, value in zip(self.words.table_counters, self.raw.counters, strict=True)}
 
     def counter(self, name: str) -> int:
-        """A number of the table.  Raises KeyError if there is none of this name."""
+        """Return a number of the table.  Raises KeyError if there is none of this name."""
         return self.raw.counters[_counter_places(self.words)[0][name]]
 
     @property
@@ -216,11 +216,11 @@ class GameView(Generic[A]):
         return Counter({card: copies for number, copies in left.items() if copies > 0 and (card := cards[number])})
 
     def card(self, name: str) -> Card:
-        """The card of this name.  Raises KeyError if the game has none."""
+        """Return the card of this name.  Raises KeyError if the game has none."""
         return card_of(self.words, name)
 
     def pile(self, name: str) -> Pile:
-        """The pile of this kind on the table.  Raises KeyError if there is none."""
+        """Return the pile of this kind on the table.  Raises KeyError if there is none."""
         return self.find_pile(name, TABLE)
 
     def piles(self, name: str) -> list[Pile]:
@@ -232,14 +232,14 @@ class GameView(Generic[A]):
         return [Pile(raw, self) for raw in self.raw.zones if raw.owner == TABLE]
 
     def pile_numbered(self, number: int) -> Pile | None:
-        """The pile that options and events call by this number; None if it is gone."""
+        """Return the pile that options and events call by this number; None if it is gone."""
         zones = self.raw.zones
         if 0 < number <= len(zones) and zones[number - 1].number == number:
             return Pile(zones[number - 1], self)
         return next((Pile(raw, self) for raw in zones if raw.number == number), None)
 
     def find_pile(self, name: str, owner: int) -> Pile:
-        """The pile of this kind before a seat, or (-1) on the table.  Raises KeyError if there is none."""
+        """Return the pile of this kind before a seat, or (-1) on the table.  Raises KeyError if there is none."""
         place = _places(self.words).get(name)
         if place is None:
             raise KeyError(name)

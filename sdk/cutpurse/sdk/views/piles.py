@@ -108,11 +108,11 @@ class Pile:
         return {kind.name: value for kind, value in zip(kinds, self.raw.counters, strict=True)}
 
     def counter(self, name: str) -> int:
-        """A number that lies on the pile.  Raises KeyError if it has none of this name."""
+        """Return a number that lies on the pile.  Raises KeyError if it has none of this name."""
         return self.counters[name]
 
     def column(self, name: str) -> tuple[int, ...]:
-        """A number for each card you see here, in their order.  Raises KeyError if cards have none of this name."""
+        """Return a number for each card you see here, in order.  Raises KeyError if cards have none of this name."""
         names = [column.name for column in self.raw.kind.columns]
         if name not in names:
             raise KeyError(name)
@@ -145,7 +145,7 @@ class Pile:
 
 
 def pile_text(pile: Pile) -> str:
-    """What lies in a pile, in a line: cards by title, how many are face down, what is known of those."""
+    """Describe a pile in a line: cards by title, how many are face down, what is known of those."""
     shown: list[str] = []
     cards = pile.cards
     columns = [(column, pile.column(column.name)) for column in pile.raw.kind.columns]
@@ -173,7 +173,7 @@ def pile_text(pile: Pile) -> str:
 
 
 def _marked(pile: Pile, kind: engine.Counter, value: int) -> str:
-    """A number that lies on a card or pile: "markers 2", "locked", "counts as Hideout"."""
+    """Format a number that lies on a card or pile: "markers 2", "locked", "counts as Hideout"."""
     name = kind.name.replace("_", " ")
     if kind.unit is Unit.FLAG:
         return name

@@ -65,12 +65,12 @@ class StolenTreasureView(GameView[StolenTreasurePlayer]):
     actions_left = CounterAttribute("Actions that the player whose turn it is may still take.")
 
     def value(self, card: Card) -> int:
-        """What a card is worth in this match: as printed, unless the setting `values` says otherwise."""
+        """Return what a card is worth in this match: as printed, unless the setting `values` says otherwise."""
         changed: dict[str, int] = dict(self.settings.values)
         return changed.get(card.name, card.value)
 
     def worth(self, cards: Iterable[Card]) -> int:
-        """What cards are worth together."""
+        """Add up what cards are worth."""
         return sum(self.value(card) for card in cards)
 
     @property

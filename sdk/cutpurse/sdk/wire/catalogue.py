@@ -53,14 +53,14 @@ def summary_of(rules: type[Game]) -> game_pb2.GameSummary:
 
 
 def settings_on_the_wire(settings: Settings) -> list[game_pb2.Setting]:
-    """The settings that differ from their defaults, as a match and a request name them."""
+    """Return the settings that differ from their defaults, as a match and a request name them."""
     return [game_pb2.Setting(name=name, value=value) for name, value in settings.changed().items()]
 
 
 def catalogue_of(
     rules: type[Game], seats: int | None = None, settings: Mapping[str, object] | None = None
 ) -> game_pb2.Catalogue:
-    """The catalogue of a game with so many seats (None: the usual number) under these settings, as text or plain.
+    """Make the catalogue of a game with this many seats (None: the default) and these settings, as text or plain.
 
     It is kept and handed out again: do not change it.  Raises SettingsError for what the game does not have.
     """

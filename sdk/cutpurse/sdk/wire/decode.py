@@ -43,7 +43,7 @@ def _seats(numbers: Iterable[int], seats: int, words: Words) -> tuple[int, ...]:
 
 
 def ask_of(ask: int, rules: type[Game]) -> str:
-    """The name of the question of this number.  Raises ValueError if there is none."""
+    """Return the name of the decision of this number.  Raises ValueError if there is none."""
     names = numbering_of(rules).ask_names
     if not 1 <= ask <= len(names):
         raise _wrong(f"question {ask} where there are 1 to {len(names)}", rules.words)
@@ -53,7 +53,7 @@ def ask_of(ask: int, rules: type[Game]) -> str:
 def view_of(
     observation: game_pb2.Observation, rules: type[Game], settings: Settings, seats: int, viewer: int | None
 ) -> View:
-    """The view that was encoded, equal to the engine's own; `viewer` is a seat, or None for the spectator.
+    """Decode a view, equal to the engine's own; `viewer` is a seat, or None for the spectator.
 
     The observation must hold the agenda.  Raises ValueError for what this game cannot have sent.
     """
@@ -124,7 +124,7 @@ def _columns(zone: game_pb2.Zone, kind: ZoneKind, words: Words) -> tuple[tuple[i
 
 
 def _clues(observation: game_pb2.Observation, words: Words) -> tuple[tuple[Possibility, ...], ...]:
-    """What is known of cards that lie in one of several zones."""
+    """Decode what is known of cards that lie in one of several zones."""
     zones = {zone.zone: zone.size for zone in observation.zones}
     for side in observation.sides:
         zones.update({zone.zone: zone.size for zone in side.zones})
@@ -174,7 +174,7 @@ def _step(left: game_pb2.StepLeft, numbering: Numbering) -> Step:
 
 
 def act_of(act: game_pb2.Act, rules: type[Game], seats: int) -> Act:
-    """An act.  Raises ValueError if it has a verb, card or seat that the game or the table has not."""
+    """Decode an act.  Raises ValueError for a verb, card or seat that the game or table does not have."""
     words = rules.words
     actor = act.actor if act.HasField("actor") else None
     seat = act.seat if act.HasField("seat") else None
@@ -186,7 +186,7 @@ def act_of(act: game_pb2.Act, rules: type[Game], seats: int) -> Act:
 
 
 def options_of(decision: arena_pb2.Decision, rules: type[Game], seats: int) -> list[Option]:
-    """What may be answered, never nothing.  Raises ValueError as `act_of` does."""
+    """Decode the options, never none.  Raises ValueError as `act_of` does."""
     options = [act_of(act, rules, seats) for act in decision.options]
     if not options:
         raise _wrong("a decision without options", rules.words)
@@ -194,7 +194,7 @@ def options_of(decision: arena_pb2.Decision, rules: type[Game], seats: int) -> l
 
 
 def event_of(event: game_pb2.Event, rules: type[Game], seats: int) -> Event:
-    """An event as its viewer was told of it.  Raises ValueError if it tells of what the game or the table has not."""
+    """Decode an event.  Raises ValueError for what the game or table does not have."""
     what = event.WhichOneof("what")
     if what is None:
         raise _wrong("an event that tells nothing", rules.words)

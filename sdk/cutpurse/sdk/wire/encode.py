@@ -56,7 +56,7 @@ _CARDS: Final = frames(4)
 
 
 def zone_body(zone: ZoneView) -> bytes:
-    """A Zone, without its tag and length."""
+    """Encode a Zone, without its tag and length."""
     body = _lying(zone.number, zone.kind.number, zone.size, zone.cards)
     if zone.known or zone.maybe:
         body += uints_field(5, zone.known) + uints_field(6, zone.maybe)
@@ -68,7 +68,7 @@ def zone_body(zone: ZoneView) -> bytes:
 
 
 def _lying(number: int, kind: int, size: int, cards: Sequence[int]) -> bytes:
-    """The first fields of a Zone, up to its cards; none if they are not to be seen."""
+    """Encode the first fields of a Zone, up to its cards, which are left out if hidden."""
     if number < LOW and size < LOW:
         body = _NUMBER[number] + _KIND[kind] + _SIZE[size]
     else:
@@ -98,7 +98,7 @@ def clues_field(clues: Sequence[tuple[Possibility, ...]]) -> bytes:
 
 
 def _zone(owner: int, body: bytes) -> bytes:
-    """A Zone with its tag and length."""
+    """Encode a Zone with its tag and length."""
     length = len(body)
     if owner < 0:
         return (_TABLE_ZONE[length] if length < LOW else frame(3, length)) + body
@@ -158,7 +158,7 @@ class MatchEncoder:
 
     # -- what a seat may know
     def observation(self, view: View, agenda: bool) -> bytes:
-        """An Observation, without its tag and length; the agenda is told only if it is asked for."""
+        """Encode an Observation, without its tag and length; with the agenda only if requested."""
         shown = [_zone(zone.owner, zone_body(zone)) for zone in view.zones]
         body = self._observation(view.viewer, view.counters, view.seat_counters, view.zones, shown, view.agenda, agenda)
         return body + clues_field(view.clues) if agenda and view.clues else body
@@ -207,7 +207,7 @@ class MatchEncoder:
         return b"".join(found)
 
     def _sides_with_made(self, zones: Sequence[ZoneView | Zone], shown: list[bytes]) -> list[bytes]:
-        """The field `sides` of an Observation where there are zones that were made in play.
+        """Encode the field `sides` of an Observation with zones that were made in play.
 
         They come last in a view, those of all seats mixed.
         """
@@ -225,7 +225,7 @@ class MatchEncoder:
         return found
 
     def _encode_counters(self, values: tuple[tuple[int, ...], ...]) -> None:
-        """The field `counters` of each Side."""
+        """Encode the field `counters` of each Side."""
         phrases = self.phrases
         self._values = values
         if values:
@@ -234,7 +234,7 @@ class MatchEncoder:
 
     # -- a question
     def options(self, options: Sequence[Option]) -> bytes:
-        """The field `options` of a Decision."""
+        """Encode the field `options` of a Decision."""
         kept = self.phrases.options
         try:
             return b"".join(map(kept.__getitem__, options))
@@ -254,7 +254,7 @@ class MatchEncoder:
         bank_left_ms: int,
         safe_option: int,
     ) -> bytes:
-        """A Decision, without its tag and length.
+        """Encode a Decision, without its tag and length.
 
         `number` is the engine's, from 0; the wire's is one more. `events` is the field 7 of them, the first of them
         numbered `first_event`. Times are milliseconds.
@@ -276,7 +276,7 @@ class MatchEncoder:
         )
 
     def _time_left(self, base_ms: int, bank_ms: int) -> bytes:
-        """The fields `base_left_ms` and `bank_left_ms` of a Decision; from one to the next they are mostly the same."""
+        """Encode the fields `base_left_ms` and `bank_left_ms` of a Decision; they are mostly the same as last time."""
         if self._left_ms != (base_ms, bank_ms):
             self._left_ms = base_ms, bank_ms
             self._left = uint_field(8, base_ms) + uint_field(9, bank_ms)
@@ -284,7 +284,7 @@ class MatchEncoder:
 
     # -- what happened
     def events(self, number: int, events: Sequence[Event], viewer: int) -> bytes:
-        """The repeated field `number` of Events, as a viewer is told of them (a seat, or the number of seats)."""
+        """Encode the repeated field of events for a viewer (a seat, or the number of seats)."""
         if not events:
             return b""
         kept = self._events
@@ -293,7 +293,7 @@ class MatchEncoder:
         return tag + tag.join(told)
 
     def _faces(self, event: Event) -> tuple[bytes, ...]:
-        """An event with its length as each viewer is told of it."""
+        """Encode an event with its length for each viewer."""
         if len(self._events) >= MOST_KEPT:
             self._events.clear()
             self._told.clear()

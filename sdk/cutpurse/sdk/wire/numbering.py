@@ -43,7 +43,7 @@ class Numbering:
     counters_of_made: tuple[Counter, ...]  # of zones made in play, alike for all their kinds
 
     def fixed_kind(self, zone: int, seats: int) -> ZoneKind | None:
-        """The kind of a zone that is there from the beginning; None of one that is made in play."""
+        """Return the kind of a zone that exists from the beginning; None of one that is made in play."""
         if zone <= len(self.fixed_of_table):
             return self.fixed_of_table[zone - 1]
         place = zone - 1 - len(self.fixed_of_table)
@@ -66,7 +66,7 @@ _kept: Final[dict[type[Game], Numbering]] = {}
 
 
 def numbering_of(rules: type[Game]) -> Numbering:
-    """The numbers of a game.  Raises TypeError if a game is written so that the wire cannot tell it."""
+    """Return the numbers of a game.  Raises TypeError for a game that the wire cannot carry."""
     numbering = _kept.get(rules)
     if numbering is None:
         numbering = _kept[rules] = _make(rules)
@@ -101,7 +101,7 @@ def _fields(step: type[Step]) -> tuple[StepField, ...]:
 
 
 def _counters_of_made(words: Words) -> tuple[Counter, ...]:
-    """The longest list of counters of a kind made in play: such a zone becomes another kind and keeps its numbers.
+    """Return the longest list of counters of a kind made in play: such a zone keeps its numbers as another kind.
 
     So an event can tell of a counter by its place, whatever the zone is called then.
     """

@@ -35,7 +35,7 @@ _OPTION: Final = field(4, b"")[:1]  # Decision.options
 
 
 def act_body(act: Act) -> bytes:
-    """An Act, without its tag and length."""
+    """Encode an Act, without its tag and length."""
     verb, cards, zone, seat, number, places, actor = act.values()
     return (
         uint_field(1, verb)
@@ -75,7 +75,7 @@ class PhraseCache:
         return found
 
     def counter(self, values: tuple[int, ...]) -> bytes:
-        """The numbers of a list of counters, with their length."""
+        """Encode the numbers of a list of counters, with their length."""
         _make_room(self.counters)
         found = self.counters[values] = framed(sints(values))
         return found
@@ -113,7 +113,7 @@ class PhraseCache:
 
     # -- what happened
     def faces(self, event: Event) -> tuple[bytes, ...]:
-        """An Event with its length as each viewer is told of it: by seat, and last the spectator."""
+        """Encode an Event with its length for each viewer: by seat, and last the spectator."""
         kept = self._faces.get(type(event))
         if kept is None:
             kept = self._faces[type(event)] = {}
@@ -138,7 +138,7 @@ class PhraseCache:
         return tuple(faces)
 
     def event(self, event: Event, viewer: int) -> bytes:
-        """An Event as a viewer is told of it, without its tag and length."""
+        """Encode an Event for a viewer, without its tag and length."""
         return _BODY[type(event)](self, event.to(viewer))
 
     def _happened(self, event: Happened) -> bytes:

@@ -41,7 +41,7 @@ def asked(
     number: int | None = None,
     skipped: Sequence[arena_pb2.Decision] = (),
 ) -> tuple[GameView[Any], Decision]:
-    """The view and the decision for a bot's `choose`; the message must hold the agenda, and must not be changed.
+    """Make the view and the decision for a bot's `choose`; the message must hold the agenda, and must not be changed.
 
     events: whether the message holds them, because they were asked for; earlier: the decision that was put to the bot
     before, from which the events go on. number: of the decision as the bot counts, from 0; None: as the server does.
@@ -85,13 +85,13 @@ def _view_maker(earlier: arena_pb2.Decision, first_event: int, table: TableInfo)
 
 
 def time_left(decision: arena_pb2.Decision, passed_s: float) -> tuple[float, float]:
-    """What is left of the base, below 0 once it is used up, and of the bank, so many seconds after it came; seconds."""
+    """Compute what is left of base time (below 0 once used up) and bank this many seconds after it came, in seconds."""
     base_s = decision.base_left_ms / 1_000 - passed_s
     return base_s, max(0.0, decision.bank_left_ms / 1_000 + min(0.0, base_s))
 
 
 def events_of(message: arena_pb2.Decision | arena_pb2.MatchEnded, table: TableInfo) -> list[Event]:
-    """What happened since the last decision.  Raises ValueError as `asked` does."""
+    """Return what happened since the last decision.  Raises ValueError as `asked` does."""
     return [event_of(event, table.rules, table.seats) for event in message.events]
 
 

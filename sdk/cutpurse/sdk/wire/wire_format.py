@@ -61,7 +61,7 @@ _varints: Final = _Varints(enumerate(_ONE))
 
 
 def varint(n: int) -> bytes:
-    """A number, seven bits a byte, the lowest first.  Raises ValueError if it is negative."""
+    """Encode a number, seven bits a byte, the lowest first.  Raises ValueError if it is negative."""
     return _varints[n]
 
 
@@ -78,12 +78,12 @@ def frames(number: int) -> tuple[bytes, ...]:
 
 
 def frame(number: int, length: int) -> bytes:
-    """What stands before the body of a field: `frame(3, len(x)) + x` is `field(3, x)`."""
+    """Encode what stands before the body of a field: `frame(3, len(x)) + x` is `field(3, x)`."""
     return varint(number << 3 | 2) + varint(length)
 
 
 def _sint(n: int) -> bytes:
-    """A number of either sign (sint32).  Raises ValueError if 32 bits do not hold it."""
+    """Encode a number of either sign (sint32).  Raises ValueError if 32 bits do not hold it."""
     if -64 <= n < 64:
         return _ZIGZAG[n]
     if not -(1 << 31) <= n < 1 << 31:
@@ -92,12 +92,12 @@ def _sint(n: int) -> bytes:
 
 
 def sints(values: Iterable[int]) -> bytes:
-    """The body of a packed list of numbers of either sign."""
+    """Encode the body of a packed list of numbers of either sign."""
     return b"".join([_sint(n) for n in values])
 
 
 def uints(values: Sequence[int]) -> bytes:
-    """The body of a packed list of numbers from 0."""
+    """Encode the body of a packed list of numbers from 0."""
     try:
         found = bytes(values)
     except ValueError:  # one is beyond a byte
@@ -109,27 +109,27 @@ def uints(values: Sequence[int]) -> bytes:
 
 
 def framed(body: bytes) -> bytes:
-    """A body with its length before it: what follows the tag of a field."""
+    """Encode a body with its length before it: what follows the tag of a field."""
     return _varints[len(body)] + body
 
 
 def field(number: int, body: bytes) -> bytes:
-    """A field with a body, also an empty one: text, a message, a packed list."""
+    """Encode a field with a body, also an empty one: text, a message, a packed list."""
     return (_BODY[number] if number < 16 else varint(number << 3 | 2)) + _varints[len(body)] + body
 
 
 def text_field(number: int, text: str) -> bytes:
-    """A field of text; nothing if it is empty."""
+    """Encode a field of text; nothing if it is empty."""
     return field(number, text.encode()) if text else b""
 
 
 def uint_field(number: int, value: int) -> bytes:
-    """A field that counts or numbers; nothing if it is 0.  True is 1.  Raises ValueError if it is negative."""
+    """Encode a field that counts or numbers; nothing if it is 0.  True is 1.  Raises ValueError if it is negative."""
     return present_uint_field(number, value) if value else b""
 
 
 def present_uint_field(number: int, value: int | None) -> bytes:
-    """An `optional` field, there even if it is 0; nothing if it is None."""
+    """Encode an `optional` field, there even if it is 0; nothing if it is None."""
     if value is None:
         return b""
     if number < 16 and 0 <= value < 128:
@@ -138,10 +138,10 @@ def present_uint_field(number: int, value: int | None) -> bytes:
 
 
 def sint_field(number: int, value: int) -> bytes:
-    """A field that may be negative; nothing if it is 0."""
+    """Encode a field that may be negative; nothing if it is 0."""
     return varint(number << 3) + _sint(value) if value else b""
 
 
 def uints_field(number: int, values: Sequence[int]) -> bytes:
-    """A field with a packed list of numbers from 0; nothing if it is empty."""
+    """Encode a field with a packed list of numbers from 0; nothing if it is empty."""
     return field(number, uints(values)) if values else b""
