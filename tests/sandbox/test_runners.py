@@ -255,9 +255,9 @@ def test_what_a_program_leaves_behind_is_ended_with_it(bench: Bench) -> None:
 SERVER = """
 import signal, sys
 from pathlib import Path
-from cutpurse.server.runners.port import Task, runner_named
+from cutpurse.server.runners.port import ProgramSpec, runner_named
 running = runner_named(sys.argv[1], sys.argv[4]).start(
-    Task(name="bot", folder=Path(sys.argv[2]), command=("/usr/bin/env", "sleep", "1000"), talk=Path(sys.argv[3]))
+    ProgramSpec(name="bot", folder=Path(sys.argv[2]), command=("/usr/bin/env", "sleep", "1000"), talk=Path(sys.argv[3]))
 )
 print(running.pid, flush=True)
 signal.pause()
