@@ -178,7 +178,7 @@ def _peer(name: str, row: Row, sessions: Sessions) -> Peer:
 class _Here(Thinker):
     """Carries out every turn at once, as a bot that has proven quick is."""
 
-    def is_here(self, kind: Any) -> bool:
+    def in_event_loop(self, kind: Any) -> bool:
         return True
 
 

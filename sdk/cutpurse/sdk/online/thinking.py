@@ -80,7 +80,7 @@ class Thinker:
             self._waiting.put(turn)
 
     def did(self, kind: Kind, seconds: float) -> None:
-        """A turn took so long; said by who carries out one himself because it `is_here`."""
+        """A turn took so long; said by who carries out one himself because it may run `in_event_loop`."""
         self._proven[kind].took(seconds)
 
     async def finish(self, seconds: float) -> bool:
