@@ -1,5 +1,6 @@
-"""Matches: who meets whom, each match with its clocks, and what becomes of its result.
+"""Matches: pairing, play with clocks, and storing of results.
 
-`lobby` is where to begin; `dealing` begins matches, `pairing` says whose, a `table` plays one, `storing` hands its
-result on. Nothing here knows a stream, a socket or a thread but `ledger`, which writes for the lobby on one of its own.
+Start reading at `lobby`. `match_start` begins matches, `matchmaking` chooses their bots, `server_match` plays one, and
+`storing` passes its result on. Nothing here knows a stream, a socket or a thread, except `leaderboard_store`, which
+writes on its own thread.
 """

@@ -1,7 +1,7 @@
-"""Who is there, who of them may play, and what the store knows of them: between the lobby's door and its pairing.
+"""Admission: which bots are online, which of them may be paired, and what the store knows of them.
 
-A paused version is there and is not paired. Whoever comes is asked of the store: what is believed of it, and how often
-it has played. This module knows no match, no stream and no clock.
+A paused version may be online but is not paired. When a bot comes online, the store is asked for its skills and match
+counts. This module knows no match, no stream and no clock.
 """
 
 from __future__ import annotations
@@ -23,27 +23,36 @@ from cutpurse.server.matches.server_match import TableSession
 __all__ = ["BotAdmission"]
 
 Standings: TypeAlias = Mapping[str, tuple[Skill, int]]
-MOST_ASKED: Final = MOST_GONE  # bots of which it is known that the store was asked
+MOST_ASKED: Final = MOST_GONE  # bots whose standings were already requested from the store
 
 
 class BotAdmission:
-    """See the module's docstring. `wake` is called, on any thread, when the store has told something."""
+    """The online bots, between the lobby and the pairing."""
 
     def __init__(
         self, pairing: Pairing, store: ResultStore, paused: Iterable[Identity], wake: Callable[[], None]
     ) -> None:
+        """Start with no bots online.
+
+        Args:
+            pairing: Pairing that admitted bots enter.
+            store: Where the skills of bots are looked up.
+            paused: Versions that get no match.
+            wake: Called on any thread when the store has answered.
+        """
         self.here: dict[Identity, TableSession] = {}
         self._pairing = pairing
         self._store = store
         self._paused = set(paused)
-        self._barred: dict[Identity, tuple[str, str]] = {}  # who is here and gets no match: why, as told
+        # online bots that get no match: reason and text they were sent
+        self._barred: dict[Identity, tuple[str, str]] = {}
         self._wake = wake
         self._asked: dict[Identity, None] = {}
         self._told: deque[tuple[Identity, Standings]] = deque()  # filled by the store's thread
 
-    # -- at the door
+    # -- entry
     def ladders(self, owner: str) -> Mapping[str, Sequence[str]]:
-        """List the ladders of each game by name, without those that this owner cannot see."""
+        """List the names of the ladders by game, without those that `owner` cannot see."""
         listed: dict[str, list[str]] = {}
         for ladder in self._pairing.ladders:
             names = listed.setdefault(ladder.game, [])
@@ -52,7 +61,11 @@ class BotAdmission:
         return listed
 
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], at: datetime, forgets: bool) -> None:
-        """Whether a bot may come in, see `check_entry`.  Raises CallRefused."""
+        """Check that a bot may enter, see `check_entry`.
+
+        Raises:
+            CallRefused: If it may not.
+        """
         check_entry(
             identity,
             wanted,
@@ -64,7 +77,7 @@ class BotAdmission:
         )
 
     def enter(self, player: TableSession, at: datetime) -> None:
-        """Admit a bot, for the first time or again."""
+        """Admit a bot for the first time or after a reconnect."""
         identity = player.identity
         self.here[identity] = player
         if identity in self._paused:
@@ -83,7 +96,7 @@ class BotAdmission:
         self._pairing.leave(player)
 
     def reload_terms(self, at: datetime) -> None:
-        """Terms are others than before: for whom no match begins any more is told why, once."""
+        """Apply changed ladder terms: notify once each bot that can get no match any more."""
         ladders = self._pairing.ladders
         for player in self.here.values():
             if player.identity not in self._paused:
@@ -106,7 +119,7 @@ class BotAdmission:
 
     # -- pauses
     def is_paused(self, identity: Identity) -> bool:
-        """Whether this version gets no match."""
+        """Return whether this version is paused."""
         return identity in self._paused
 
     def pause(self, identity: Identity) -> None:
@@ -119,7 +132,7 @@ class BotAdmission:
             player.tell("PAUSED", paused_message(identity))
 
     def lift(self, identity: Identity) -> None:
-        """Let a version play again."""
+        """End the pause of a version."""
         self._paused.discard(identity)
         if (player := self.here.get(identity)) is not None:
             self._pairing.enter(player)
@@ -132,17 +145,20 @@ class BotAdmission:
         self._store.standings(identity).add_done_callback(lambda done: self._is_told(identity, done))
 
     def _is_told(self, identity: Identity, done: Future[Standings]) -> None:
-        """On the store's thread: only appends, and wakes. Without an answer it counts as a newcomer."""
+        """Queue the store's answer and wake the lobby; runs on the store's thread.
+
+        If the store fails, the bot keeps the values of a newcomer.
+        """
         if not done.cancelled() and done.exception() is None:
             self._told.append((identity, done.result()))
             self._wake()
 
     @property
     def has_news(self) -> bool:
-        """Whether the store has told something that was not taken."""
+        """Whether the store has sent answers that `take` has not processed."""
         return bool(self._told)
 
     def take(self) -> None:
-        """Take what the store has told."""
+        """Process the store's answers."""
         while self._told:
             self._pairing.know(*self._told.popleft())

@@ -1,8 +1,8 @@
-"""The deal of a match: its seed, what is settled before it is used, and the promise about both.
+"""The deal of a match: its seed, the parameters settled before the seed is used, and the commitment to both.
 
-A fresh seed has a fresh board, which the parameters name: no two matches have the same cards, and nobody can foresee
-them. A seed that somebody chose for his match has the board that follows from it, so that the same request (ladder,
-bots, seats) deals the same cards again; that the seed was chosen, anyone can see. Both are committed to alike.
+A fresh seed gets a fresh board, named in the parameters, so no two matches have the same cards and none can be
+predicted. A chosen seed gets a board derived from it, so the same request (ladder, bots, seats) deals the same cards
+again. Anyone can see that a seed was chosen. Both kinds are committed to in the same way.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def dealt(
     entropy: Callable[[int], bytes],
     chosen_seed: bytes | None = None,
 ) -> Deal:
-    """Make a deal from a fresh seed, or the chosen one, with its commitment."""
+    """Make a deal from a fresh seed, or from the chosen one, with its commitment."""
     board = entropy(16).hex() if chosen_seed is None else chosen_board(chosen_seed)
     settled = {
         "board": board,
@@ -39,7 +39,7 @@ def dealt(
 
 
 def dealt_for_all(ladder: Ladder, matches: Mapping[str, Sequence[Identity]], entropy: Callable[[int], bytes]) -> Deal:
-    """Make the deal of a board of several matches, with the seats of each: the cards are the same in all."""
+    """Make one deal for all matches of a board, committed to the seats of each."""
     board = entropy(16).hex()
     settled = {
         "board": board,

@@ -1,7 +1,7 @@
-"""Who may play on which ladder, by its terms.
+"""Ladder terms: which bots may play on which ladder.
 
-What is wrong is told in one line, which names no ladder that whoever asks may not see. This module knows no session, no
-match and no clock: what is counted, and the time of day, are handed in.
+An obstacle is described in one line, which names no ladder that the asking owner may not see. This module knows no
+session, no match and no clock: counts and the time of day are passed in.
 """
 
 from __future__ import annotations
@@ -30,21 +30,24 @@ _Obstacle = tuple[str, str]  # reason and text
 
 
 class OtherEntrants(NamedTuple):
-    """The other bots that play on a ladder, house bots left out."""
+    """The other bots on a ladder, without house bots."""
 
     bots: int
-    own: tuple[str, ...]  # those of the same owner, by their names: versions of a bot are one
+    own: tuple[str, ...]  # bots of the same owner, by name; all versions of a bot count once
 
     @classmethod
     def of(cls, identity: Identity, there: Iterable[Identity]) -> OtherEntrants:
-        """Of those who are there, the others than this one."""
+        """Return the bots among `there` other than `identity`."""
         others = [one for one in there if one != identity]
         own = [one.bot for one in others if one.owner == identity.owner and one.bot != identity.bot]
         return cls(len(others), tuple(dict.fromkeys(own)))
 
 
 def may_play(ladder: Ladder, identity: Identity) -> bool:
-    """Whether the terms of a ladder are for this bot: a house bot is named there, others by their owner, if any is."""
+    """Return whether the terms of a ladder admit this bot.
+
+    The terms name their house bots. Other bots are admitted by owner; without a list of owners, every owner is.
+    """
     terms = ladder.terms
     if identity.owner == HOUSE:
         return identity.bot in terms.house
@@ -52,7 +55,7 @@ def may_play(ladder: Ladder, identity: Identity) -> bool:
 
 
 def may_see(ladder: Ladder, owner: str) -> bool:
-    """Whether a ladder is there at all for this owner."""
+    """Return whether a ladder is visible to this owner."""
     terms = ladder.terms
     return not (terms.is_private and terms.owners) or owner in (*terms.owners, HOUSE)
 
@@ -81,12 +84,22 @@ def check_entry(
     at: datetime,
     forgets: bool = False,
 ) -> None:
-    """Whether a bot that wants to play these ladders of these games may come in.
+    """Check that a bot may enter for the ladders that it wants to play.
 
-    wanted: ladders by game, () is every ladder; empty is every game. Those named are all there. others_on: who else
-    plays on a ladder now. forgets: it keeps no memory from match to match. Raises
-    Refused: PAUSED, NOT_YOURS, FROZEN or FULL, for a ladder that is named, or if there is none left at all. A house bot
-    is let in whatever ladders there are.
+    House bots may always enter.
+
+    Args:
+        identity: The bot.
+        wanted: Names of existing ladders by game; () means every ladder of that game, and empty means every game.
+        ladders: All ladders.
+        others_on: Lists the other bots on a ladder.
+        is_paused: Whether this version is paused.
+        at: The time of day.
+        forgets: Whether the bot keeps no memory between matches.
+
+    Raises:
+        CallRefused: PAUSED, NOT_YOURS, FROZEN or FULL, if a named ladder has an obstacle or every wanted ladder has
+            one.
     """
     if identity.owner == HOUSE:
         return
@@ -117,9 +130,17 @@ def why_no_match(
     at: datetime,
     forgets: bool = False,
 ) -> tuple[str, str] | None:
-    """Why no match begins any more for a bot that is there, as reason and text; None if one may, or for a house bot.
+    """Return why an online bot can get no match, as reason and text; None if it can.
 
-    plays: whether it wants to, by game and ladder. The others are those of `check_entry`.
+    For a house bot the answer is always None.
+
+    Args:
+        identity: The bot.
+        plays: Whether the bot wants to play, by game and ladder.
+        ladders: All ladders.
+        others_on: Lists the other bots on a ladder.
+        at: The time of day.
+        forgets: Whether the bot keeps no memory between matches.
     """
     if identity.owner == HOUSE:
         return None
@@ -155,7 +176,10 @@ def _obstacle(
 
 
 def why_full(ladder: Ladder, identity: Identity, others: OtherEntrants) -> str:
-    """Why a ladder has no place for a bot, no house bot, beside these others; empty if it has one."""
+    """Return why a ladder has no room for this bot beside the others; empty if it has room.
+
+    Not meant for house bots, which need no room.
+    """
     most, of_owner = ladder.terms.most_bots, ladder.terms.most_per_owner
     if most and others.bots >= most:
         bots = "its one bot" if most == 1 else f"its {most} bots"

@@ -1,7 +1,7 @@
-"""Results go to the leaderboard: the lobby's words are turned into the store's on a thread of their own.
+"""The lobby's result store, backed by the leaderboard and running on its own thread.
 
-To write a match down and to look versions up takes milliseconds, and the bots of other matches must not wait for it. So
-`submit` only hands over. This module knows no table and no stream.
+Writing a match and looking up versions take milliseconds, and the bots of other matches must not wait for that. So
+`submit` only queues. This module knows no match in play and no stream.
 """
 
 from __future__ import annotations
@@ -31,28 +31,39 @@ from cutpurse.server.ladder_config import Ladder
 
 __all__ = ["Ledger"]
 
-MOST_KNOWN: Final = 10_000  # versions whose ids are kept
+MOST_KNOWN: Final = 10_000  # versions whose ids are cached
 
 
 class Ledger:
-    """A `ResultStore` that is a leaderboard. `close` it before the store."""
+    """A `ResultStore` backed by a leaderboard. Close it before the store."""
 
     def __init__(
         self, store: Store, ladders: Iterable[Ladder], utc: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
-        """Create the new ladders.  Raises StoreError, and CallRefused for a ladder that exists and differs.
+        """Create the ladders that the leaderboard lacks, and start the thread.
 
-        utc: the time of day, for versions that are new.
+        Args:
+            store: The leaderboard.
+            ladders: Ladders to create.
+            utc: Returns the time of day, for new versions.
+
+        Raises:
+            StoreError: If the leaderboard cannot be written.
+            InvalidEntry: If a ladder exists and differs.
         """
         self._store = store
         self._utc = utc
-        self._versions: dict[Identity, int] = {}  # touched by the thread only
+        self._versions: dict[Identity, int] = {}  # used only by the thread
         for ladder in ladders:
             store.ensure(ladder.kept)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
 
     def paused(self) -> list[Identity]:
-        """Read the paused versions.  Raises StoreError."""
+        """Return the paused versions.
+
+        Raises:
+            StoreError: If the leaderboard cannot be read.
+        """
         return [Identity(bot.owner, bot.bot, bot.version) for bot in self._store.bots() if bot.paused is not None]
 
     def announce(self, match: MatchAnnouncement) -> Future[None]:
@@ -62,7 +73,7 @@ class Ledger:
         return answer
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
-        """Return the pairing skills of a bot by ladder, see `ResultStore`; store a version that is new."""
+        """Return the pairing skills of a bot by ladder, see `ResultStore`; store a new version."""
         answer: Future[Mapping[str, tuple[Skill, int]]] = Future()
         self._thread.submit(self._tell_standings, player, answer)
         return answer
@@ -74,7 +85,7 @@ class Ledger:
         return answer
 
     def close(self) -> None:
-        """Hand over what waits. Its futures are done when the store is closed, at the latest."""
+        """Pass on what is queued, and stop the thread. All futures are done at the latest when the store is closed."""
         self._thread.shutdown()
 
     # -- on the thread

@@ -1,16 +1,14 @@
-"""Who is there, when matches are begun and looked at, and what becomes of their results.
+"""The lobby: it admits bots, starts and drives matches, and passes their results on.
 
-Whoever drives a lobby lets bots in with `enter` and calls `tick` at the latest at `next_event_at`, and whenever `wake`
-was called. In `tick`, and only there, matches are started, late decisions closed, and stored results told. A match is
-told as over only once its result is stored (`storing.py`); while a result could not be stored, no match is started. So
-while the store is slow, tables fill up and nothing is lost; while it is broken, nothing is played that could not be
-kept.
+The event loop admits bots with `enter`. It calls `tick` at `next_event_at` at the latest, and whenever `wake` was
+called. Only `tick` starts matches, closes late decisions and reports stored results. The end of a match is reported
+only once its result is stored (`storing.py`). While a result could not be stored, no match starts. So a slow store only
+fills tables, and a broken store lets nothing be played that could not be stored.
 
-Ladders may be added and their terms changed while it runs. Matches that somebody asks for (`requests.py`) come before
-those of the ladders. How a match or a board begins and is given up is in `match_start.py`, those that are being played
-are in `open_matches.py`.
+Ladders may be added, and their terms changed, while the lobby runs. Requested matches (`requests.py`) come before those
+of the ladders. `match_start.py` starts and gives up matches and boards, and `open_matches.py` tracks those in play.
 
-This module knows no stream, no clock, no chance and no database: moments, bytes of entropy and the store are handed in.
+This module knows no stream, no clock, no chance and no database: times, entropy and the store are passed in.
 """
 
 from __future__ import annotations
@@ -39,14 +37,14 @@ from cutpurse.server.matches.storing import Log, Storing
 
 __all__ = ["OnlineBot", "Lobby", "Log", "MatchRequest", "OpenMatch"]
 
-LOOK_S: Final = 1.0  # between looks at how much waits
-MOST_TABLES: Final = 4_096  # matches at once
-AT_ONCE: Final = 0.0  # a moment that is always due
+LOOK_S: Final = 1.0  # seconds between checks of the queue lengths
+MOST_TABLES: Final = 4_096  # maximum open matches
+AT_ONCE: Final = 0.0  # a time that is always due
 
 
 @dataclass(frozen=True, slots=True)
 class OnlineBot:
-    """A bot that is there.  tables: at how many it sits; ladders: that it is paired on, none while it is paused."""
+    """An online bot, its number of open matches, and the ladders it is paired on (none while it is paused)."""
 
     identity: Identity
     tables: int
@@ -54,7 +52,7 @@ class OnlineBot:
 
 
 class Lobby:
-    """See the module's docstring. `wake` is set by whoever drives it; it may be called on any thread."""
+    """All matches and online bots of a server. The owner sets `wake`, which may be called on any thread."""
 
     def __init__(
         self,
@@ -68,12 +66,23 @@ class Lobby:
         counts: Counts | None = None,
         paused: Iterable[Identity] = (),
     ) -> None:
-        """`entropy` gives so many unforeseeable bytes, `utc` the time of day for the store and for ladders that freeze.
+        """Start a lobby with no bots online.
 
-        paused: versions that get no match. Raises ValueError if two ladders have the same name.
+        Args:
+            ladders: The ladders to pair on.
+            store: Where results are stored.
+            entropy: Returns that number of unpredictable bytes.
+            utc: Returns the time of day, for the store and for ladders that freeze.
+            log: The server's log.
+            most_tables: Maximum open matches.
+            counts: Counters to update; new ones by default.
+            paused: Versions that get no match.
+
+        Raises:
+            ValueError: If two ladders have the same name.
         """
         self.wake: Callable[[], None] = lambda: None
-        # What is known of a match besides, before it is stored: what its bots used, where that is measured.
+        # Adds to a result what is measured elsewhere, such as the resource usage of its bots, before it is stored.
         self.measured: Callable[[FinishedMatch], FinishedMatch] = lambda result: result
         self._pairing = Pairing(ladders, Chance(entropy(KEY_BYTES)))
         self._attendance = BotAdmission(self._pairing, store, paused, self._woken)
@@ -84,7 +93,7 @@ class Lobby:
         self._log = log
         self._most_tables = most_tables
         self._withdrawn: deque[Identity] = deque()  # since the last `tick`
-        self._is_changed = False  # since matches were last sought
+        self._is_changed = False  # since matchmaking last ran
         self._is_draining = False
         self.counts = counts or Counts()
         self._storing: Storing[TrackedMatch] = Storing(store, self, self.counts, log)
@@ -102,26 +111,27 @@ class Lobby:
             incident_number=self.incident_number,
             wake=self._woken,
         )
-        # Called when a match begins, before its bots are told. They must not raise.
+        # Called when a match begins, before its bots are notified. They must not raise.
         self.on_started = self._dealing.on_started
-        # Called when a ladder has new terms or is gone, with its name. They must not raise.
+        # Called with the name of a ladder that has new terms or was removed. They must not raise.
         self.on_terms: list[Callable[[str], None]] = []
-        self._look_at = 0.0  # when the queues are looked at next
-        self._terms_at = AT_ONCE  # when terms are looked at next: they were changed, or a ladder freezes then
+        self._look_at = 0.0  # next check of the queues
+        self._terms_at = AT_ONCE  # next check of the terms: at once after a change, else when a ladder freezes
 
     # -- ladders
     def ladders(self, owner: str = "") -> Mapping[str, Sequence[str]]:
-        """List the ladders of each game by name, without those that this owner cannot see."""
+        """List the names of the ladders by game, without those that `owner` cannot see."""
         return self._attendance.ladders(owner)
 
     def ladder_named(self, name: str) -> Ladder | None:
-        """Return the ladder of this name with its current terms."""
+        """Return the ladder of this name with its current terms, or None."""
         return self._pairing.ladder_named(name)
 
     def set_ladder(self, ladder: Ladder) -> None:
         """Add a ladder, or put its new terms in force; open matches go on.
 
-        Raises ValueError if there is one of this name of which more than the terms differ.
+        Raises:
+            ValueError: If the ladder of this name differs in more than its terms.
         """
         self._pairing.set_ladder(ladder)
         self._terms_changed(ladder.name)
@@ -129,7 +139,8 @@ class Lobby:
     def remove_ladder(self, name: str) -> None:
         """Remove a ladder, with its bots and the matches requested there.
 
-        Raises CallRefused if a match is being played there; its result needs the ladder.
+        Raises:
+            CallRefused: If a match is being played there, since its result needs the ladder.
         """
         try:
             if self._requests.is_open_on(name):
@@ -147,43 +158,48 @@ class Lobby:
             hook(ladder)
         self._seek()
 
-    # -- who is there
+    # -- online bots
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool = False) -> None:
-        """Whether a bot that wants to play these ladders of these games may come in.
+        """Check that a bot may enter for the ladders that it wants to play.
 
-        wanted: () is every ladder of a game; empty is every game. forgets: it keeps nothing from one match to the next.
-        Raises CallRefused: PAUSED, NOT_YOURS, FROZEN or FULL.
+        Args:
+            identity: The bot.
+            wanted: Names of ladders by game; () means every ladder of that game, and empty means every game.
+            forgets: Whether the bot keeps no memory between matches.
+
+        Raises:
+            CallRefused: PAUSED, NOT_YOURS, FROZEN or FULL.
         """
         self._attendance.check(identity, wanted, self._utc(), forgets)
 
     def enter(self, session: TableSession) -> None:
-        """Admit a bot, for the first time or again."""
+        """Admit a bot for the first time or after a reconnect."""
         self._attendance.enter(session, self._utc())
         self._seek()
 
     def leave(self, session: TableSession) -> None:
-        """Remove a bot: it gets no new match. It keeps its open tables, and is notified of them."""
+        """Remove a bot from pairing. Its open matches go on, and it is still notified of them."""
         self._attendance.leave(session)
         self._seek()
 
     def changed(self, session: TableSession) -> None:
-        """Note that a bot has more or fewer free tables."""
+        """Note that a bot's number of free tables changed."""
         if self._pairing.changed(session):
             self._seek()
 
     def lifted(self, identity: Identity) -> None:
-        """Let a paused version play again."""
+        """End the pause of a version."""
         self._storing.forgive(identity)
         self._attendance.lift(identity)
         self._seek()
 
     def withdrawn(self, identity: Identity) -> None:
-        """Note that a hosted version runs no more, so that no match waits for it; thread-safe."""
+        """Note that a hosted version no longer runs, so that no match waits for it; thread-safe."""
         self._withdrawn.append(identity)
         self._woken()
 
     def here(self) -> list[OnlineBot]:
-        """All bots that have a stream."""
+        """List all online bots."""
         sits = Counter(identity for entry in self._matches.played() for identity in entry.seats)
         return [
             OnlineBot(identity, sits[identity], self._pairing.ladders_of(player))
@@ -195,7 +211,10 @@ class Lobby:
         return [shown(entry) for entry in self._matches.played() if entry.table.is_begun]
 
     def unstored_matches(self) -> list[Unstored]:
-        """Those that are over, and whose results are not stored yet; also the void ones, which were told before."""
+        """List the finished matches whose results are not stored yet.
+
+        Includes void matches whose end was already reported.
+        """
         told = [
             Unstored(one.match, ladder, one.started, tuple(seat.player for seat in one.seats), one.requested_by)
             for one in self._storing.told()
@@ -205,12 +224,21 @@ class Lobby:
 
     # -- matches on request
     def request(self, wanted: MatchRequest, now: float) -> str:
-        """Have a match played that is not rated, as soon as each of its bots has a free table.  Returns its name.
+        """Queue an unrated match, to begin once each of its bots has a free table.
 
-        House bots take the seats for which nobody was chosen. Bots of one owner may meet in it. A ladder that is frozen
-        lends its rules all the same. Raises CallRefused: NOT_FOUND for a ladder or a bot that is not there, PAUSED,
-        NOT_YOURS for a bot that does not play at others' request, FULL, DRAINING, SETTINGS for seats or a seed that
-        cannot be.
+        House bots take the seats that the request leaves empty. Bots of one owner may meet. The rules of a frozen
+        ladder may still be used.
+
+        Args:
+            wanted: Ladder, bots and seed.
+            now: Seconds on the lobby's clock.
+
+        Returns:
+            The match ID.
+
+        Raises:
+            CallRefused: NOT_FOUND (ladder or bot), PAUSED, NOT_YOURS (the bot declines requests), FULL, DRAINING, or
+                SETTINGS (seats or seed are invalid).
         """
         if self._is_draining:
             raise CallRefused("DRAINING", "the server is stopping and begins no match")
@@ -227,33 +255,37 @@ class Lobby:
         return name
 
     def is_paused(self, identity: Identity) -> bool:
-        """Whether this version gets no match; on any thread."""
+        """Return whether this version is paused; thread-safe."""
         return self._attendance.is_paused(identity)
 
     def requested(self, name: str) -> str:
-        """Return the state of a request: "waiting", "open", or "dropped: " and why; empty if it is over or unknown."""
+        """Return the state of a request.
+
+        Returns:
+            "waiting", "open", or "dropped: " and the reason; empty if the match is over or unknown.
+        """
         told = self._requests.told(name)
         return "waiting" if told == "open" and not self._matches.is_begun(name) else told
 
-    # -- how it is going
+    # -- state
     @property
     def tables(self) -> int:
-        """Matches that are being played, or whose results are being stored."""
+        """Matches being played, or whose results are being stored."""
         return len(self._matches)
 
     @property
     def unstored(self) -> int:
-        """Void results that the store has not taken yet; no match is started while there are any."""
+        """Results that the store has not accepted yet; no match starts while there are any."""
         return self._storing.unstored
 
     @property
     def is_storing(self) -> bool:
-        """Whether the store takes results, as far as is known."""
+        """Whether the store accepts results, as far as known."""
         return not self._storing.is_behind
 
     @property
     def is_complete(self) -> bool:
-        """Whether every ladder has had all the matches that are wanted of it, and all of them are over."""
+        """Whether every ladder has had all its wanted matches, and all of them are over."""
         return not self._matches and self._pairing.is_complete
 
     @property
@@ -261,9 +293,9 @@ class Lobby:
         """Whether nothing is being played or stored."""
         return not self._matches and not self._storing.is_behind and not self._dealing.is_waiting
 
-    # -- the course of time
+    # -- driving
     def tick(self, now: float) -> None:
-        """Do what is due: tell stored results, close late decisions, start matches."""
+        """Do what is due: report stored results, close late decisions, start matches."""
         self._attendance.take()
         self._storing.take(now)
         self._matches.tick(now)
@@ -279,7 +311,7 @@ class Lobby:
         self._check_queues(now)
 
     def next_event_at(self) -> float | None:
-        """When `tick` has something to do though nothing else happens; a moment of 0 is at once."""
+        """Return when `tick` is next due if nothing else happens; 0 means at once, None never."""
         if self._storing.has_answers or self._dealing.has_announced or self._attendance.has_news or self._withdrawn:
             return AT_ONCE
         if self._is_changed and self._may_start:
@@ -287,16 +319,14 @@ class Lobby:
         moments = [at for at in (self._storing.next_event_at, self._terms_at) if at < inf]
         if (at_first := self._matches.next_event_at()) is not None:
             moments.append(at_first)
-        if (
-            self._may_start and len(self._matches) < self._most_tables
-        ):  # else whatever is due waits for a table to close
+        if self._may_start and len(self._matches) < self._most_tables:  # otherwise pairing waits for a table to close
             moments += [at for at in (self._pairing.next_event_at(), self._requests.next_event_at()) if at is not None]
         if (at_last := self._dealing.next_event_at()) is not None:
             moments.append(at_last)
         return min(moments, default=None)
 
     def _look_at_terms(self, now: float) -> None:
-        """For whom no match begins any more is told why: looked at when terms change, and when a ladder freezes."""
+        """Reload the terms after a change or when a ladder freezes."""
         if now < self._terms_at:
             return
         at = self._utc()
@@ -306,7 +336,7 @@ class Lobby:
         self._terms_at = now + min(left, default=inf)
 
     def _check_queues(self, now: float) -> None:
-        """Check once a second that no queue is too long, and log it once."""
+        """Check the queue lengths once a second; log the first overflow and stop checking."""
         if now < self._look_at:
             return
         self._look_at = now + LOOK_S
@@ -319,16 +349,16 @@ class Lobby:
             self._log.error("lobby broke", **asdict(incident_of(problem, self.incident_number(), "")))
 
     def credit(self, seconds: float) -> None:
-        """Credit a stall of the server to every clock."""
+        """Credit a stall of the server, in seconds, to every clock."""
         self._matches.credit(seconds)
 
     def drain(self, now: float) -> None:
-        """No match is started from now on; those that are open go on."""
+        """Start no more matches; open matches go on."""
         self._is_draining = True
         self._dealing.give_up(now, is_stopping=True)
 
     def void_all(self) -> None:
-        """End every match that is still being played; by the server's fault they count for nothing."""
+        """Void every match in play by the server's fault."""
         self._matches.void_all()
 
     @property
@@ -336,7 +366,6 @@ class Lobby:
         return not self._is_draining and not self._storing.is_behind
 
     def _woken(self) -> None:
-        """There is something to do; on any thread."""
         self.wake()
 
     def _seek(self) -> None:
@@ -360,13 +389,13 @@ class Lobby:
             counts.faults[fault.cause.value] += 1
         counts.thinking.add(*table.timed.all_thinking_times_s())
 
-    # -- what became of its result (`Settles`)
+    # -- storing (`Settles`)
     def needs_notification(self, entry: TrackedMatch) -> bool:
-        """Whether nobody was told yet how this match ended."""
+        """Return whether the end of this match has not been reported yet."""
         return entry.table.name in self._matches
 
     def apply_rating_changes(self, result: FinishedMatch, kept: StoreOutcome) -> None:
-        """Apply what a rated match changed: pairing skills, and maybe a pause."""
+        """Apply the effects of a rated match: pairing skills and pauses."""
         self._pairing.rated(result.ladder, kept.changes)
         for identity in kept.paused:
             self._attendance.pause(identity)
@@ -374,7 +403,7 @@ class Lobby:
             self._log.info("bot paused", owner=identity.owner, bot=identity.bot, version=identity.version)
 
     def tell_ended(self, entry: TrackedMatch, result: FinishedMatch, now: float) -> None:
-        """Notify everybody how this match ended, now that it is settled."""
+        """Report the settled end of a match to its bots, spectators and the pairing."""
         table = entry.table
         self._matches.remove(table.name)
         self.counts.storing -= 1
@@ -397,16 +426,16 @@ class Lobby:
             table.close(result, is_rated=is_opened and not board.is_void, is_opened=is_opened)
             if is_opened:
                 board.open()
-        if not table.is_begun:  # no session will say that its bot has the table again
+        if not table.is_begun:  # no session will report that its bot has a free table again
             for player in entry.players:
                 self._pairing.changed(player)
         self._seek()
 
     def store_recovered(self) -> None:
-        """Let matches begin again, since the store takes results."""
+        """Resume starting matches, since the store accepts results again."""
         self._seek()
 
     def incident_number(self) -> str:
-        """Make a new incident number."""
+        """Return a new incident number and count it."""
         self.counts.incidents += 1
         return self._entropy(4).hex()

@@ -1,13 +1,13 @@
-"""Matches begin: those of boards that were dealt, those that were asked for, and those that the ladders pair.
+"""Starting matches: those of dealt boards, those requested by owners, and those that the ladders pair.
 
-Everything is dealt, and stored as announced, before anybody is told of it: so a server that is killed leaves no match
-that its bots know of and its successor does not. A match whose announcement fails is void, and was never told. A match
-that cannot be set up is an incident of the server and costs nobody anything. A board of several matches is dealt at
-once, and its matches begin one by one; one that cannot be played to its end is given up (`open_boards.py`), and what
-has not begun of it is void.
+Every deal is stored as announced before any bot is notified of it. So a killed server leaves no match that its bots
+know and its successor does not. A match whose announcement fails is void, and its bots never hear of it. A match that
+cannot be set up is an incident of the server and costs no bot anything. A board of several matches is dealt at once,
+and its matches begin one by one. A board that cannot be completed is given up (`open_boards.py`): its matches that have
+not begun are void.
 
-This module knows no stream, no clock and no chance, and of the store only where matches are announced: moments and
-bytes of entropy are handed in. What becomes of open matches it is told by `ended`.
+This module knows no stream, no clock and no chance: times and entropy are passed in. Of the store it knows only
+announcements. `ended` reports the end of a match to it.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from cutpurse.server.matches.storing import RETRY_S, Log
 
 __all__ = ["Dealing"]
 
-MOST_STARTS: Final = 16  # matches in one tick: to deal takes a millisecond, and bots wait meanwhile
+MOST_STARTS: Final = 16  # matches per tick: a deal takes a millisecond, and other bots wait for it
 
 
 class Dealing:
-    """See the module's docstring."""
+    """Starts matches for the lobby and announces them to the store."""
 
     def __init__(
         self,
@@ -57,8 +57,11 @@ class Dealing:
         incident_number: Callable[[], str],
         wake: Callable[[], None],
     ) -> None:
-        """Put what begins into `matches`; other parameters are as in `Lobby`. `wake` may be called on any thread."""
-        # Called when a match begins, before its bots are told. They must not raise.
+        """Put matches that begin into `matches`; other parameters are as in `Lobby`.
+
+        `wake` may be called on any thread.
+        """
+        # Called when a match begins, before its bots are notified. They must not raise.
         self.on_started: list[Callable[[OpenMatch], None]] = []
         self._pairing = pairing
         self._attendance = attendance
@@ -77,29 +80,33 @@ class Dealing:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a match of a board that was dealt is still to begin."""
+        """Whether a match of a dealt board has not begun yet."""
         return self._boards.is_waiting
 
     def next_event_at(self) -> float | None:
-        """When `give_up` has something to do though nothing else happens."""
+        """Return when `give_up` is next due if nothing else happens."""
         return self._boards.next_event_at()
 
     @property
     def has_announced(self) -> bool:
-        """Whether `begin_announced` has something to do."""
+        """Whether `begin_announced` has announcements to process."""
         return bool(self._announced)
 
     # -- a match begins
     def start(self, now: float, most: int) -> bool:
-        """Start matches, so many at most.  Whether there may be more to start."""
+        """Start at most `most` matches.
+
+        Returns:
+            Whether there may be more to start.
+        """
         at = self._utc()
         shut = {ladder.name for ladder in self._pairing.ladders if ladder.is_frozen(at)}
         return all(self._start_next(now, shut) for _ in range(min(MOST_STARTS, most)))
 
     def _start_next(self, now: float, shut: Container[str]) -> bool:
-        """Start a match of a board that was dealt, one that was asked for, or else deal for a ladder.
+        """Start a match of a dealt board, else a requested match, else deal for a ladder.
 
-        Whether there was any. Of a board of several matches they start one by one with the next calls.
+        Each call begins one match of a board of several. Returns whether there was anything to start.
         """
         begun = self._boards.next(self._attendance.here)
         if begun is not None:
@@ -158,7 +165,7 @@ class Dealing:
         announced = MatchAnnouncement(name, ladder.name, rules, deal, entry.started, seats, by, reason)
         self._seat(entry, self._store.announce(announced))
 
-    # -- several on one board
+    # -- boards of several matches
     def _deal(self, seating: Seating, now: float) -> None:
         """Deal a board of several matches: announce all of them, and begin none."""
         ladder, utc = seating.ladder, self._utc()
@@ -176,10 +183,10 @@ class Dealing:
         self._log.info("board dealt", board=deal.board, ladder=ladder.name, kind=ladder.boards, matches=list(matches))
 
     def _begin(self, board: OpenBoard, at: int, now: float, there: tuple[PairableBot, ...] | None = None) -> None:
-        """Begin a match of a board with the bots that are there; with None, void it unplayed."""
+        """Begin a match of a board with the online bots `there`; if None, void it unplayed."""
         seating, name = board.seating, board.matches[at]
         ladder, players = seating.ladder, cast("tuple[TableSession, ...]", there or seating.tables[at])
-        if there is not None:  # some may have come anew since they were chosen
+        if there is not None:  # some may have reconnected since they were chosen
             self._pairing.rose(seating.tables[at])
             self._pairing.sat(there)
         tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
@@ -212,11 +219,16 @@ class Dealing:
             table.void(EndCause.VOID_SERVER)
 
     def withdrawn(self, identity: Identity) -> None:
-        """Give up what waits for this version, which does not come back."""
+        """Give up what waits for this version, which will not return."""
         self._boards.withdrawn(identity)
 
     def give_up(self, now: float, is_stopping: bool) -> None:
-        """Boards that cannot be played to their end: what has not begun of them is void.  is_stopping: none begins."""
+        """Void the matches that have not begun on boards that cannot be completed.
+
+        Args:
+            now: Seconds on the lobby's clock.
+            is_stopping: Whether no match may begin any more, so that every board is given up.
+        """
         if not self._boards.is_waiting:
             return
         for board, at in self._boards.given_up(now, self._attendance.is_paused, is_stopping):
@@ -224,7 +236,14 @@ class Dealing:
 
     # -- a match is over
     def ended(self, entry: TrackedMatch, now: float, *, is_rated: bool, is_void: bool) -> None:
-        """Note how a match ended.  is_rated: it belongs to a ladder; is_void: it counts for nothing."""
+        """Note the end of a match.
+
+        Args:
+            entry: The match.
+            now: Seconds on the lobby's clock.
+            is_rated: Whether it belongs to a ladder.
+            is_void: Whether it counts for nothing.
+        """
         table = entry.table
         if entry.board is not None:
             self._pairing.rose(entry.players)
@@ -236,16 +255,16 @@ class Dealing:
             self._requests.ended(table.name)
 
     def _ended_on(self, board: OpenBoard, table: ServerMatch | None, now: float, is_void: bool) -> None:
-        """Note that a match of a board is over; with the last match the board is."""
+        """Note the end of a match of a board; the last one ends the board."""
         board.ended(table, now, is_void)
         if board.is_over:
             self._boards.over(board)
             self._pairing.closed(board.seating, now - board.began, board.is_void)
             self._log.info("board ended", board=board.deal.board, is_void=board.is_void)
 
-    # -- for both
+    # -- all kinds of matches
     def _seat(self, entry: TrackedMatch, announced: Future[None]) -> None:
-        """Seat the bots of a match that was dealt; it begins when it is stored that it was."""
+        """Seat the bots of a dealt match, which begins once its announcement is stored."""
         self._matches.add(entry)
         entry.table.seat()
         for player in entry.players:
@@ -253,15 +272,18 @@ class Dealing:
         announced.add_done_callback(lambda done: self._is_announced(entry, done))
 
     def _is_announced(self, entry: TrackedMatch, done: Future[None]) -> None:
-        """On the store's thread: only appends, and wakes."""
+        """Queue the announcement and wake the lobby; runs on the store's thread."""
         self._announced.append((entry, done))
         self._wake()
 
     def begin_announced(self, now: float, is_stopping: bool) -> None:
-        """Begin the matches whose announcements are stored; void the others, and all if the server is stopping."""
+        """Begin the matches whose announcements are stored.
+
+        Void those whose announcements failed, and all of them if the server is stopping.
+        """
         while self._announced:
             entry, done = self._announced.popleft()
-            if entry.table.over:  # voided meanwhile
+            if entry.table.over:  # voided in the meantime
                 continue
             if is_stopping or done.cancelled() or done.exception() is not None:
                 entry.table.void(EndCause.VOID_SERVER)
@@ -279,11 +301,10 @@ class Dealing:
         table.begin(now)
 
     def forget_ladder(self, name: str) -> None:
-        """Forget a ladder; a later one may have its name and other rules."""
+        """Drop the phrase cache of a removed ladder, since a later ladder may reuse its name."""
         self._phrases.pop(name, None)
 
     def _phrases_of(self, ladder: Ladder) -> PhraseCache:
-        """Return the phrase cache that all matches of a ladder share."""
         phrases = self._phrases.get(ladder.name)
         if phrases is None:
             phrases = self._phrases[ladder.name] = PhraseCache(ladder.rules, ladder.seats)

@@ -1,29 +1,29 @@
-"""Who plays whom next, on which ladder, and who sits where.
+"""Matchmaking: which bots play next, on which ladder, and in which seats.
 
 The rules, in this order:
 
-* An owner has one bot at a table, in one of its versions. Where bots come without tokens, so that nobody in particular
-  owns them, a bot sits at a table once.
-* On a ladder the bot that has played least of it is next, with company that is mostly near in pairing skill and now and
-  then far, of those who have not played much more (`opponents.py`). Of the ladders that can be played it is the turn of
-  the one in which its next players are furthest behind, for each is to play all its ladders equally often; then of
-  the one with the fewest matches. Chance decides between equals.
-* Everybody takes each seat, and sits left of each other, equally often, as nearly as it can be done (`seating.py` of
-  the engine).
-* Nobody is starved. Who comes later, or stayed away, does not make up for it at the cost of the others: he is taken to
-  have played nearly as often as whoever is there and has played least. Where others take the bots of a ladder one by
-  one, so that it never finds enough of them free, they are kept free for it after a while.
-* Those who rise from a table do not sit down with each other again at once where there are others to play with: the
-  ladder waits, for a tenth of what a match lasts, until more are free. Else few tables would become closed rounds,
-  and pairing skills of closed rounds cannot be compared.
-* On a ladder of duplicate boards the same cards are dealt at two tables or more at once, to bots of which no two are of
-  one owner. It waits until so many are free; with too few on the ladder for two tables, plain boards are played. On one
-  of rotations the same bots play in every seat in turn, and only those that keep no memory play there at all.
-* House bots take the seats for which too few others are free, after as short a wait; and one of them sits at every
-  sixteenth match of a ladder that has any, since they hold the scale together. They never play among themselves alone.
+* An owner has one bot in a match, in one version. Where bots come without tokens and have no real owner, a bot sits in
+  a match once.
+* On a ladder, the bot with the fewest matches there is next. Its opponents are mostly near in pairing skill and
+  sometimes far, among those that have not played much more (`opponents.py`). Among the playable ladders, the one whose
+  next players are furthest behind is next, because each bot is to play all its ladders equally often. After that the
+  ladder with the fewest matches is next. Chance decides between equals.
+* Every bot takes each seat, and sits left of each other bot, as equally often as possible (`seating.py` of the engine).
+* No bot starves. A bot that came late or was away does not catch up at the others' expense. It counts as having played
+  nearly as often as the online bot with the fewest matches. Other ladders may keep taking a ladder's bots one by one,
+  so that it never finds enough of them free. Its bots are then reserved for it after a while.
+* Bots that just met do not meet again at once if there are others to play with. The ladder waits until more are free,
+  for up to a tenth of a match's duration. Otherwise few tables would become closed groups, and pairing skills of closed
+  groups cannot be compared.
+* On a ladder of duplicate boards, the same cards are dealt in two or more matches at once, to bots of different owners.
+  The ladder waits until enough are free. If it has too few bots for two matches, it plays plain boards. On a ladder of
+  rotations the same bots play in every seat in turn, and only bots without memory may play there.
+* House bots take the seats for which too few other bots are free, after a similarly short wait. On a ladder with house
+  bots, one of them also plays in every sixteenth match, since they anchor the rating scale. They never play only among
+  themselves.
 
-Counted is from when this was made, on top of what the store has told of those who came. This module knows no clock, no
-stream and no table; chance is handed in.
+Counts start when this object is created, on top of what the store reports of each bot that enters. This module knows no
+clock, no stream and no match in play; chance is passed in.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ from cutpurse.server.matches.roster import LAG, LadderRoster, PairableBot, Pairi
 
 __all__ = ["Pairing", "PairableBot", "Seating"]
 
-PATIENCE: Final = 2  # matches that a bot is behind on a ladder, until it is kept free for it
-MIXING: Final = 0.1  # of what a match lasts: how long it is waited for somebody else to play with
+PATIENCE: Final = 2  # matches that a bot may be behind on a ladder before it is reserved for it
+MIXING: Final = 0.1  # share of a match's duration to wait for new opponents
 MIXING_MOST_S: Final = 1.0
-SHORT_LEAST_S: Final = 0.25  # that house bots leave a seat to others, however short the matches
-ANCHOR: Final = 16  # of so many matches in a row of a ladder with house bots, one has one of them
+SHORT_LEAST_S: Final = 0.25  # minimum wait before house bots fill a seat, however short the matches
+ANCHOR: Final = 16  # on a ladder with house bots, one in this many matches has one
 TOO_FEW: Final = "; a board of one match, for too few owners are here for two"
-LEAST_TABLES: Final = 2  # of a duplicate board
+LEAST_TABLES: Final = 2  # matches of a duplicate board
 MOST_TABLES: Final = 4
-POOL: Final = 16  # one of so many seats that are taken may be waited for, to choose from more bots
+POOL: Final = 16  # one more free bot is waited for per this many occupied seats, to have a choice
 
 
 class Seating(NamedTuple):
-    """A board to be played: who sits on which seat of each of its matches, and why these."""
+    """A board to play: the ladder, the bots by seat in each match, and the reason for the pairing."""
 
     ladder: Ladder
     tables: tuple[tuple[PairableBot, ...], ...]
@@ -62,41 +62,47 @@ class Seating(NamedTuple):
 
     @property
     def players(self) -> tuple[PairableBot, ...]:
-        """Who sits where in its first match."""
+        """The bots of its first match, by seat."""
         return self.tables[0]
 
 
 class Pairing:
-    """The books of all ladders; see the module's docstring."""
+    """The rosters of all ladders, and the choice of the next match."""
 
     def __init__(self, ladders: Iterable[Ladder], chance: Chance) -> None:
-        """Set up the ladders.  Raises ValueError if two have the same name."""
+        """Set up the ladders.
+
+        Raises:
+            ValueError: If two ladders have the same name.
+        """
         listed = tuple(ladders)
         self._books = {ladder.name: LadderRoster(ladder) for ladder in listed}
         if len(self._books) != len(listed):
             raise ValueError(f"two ladders have the same name: {', '.join(ladder.name for ladder in listed)}")
         self._chance = chance
-        self._seating_chance = seating_chance(chance.key.hex(), 0)  # of its own: seats do not decide who meets
+        # separate, so that seating does not influence pairing
+        self._seating_chance = seating_chance(chance.key.hex(), 0)
         self._there: dict[PairableBot, None] = {}
-        self._seated: dict[PairableBot, int] = {}  # at how many tables; also those who left, while they have any
-        self._free: dict[PairableBot, None] = {}  # whoever is there and has a free table
-        self._kept: dict[PairableBot, None] = {}  # whose next free table is for somebody else
+        self._seated: dict[PairableBot, int] = {}  # open matches; kept for bots that left until it is 0
+        self._free: dict[PairableBot, None] = {}  # online bots with a free table
+        self._kept: dict[PairableBot, None] = {}  # bots whose next free table is reserved for a board or a request
 
     # -- ladders
     @property
     def ladders(self) -> list[Ladder]:
-        """All of them, as their terms are now."""
+        """All ladders with their current terms."""
         return [books.ladder for books in self._books.values()]
 
     def ladder_named(self, name: str) -> Ladder | None:
-        """Return the ladder of this name, if there is one."""
+        """Return the ladder of this name, or None."""
         books = self._books.get(name)
         return None if books is None else books.ladder
 
     def set_ladder(self, ladder: Ladder) -> None:
-        """There is a new ladder, or one has new terms; those who are there may play on it from now on, or no more.
+        """Add a ladder or change its terms, and add or remove online bots accordingly.
 
-        Raises ValueError if there is one of this name which is another.
+        Raises:
+            ValueError: If the ladder of this name differs in more than its terms.
         """
         books = self._books.get(ladder.name)
         if books is None:
@@ -106,22 +112,26 @@ class Pairing:
         books.change(ladder, self._there)
 
     def remove_ladder(self, name: str) -> None:
-        """Remove a ladder and its bots.  Raises ValueError if a match is being played there."""
+        """Remove a ladder and its bots.
+
+        Raises:
+            ValueError: If a match is being played there.
+        """
         if self._books[name].open:
             raise ValueError(f"a match is being played on ladder {name}")
         del self._books[name]
 
     def others_on(self, name: str, identity: Identity) -> OtherEntrants:
-        """List the other bots on a ladder, without house bots."""
+        """Return the other bots on a ladder, without house bots."""
         return self._books[name].others(identity)
 
     def ladders_of(self, player: PairableBot) -> tuple[str, ...]:
         """List the ladders that a bot is on."""
         return tuple(name for name, books in self._books.items() if player in books.entries or player in books.house)
 
-    # -- who is there
+    # -- online bots
     def enter(self, player: PairableBot) -> None:
-        """Add a bot that has come, or come back; its open matches still count."""
+        """Add a bot that came online; its open matches still count."""
         if player not in self._there:
             self._there[player] = None
             self._seated.setdefault(player, 0)
@@ -136,14 +146,16 @@ class Pairing:
         if not self._seated.get(player):
             self._seated.pop(player, None)
         for books in self._books.values():
-            if books.leave(player) and books.ladder.terms.is_limited:  # somebody may have waited for that
+            if books.leave(player) and books.ladder.terms.is_limited:  # another bot may have waited for the room
                 for other in self._there:
                     books.enter(other)
 
     def changed(self, player: PairableBot) -> bool:
-        """Note a changed number of free tables.  Returns whether a match may have waited for that.
+        """Note a changed number of free tables.
 
-        That of a board or a request, too: whose next free table is kept for one, is kept here.
+        Returns:
+            Whether a match may have waited for this bot. Includes matches of a board or a request for which its next
+                free table is reserved.
         """
         if player not in self._there:
             return False
@@ -160,15 +172,16 @@ class Pairing:
         if free <= 0 or (was_free and not is_kept):
             return False
         if not is_kept and all(len(self._free) < books.fewest for books in self._books.values()):
-            for books in self._books.values():  # as `next` would do, only to find this out
+            for books in self._books.values():  # as `next` would do when it found too few free bots
                 books.waits_since = books.short_since = None
             return False
         return True
 
     def keep(self, players: Iterable[PairableBot]) -> None:
-        """One free table of each of these is for somebody else, until this is called again.
+        """Reserve one free table of each of these bots, until the next call.
 
-        Who is looked at first is nobody's choice but that of the order handed in: the same course, the same pairs.
+        The order of `players` decides the order of later choices, so that the same course of events gives the same
+        pairs.
         """
         had, self._kept = self._kept, dict.fromkeys(players)
         if had != self._kept:
@@ -176,25 +189,25 @@ class Pairing:
                 self.changed(player)
 
     def sat(self, players: Iterable[PairableBot]) -> None:
-        """Note that these bots sat down at a table that belongs to no ladder."""
+        """Note that these bots sat down in a match that the pairing did not start."""
         for player in players:
             self._seated[player] = self._seated.get(player, 0) + 1
 
     def rose(self, players: Iterable[PairableBot]) -> None:
-        """And risen."""
+        """Note that these bots rose from a match."""
         for player in players:
             self._seated[player] -= 1
             if not self._seated[player] and player not in self._there:
                 del self._seated[player]
 
     def ended(self, seating: Seating, lasted_s: float, is_void: bool) -> None:
-        """Note that a board is over and all its bots rise at once; see `closed`."""
+        """Note the end of a board whose bots all rise now; see `closed`."""
         self.closed(seating, lasted_s, is_void)
         for table in seating.tables:
             self.rose(table)
 
     def closed(self, seating: Seating, lasted_s: float, is_void: bool) -> None:
-        """Note that a board is over whose bots have risen; void matches do not count towards those wanted."""
+        """Note the end of a board whose bots have risen; void matches do not count towards the wanted number."""
         books = self._books[seating.ladder.name]
         books.lasted_s = lasted_s
         books.open -= len(seating.tables)
@@ -202,19 +215,19 @@ class Pairing:
             books.played -= len(seating.tables)
 
     def postpone(self, ladder: Ladder, until: float) -> None:
-        """Start no match of a ladder before this moment, as when its game cannot even be set up."""
+        """Start no match of a ladder before `until`, for example when its game cannot be set up."""
         books = self._books[ladder.name]
         books.not_before = until
         books.waits_since = books.short_since = None
 
     @property
     def is_complete(self) -> bool:
-        """Whether every ladder has had all the matches that are wanted."""
+        """Whether every ladder has had all its wanted matches."""
         return all(books.is_complete for books in self._books.values())
 
-    # -- what the store tells
+    # -- what the store reports
     def know(self, identity: Identity, standings: Mapping[str, tuple[Skill, int]]) -> None:
-        """Set the pairing skill and the number of rated matches of a bot that has come, by ladder."""
+        """Set the pairing skill and number of rated matches of a bot that entered, by ladder."""
         for name, (skill, matches) in standings.items():
             if name in self._books:
                 self._books[name].know(identity, skill, matches)
@@ -224,9 +237,14 @@ class Pairing:
         for identity, (skill, _) in changes.items():
             self._books[ladder].rated(identity, skill)
 
-    # -- who is next
+    # -- the next match
     def next(self, now: float, shut: Container[str] = ()) -> Seating | None:
-        """Return the next match, counted as started; None if there is none.  shut: ladders on which none begins."""
+        """Return the next board and count it as started; None if there is none.
+
+        Args:
+            now: Seconds on the lobby's clock.
+            shut: Ladders on which no match may begin.
+        """
         overdue: list[tuple[int, LadderRoster]] = []
         others: list[LadderRoster] = []
         for books in self._books.values():
@@ -272,7 +290,7 @@ class Pairing:
         return self._start(best[2], *best[3]) if best is not None else None
 
     def next_event_at(self) -> float | None:
-        """When `next` may find a match though nothing else has happened."""
+        """Return when `next` may find a match if nothing else happens."""
         moments: list[float] = []
         for books in self._books.values():
             if books.waits_since is not None:
@@ -284,22 +302,22 @@ class Pairing:
         return min(moments, default=None)
 
     def _least(self, books: LadderRoster) -> int:
-        """How many different bots a ladder needs for a board."""
+        """Return how many different bots a ladder needs for a board."""
         return books.ladder.seats * (LEAST_TABLES if self._is_duplicate(books) else 1)
 
     def _is_duplicate(self, books: LadderRoster) -> bool:
-        """Whether the next board is one of several tables: there are enough bots for two, be they free or not."""
+        """Return whether the next board has several matches: the ladder has enough bots for two, free or not."""
         return books.ladder.boards == "duplicate" and self._could_play(books, LEAST_TABLES * books.ladder.seats)
 
     def _wanted(self, books: LadderRoster) -> int:
-        """How many different bots the next board of a ladder needs, but for a house bot whose turn it is."""
+        """Return how many different bots the next board needs, without a house bot whose turn it is."""
         if self._is_duplicate(books):
             return self._least(books)
         is_anchored = books.without_house >= ANCHOR - 1 and any(player in self._free for player in books.house)
         return books.ladder.seats - is_anchored
 
     def _chosen(self, books: LadderRoster, free: Sequence[PairingCandidate]) -> _MatchGroup | None:
-        """Choose the bots of the next match on this ladder, or None if too few different ones are free."""
+        """Choose the bots of the next board on this ladder; None if too few different ones are free."""
         wanted = self._wanted(books)
         seats = books.ladder.seats
         if self._is_duplicate(books):
@@ -312,7 +330,7 @@ class Pairing:
         return _MatchGroup(entries, house, "holds the scale")
 
     def _filled(self, books: LadderRoster, free: Sequence[PairingCandidate], now: float) -> _MatchGroup | None:
-        """Fill a match that has too few free bots with house bots; None before others were waited for."""
+        """Fill a match that has too few free bots with house bots; None before the wait for others is over."""
         house = self._free_house(books) if free and books.house else []
         different = len({entry.side for entry in free})
         missing = books.ladder.seats - different
@@ -336,7 +354,7 @@ class Pairing:
         return [entry for player, entry in books.house.items() if player in self._free]
 
     def _could_play(self, books: LadderRoster, wanted: int) -> bool:
-        """Whether so many different bots could play on this ladder if all rose from the tables where they sit."""
+        """Return whether `wanted` different bots could play on this ladder if all rose from their tables."""
         names = set()
         for player, entry in books.entries.items():
             if player in self._free or self._seated.get(player):
@@ -346,9 +364,9 @@ class Pairing:
         return False
 
     def _is_mixed(self, books: LadderRoster, different: int, now: float) -> bool:
-        """Whether more bots are free than are needed, or there are none, or they were waited for long enough.
+        """Return whether more bots are free than needed, or no others exist, or the wait for them is over.
 
-        One more at least; and where many play, as many as a sixteenth of those who sit, to have a choice.
+        The surplus is at least one bot. Where many play, it is a sixteenth of the seated bots, to have a choice.
         """
         seats = books.ladder.seats
         more = max(self._least(books) + 1, min(books.open * seats // POOL, len(books.sides) // 2, 4 * seats))
@@ -396,11 +414,11 @@ class Pairing:
 
 
 class _MatchGroup(NamedTuple):
-    """The bots of a match: the first is furthest behind, the others are its company; and house bots."""
+    """The bots of a board: the one furthest behind, its opponents, and the house bots."""
 
     entries: Sequence[PairingCandidate]
     house: Sequence[PairingCandidate]
-    does: str  # what those do there
+    does: str  # why the house bots play, for the pairing reason
 
 
 def _patience_s(books: LadderRoster) -> float:
@@ -412,8 +430,8 @@ def _short_s(books: LadderRoster) -> float:
 
 
 def _arranged(entries: Sequence[PairingCandidate], chance: Chance) -> list[PairingCandidate]:
-    """Return these bots by seat, in the order that evens out best who had which seat and which neighbours."""
-    # House bots sit where they are sent: the others have their turns for that. Beside them the others sit in turn.
+    """Return these bots by seat, in the order that best evens out seats and neighbours."""
+    # Seats of house bots need no evening out, but other bots still take turns beside them.
     seat_excess = [
         [0 if entry.side[0] == HOUSE else entry.seat_excess(seat) for seat in range(len(entries))] for entry in entries
     ]
@@ -421,7 +439,7 @@ def _arranged(entries: Sequence[PairingCandidate], chance: Chance) -> list[Pairi
 
 
 def _arranged_in_turn(entries: Sequence[PairingCandidate], chance: Chance) -> list[list[PairingCandidate]]:
-    """Return these bots by seat for a match each, everybody on every seat once, neighbours as even as they can be."""
+    """Return these bots by seat for one match each: every bot in every seat once, with the most even neighbours."""
     return [[entries[player] for player in row] for row in most_even_square(_neighbour_excess(entries), chance)]
 
 

@@ -1,12 +1,14 @@
-"""Boards of several matches while they are played: which of their matches can begin, and when all of them are over.
+"""Boards of several matches in play: which of their matches can begin, and when all of them are over.
 
-A board has one deal, so nothing of it is opened before its last match is over. Its matches begin as their bots have
-free tables, together where they can; the next free tables of these bots are kept for it, board by board in the order in
-which they were dealt. A bot that keeps no memory may come back between two of them as another session, as one does that
-is a fresh process in each. A board of which a match is void, or none begins for a minute while none is played, or that
-has a bot that is paused or withdrawn, is given up: what has not begun of it is void, and so it rates nothing.
+A board has one deal, so its commitment is opened only after its last match. Its matches begin when their bots have free
+tables, together where possible. The next free tables of these bots are reserved for it, board by board in the order of
+dealing. A bot that keeps no memory may return between two of them as another session, for example as a fresh process.
 
-This module knows no stream, no store and no clock: moments (seconds) are handed in.
+A board is given up if one of its matches is void, or if one of its bots is paused or withdrawn. It is also given up if
+none of its matches is played and none begins for a minute. Its matches that have not begun are then void, so it is not
+rated.
+
+This module knows no stream, no store and no clock: times (in seconds) are passed in.
 """
 
 from __future__ import annotations
@@ -23,14 +25,17 @@ from cutpurse.server.matches.server_match import ServerMatch
 
 __all__ = ["WAITS_S", "OpenBoard", "OpenBoards"]
 
-WAITS_S: Final = 60.0  # for the bots of a match that has not begun, while none of its board is played
+WAITS_S: Final = 60.0  # maximum wait for the bots of a match while no match of its board is played
 
 
 @dataclass(slots=True, eq=False)
 class OpenBoard:
     """One deal and its matches.
 
-    matches: their names; announced: what the store says of each; waiting: those that have not begun, by their index.
+    Args:
+        matches: Match IDs.
+        announced: The store's answer for each match.
+        waiting: Indexes of the matches that have not begun.
     """
 
     seating: Seating
@@ -40,9 +45,9 @@ class OpenBoard:
     began: float
     waiting: list[int] = field(init=False)
     is_void: bool = False
-    waits_since: float = field(init=False)  # when it was dealt, or the last of its matches that are over ended
-    _left: int = field(init=False)  # matches that are not over
-    _sealed: list[ServerMatch] = field(default_factory=list)  # whose bots were told the end, and not the deal
+    waits_since: float = field(init=False)  # when it was dealt, or its latest finished match ended
+    _left: int = field(init=False)  # number of matches that are not over
+    _sealed: list[ServerMatch] = field(default_factory=list)  # matches whose bots know the end, but not the deal
 
     def __post_init__(self) -> None:
         self._left = len(self.matches)
@@ -51,21 +56,21 @@ class OpenBoard:
 
     @property
     def is_over(self) -> bool:
-        """Whether all its matches are."""
+        """Whether all its matches are over."""
         return self._left == 0
 
     @property
     def gives_up_at(self) -> float | None:
-        """When it is waited no longer for bots of matches that have not begun; None while any is played."""
+        """When the wait for bots of its other matches ends; None while any match is played."""
         is_played = self._left > len(self.waiting)
         return self.waits_since + WAITS_S if self.waiting and not is_played else None
 
     def waits_for(self, identity: Identity) -> bool:
-        """Whether this bot has a seat in a match that has not begun."""
+        """Return whether this bot has a seat in a match that has not begun."""
         return any(player.identity == identity for at in self.waiting for player in self.seating.tables[at])
 
     def ended(self, table: ServerMatch | None, now: float, is_void: bool) -> None:
-        """Note that a match is over; its table is None if it could not even be set up."""
+        """Note the end of a match; `table` is None if it could not be set up."""
         self._left -= 1
         self.waits_since = now
         self.is_void |= is_void
@@ -73,24 +78,24 @@ class OpenBoard:
             self._sealed.append(table)
 
     def open(self) -> None:
-        """Reveal the deal to the bots that heard of the end of a match before the board was over."""
+        """Reveal the deal to the bots whose matches ended before the board did."""
         for table in self._sealed:
             table.unseal(is_rated=not self.is_void)
         self._sealed.clear()
 
 
 class OpenBoards:
-    """See the module's docstring."""
+    """All boards of several matches in play."""
 
     def __init__(self) -> None:
         self.reserved: dict[
             PairableBot, None
-        ] = {}  # in order: whose next free table is for a board; as of the last `next`
-        self._open: dict[str, OpenBoard] = {}  # by name
+        ] = {}  # bots whose next free table is reserved for a board, in order, as of the last `next`
+        self._open: dict[str, OpenBoard] = {}  # by board ID
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a match of any is still to begin."""
+        """Whether a match of any board has not begun."""
         return any(board.waiting for board in self._open.values())
 
     def dealt(self, board: OpenBoard) -> None:
@@ -98,18 +103,19 @@ class OpenBoards:
         self._open[board.deal.board] = board
 
     def over(self, board: OpenBoard) -> None:
-        """All matches of a board are over."""
+        """Remove a board whose matches are all over."""
         del self._open[board.deal.board]
 
     def withdrawn(self, identity: Identity) -> None:
-        """Note that this version does not come back, so that no board waits for it."""
+        """Note that this version will not return, so that no board waits for it."""
         for board in self._open.values():
             board.is_void |= board.waits_for(identity)
 
     def next(self, here: Mapping[Identity, PairableBot]) -> tuple[OpenBoard, int, tuple[PairableBot, ...]] | None:
         """Return a match whose bots all have a free table, and count it as begun; None if there is none.
 
-        With who sits where: whoever was chosen, or is there in his place.
+        Returns:
+            The board, the index of the match on it, and the online bots by seat.
         """
         self.reserved.clear()
         for board in self._open.values():
@@ -125,7 +131,13 @@ class OpenBoards:
     def given_up(
         self, now: float, is_paused: Callable[[Identity], bool], is_stopping: bool
     ) -> Iterator[tuple[OpenBoard, int]]:
-        """Return the matches that will not begin, each counted as begun.  is_stopping: none begins any more."""
+        """Yield the matches that will not begin, each counted as begun.
+
+        Args:
+            now: Seconds on the lobby's clock.
+            is_paused: Returns whether a version is paused.
+            is_stopping: Whether no match may begin any more.
+        """
         for board in list(self._open.values()):
             if board.waiting and (
                 is_stopping
@@ -137,7 +149,7 @@ class OpenBoards:
                     yield board, board.waiting.pop()
 
     def next_event_at(self) -> float | None:
-        """When matches are given up though nothing else has happened."""
+        """Return when matches are given up if nothing else happens."""
         return min((at for board in self._open.values() if (at := board.gives_up_at) is not None), default=None)
 
     def _has_room(self, player: PairableBot) -> bool:
@@ -145,7 +157,7 @@ class OpenBoards:
 
 
 def _there(chosen: Iterable[PairableBot], here: Mapping[Identity, PairableBot]) -> tuple[PairableBot, ...]:
-    """Those of them who are there: they themselves, or where nothing is kept in mind the same bot as it came again."""
+    """Return those of the chosen bots that are online: the same session, or a new one of a bot without memory."""
     found = []
     for player in chosen:
         now = here.get(player.identity)

@@ -1,8 +1,8 @@
-"""The matches that are being played, and the moments at which each of them is to be looked at.
+"""The matches in play, and when each of them is to be checked next.
 
-A match is here from the moment at which it begins until it is told how it ended; so one whose result is being stored is
-here as well. This module knows no stream, no store and no clock: moments (seconds) are handed in. Whoever made it is
-told which match is over.
+A match stays here from its start until its end is reported, so this includes matches whose results are being stored.
+This module knows no stream, no store and no clock: times (in seconds) are passed in. It reports each finished match to
+its owner.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ __all__ = ["TrackedMatch", "OpenMatch", "OpenMatches", "Unstored", "shown"]
 
 @dataclass(frozen=True, slots=True)
 class OpenMatch:
-    """A match that is being played.  requested_by: the owner who asked for it; empty: it is the ladder's."""
+    """A match in play, as spectators see it.
+
+    `requested_by` is the owner who requested it; empty for a ladder's match.
+    """
 
     name: str
     ladder: Ladder
@@ -37,13 +40,13 @@ class OpenMatch:
 
     @property
     def is_sealed(self) -> bool:
-        """Whether its cards are played at other tables, or again, so that it is not to be watched."""
+        """Whether its cards are also dealt in other matches, so that it may not be watched."""
         return bool(self.table.tables)
 
 
 @dataclass(frozen=True, slots=True)
 class Unstored:
-    """A match that is over, and whose result is not stored yet."""
+    """A finished match whose result is not stored yet."""
 
     name: str
     ladder: Ladder
@@ -55,33 +58,38 @@ class Unstored:
 
 @dataclass(slots=True, eq=False)
 class TrackedMatch:
-    """A match that is being played, or whose result is being stored."""
+    """A match in play, or one whose result is being stored."""
 
     table: ServerMatch
     players: tuple[PairableBot, ...]
     seating: Seating
     started: datetime
     seats: tuple[Identity, ...]
-    board: OpenBoard | None = None  # if there are other matches on it
+    board: OpenBoard | None = None  # only if it has several matches
     is_over: bool = False
 
 
 def shown(entry: TrackedMatch) -> OpenMatch:
-    """Return what spectators see of a match."""
+    """Return the spectators' form of a match."""
     table = entry.table
     return OpenMatch(table.name, table.ladder, entry.started, entry.seats, table.requested_by, table)
 
 
 class OpenMatches:
-    """See the module's docstring. `len` counts those whose results are being stored, too."""
+    """The matches in play, and a queue of when to check them. `len` includes those whose results are being stored."""
 
     def __init__(self, finish: Callable[[TrackedMatch], None], wake: Callable[[], None]) -> None:
-        """`finish` is called when a match is over, `wake` when one is to be looked at sooner than any before."""
+        """Start with no matches.
+
+        Args:
+            finish: Called when a match is over.
+            wake: Called when a match is due earlier than all others.
+        """
         self._finish = finish
         self._wake = wake
-        self._open: dict[str, TrackedMatch] = {}  # by the name of the match
-        # A heap of moments and matches; whatever is not to be looked at then any more is passed over. Names, and not
-        # matches: a moment may be half a minute away, and a match that is over is not to be kept for it.
+        self._open: dict[str, TrackedMatch] = {}  # by match ID
+        # A heap of times and match IDs; outdated entries are skipped. It holds IDs rather than matches, because an
+        # entry may be half a minute away and should not keep a finished match in memory.
         self._queue: list[tuple[float, str]] = []
 
     def __len__(self) -> int:
@@ -91,16 +99,16 @@ class OpenMatches:
         return name in self._open
 
     def is_begun(self, name: str) -> bool:
-        """Whether a match has begun, and it is not settled how it ended; on any thread."""
+        """Return whether a match has begun and its end is not settled; thread-safe."""
         entry = self._open.get(name)
         return entry is not None and entry.table.is_begun
 
     def played(self) -> Iterator[TrackedMatch]:
-        """Those that are not over, in the order in which they began."""
+        """Return the matches that are not over, in the order in which they began."""
         return (entry for entry in self._open.values() if not entry.is_over)
 
     def unstored(self) -> list[Unstored]:
-        """Those that are over."""
+        """Return the matches that are over."""
         over = [(entry, entry.table) for entry in self._open.values() if entry.is_over]
         return [
             Unstored(
@@ -117,9 +125,9 @@ class OpenMatches:
         """Remove a match whose end is settled."""
         del self._open[name]
 
-    # -- the course of time
+    # -- driving
     def tick(self, now: float) -> None:
-        """Look at the matches that are due."""
+        """Tick the matches that are due."""
         due = []
         while self._queue and self._queue[0][0] <= now:
             at, name = heappop(self._queue)
@@ -131,7 +139,7 @@ class OpenMatches:
             table.tick(now)
 
     def next_event_at(self) -> float | None:
-        """When `tick` has something to do though nothing else happens."""
+        """Return when `tick` is next due if nothing else happens."""
         while self._queue:
             at, name = self._queue[0]
             entry = self._open.get(name)
@@ -141,9 +149,9 @@ class OpenMatches:
         return None
 
     def moved(self, table: ServerMatch) -> None:
-        """Something has happened in a match."""
+        """Reschedule a match after a change, and finish it if it is over."""
         entry = self._open.get(table.name)
-        if entry is None or entry.is_over:  # somebody answers too late, or fetches the end
+        if entry is None or entry.is_over:  # a late answer, or a bot that fetches the end
             return
         at = table.next_event_at()
         if at is None:
@@ -157,12 +165,12 @@ class OpenMatches:
                 self._wake()
 
     def credit(self, seconds: float) -> None:
-        """Credit a stall of the server to every clock."""
+        """Credit a stall of the server, in seconds, to every clock."""
         for entry in self._open.values():
             if entry.table.is_begun:
                 entry.table.credit(seconds)
 
     def void_all(self) -> None:
-        """End every match that is still being played; by the server's fault they count for nothing."""
+        """Void every match in play by the server's fault."""
         for entry in list(self._open.values()):
             entry.table.void(EndCause.VOID_SERVER)

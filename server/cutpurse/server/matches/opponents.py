@@ -1,12 +1,13 @@
-"""Which bots meet on a ladder: mostly those that are near in pairing skill, and now and then one that is far.
+"""The choice of opponents on a ladder: mostly bots near in pairing skill, and sometimes one that is far.
 
-The bot that is furthest behind sits first. For each further seat a point on the scale of pairing skills is drawn around
-its own, from a distribution with heavy tails (Cauchy's: half of it lies within its width), and the bot that is nearest
-to it sits down, of those who have not played much more than the others. The width is beta, which is as wide as the
-game's luck, but never more than where half of the bots are: else all would be near in a game of much luck. So most
-matches tell apart those who are close, and enough of them tie the whole scale together: a ladder of near pairs alone
-finds its order late.
-Between equals decides who has played less, then who has met the others least, then chance, which is handed in.
+The bot with the fewest matches sits first. For each further seat, a target skill is drawn around its own from a Cauchy
+distribution. Half of that lies within its width, and its tails are heavy. The bot nearest to the target sits down,
+among those that have not played much more than the others. The width is beta, the performance noise. It is limited to
+the range that holds half of the bots; otherwise all would count as near in a game with much noise.
+
+So most matches separate bots of similar skill, and enough of them connect the whole scale. A ladder of near pairs alone
+would converge slowly. Ties are broken by fewest matches, then by fewest meetings with the others, then by chance, which
+is passed in.
 
 This module knows no ladder and no clock.
 """
@@ -22,17 +23,21 @@ from cutpurse.server.matches.roster import PairingCandidate
 
 __all__ = ["MOST_WORDS", "SLACK", "choose_opponents", "pick_least_played", "pairing_reason"]
 
-SLACK: Final = 2  # matches more than the bot that has played least: a bot near in pairing skill may have so many
-MOST_WORDS: Final = 300  # characters of a reason
-STEPS: Final = 4  # so many of them are the width: bots within one step are equally near
-MOST_ASKED: Final = 16  # equals that are asked whom they have met
+SLACK: Final = 2  # matches that a bot may have played more than the one with the fewest
+MOST_WORDS: Final = 300  # maximum characters of a reason
+STEPS: Final = 4  # steps per width: bots within one step are equally near
+MOST_ASKED: Final = 16  # maximum equals whose meetings are compared
 _SHARES: Final = 1 << 30
 
 
 def choose_opponents(
     free: Sequence[PairingCandidate], seats: int, beta: float, chance: Chance
 ) -> list[PairingCandidate] | None:
-    """Choose the bots of a match, the one furthest behind first; None if too few different ones are free."""
+    """Choose the bots of a match, the one with the fewest matches first.
+
+    Returns:
+        The bots; None if too few different ones are free.
+    """
     if len(free) < seats or not free:
         return None
     width = _width(free, beta)
@@ -49,7 +54,7 @@ def choose_opponents(
 
 
 def pick_least_played(entries: Iterable[PairingCandidate], chance: Chance) -> PairingCandidate:
-    """One of those who have played least."""
+    """Return one of the bots with the fewest matches."""
     least: int | None = None
     equals: list[PairingCandidate] = []
     for entry in entries:
@@ -63,7 +68,10 @@ def pick_least_played(entries: Iterable[PairingCandidate], chance: Chance) -> Pa
 
 
 def _width(free: Sequence[PairingCandidate], beta: float) -> float:
-    """How far from somebody half of his company is looked for: beta, or half of what the middle half of all span."""
+    """Return how far away half of the opponents are looked for.
+
+    It is beta, or half the range of the middle half of all skills if that is less.
+    """
     mus = sorted([entry.mu for entry in free])
     spread = (mus[len(mus) * 3 // 4] - mus[len(mus) // 4]) / 2
     return min(beta, spread) if spread > 0.0 else beta
@@ -72,7 +80,10 @@ def _width(free: Sequence[PairingCandidate], beta: float) -> float:
 def _nearest(
     entries: Sequence[PairingCandidate], chosen: Sequence[PairingCandidate], target: float, width: float, chance: Chance
 ) -> PairingCandidate:
-    """Whoever is nearest to the target, by steps; of equals who has played less, then who has met the chosen least."""
+    """Return the bot nearest to the target, in steps.
+
+    Ties are broken by fewest matches, then by fewest meetings with the chosen bots.
+    """
     most = min([entry.matches for entry in entries]) + SLACK
     per_step = STEPS / width
     best, fewest_matches = 0, -1
@@ -105,7 +116,7 @@ def _one_of(equals: Sequence[PairingCandidate], chance: Chance) -> PairingCandid
 def pairing_reason(
     chosen: Sequence[PairingCandidate], house: Sequence[PairingCandidate], does: str, beta: float
 ) -> str:
-    """Why these sit down with each other.  does: what the house bots among them do there."""
+    """Describe why these bots meet.  `does` says what the house bots among them are there for."""
     first = chosen[0]
     parts = [f"{first.player.identity.shown} had fewest matches ({first.matches})"]
     company = []

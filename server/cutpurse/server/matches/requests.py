@@ -1,13 +1,15 @@
-"""Matches on request: somebody chooses who plays whom by the rules of a ladder, and no rating follows from it.
+"""Requested matches: an owner chooses the bots, the rules are a ladder's, and the match is not rated.
 
-A request waits until each of its bots has a free table, a minute at most. Those who ask first are first. The next free
-table of each bot of the asking owner is kept for it at once; that of other bots only when all of the asking owner's are
-free. So nobody can hold the tables of others by a request that they themselves keep from beginning. A bot sits in one
-match at a time that others than its owner have asked for, and never gives them its last free table, so they cannot keep
-it from its ladders. An owner can decline the requests of others. To an
-admin's request all bots are as the admin's own, but for those that decline.
+A request waits at most a minute until each of its bots has a free table. Earlier requests come first. The next free
+table of each bot of the requesting owner is reserved at once. That of other bots is reserved only when all of the
+requesting owner's bots are free. So an owner cannot block other owners' tables with a request that they themselves keep
+from beginning.
 
-This module knows no table, no stream and no clock: moments (seconds) are handed in.
+A bot plays at most one match at a time that another owner requested. It never gives such a match its last free table,
+so requests cannot keep it from its ladders. An owner can decline the requests of others. An admin's request treats all
+bots as the admin's own, except those that decline.
+
+This module knows no match in play, no stream and no clock: times (in seconds) are passed in.
 """
 
 from __future__ import annotations
@@ -37,31 +39,33 @@ __all__ = [
 ]
 
 WAITS_S: Final = 60.0
-MOST_OF_ONE: Final = 8  # matches that one owner has asked for, and that wait or are being played
-MOST: Final = 256  # that wait
-MOST_WITH_ONE: Final = 4  # of these with one bot of another owner
-MOST_NAMED: Final = 50  # bots in one line
-MOST_TOLD: Final = 1_024  # of which it is known what became of them
+MOST_OF_ONE: Final = 8  # maximum matches that one owner requested and that wait or are played
+MOST: Final = 256  # maximum waiting requests
+MOST_WITH_ONE: Final = 4  # maximum of one owner's requests with one bot of another owner
+MOST_NAMED: Final = 50  # maximum bots named in one error
+MOST_TOLD: Final = 1_024  # dropped requests whose reason is remembered
 
 
 @dataclass(frozen=True, slots=True)
 class MatchRequest:
-    """A match that is wanted.
+    """An owner's request for a match.
 
-    bots: by seat, from the first on. seed: 32 bytes to deal from, None is fresh chance. is_by_admin: whether the owner
-    who asks may run the server's ladders.
+    Args:
+        bots: Bots by seat, from the first seat on.
+        seed: 32 bytes to deal from; None for fresh chance.
+        is_by_admin: Whether the requesting owner may manage the server's ladders.
     """
 
     ladder: str
     bots: tuple[Identity, ...]
     seed: bytes | None
-    by: str  # the owner who asks
+    by: str  # the requesting owner
     is_by_admin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PendingRequest:
-    """A match that waits for its bots, house bots among them."""
+    """A match that waits for its bots, with house bots in its other seats."""
 
     name: str
     ladder: Ladder
@@ -72,26 +76,30 @@ class PendingRequest:
     is_by_admin: bool = False
 
     def commands(self, identity: Identity) -> bool:
-        """Return whether all tables of a bot are at the disposal of the owner who asks."""
+        """Return whether the requesting owner may use all tables of this bot."""
         return self.is_by_admin or identity.owner in (self.by, HOUSE)
 
 
 class Requests:
-    """See the module's docstring."""
+    """The requests that wait or are played, and why the latest ones were dropped."""
 
     def __init__(self) -> None:
         self.reserved: dict[
             PairableBot, None
-        ] = {}  # in order: whose next free table is for a request; as of the last `next`
+        ] = {}  # bots whose next free table is reserved for a request, in order, as of the last `next`
         self._waiting: dict[str, PendingRequest] = {}
         self._open: dict[str, PendingRequest] = {}
-        self._dropped: OrderedDict[str, str] = OrderedDict()  # by name: why
+        self._dropped: OrderedDict[str, str] = OrderedDict()  # reason by match ID
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def ask(self, wanted: PendingRequest) -> None:
-        """Somebody wants a match.  Raises CallRefused: FULL."""
+        """Add a request.
+
+        Raises:
+            CallRefused: FULL.
+        """
         of_one = sum(one.by == wanted.by for one in (*self._waiting.values(), *self._open.values()))
         if of_one >= MOST_OF_ONE:
             raise CallRefused(
@@ -108,11 +116,15 @@ class Requests:
         self._waiting[wanted.name] = wanted
 
     def _of(self, by: str, identity: Identity) -> int:
-        """How many matches with a bot that one owner asked for wait or are played."""
+        """Return how many matches with this bot, requested by one owner, wait or are played."""
         return sum(one.by == by and identity in one.seats for one in (*self._waiting.values(), *self._open.values()))
 
     def told(self, name: str) -> str:
-        """Return the state of a request: "waiting", "open", "dropped: " and why; empty if it is over or unknown."""
+        """Return the state of a request.
+
+        Returns:
+            "waiting", "open", or "dropped: " and the reason; empty if the match is over or unknown.
+        """
         if name in self._waiting:
             return "waiting"
         if name in self._open:
@@ -125,14 +137,14 @@ class Requests:
     ) -> tuple[PendingRequest, list[PairableBot]] | None:
         """Return the next match that can begin, with its bots by seat, and count it as open; None if there is none.
 
-        kept: whose next free table is for somebody else. Drops what has waited too long.
+        Drops requests that have waited too long. `kept` are bots whose next free table is already reserved.
         """
         for one in [one for one in self._waiting.values() if now >= one.until]:
             self._drop(one, here)
         self.reserved = dict.fromkeys(kept)
         lent = {
             identity for one in self._open.values() for identity in one.seats if not one.commands(identity)
-        }  # to others than their owners
+        }  # bots in a match that another owner requested
         for one in self._waiting.values():
             players = [here.get(identity) for identity in one.seats]
             found = [player for player in players if player is not None]
@@ -156,7 +168,7 @@ class Requests:
         self._open.pop(name, None)
 
     def drop(self, name: str, why: str) -> None:
-        """Drop a match that cannot begin."""
+        """Drop a match that cannot begin, and remember why."""
         self._waiting.pop(name, None)
         self._open.pop(name, None)
         self._dropped[name] = why
@@ -164,21 +176,21 @@ class Requests:
             self._dropped.popitem(last=False)
 
     def forget(self, identity: Identity, why: str) -> None:
-        """Drop what waits for a bot that cannot play any more."""
+        """Drop the waiting requests for a bot that cannot play any more."""
         for one in [one for one in self._waiting.values() if identity in one.seats]:
             self.drop(one.name, why)
 
     def is_open_on(self, ladder: str) -> bool:
-        """Whether a match that was asked for is being played by the rules of this ladder."""
+        """Return whether a requested match is being played by the rules of this ladder."""
         return any(one.ladder.name == ladder for one in self._open.values())
 
     def forget_ladder(self, ladder: str, why: str) -> None:
-        """Drop what waits to be played by the rules of a removed ladder."""
+        """Drop the waiting requests by the rules of a removed ladder."""
         for one in [one for one in self._waiting.values() if one.ladder.name == ladder]:
             self.drop(one.name, why)
 
     def next_event_at(self) -> float | None:
-        """When `next` is to be asked though nothing else has happened."""
+        """Return when a waiting request expires if nothing else happens."""
         return min((one.until for one in self._waiting.values()), default=None)
 
     def _has_room(self, player: PairableBot, left: int = 0) -> bool:
@@ -205,10 +217,11 @@ class Requests:
 def seats_for(
     wanted: MatchRequest, ladder: Ladder, here: Mapping[Identity, PairableBot], is_paused: Callable[[Identity], bool]
 ) -> tuple[Identity, ...]:
-    """Who is to sit on each seat of a match that is wanted: those who were chosen, then house bots.
+    """Choose the bot for each seat of a requested match: the named bots, then house bots.
 
-    Raises CallRefused: NOT_FOUND for who is not here, PAUSED, NOT_YOURS for who does not play at others' request,
-    SETTINGS for seats or a seed that cannot be.
+    Raises:
+        CallRefused: NOT_FOUND (a bot is not online), PAUSED, NOT_YOURS (a bot declines requests), or SETTINGS (seats or
+            seed are invalid).
     """
     if wanted.seed is not None and len(wanted.seed) != SEED_BYTES:
         raise CallRefused("SETTINGS", f"a seed has {SEED_BYTES} bytes, this one has {len(wanted.seed)}")
@@ -220,7 +233,7 @@ def seats_for(
     for identity in wanted.bots:
         player = here.get(identity)
         if player is None:
-            # Of those who want to play everything some may only play where whoever asks may see nothing.
+            # A bot that wants to play everything may be admitted only to ladders that the requesting owner cannot see.
             on = [one for one, other in here.items() if may_play(ladder, one) and other.plays(ladder.game, ladder.name)]
             there = ", ".join(sorted(one.shown for one in on)[:MOST_NAMED]) or "nobody"
             raise CallRefused("NOT_FOUND", f"{legible(identity.shown, 100)} is not here; here are: {there}")
@@ -239,7 +252,11 @@ def seats_for(
 
 
 def _check_lent(player: PairableBot, is_by_admin: bool) -> None:
-    """Whether a bot plays matches that others than its owner ask for.  Raises CallRefused: NOT_YOURS."""
+    """Check that a bot plays matches that other owners request.
+
+    Raises:
+        CallRefused: NOT_YOURS.
+    """
     shown = player.identity.shown
     if player.declines_requests:
         raise CallRefused("NOT_YOURS", f"{shown} declines requests: only its owner may ask for matches with it")
@@ -252,7 +269,7 @@ def _check_lent(player: PairableBot, is_by_admin: bool) -> None:
 def _house_for(
     missing: int, seats: Sequence[Identity], ladder: Ladder, here: Mapping[Identity, PairableBot]
 ) -> list[Identity]:
-    """House bots for seats that nobody was chosen for: those of the ladder, else any; the least busy first."""
+    """Choose house bots for the empty seats: those of the ladder first, then the least busy."""
     able = [
         player
         for identity, player in here.items()

@@ -1,7 +1,7 @@
-"""The books of one ladder: who is on it, how often each has played and on which seat, and what is believed of him.
+"""The roster of one ladder: its bots, how often each has played and in which seat, and their pairing skills.
 
-What is counted is towards fairness, and not the truth: whoever comes is taken to have played nearly as often as those
-who are there. This module knows no other ladder, no clock and no chance.
+The counts serve fairness and are not exact: a bot that enters counts as having played nearly as often as the others.
+This module knows no other ladder, no clock and no chance.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ from cutpurse.server.matches.ladder_terms import OtherEntrants, may_play, why_fu
 
 __all__ = ["LAG", "LadderRoster", "PairingCandidate", "PairableBot"]
 
-LAG: Final = 8  # matches: nobody is taken to be further behind the others than this, or as a newcomer further ahead
-MOST_MET: Final = 256  # sides that are kept in mind: with a thousand bots nobody meets the same ones again soon
-MOST_GONE: Final = 1_024  # bots that left: so many are known again when they come back
+LAG: Final = 8  # matches: limit on how far a bot counts as behind the others, or a newcomer as ahead of them
+MOST_MET: Final = 256  # sides remembered: with a thousand bots, the same ones do not meet again soon
+MOST_GONE: Final = 1_024  # bots that left and are remembered in case they return
 
 
 class PairableBot(Protocol):
-    """A bot that is there, as far as pairing looks at it."""
+    """An online bot, as the pairing sees it."""
 
     @property
     def identity(self) -> Identity:
-        """Who it is."""
+        """Owner, bot and version."""
 
     @property
     def free_tables(self) -> int:
-        """At how many more tables it would sit down now."""
+        """Number of further matches that it would play now."""
 
     @property
     def max_tables(self) -> int:
-        """Maximum number of tables that it sits at."""
+        """Maximum number of simultaneous matches."""
 
     @property
     def declines_requests(self) -> bool:
-        """Whether only its own owner may ask for matches with it."""
+        """Whether only its own owner may request matches with it."""
 
     @property
     def forgets(self) -> bool:
-        """Whether it keeps nothing from one match to the next, so that it may meet the same cards again."""
+        """Whether it keeps no memory between matches, so that it may meet the same cards again."""
 
     def plays(self, game: str, ladder: str) -> bool:
-        """Whether it wants to be paired on this ladder of this game; the same answer as long as it is there."""
+        """Return whether it wants to play on this ladder of this game; constant while it is online."""
 
 
 @dataclass(slots=True, eq=False)
@@ -56,24 +56,25 @@ class PairingCandidate:
     """One bot on one ladder."""
 
     player: PairableBot
-    side: tuple[str, ...]  # whoever has the same does not sit at the same table
+    side: tuple[str, ...]  # bots of the same side never meet
     matches: int
-    seats: list[int]  # matches on each seat
-    mu: float  # what is believed of its skill
+    seats: list[int]  # matches in each seat
+    mu: float  # pairing skill
     met: Counter[tuple[str, ...]] = field(default_factory=Counter)  # matches with each side
-    behind: int = 0  # what it would have to play here to have played all ladders equally often, in shares of a match
-    came_with: int | None = None  # what `matches` was when it came, until the store has said how many it has had
-    # For each bot, how much more than due it sat on the seat after this one, in shares of 1 / (seats - 1) of a match.
+    behind: int = 0  # matches due here until it has played all ladders equally often, in shares of a match
+    came_with: int | None = None  # value of `matches` when it entered, until the store reports its rated matches
+    # For each bot, how often it sat in the seat after this one beyond its share, in units of 1 / (seats - 1) of a
+    # match.
     neighbour_excess: Counter[Identity] = field(default_factory=Counter)
 
     def meet(self, entries: Iterable[PairingCandidate]) -> None:
-        """Seat the bot with these, itself among them."""
+        """Count a meeting with each of these bots, itself included."""
         if len(self.met) > MOST_MET:
             self.met.clear()
         self.met.update([entry.side for entry in entries])
 
     def sit(self, seat: int, table: Sequence[PairingCandidate]) -> None:
-        """Count a match on this seat, and who sits on the seat after it."""
+        """Count a match in this seat, and the neighbours in it."""
         self.seats[seat] += 1
         if len(self.neighbour_excess) > MOST_MET:
             self.neighbour_excess.clear()
@@ -84,48 +85,48 @@ class PairingCandidate:
         self.neighbour_excess[following.player.identity] += len(table) - 1
 
     def seat_excess(self, seat: int) -> int:
-        """Return how much more than due it had this seat, in shares of 1 / seats of a match."""
+        """Return how often it had this seat beyond its share, in units of 1 / seats of a match."""
         return len(self.seats) * self.seats[seat] - sum(self.seats)
 
 
 @dataclass(slots=True, eq=False)
 class LadderRoster:
-    """One ladder."""
+    """The roster of one ladder."""
 
     ladder: Ladder
     entries: dict[PairableBot, PairingCandidate] = field(default_factory=dict)
     house: dict[PairableBot, PairingCandidate] = field(
         default_factory=dict
     )  # house bots, which are not among the others
-    gone: dict[Identity, PairingCandidate] = field(default_factory=dict)  # who left, the last ones
+    gone: dict[Identity, PairingCandidate] = field(default_factory=dict)  # the latest bots that left
     known: dict[Identity, PairingCandidate] = field(default_factory=dict)  # of `entries` and `house`
     sides: Counter[tuple[str, ...]] = field(default_factory=Counter)  # of `entries`
     matches: int = 0  # started
-    played: int = 0  # towards matches_wanted: open or ended well
+    played: int = 0  # towards `matches_wanted`: open, or ended and not void
     open: int = 0  # being played
     without_house: int = 0  # matches since the last with a house bot
-    waits_since: float | None = None  # for one more bot to be free
-    short_since: float | None = None  # too few are free, and house bots could take the other seats
-    lasted_s: float = 0.0  # the last match
+    waits_since: float | None = None  # since when it waits for more free bots
+    short_since: float | None = None  # since when too few bots are free, and house bots could fill the seats
+    lasted_s: float = 0.0  # duration of the latest match
     not_before: float = 0.0
 
     @property
     def is_complete(self) -> bool:
-        """Whether it has had all the matches that are wanted of it."""
+        """Whether it has had all its wanted matches."""
         wanted = self.ladder.matches_wanted
         return wanted is not None and self.played >= wanted
 
     @property
     def fewest(self) -> int:
-        """So many bots are free at least where a match can begin: house bots may take the other seats."""
+        """Minimum number of free bots for a match to begin, since house bots may fill seats."""
         return 1 if self.house else self.ladder.seats
 
     def others(self, identity: Identity) -> OtherEntrants:
-        """List the other bots on the ladder."""
+        """Return the other bots on the ladder."""
         return OtherEntrants.of(identity, [player.identity for player in self.entries])
 
     def enter(self, player: PairableBot) -> None:
-        """Add a bot that is online, if it wants to play here, may, and there is room."""
+        """Add an online bot if it wants to play here, may, and there is room."""
         ladder, identity = self.ladder, player.identity
         is_house = identity.owner == HOUSE
         entries = self.house if is_house else self.entries
@@ -149,7 +150,11 @@ class LadderRoster:
             self.sides[entry.side] += 1
 
     def leave(self, player: PairableBot) -> bool:
-        """Remove a bot.  Returns whether it counted."""
+        """Remove a bot, and remember it.
+
+        Returns:
+            Whether it was on the ladder and not a house bot.
+        """
         entry = self.entries.pop(player, None)
         if entry is not None:
             self.sides[entry.side] -= 1
@@ -166,7 +171,7 @@ class LadderRoster:
         return was_counted
 
     def change(self, ladder: Ladder, there: Iterable[PairableBot]) -> None:
-        """Its terms are others from now on: some of those who are there go, and others come."""
+        """Put new terms in force: remove bots that they exclude, and add bots that they admit."""
         self.ladder = ladder
         for player in [one for one in (*self.entries, *self.house) if not may_play(ladder, one.identity)]:
             self.leave(player)
@@ -176,7 +181,7 @@ class LadderRoster:
             self.enter(player)
 
     def _make_room(self) -> None:
-        """Those for whom there is no place any more go: whoever came last, of all and of each owner."""
+        """Remove the latest bots that exceed a limit, of all bots or of one owner."""
         stay: list[Identity] = []
         for player in list(self.entries):
             if why_full(self.ladder, player.identity, OtherEntrants.of(player.identity, stay)):
@@ -186,23 +191,23 @@ class LadderRoster:
 
     @staticmethod
     def _joined(matches: int, others: Sequence[PairingCandidate]) -> int:
-        """How often whoever comes is taken to have played.
+        """Return how many matches a bot that enters counts as having played.
 
-        Who has played less than the others does not make up for it, unless he was only a little behind; and who has
-        played more does not wait until they have caught up.
+        A bot with fewer matches than the others does not catch up, unless it is only a little behind. A bot with more
+        matches does not wait until the others have caught up.
         """
         if not others:
             return matches
         least = min([one.matches for one in others])
         return min(matches, least + LAG) if matches >= least - LAG else least
 
-    # -- what the store tells
+    # -- what the store reports
     def know(self, identity: Identity, skill: Skill, matches: int) -> None:
-        """Set the pairing skill and the number of rated matches of a bot that has come."""
+        """Set the pairing skill and number of rated matches of a bot that entered."""
         self.rated(identity, skill)
         entry = self.known.get(identity)
         if entry is not None and entry.came_with is not None:
-            # After a restart all come at once, and count from nothing until the store has told of them.
+            # After a restart all bots enter at once, and count from 0 until the store has answered.
             others = [one for one in self.entries.values() if one.came_with is None]
             entry.matches += self._joined(matches, others) - entry.came_with
             entry.came_with = None
@@ -215,11 +220,11 @@ class LadderRoster:
 
     # -- who could play
     def free(self, free: Iterable[PairableBot], kept: Container[PairableBot] = ()) -> list[PairingCandidate]:
-        """Return the entries of these bots that are on the ladder, without remembered ones."""
+        """Return the entries of these free bots on the ladder, without those in `kept`."""
         entries = self.entries
         return [entries[player] for player in free if player in entries and player not in kept]
 
 
 def _side(identity: Identity) -> tuple[str, ...]:
-    """Bots of one owner are on one side; where nobody in particular owns them, the versions of a bot are."""
+    """Return the owner; where bots have no real owner, owner and bot name. Bots of the same side never meet."""
     return identity[:2] if identity.owner in (NOBODY, HOUSE) else identity[:1]

@@ -1,7 +1,7 @@
-"""What a bot has to say about the decisions of one seat, kept until its match is over, and no more of it than may be.
+"""The notes that a bot sends for one seat, stored until its match is over, within a size limit.
 
-Notes are strangers' text for their owner alone: nobody else is told that there are any, and no log quotes them. This
-module knows no table, no stream and no store.
+Notes are a stranger's text, for the bot's owner alone: they are shown to no one else, and no log quotes them. This
+module knows no match, no stream and no store.
 """
 
 from __future__ import annotations
@@ -13,28 +13,32 @@ from cutpurse.leaderboard.results import SeatNote
 
 __all__ = ["NOTE_BYTES", "NOTE_LEAST", "SeatNotes"]
 
-NOTE_BYTES: Final = 2_000  # that are kept of a single note
-NOTE_LEAST: Final = 16  # that each counts for, so that tiny ones do not take far more memory than they say
-_HEAD: Final = Struct(">IH")  # of a note: the decision, and how many bytes follow
+NOTE_BYTES: Final = 2_000  # bytes stored of a single note
+# minimum bytes that each note counts as, so that tiny ones do not use far more memory than they count for
+NOTE_LEAST: Final = 16
+_HEAD: Final = Struct(">IH")  # decision and length in bytes
 
 
 class SeatNotes:
-    """The notes of one seat at one table: the first of them, whole, the last of those perhaps cut, in UTF-8."""
+    """The notes of one seat: the first ones, whole, and perhaps one that is cut."""
 
     __slots__ = ("_kept", "_last", "_left", "_repeats", "dropped_bytes")
 
     def __init__(self, most_bytes: int) -> None:
         self.dropped_bytes = 0
-        self._kept = bytearray()  # one after the other: as objects, tiny ones would take ten times as much
+        self._kept = bytearray()  # UTF-8, concatenated: as objects, tiny notes would take ten times the memory
         self._left = most_bytes
-        self._last = -1  # the highest decision that something was said about
-        self._repeats = -1  # up to this decision, what comes was said on an earlier stream
+        self._last = -1  # the highest decision with a note
+        self._repeats = -1  # notes up to this decision may be repeats from an earlier stream
 
     def take(self, decision: int, text: str) -> bool:
-        """Keep a note, or what there is room for, and count the rest.  Whether anything was kept.
+        """Store a note, or as much of it as fits, and count the dropped bytes.
 
-        A bot whose stream was lost does not know which notes came through. What it says after that about a decision
-        about which it had said something before is taken for a repeat, and neither kept nor counted.
+        A bot that lost its stream does not know which notes arrived. After a reconnect, a note on a decision up to the
+        latest one with a note counts as a repeat. Repeats are neither stored nor counted.
+
+        Returns:
+            Whether anything was stored.
         """
         if decision <= self._repeats or not text:
             return False
@@ -50,11 +54,11 @@ class SeatNotes:
         return bool(kept)
 
     def connected(self) -> None:
-        """Note that the bot has another stream."""
+        """Note that the bot has a new stream."""
         self._repeats = self._last
 
     def kept(self) -> tuple[SeatNote, ...]:
-        """Return the stored notes in the order in which they came."""
+        """Return the stored notes in the order of arrival."""
         notes, at = [], 0
         while at < len(self._kept):
             decision, size = _HEAD.unpack_from(self._kept, at)
@@ -64,5 +68,5 @@ class SeatNotes:
 
 
 def _cut(data: bytes, most: int) -> bytes:
-    """Cut a text to this many bytes, at a character."""
+    """Cut a text to at most this many bytes, between characters."""
     return data[: max(0, most)].decode(errors="ignore").encode()

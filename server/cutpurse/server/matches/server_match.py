@@ -1,12 +1,13 @@
-"""A table: one match with its clocks, put into the words of the wire for each of its seats.
+"""A match on the server, with its clocks, encoded for each of its seats.
 
-A session holds one `SeatAt` for every table at which its bot sits, and nothing else of the match; the table tells the
-session that there is something to send, and the session fetches it when it has room in an envelope. So a decision is
-encoded once, at the moment it is sent, and its clock starts then.
+A session holds one `SeatAt` for each match of its bot and knows nothing else of the match. The match notifies the
+session that there is something to send, and the session fetches it when an envelope has room. So a decision is encoded
+once, when it is sent, and its clock starts then.
 
-If the rules break down in the middle of a match, the match is void, and what went wrong is told by a number and by
-places in the code only: no text of an exception leaves this module, since it may name a hidden card. This module knows
-no stream, no store and no other table; moments are handed in.
+If the rules raise an error in a match, the match is void. The error is reported by its number and by places in the code
+only. No text of an exception leaves this module, since it may name a hidden card.
+
+This module knows no stream, no store and no other match; times are passed in.
 """
 
 from __future__ import annotations
@@ -44,107 +45,115 @@ _CAUSES: Final = {cause: getattr(arena_pb2, f"END_CAUSE_{cause.name}") for cause
 
 
 class SeatAt(Protocol):
-    """One seat at one table, as its session sees it. Nothing that a bot can send makes a method raise."""
+    """One seat in one match, as its session sees it. No method raises, whatever a bot sends."""
 
-    number: int  # of the table within the session, which gives it when it sits down: from 1, never twice
+    number: int  # number of the table within the session, which assigns it: from 1, never reused
 
     @property
     def incident(self) -> str:
-        """The number to quote if the platform broke down in this match; empty otherwise."""
+        """The incident number if the server failed in this match; empty otherwise."""
 
     def started(self) -> bytes:
-        """Body of MatchStarted."""
+        """Return the body of MatchStarted."""
 
     def has_decision(self) -> bool:
-        """Whether the seat is asked something."""
+        """Return whether the seat has an open decision."""
 
     def decision(self, now: float) -> bytes | None:
-        """Body of the open OpenDecision with what happened since the last one, or None if the seat is asked nothing.
+        """Return the body of the open decision with the events since the previous one; None if there is none.
 
-        Counts as handed over now. Asked for again, as after a resume, it holds the same events.
+        The decision counts as handed over at `now`. A repeated call, as after a resume, returns the same events.
         """
 
     def answer(self, decision: int, option: int | None, now: float) -> AnswerOutcome:
-        """Take an answer to a decision, which is numbered from 0 here and from 1 on the wire.
+        """Accept an answer to a decision, numbered from 0 here and from 1 on the wire.
 
-        Nobody is told what follows until `go_on` is called, at once or after the answers at other tables.
+        No bot is notified of the consequences before `go_on`, which follows at once or after the answers in other
+        matches.
         """
 
     def give_up(self, decision: int, reason: str, now: float, whole_match: bool = False) -> AnswerOutcome:
-        """Note that the bot's own code failed at a decision, or for the whole match; else as `answer`."""
+        """Note that the bot's own code failed at a decision, or for the whole match; otherwise as `answer`."""
 
     def go_on(self) -> None:
-        """Whoever is asked next is told, and whoever keeps the time."""
+        """Notify the bots with new decisions, and the timekeeper."""
 
     def note(self, decision: int, text: str, most_bytes: int) -> bool:
-        """Something for the log of the seat, of which so many bytes are kept.  Whether this was kept, or a part of it.
+        """Store a note in the log of the seat.
 
-        The decision is numbered from 1, as on the wire; 0 is before the first. Nothing is kept of what is said about
-        one that was not put yet, or once the match is over.
+        Notes on decisions that are not open yet, and notes after the end of the match, are not stored.
+
+        Args:
+            decision: Number from 1, as on the wire; 0 means before the first.
+            text: The note.
+            most_bytes: Maximum bytes to store for the seat.
+
+        Returns:
+            Whether all or part of the note was stored.
         """
 
     def connected(self) -> None:
         """Note that the session has a stream again."""
 
     def disconnected(self) -> None:
-        """Note that the session's stream is gone."""
+        """Note that the session lost its stream."""
 
     def ended(self) -> bytes | None:
-        """Body of MatchEnded once the match is over and its result is stored; None before."""
+        """Return the body of MatchEnded once the match is over and its result is stored; None before."""
 
 
 class TableSession(PairableBot, Protocol):
-    """A session, as its tables and the lobby see it. No method may raise, or call back before it has returned."""
+    """A session, as its matches and the lobby see it. No method may raise, or call back before it returns."""
 
     @property
     def wants_events(self) -> bool:
-        """Whether it is told with each decision what happened since the last."""
+        """Whether each decision carries the events since the previous one."""
 
     @property
     def wants_agenda(self) -> bool:
-        """Whether observations hold what the rules still have in store."""
+        """Whether observations include the agenda."""
 
     def sit(self, seat: SeatAt) -> None:
-        """Give its bot a seat: the seat gets its number, and the bot has one free table less. It is not told yet.
+        """Give its bot a seat: number the seat and take one free table. The bot is not notified yet.
 
-        The table is free again when the session says so to the lobby, at the earliest once `seat.ended()` is sent.
+        The session reports the table as free to the lobby, at the earliest once `seat.ended()` is sent.
         """
 
     def begin(self, seat: SeatAt) -> None:
-        """Tell its bot that the match of this seat begins."""
+        """Notify its bot that the match of this seat begins."""
 
     def rise(self, seat: SeatAt) -> None:
-        """Take back a seat whose match never began, and of which the bot was not told."""
+        """Take back a seat whose match never began; its bot was never notified."""
 
     def ready(self, seat: SeatAt) -> None:
-        """There is something new to send for this seat: a decision, or the end."""
+        """Note that this seat has something new to send: a decision or the end."""
 
     def opened(self, seat: SeatAt, body: bytes) -> None:
-        """All matches of the board of this seat are over: a body of BoardOpened, for a bot that was told its end."""
+        """Send a body of BoardOpened: all matches of the seat's board are over, after its own end was sent."""
 
     def tell(self, reason: str, text: str) -> None:
-        """Tell its bot of trouble that ends nothing.  reason: a name of ErrorReason without its prefix."""
+        """Notify its bot of an error that does not end the session.  `reason` is an ErrorReason without its prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """The platform broke down in a match: what may be logged of it."""
+    """A failure of the server in a match, as far as it may be logged."""
 
     number: str
     match: str
     error: str  # the type of the exception
-    places: tuple[str, ...]  # in the code, as FILE:LINE FUNCTION, the innermost last
+    places: tuple[str, ...]  # places in the code, as FILE:LINE FUNCTION, innermost last
 
 
 def incident_of(problem: BaseException, number: str, match: str) -> Incident:
-    """Return what may be logged of an exception: where it came from, not what it says."""
+    """Return what may be logged of an exception: its type and where it was raised, but not its text."""
     frames = traceback.extract_tb(problem.__traceback__)
     places = (f"{'/'.join(PurePath(frame.filename).parts[-2:])}:{frame.lineno} {frame.name}" for frame in frames)
     return Incident(number, match, type(problem).__name__, tuple(places))
 
 
 class _MatchSeat:
-    """See `SeatAt`."""
+    """One seat of a `ServerMatch`, see `SeatAt`."""
 
     __slots__ = ("_first", "_sent", "_table", "_told", "notes", "number", "player", "seat")
 
@@ -152,10 +161,10 @@ class _MatchSeat:
         self.number = 0
         self.seat = seat
         self.player = player
-        self.notes: SeatNotes | None = None  # of a bot that has sent some
+        self.notes: SeatNotes | None = None  # None until the bot sends a note
         self._table = table
-        self._sent = -1  # the decision that was sent last
-        self._first = 0  # number of the first event that was sent with it
+        self._sent = -1  # the latest decision sent
+        self._first = 0  # number of the first event sent with it
         self._told = 0  # events sent so far
 
     @property
@@ -246,7 +255,10 @@ class _MatchSeat:
 
 
 class ServerMatch:
-    """One match. Whoever drives it calls `tick` when `next_event_at` says so, and `close` once the result is stored."""
+    """One match, driven by the event loop.
+
+    The loop calls `tick` at `next_event_at`, and `close` once the result is stored.
+    """
 
     def __init__(
         self,
@@ -263,55 +275,66 @@ class ServerMatch:
         reason: str = "",
         tables: tuple[tuple[Identity, ...], ...] = (),
     ) -> None:
-        """Deals; raises what the rules raise, and SeatTaken. Nobody is told before `begin`.
+        """Deal the match. No bot is notified before `begin`.
 
-        `name` is that of the match, `phrases` are those of the ladder's game and number of seats. `moved` is called
-        when the match is over, and whenever `next_event_at` may be before `look_by`. requested_by: the owner who asked
-        for this match, which then is not rated. reason: why these bots meet. tables: who sits in each match of its
-        board, if that has more than this one.
+        Raises what the rules raise.
+
+        Args:
+            ladder: The ladder whose rules and clocks apply.
+            name: The match ID.
+            deal: The seed and its commitment.
+            players: The sessions by seat.
+            now: Seconds on the lobby's clock.
+            moved: Called when the match is over, and whenever `next_event_at` may be before `look_by`.
+            incident_number: Returns a new incident number.
+            phrases: Phrase cache of the ladder's game and number of seats.
+            requested_by: Owner who requested the match, which is then not rated.
+            reason: Why these bots meet.
+            tables: Bots by seat in each match of the board, if it has several.
+
+        Raises:
+            SeatTaken: If a bot would sit in two seats.
         """
         self.ladder = ladder
         self.name = name
         self.deal = deal
         self.incident: Incident | None = None
         self.began = now
-        self.look_by = inf  # whoever drives it has made sure that he calls `tick` then
+        self.look_by = inf  # the time at which the event loop is sure to call `tick`
         self.requested_by = requested_by
         self.reason = reason
         self.tables = tables
-        # Called after each change of the game, and once when it closes. They must not raise.
+        # Called after each change of the game, and once when the match closes. They must not raise.
         self.on_moved: list[Callable[[ServerMatch], None]] = []
         check_seats(players)
         rules, control = ladder.rules, ladder.control
         names = [player.identity.recorded for player in players]
         key = board_key(deal.seed, deal.params)
-        # Also where nobody reads events: the record of the match has their digests.
+        # The event log is needed even if no bot wants events: the record contains digests of them.
         self.match = Match(rules, names, key, ladder.settings, log=True, hold_polls=True, ask_all=True)
         self.timed = TimedMatch(self.match, control, now)
         self.encoder = MatchEncoder(rules, self.match.game.settings, len(players), phrases)
-        self.seats = tuple(
-            _MatchSeat(self, seat, player) for seat, player in enumerate(players)
-        )  # none once it is closed
+        self.seats = tuple(_MatchSeat(self, seat, player) for seat, player in enumerate(players))  # empty after `close`
         self._identities = tuple(player.identity for player in players)
         self._moved = moved
         self._incident_number = incident_number
-        self._beginning = b""  # as seats are told of it, once it was
+        self._beginning = b""  # MatchStarted without the parts of a seat, once encoded
         self._ending: FinishedMatch | None = None
         self._is_rated = False
         self.is_begun = False
         self._is_seated = False
-        self._is_opened = False  # what was dealt is told
-        self._sealed_seats: tuple[_MatchSeat, ...] = ()  # of those who were told the end without it
+        self._is_opened = False  # the deal is revealed
+        self._sealed_seats: tuple[_MatchSeat, ...] = ()  # seats that know the end, but not the deal
 
-    # -- what is to be sent
+    # -- to send
     def seat(self) -> None:
-        """Seat the bots, which are not told of it yet."""
+        """Seat the bots, without notifying them."""
         self._is_seated = True
         for seat in self.seats:
             seat.player.sit(seat)
 
     def begin(self, now: float) -> None:
-        """Tell the bots that the match begins; the clocks have stood still since it was dealt."""
+        """Notify the bots that the match begins; the clocks did not run since the deal."""
         self.is_begun = True
         self.timed.credit(max(0.0, now - self.began))
         self.began = now
@@ -320,14 +343,14 @@ class ServerMatch:
         self.go_on()
 
     def go_on(self) -> None:
-        """Tell whoever is asked something new, and whoever keeps the time."""
+        """Notify the bots with new decisions, and the timekeeper."""
         seats = self.seats
         for decision in self.timed.opened():
             seat = seats[decision.seat]
             seat.player.ready(seat)
         for tell in self.on_moved:
             tell(self)
-        # Mostly there is nothing new for whoever keeps the time, and to work the moment out takes longer than all else.
+        # The timekeeper mostly has no news, and computing the time takes longer than everything else here.
         if not self.match.open or self.timed.none_ends_before < self.look_by or self.incident is not None:
             self._moved(self)
 
@@ -336,13 +359,13 @@ class ServerMatch:
         return self.match.decision(seat) if self.incident is None else None
 
     def started(self, seat: int, number: int) -> bytes:
-        """MatchStarted for a seat, to whose session this table has this number."""
+        """Return MatchStarted for a seat.  `number` is the table's number in the session."""
         if not self._beginning:
             self._beginning = self._begins()
         return uint_field(_TABLE, number) + self._beginning + uint_field(_SEAT, seat)
 
     def _begins(self) -> bytes:
-        """MatchStarted without what differs from seat to seat."""
+        """Encode the part of MatchStarted that all seats share."""
         ladder, control = self.ladder, self.ladder.control
         return arena_pb2.MatchStarted(
             match=self.name,
@@ -366,7 +389,7 @@ class ServerMatch:
         ).SerializeToString()
 
     def ended(self, seat: int, number: int, told: int, wants_events: bool) -> bytes | None:
-        """MatchEnded for a seat that was told of the first `told` events; None before `close`."""
+        """Return MatchEnded for a seat that received the first `told` events; None before `close`."""
         ending = self._ending
         if ending is None:
             return None
@@ -381,23 +404,23 @@ class ServerMatch:
             rated=self._is_rated,
             opening=self._opening() if self._is_opened else None,
         ).SerializeToString()
-        # What a broken game has told may be wrong, and may be what breaks it.
+        # Events of a broken game may be wrong, or may themselves raise.
         if wants_events and self.incident is None and self.match.game.log is not None:
             body += self.encoder.events(3, self.match.game.log[told:], seat)
         return body
 
-    # -- the course of time
+    # -- driving
     @property
     def over(self) -> bool:
         """Whether there is a result."""
         return self.incident is not None or self.match.over
 
     def next_event_at(self) -> float | None:
-        """When `tick` may have something to do, whatever is fetched before; None once the match is over."""
+        """Return when `tick` is next due, whatever is fetched before; None once the match is over."""
         return self.timed.next_poll_at() if self.incident is None else None
 
     def tick(self, now: float) -> None:
-        """Close what is late."""
+        """Close late decisions."""
         if self.over:
             return
         try:
@@ -407,11 +430,11 @@ class ServerMatch:
         self.go_on()
 
     def credit(self, seconds: float) -> None:
-        """Credit a stall of the server to every clock."""
+        """Credit a stall of the server, in seconds, to every clock."""
         self.timed.credit(seconds)
 
     def void(self, cause: EndCause) -> None:
-        """End the match, counting for nothing."""
+        """Void the match, so that it counts for nothing."""
         if self.over:
             return
         try:
@@ -420,15 +443,15 @@ class ServerMatch:
             self.broke(problem)
         if self.is_begun:
             self.go_on()
-        else:  # nobody was told that it was to begin
+        else:  # its bots were never notified
             self._moved(self)
 
     def broke(self, problem: Exception) -> None:
-        """End the match because the rules, or the code around them, broke down; withdraw its decisions."""
+        """End the match because the rules, or the code around them, failed; withdraw its decisions."""
         if self.incident is None:
             self.incident = incident_of(problem, self._incident_number(), self.name)
 
-    # -- how it ends
+    # -- the end
     def finish(self, started: datetime, finished: datetime) -> FinishedMatch:
         """Return the result of a match that is over."""
         faults = Counter(fault.seat for fault in self.match.faults)
@@ -490,11 +513,14 @@ class ServerMatch:
     def close(self, ending: FinishedMatch, is_rated: bool, is_opened: bool = True) -> None:
         """Notify every seat, now that the result is settled.
 
-        is_opened: and what was dealt; else others play with the same cards, and it is told later by `unseal`.
+        Args:
+            ending: The result.
+            is_rated: Whether it is rated.
+            is_opened: Whether to reveal the deal; if other matches still play it, `unseal` reveals it later.
         """
         self._ending, self._is_rated, self._is_opened = ending, is_rated, is_opened
-        # Sessions hold the seats until their bots have heard of it, and a seat its table. Were the table to hold them
-        # too, what is over would wait for the garbage collector, which would have to look at all that is not.
+        # Sessions hold the seats until their bots have the end, and a seat holds its match. If the match held the seats
+        # too, finished matches would form cycles and wait for the garbage collector.
         seats, self.seats = self.seats, ()
         if not is_opened and self.is_begun:
             self._sealed_seats = seats
@@ -508,7 +534,7 @@ class ServerMatch:
             tell(self)
 
     def unseal(self, is_rated: bool) -> None:
-        """All matches of the board are over: those who were told the end of this one are told what was dealt."""
+        """Reveal the deal to the seats that know the end of this match, since all matches of the board are over."""
         self._is_rated, self._is_opened = is_rated, True
         body = arena_pb2.BoardOpened(
             match=self.name, board=self.deal.board, opening=self._opening(), rated=is_rated

@@ -1,11 +1,12 @@
-"""Results on their way to the store: offered, offered again, and settled.
+"""Results on their way to the store: submitted, retried and settled.
 
-A match is told as over only once its result is stored. If the store fails, that match is void, and its void result is
-offered again every second; meanwhile `is_behind`, and no match is to be started. If the store cannot say whether it has
-a result, nobody is told anything before it can: the same result is offered again. A store whose ledger is broken is
-offered nothing again: somebody must look at it first.
+The end of a match is reported only once its result is stored. If the store fails, the match is void, and its void
+result is retried every second. Meanwhile `is_behind` is true, and no match may start. If the store cannot say whether
+it has a result, nothing is reported, and the same result is retried until it can. A store with a corrupt ledger gets no
+retries: an operator must look at it first.
 
-This module knows no table, no pairing and no database: what a result belongs to is handed in with it and handed back.
+This module knows no match in play, no pairing and no database: the entry of a result is passed in with it and passed
+back.
 """
 
 from __future__ import annotations
@@ -33,116 +34,117 @@ from cutpurse.server.matches.server_match import incident_of
 
 __all__ = ["RETRY_S", "SAID_S", "Log", "Settles", "Storing"]
 
-RETRY_S: Final = 1.0  # between two offers to a store that failed
-SAID_S: Final = 60.0  # between two words in the log that it fails still
+RETRY_S: Final = 1.0  # seconds between retries
+SAID_S: Final = 60.0  # seconds between log entries that it still fails
 
 Open = TypeVar("Open")
 Open_contra = TypeVar("Open_contra", contravariant=True)
 
 
 class Log(Protocol):
-    """Where the lobby says what goes on; a structlog logger is one. It is never given a card, a seed or a key."""
+    """The lobby's log, for example a structlog logger. It never gets a card, a seed or a key."""
 
     def info(self, event: str, **facts: Any) -> Any:
-        """Something happened."""
+        """Log an event."""
 
     def error(self, event: str, **facts: Any) -> Any:
-        """Something is wrong with the platform."""
+        """Log a failure of the server."""
 
 
 class Settles(Protocol[Open_contra]):
-    """Who hands results in, and is told what became of them. `entry` is what a result belongs to."""
+    """The owner of the submitted results, which is notified of their outcome. `entry` is what a result belongs to."""
 
     def wake(self) -> None:
-        """There is something to `take`; called on any thread."""
+        """Note that there is something to `take`; called on any thread."""
 
     def needs_notification(self, entry: Open_contra) -> bool:
-        """Whether nobody was told yet how this match ended."""
+        """Return whether the end of this match has not been reported yet."""
 
     def apply_rating_changes(self, result: FinishedMatch, kept: StoreOutcome) -> None:
-        """Apply what a rated result changed."""
+        """Apply the effects of a rated result."""
 
     def tell_ended(self, entry: Open_contra, result: FinishedMatch, now: float) -> None:
-        """Note how this match ended, now that it is settled."""
+        """Report the settled end of this match."""
 
     def store_recovered(self) -> None:
-        """Note that the store takes results again."""
+        """Note that the store accepts results again."""
 
     def incident_number(self) -> str:
-        """Make a new incident number."""
+        """Return a new incident number."""
 
 
 class Storing(Generic[Open]):
-    """See the module's docstring."""
+    """The results that the store has not settled yet."""
 
     def __init__(self, store: ResultStore, settles: Settles[Open], counts: Counts, log: Log) -> None:
         self._store = store
         self._settles = settles
         self._counts = counts
         self._log = log
-        # What the store has answered, filled by its thread; and whether it was offered again.
+        # The store's answers, filled by its thread, and whether each is for a retry.
         self._stored: deque[tuple[Open | None, FinishedMatch, bool, Future[StoreOutcome]]] = deque()
-        # Not taken by the store yet: void, and told as such, or of a match that waits to be told (`Open`).
+        # Not accepted by the store yet: void results already reported (None), or results of a match that waits to be
+        # reported.
         self._unstored: deque[tuple[Open | None, FinishedMatch]] = deque()
-        self._forgiven: set[tuple[str, Identity]] = set()  # pauses in `_stored` that have ended since
+        self._forgiven: set[tuple[str, Identity]] = set()  # pauses in `_stored` that have already ended
         self._retry_at = inf
         self._is_retrying = False
         self._say_at = -inf
 
-    # -- how it is going
+    # -- state
     @property
     def has_answers(self) -> bool:
-        """Whether the store has answered what was not taken."""
+        """Whether the store has sent answers that `take` has not processed."""
         return bool(self._stored)
 
     @property
     def answers(self) -> int:
-        """How many answers of the store were not taken."""
+        """Number of unprocessed answers of the store."""
         return len(self._stored)
 
     @property
     def unstored(self) -> int:
-        """Results that the store has not taken, and is offered again."""
+        """Number of results that the store has not accepted, and that are retried."""
         return len(self._unstored)
 
     @property
     def is_behind(self) -> bool:
-        """Whether there are any: then no match is to be started."""
+        """Whether results are being retried, so that no match may start."""
         return bool(self._unstored)
 
     @property
     def next_event_at(self) -> float:
-        """When a result is to be offered again; inf for never."""
+        """When the next retry is due; inf for never."""
         return self._retry_at
 
     def told(self) -> Iterator[FinishedMatch]:
-        """Of those, the ones that everybody was told are void."""
+        """Return the unstored results that were already reported as void."""
         return (result for entry, result in self._unstored if entry is None)
 
-    # -- what comes and goes
+    # -- submitting and settling
     def submit(self, entry: Open | None, result: FinishedMatch, *, is_again: bool = False) -> None:
-        """Offer a result to the store."""
+        """Submit a result to the store."""
         try:
             future = self._store.submit(result)
-        except Exception as problem:  # it promised not to
+        except Exception as problem:  # `ResultStore` forbids that
             future = Future[StoreOutcome]()
             future.set_exception(problem)
         future.add_done_callback(lambda done: self._is_stored(entry, result, is_again, done))
 
     def retry(self, now: float) -> None:
-        """Offer again what the store has not taken, if it is time."""
+        """Submit the oldest unstored result again, if it is time."""
         if self._unstored and now >= self._retry_at:
             self._retry_at, self._is_retrying = inf, True
             self.submit(*self._unstored[0], is_again=True)
 
     def forgive(self, identity: Identity) -> None:
-        """Note that a pause has ended, though the news that it began may still wait here."""
+        """Note that a pause has ended, even if the answer that began it is still queued here."""
         for _, result, _, stored in self._stored:
             if not stored.cancelled() and stored.exception() is None and identity in stored.result().paused:
                 self._forgiven.add((result.match, identity))
 
     def take(self, now: float) -> None:
-        """Take what the store has answered."""
+        """Process the store's answers."""
         while self._stored:
             entry, result, is_again, done = self._stored.popleft()
             problem = CancelledError() if done.cancelled() else done.exception()
@@ -152,7 +154,7 @@ class Storing(Generic[Open]):
                 self._settles.apply_rating_changes(result, self._unforgiven(result, done.result()))
             if problem is not None:
                 self._counts.not_stored += 1
-                if not is_again or now >= self._say_at:  # a full disk may be full all night, and the log is on it
+                if not is_again or now >= self._say_at:  # a full disk may stay full all night, and the log is on it
                     self._say_at = now + SAID_S
                     facts = _facts(problem, self._settles.incident_number(), result.match)
                     self._log.error("result not stored", **facts)
@@ -172,9 +174,10 @@ class Storing(Generic[Open]):
                 self._settles.store_recovered()
 
     def close(self, entry: Open, result: FinishedMatch, now: float, stored: Future[StoreOutcome]) -> None:
-        """Tell everybody how it ended, which the store has said. A match that counts is told no sooner than that.
+        """Report the end of a match after the store's answer; a match that counts is never reported earlier.
 
-        For such a fault of ours it is not made void, since the store may have it: it is offered again, and then told.
+        If that rule is broken, by a fault of the server, the result is not voided, since the store may have it. It is
+        submitted again and reported afterwards.
         """
         try:
             check_settled(result.void is not None, stored)
@@ -189,25 +192,28 @@ class Storing(Generic[Open]):
         self._settles.tell_ended(entry, result, now)
 
     def _is_stored(self, entry: Open | None, result: FinishedMatch, is_again: bool, done: Future[StoreOutcome]) -> None:
-        """On the store's thread: only appends, and wakes."""
+        """Queue the store's answer and wake the lobby; runs on the store's thread."""
         self._stored.append((entry, result, is_again, done))
         self._settles.wake()
 
     def _settle(self, entry: Open, result: FinishedMatch, now: float, stored: Future[StoreOutcome]) -> None:
-        """Settle a match whose result was stored or not; if not, the match is void."""
+        """Settle a match after the store's answer; without a stored result it is void."""
         if stored.cancelled() or stored.exception() is not None:
             result = result.voided()
             self._unstored.append((None, result))
         self.close(entry, result, now, stored)
 
     def _unforgiven(self, result: FinishedMatch, kept: StoreOutcome) -> StoreOutcome:
-        """Return what the result changed, without pauses that have ended since."""
+        """Return the outcome without pauses that have ended since."""
         forgiven = {identity for identity in kept.paused if (result.match, identity) in self._forgiven}
         self._forgiven -= {(result.match, identity) for identity in forgiven}
         return replace(kept, paused=tuple(one for one in kept.paused if one not in forgiven)) if forgiven else kept
 
 
 def _facts(problem: BaseException, number: str, match: str) -> dict[str, Any]:
-    """Return what may be logged of a failed write: the text of a foreign error may quote a record."""
+    """Return what may be logged of a failed write.
+
+    The text of an unknown error may quote a record, so it is left out.
+    """
     text = str(problem) if isinstance(problem, StoreDown | StoreUnsure | NotTaken) else ""
     return {**asdict(incident_of(problem, number, match)), "text": text}
