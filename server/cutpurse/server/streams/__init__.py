@@ -1,5 +1,5 @@
-"""Streams: how a bot is let in, and its session lives through any number of streams.
+"""Streams: how a bot is admitted, and how its session lives through any number of streams.
 
-`link` holds the rules of a stream and `session` what outlasts it, both without I/O; `service` is gRPC. What all of it
-asks of the matches stands in `matches`.
+`link` holds the rules of a stream and `server_session` what outlasts it, both without I/O. `arena_service` is the gRPC
+side. `match_port` lists everything that they require of the matches.
 """

@@ -1,9 +1,9 @@
-"""The stream service over gRPC: what is read goes to a `Link`, what the link has is written, and it says how to end.
+"""The stream service over gRPC: it passes envelopes between a call and its `Link`, and ends the call as the link says.
 
-All that is particular to grpc.aio is here. A read is never cancelled: one task of each stream does nothing but read,
-and ends when the call does. All writes are made by the call's own task; one that hangs, as before a bot that never
-reads, holds up nobody else, and its stream counts until gRPC is rid of it. Bytes are parsed by the link, under its
-guard, and no exception's text leaves the process.
+Everything specific to grpc.aio is here. A read is never cancelled: one task of each stream only reads, and ends when
+the call does. All writes are made by the call's own task. A write that hangs, because its bot does not read, delays no
+other stream, and its stream counts until gRPC has finished the call. Bytes are parsed by the link, under its limits,
+and no exception's text leaves the process.
 """
 
 from __future__ import annotations
@@ -33,11 +33,7 @@ ARENA: Final = arena_pb2.DESCRIPTOR.services_by_name["ArenaService"].full_name
 
 
 class ArenaService:
-    """`ArenaService` of arena.proto.
-
-    alive is called with each moment before anything is judged by it, and has `credit` called for a stall; moved is
-    called whenever a stream has ended.
-    """
+    """`ArenaService` of arena.proto."""
 
     def __init__(
         self,
@@ -49,29 +45,39 @@ class ArenaService:
         moved: Callable[[], None],
         incident_number: Callable[[], str],
     ) -> None:
+        """Serve `sessions`.
+
+        Args:
+            sessions: All sessions of the server.
+            log: The server's log.
+            entrance: Authenticates calls.
+            alive: Called with the time before any deadline is checked; it calls `credit` after a stall.
+            moved: Called whenever a stream has ended.
+            incident_number: Returns a new incident number.
+        """
         self.sessions = sessions
         self.limits: ServerLimits = sessions.limits
         self.counts = sessions.counts
         self.log = log
         self.alive = alive
         self.incident_number = incident_number
-        self.stalled_s = 0.0  # that the server stood still, in all
-        self.streams = 0  # calls that gRPC has not finished
+        self.stalled_s = 0.0  # total stall time of the server
+        self.streams = 0  # number of calls that gRPC has not finished
         self._streams_of: Counter[str] = Counter()  # by owner
         self.entrance = entrance
         self._moved = moved
 
     def credit(self, seconds: float) -> None:
-        """Give first envelopes more time, since the server itself stalled."""
+        """Give first envelopes more time after a stall of the server, in seconds."""
         self.stalled_s += seconds
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """To be added to a `grpc.aio.server`."""
+        """Return the handler to add to a `grpc.aio.server`."""
         methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {"Play": grpc.stream_stream_rpc_method_handler(self.play)}
         return grpc.method_handlers_generic_handler(ARENA, methods)
 
     async def play(self, _requests: object, context: Context) -> None:
-        """One call of Play."""
+        """Serve one call of Play."""
         self.streams += 1
         context.add_done_callback(self._done)  # type: ignore[arg-type]  # is typed as a generic class
         if self.streams > self.limits.most_streams:
@@ -87,7 +93,7 @@ class ArenaService:
             grant = await self.entrance.enter(context, "play")
         except TokenRefused as refused:
             return refused.ending
-        except Exception as problem:  # gRPC would tell the caller its text
+        except Exception as problem:  # gRPC would send the caller its text
             return self.broke(problem, self.log)
         if not self._has_room(context, grant):
             most = self.limits.streams_per_owner
@@ -99,9 +105,9 @@ class ArenaService:
         return await _Stream(self, context, grant).run()
 
     def _has_room(self, context: Context, grant: Grant) -> bool:
-        """Whether an owner may have one more stream, which then counts until gRPC has finished its call."""
+        """Return whether an owner may have one more stream, and count it until gRPC has finished its call."""
         if not grant.token or grant.owner == HOUSE or grant.resident is not None:
-            return True  # without tokens all are one owner, and what we run ourselves has bounds of its own
+            return True  # without tokens all bots have one owner, and hosted bots have limits of their own
         owner = grant.owner
         if self._streams_of[owner] >= self.limits.streams_per_owner:
             return False
@@ -116,7 +122,7 @@ class ArenaService:
         return True
 
     def broke(self, problem: Exception, log: Logger) -> CallStatus:
-        """Report a server error: the caller gets its incident number, the log the place in the code."""
+        """Report a server error: the caller gets an incident number, the log the place in the code."""
         number = self.incident_number()
         log.error("stream broke", incident=number, error=type(problem).__name__, places=traceback_locations(problem))
         return incident(number)
@@ -137,12 +143,12 @@ class _Stream:
         self._loop = asyncio.get_running_loop()
         self._log = service.log
         self._link: Link | None = None
-        self._ending: CallStatus | None = None  # why it never became a link, or cannot go on with one
+        self._ending: CallStatus | None = None  # why it got no link, or cannot continue with it
         self._woken = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> CallStatus:
-        """Talk until the end, and say how to end."""
+        """Exchange envelopes until the end, and return the status to end with."""
         now = self._loop.time()
         self._service.alive(now)
         self._hello_by = now + self._service.limits.hello_s
@@ -164,12 +170,12 @@ class _Stream:
             self._ending = self._ending or how
         if reader.done():
             return how
-        # The reader holds this stream, and the stream the reader, until its last read is answered as the call ends.
+        # The reader and this stream refer to each other until the call ends, which answers the last read.
         self._reader = reader
         return how
 
     def _leave(self, link: Link, how: CallStatus) -> CallStatus:
-        """Take this stream off its session."""
+        """Detach this stream from its session."""
         try:
             self._service.sessions.lost(link, self._loop.time())
         except Exception as problem:
@@ -210,9 +216,9 @@ class _Stream:
         return 0.0
 
     def _enter(self, envelope: bytes, now: float) -> None:
-        """Read the first envelope, which is a Hello."""
+        """Process the first envelope, which must be a Hello."""
         if self._ending is not None:
-            return  # it was read as the call ended: nobody is left who would write to a session, or let go of it
+            return  # read as the call ended: there is no task left to write to a session, or to detach from it
         sessions = self._service.sessions
         try:
             request = arena_pb2.PlayRequest.FromString(envelope)
@@ -229,7 +235,7 @@ class _Stream:
         told = session.introduction
         owner, bot, version = told.identity
         self._log = self._log.bind(session=session.id, owner=owner, bot=bot, version=version)
-        facts = {"token": told.token} if told.token else {}  # its name
+        facts = {"token": told.token} if told.token else {}  # the token's ID
         self._log.info("stream opened", peer=self._context.peer(), sdk=told.sdk, tables=len(session.places), **facts)
         self._woken.set()
 
@@ -262,7 +268,7 @@ class _Stream:
 
     # -- time
     def _set_timer(self, link: Link) -> None:
-        """Be there when the link's time comes. A timer that is early enough is left: it looks again when it rings."""
+        """Set the timer for the link's next event, unless an earlier one will set it again."""
         at, timer = link.next_event_at(), self._timer
         if at is not None and (timer is None or at < timer.when()):
             if timer is not None:
@@ -287,7 +293,7 @@ class _Stream:
         stalled_s, self._stalled_s = service.stalled_s - self._stalled_s, service.stalled_s
         if self._link is not None:
             self._set_timer(self._link)
-        elif stalled_s > 0:  # it may lie in the socket
+        elif stalled_s > 0:  # Hello may be waiting in the socket
             self._hello_by += stalled_s
             self._timer = self._loop.call_at(self._hello_by, self._hello_is_late)
         else:

@@ -1,7 +1,7 @@
-"""The first envelope: who the bot is, and what it wants to play.
+"""The first envelope: the bot's identity, and what it wants to play.
 
-`introduction` judges a Hello against the protocol's version and what can be played here, and knows no session. What is
-wrong is told in one line that names what was said and what was possible.
+`introduction` checks a Hello against the protocol's version and the offered ladders, and knows no session. An error is
+one line that names what was sent and what is possible.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """A bot as it has introduced itself, every field checked."""
+    """A bot's Hello, with every field checked."""
 
     identity: Identity
-    token: str  # the name of the token that it came with; empty where none is asked for
-    sdk: str  # legible
-    minor: int  # of the protocol, as both sides speak it
+    token: str  # ID of its token; empty if the server requires none
+    sdk: str  # printable
+    minor: int  # minor protocol version that both sides speak
     max_tables: int
-    events: bool  # it wants to be told what happened between its decisions
-    features: frozenset[str]  # that both sides have
-    wanted: Mapping[str, Sequence[str]]  # ladders by game; () is every ladder. Empty: every game
-    most_tables: int = 2**32 - 1  # that it may have at any time
-    declines_requests: bool = False  # matches are asked for by its owner alone
-    forgets: bool = False  # it keeps nothing from one match to the next
-    one_match: OneMatch | None = None  # it plays no more than this one
-    is_run_here: bool = False  # it was handed in, and the server runs it itself
+    events: bool  # it wants the events between its decisions
+    features: frozenset[str]  # supported by both sides
+    wanted: Mapping[str, Sequence[str]]  # ladders by game; () means every ladder; empty means every game
+    most_tables: int = 2**32 - 1  # the maximum that `max_tables` may be set to
+    declines_requests: bool = False  # only its owner may request matches with it
+    forgets: bool = False  # it keeps no memory between matches
+    one_match: OneMatch | None = None  # the only match that it plays, if limited to one
+    is_run_here: bool = False  # it is a hosted bot
 
     def plays(self, game: str, ladder: str) -> bool:
-        """Whether it is to be paired on this ladder of this game."""
+        """Return whether it wants to be paired on this ladder of this game."""
         if not self.wanted:
             return True
         ladders = self.wanted.get(game)
@@ -56,10 +56,16 @@ class Introduction:
 def introduction(
     hello: arena_pb2.Hello, grant: Grant, offered: Mapping[str, Sequence[str]], limits: ServerLimits
 ) -> Introduction:
-    """Read a Hello of a bot whose owner is known.  offered: the ladders of each game of this server.
+    """Read and check a Hello of a bot whose owner is known.
 
-    A game of which all ladders are private and others' is none here.
-    Raises CallRefused: PROTOCOL_VERSION, RULES_VERSION, NOT_FOUND or HELLO.
+    Args:
+        hello: The message.
+        grant: What the bot's token permits.
+        offered: Ladders by game that the owner can see; a game without any counts as not offered.
+        limits: The server's limits.
+
+    Raises:
+        CallRefused: PROTOCOL_VERSION, RULES_VERSION, NOT_FOUND or HELLO.
     """
     offered = {game: names for game, names in offered.items() if names}
     major, minor = PROTOCOL
@@ -102,7 +108,11 @@ def introduction(
 def _narrowed(
     wanted: Mapping[str, Sequence[str]], resident: HostedBotIdentity | None, offered: Mapping[str, Sequence[str]]
 ) -> Mapping[str, Sequence[str]]:
-    """Of what a bot wants to play, what it was handed in for.  Raises CallRefused if nothing is left."""
+    """Limit what a hosted bot wants to play to the ladders of its submission.
+
+    Raises:
+        CallRefused: NOT_FOUND if nothing is left.
+    """
     if resident is None or not resident.ladders:
         return wanted
     left = {
@@ -143,5 +153,5 @@ def _wanted(games: Sequence[arena_pb2.GameWanted], offered: Mapping[str, Sequenc
                 )
         if game.game in wanted:
             raise CallRefused("HELLO", f"Hello.games names {name} twice; name it once, with all its ladders")
-        wanted[game.game] = tuple(dict.fromkeys(game.ladders))  # a session keeps them: each once, however often named
+        wanted[game.game] = tuple(dict.fromkeys(game.ladders))  # a session stores them, so each only once
     return wanted

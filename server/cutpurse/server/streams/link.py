@@ -1,12 +1,12 @@
-"""One stream of a session, without I/O: envelopes from the bot in, envelopes to the bot out, and how it ends.
+"""One stream of a session, without I/O: envelopes from and to the bot, and how the stream ends.
 
-The rules of arena.proto for a stream live here and nowhere else. Whoever has the real stream hands in what was read
-and when (seconds on one monotonic clock), asks `next_envelope` whenever `wake` was called, and ends the stream when
-`closed` says how. This module reads no clock, awaits nothing and knows no game.
+The rules of arena.proto for a stream are here and nowhere else. `arena_service` has the real stream. It passes in what
+was read and when, in seconds on one monotonic clock. It calls `next_envelope` after each `wake`, and ends the stream
+once `closed` is set. This module reads no clock, awaits nothing and knows no game.
 
-At most one envelope is unacknowledged; what becomes ready meanwhile gathers. So a stream needs no timer for each
-decision, and a bot that does not read costs one envelope. A decision is encoded when its envelope is made: that moment
-is its hand-over.
+At most one envelope is unacknowledged; everything that becomes ready meanwhile is collected for the next one. So a
+stream needs no timer per decision, and a bot that does not read costs one envelope. A decision is encoded when its
+envelope is made, and counts as handed over then.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _DRAIN: Final = 8
 _PROBLEMS: Final = 9
 _BOARDS: Final = 12
 
-_REASON_LENGTH: Final = 200  # characters of GiveUp.reason, as the protocol promises
-_OPENINGS_AT_ONCE: Final = 8  # in an envelope: with many seats and settings each has some thousand bytes
-_MOST_OPENINGS: Final = 64  # that wait to be told
-_MOST_PROBLEMS: Final = 64  # that wait to be told; more of them would tell a bot nothing new
+_REASON_LENGTH: Final = 200  # maximum characters of GiveUp.reason, as in the protocol
+_OPENINGS_AT_ONCE: Final = 8  # per envelope: with many seats and settings each has some thousand bytes
+_MOST_OPENINGS: Final = 64  # maximum waiting openings
+_MOST_PROBLEMS: Final = 64  # maximum waiting problems; more of them would tell a bot nothing new
 
 _IS_ACCEPTED: Final = OutcomeKind.ACCEPTED
 _REFUSED: Final = {
@@ -58,13 +58,7 @@ _UNKNOWN: Final = AnswerOutcome(OutcomeKind.UNKNOWN_DECISION)
 
 
 class Link:
-    """One stream of a session.
-
-    wake is called when `next_envelope` or `closed` should be looked at; it may be called too often. What was received
-    can make `next_event_at` sooner without a wake. closed is how the stream must end, None while it goes on.
-
-    `receive` and `next_envelope` raise SeatTaken if the session has another link and this one was not closed.
-    """
+    """One stream of a session."""
 
     def __init__(
         self,
@@ -75,38 +69,55 @@ class Link:
         now: float,
         counts: Counts | None = None,
     ) -> None:
+        """Attach a new stream to `session`.
+
+        `receive` and `next_envelope` raise SeatTaken if the session has another link and this one was not closed.
+
+        Args:
+            session: The session.
+            limits: The server's limits.
+            welcome: The first message to the bot.
+            wake: Called when `next_envelope` or `closed` should be checked, maybe too often. `receive` can make
+                `next_event_at` sooner without a wake.
+            now: Seconds on one monotonic clock.
+            counts: Counters to update; new ones by default.
+        """
         self.session = session
         self.wake = wake
         self.closed: CallStatus | None = None
         self._limits = limits
         self._counts = counts or Counts()
         self._paced = TokenBucket(limits.envelopes_per_second, limits.envelopes_at_once, now)
-        self._sent = 0  # the number of the last envelope to the bot
+        self._sent = 0  # number of the latest envelope to the bot
         self._sent_at = now
-        self._stalled_s = 0.0  # since then, by the server's own fault
-        self._is_unread = False  # that envelope has not been acknowledged
-        self._is_unwritten = False  # nor even taken by the stream
-        self._ends: list[int] = []  # tables whose ends it told
+        self._stalled_s = 0.0  # stall time of the server since then
+        self._is_unread = False  # the latest envelope is not acknowledged
+        self._is_unwritten = False  # nor accepted by the stream
+        self._ends: list[int] = []  # tables whose ends it contains
         self._welcome = welcome.SerializeToString()
         self._accepted: list[int] = []
-        self._accepted_at = now  # the first of them
+        self._accepted_at = now  # time of the first of them
         self._refusals: list[bytes] = []
         self._problems: list[bytes] = []
-        self._openings: list[bytes] = []  # of boards
+        self._openings: list[bytes] = []  # encoded BoardOpened messages
         self._drain = b""
-        self._parting = LEFT if session.leaving else None  # how the stream ends when all tables are over
+        self._parting = LEFT if session.leaving else None  # status to end with once all matches are over
         self._strikes_left = limits.strikes
         self._counts.connected += 1
         session.connect(self)
 
     @property
     def refusals(self) -> int:
-        """Refusals that wait for the next envelope."""
+        """Number of refusals that wait for the next envelope."""
         return len(self._refusals)
 
     # -- from the bot
     def receive(self, envelope: bytes, now: float) -> float:
-        """Take an envelope that was read at this moment.  Returns for how many seconds nothing more should be read."""
+        """Process an envelope that was read at `now`.
+
+        Returns:
+            Seconds for which nothing more should be read.
+        """
         self._counts.envelopes_in += 1
         pause = self._paced.take(now)
         if self.closed is not None:
@@ -130,8 +141,8 @@ class Link:
         return self._paced.wait_s
 
     def take(self, request: arena_pb2.PlayRequest, now: float) -> None:
-        """Take what an envelope says about tables, also the first of the stream."""
-        if request.notes:  # before the answers: one of them may end its match, and what was said about it is to count
+        """Process what an envelope says about tables, including the first one of the stream."""
+        if request.notes:  # before the answers: one of those may end the match, and the notes before it still count
             self._take_notes(request, now)
         if request.answers:
             self._take_answers(request, now)
@@ -158,7 +169,7 @@ class Link:
             self._ends = []
 
     def _take_answers(self, request: arena_pb2.PlayRequest, now: float) -> None:
-        """First all answers are taken, then all tables go on: it is quicker to do one thing many times."""
+        """Accept all answers, then let their matches go on: doing one thing many times is quicker."""
         places, accepted, counts = self.session.places, self._accepted, self._counts
         seats: list[SeatAt] = []
         try:
@@ -179,7 +190,7 @@ class Link:
                     counts.accepted += 1
                 elif not self._refuse(table, answer.decision, outcome, now):
                     break
-        finally:  # whatever breaks here, the others at these tables are asked
+        finally:  # whatever fails here, the other bots in these matches get their decisions
             for seat in seats:
                 seat.go_on()
 
@@ -202,9 +213,10 @@ class Link:
                 return
 
     def _take_notes(self, request: arena_pb2.PlayRequest, now: float) -> None:
-        """Take notes, which are never refused. Beyond one per answer, an unstored note costs as much as an envelope.
+        """Store notes, which are never refused. Beyond one per answer, an unstored note costs as much as an envelope.
 
-        An envelope holds 30,000 of them; it costs no more than may come at once, or its stream would be read no more.
+        An envelope can hold 30,000 notes. Their cost is limited to the burst of the token bucket, since otherwise the
+        stream would not be read again for a long time.
         """
         session, most = self.session, self._limits.note_bytes if self.session.sends_notes else 0
         passed_over = 0
@@ -217,16 +229,16 @@ class Link:
             self._paced.take(now, min(unasked, self._limits.envelopes_at_once))
 
     def _nowhere(self, table: int) -> AnswerOutcome:
-        """Handle an answer at a table where the bot does not sit (any more)."""
+        """Return the outcome of an answer at a table where the bot does not sit (any more)."""
         return _STALE if self.session.knew_table(table) else _UNKNOWN
 
     def _refuse(self, table: int, decision: int, outcome: AnswerOutcome, now: float) -> bool:
-        """Keep a refusal for the next envelope.  False if the bot has left too many unread."""
+        """Store a refusal for the next envelope; return False if the bot left too many unread."""
         if len(self._refusals) >= self._limits.most_unread:
             self.strike(f"{self._limits.most_unread} refused answers are unread; read and acknowledge envelopes", now)
             return False
         self._counts.refused[outcome.kind.value] += 1
-        self._paced.take(now)  # one envelope may hold thousands, and each costs as much as an envelope
+        self._paced.take(now)  # one envelope may hold thousands of answers, and each costs as much as an envelope
         refusal = arena_pb2.Refusal(
             table=table,
             decision=decision,
@@ -250,14 +262,14 @@ class Link:
 
     # -- to the bot
     def ready(self) -> None:
-        """Note that a table of the session has something to send: at once, unless an envelope is unread."""
-        if not self._is_unread:  # else its acknowledgement wakes
+        """Note that a table has something to send; wake at once unless an envelope is unacknowledged."""
+        if not self._is_unread:  # otherwise its acknowledgement wakes
             self.wake()
 
     def next_envelope(self, now: float) -> bytes | None:
-        """Return the envelope to send now, if there is one; give it to the stream at once.
+        """Return the envelope to send now, or None; pass it to the stream at once.
 
-        None while the last is not acknowledged, when nothing is ready, and when the stream is to end.
+        There is none while the previous one is unacknowledged, when nothing is ready, or when the stream is to end.
         """
         if self.closed is not None or self._is_unread:
             return None
@@ -292,11 +304,11 @@ class Link:
         return b"\x08" + varint(self._sent) + b"".join(parts)
 
     def written(self) -> None:
-        """Note that the stream has taken the last envelope."""
+        """Note that the stream has accepted the latest envelope."""
         self._is_unwritten = False
 
     def _is_due(self, now: float) -> bool:
-        """Whether an envelope is due though nothing in it needs an answer."""
+        """Return whether an envelope is due even though nothing in it needs an answer."""
         due = self._due_at()
         return now >= due
 
@@ -308,12 +320,15 @@ class Link:
         return due
 
     def _gather(self, parts: list[bytes], now: float) -> int:
-        """Add starts, decisions and ends that are ready, as far as an envelope holds.  Returns how many ends."""
+        """Add ready starts, decisions and ends, as far as the envelope has room.
+
+        Returns the number of ends.
+        """
         session = self.session
         ready, session.ready_places = session.ready_places, {}
         room = self._limits.envelope_bytes
         decisions = ends = 0
-        told = 0  # of `ready`
+        told = 0  # sent of `ready`
         for place in ready.values():
             if room <= 0:
                 break
@@ -352,9 +367,16 @@ class Link:
         return True
 
     def tell(self, reason: str, text: str, table: int = 0, strikes_left: int = 0) -> None:
-        """Tell the bot of trouble; the stream goes on.  reason: a name of ErrorReason without its prefix.
+        """Queue an error for the bot; the stream goes on.
 
-        Raises ReasonUnknown for any other.
+        Args:
+            reason: An ErrorReason without its prefix.
+            text: The error, in one line.
+            table: The table concerned; 0 for none.
+            strikes_left: Strikes left before the stream ends; 0 if the error is no strike.
+
+        Raises:
+            ReasonUnknown: If there is no such reason.
         """
         if reason not in REASONS:
             raise ReasonUnknown
@@ -371,13 +393,13 @@ class Link:
             self.wake()
 
     def open_board(self, body: bytes) -> None:
-        """Queue what was dealt on a board; drop it if too much of that waits already."""
+        """Queue the opening of a board's commitment; drop it if too many wait."""
         if len(self._openings) < _MOST_OPENINGS:
             self._openings.append(field(_BOARDS, body))
             self.ready()
 
     def drain(self, time_left_ms: int, reconnect_after_ms: int) -> None:
-        """Say that the server is about to stop, and end the stream once no table is open."""
+        """Announce that the server stops, and end the stream once no match is open."""
         text = "the server is stopping; open matches go on for the time left, then come back"
         drain = arena_pb2.Drain(time_left_ms=time_left_ms, reconnect_after_ms=reconnect_after_ms, text=text)
         self._drain = drain.SerializeToString()
@@ -386,40 +408,45 @@ class Link:
         self.wake()
 
     def check_queues(self) -> None:
-        """Check that not too much waits for this bot.  Raises QueueOverflow."""
+        """Check that not too much waits for this bot.
+
+        Raises:
+            QueueOverflow: If too much does.
+        """
         check_queue_limit(len(self._refusals), self._limits.most_unread)
         check_queue_limit(len(self._problems), _MOST_PROBLEMS)
         check_queue_limit(len(self._openings), _MOST_OPENINGS)
 
     # -- time, and the end
     def next_event_at(self) -> float | None:
-        """When `tick` is due, if nothing happens before; None when the stream is to end."""
+        """Return when `tick` is due if nothing else happens; None when the stream is to end."""
         if self.closed is not None:
             return None
         return self._silent_at() if self._is_unread or self._is_unwritten else self._due_at()
 
     def tick(self, now: float) -> None:
-        """Let time pass: end the stream if the bot was silent for too long; else an envelope may be due."""
+        """End the stream if the bot was silent for too long; otherwise wake, as an envelope may be due."""
         if not self._is_unread and not self._is_unwritten:
             self.wake()
         elif now >= self._silent_at():
             seconds = 2 * self._limits.heartbeat_ms / 1_000
-            what = "acknowledged" if self._is_unread else "read"  # who acknowledges unread is guessing its number
+            # a bot that acknowledges an envelope before it was read guesses its number
+            what = "acknowledged" if self._is_unread else "read"
             text = f"envelope {self._sent} was not {what} for {seconds:g} s{self._untold()}"
             self.close(call_status("SILENT", text), now)
 
     def _untold(self) -> str:
-        """Return the first waiting problem as the end of a text: it may well be the reason."""
+        """Return the first waiting error as the end of a text, since it may be the reason."""
         if not self._problems:
             return ""
         return f"; before that: {arena_pb2.PlayResponse.FromString(self._problems[0]).problems[0].text}"
 
     def credit(self, seconds: float) -> None:
-        """Give the bot more time, since the server itself stalled."""
+        """Give the bot more time after a stall of the server, in seconds."""
         self._stalled_s += seconds
 
     def close(self, ending: CallStatus, now: float) -> None:
-        """End the stream; the first reason counts. The session is without a stream from now on."""
+        """End the stream and detach the session; the first reason counts."""
         if self.closed is None:
             self.closed = ending
             self._counts.connected -= 1
@@ -434,7 +461,7 @@ class Link:
         return self._sent_at + 2 * self._limits.heartbeat_ms / 1_000 + self._stalled_s
 
     def _go_on(self, now: float) -> None:
-        """After an envelope: is there something to send, or is the stream at its end?"""
+        """After an envelope, wake if there is something to send, or end the stream if it is due to end."""
         if self._is_unread:
             return
         session = self.session
@@ -445,7 +472,7 @@ class Link:
 
 
 def _told(table: int, decision: int, outcome: AnswerOutcome) -> str:
-    """Describe a refusal, from nothing but what this seat heard or sent."""
+    """Describe a refusal, using only what this seat received or sent."""
     where = f"table {table}, decision {decision}"
     match outcome.kind:
         case OutcomeKind.ILLEGAL:

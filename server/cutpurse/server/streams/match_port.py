@@ -1,6 +1,6 @@
-"""What the stream side of the server asks of the match side: who puts bots at tables, and keeps time for them.
+"""The match side of the server, as the streams require it: it seats bots and keeps time.
 
-A protocol, so that streams can be tried without a match; the lobby is what plays it.
+This is a protocol, so that streams can be tested without a match. The lobby implements it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Matches"]
 
 
 class Matches(Protocol):
-    """Who starts matches between sessions and keeps them going: the lobby."""
+    """The lobby, as the streams see it."""
 
     wake: Callable[[], None]
     """Called, on any thread, when `tick` may have something to do sooner than was said."""
@@ -28,37 +28,40 @@ class Matches(Protocol):
 
     @property
     def is_storing(self) -> bool:
-        """Whether results can be stored, as far as is known; no match is started while they cannot."""
+        """Whether results can be stored, as far as known; no match starts while they cannot."""
 
     def ladders(self, owner: str = "") -> Mapping[str, Sequence[str]]:
-        """List the ladders of each game, without those that this owner cannot see."""
+        """List the names of the ladders by game, without those that `owner` cannot see."""
 
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
-        """Whether a bot that wants to play these ladders, by game, may come in.  Raises CallRefused if it may not.
+        """Check that a bot may enter for these ladders by game.
 
-        forgets: it keeps nothing from one match to the next.
+        `forgets` means that the bot keeps no memory between matches.
+
+        Raises:
+            CallRefused: If it may not.
         """
 
     def enter(self, session: ServerSession) -> None:
-        """Admit a bot, for the first time or again."""
+        """Admit a bot for the first time or after a reconnect."""
 
     def leave(self, session: ServerSession) -> None:
-        """Note that a bot's stream is gone. Its open tables go on."""
+        """Note that a bot lost its stream. Its open matches go on."""
 
     def changed(self, session: ServerSession) -> None:
-        """Note that a bot has more or fewer free tables."""
+        """Note that a bot's number of free tables changed."""
 
     def tick(self, now: float) -> None:
-        """Let time pass: close what is late, start matches."""
+        """Close late decisions and start matches."""
 
     def next_event_at(self) -> float | None:
-        """When `tick` has something to do at the latest; None: not before something happens."""
+        """Return when `tick` is next due if nothing else happens; None means never."""
 
     def credit(self, seconds: float) -> None:
-        """Credit a stall of the server to every clock."""
+        """Credit a stall of the server, in seconds, to every clock."""
 
     def drain(self, now: float) -> None:
-        """No new matches from now on."""
+        """Start no more matches."""
 
     def void_all(self) -> None:
-        """End every match that is still open, void by the server."""
+        """Void every open match by the server's fault."""

@@ -1,7 +1,7 @@
-"""A bot's session: its tables, from Hello until it leaves or is given up, through any number of streams.
+"""A bot's session: its tables, from Hello until it leaves or expires, through any number of streams.
 
-A session knows no stream's envelopes (`link.py`), no match and no game. It gives each table its number, keeps what has
-been told of it, and stands between the lobby, which seats bots, and the stream that the bot has at the moment, if any.
+A session knows no envelopes (`link.py`), no match and no game. It numbers the tables and stores what the bot has been
+sent of each. It stands between the lobby, which seats bots, and the bot's current stream, if it has one.
 """
 
 from __future__ import annotations
@@ -23,68 +23,74 @@ __all__ = ["SessionTable", "ServerSession"]
 
 
 class SessionTable:
-    """A table of a session, and what the bot has been told of it on the present stream."""
+    """A table of a session, and what was sent of it on the current stream."""
 
     __slots__ = ("is_begun", "is_end_told", "is_start_told", "seat")
 
     def __init__(self, seat: SeatAt) -> None:
         self.seat = seat
-        self.is_begun = False  # else the bot is not to be told of it
+        self.is_begun = False  # until then the bot is not notified of it
         self.is_start_told = False
         self.is_end_told = False
 
 
 class ServerSession:
-    """One bot, as the lobby and the tables know it.
-
-    id names it in logs and to the bot; secret is what the bot proves itself with when it comes back.
-    """
+    """One bot, as the lobby and its matches know it."""
 
     def __init__(self, id: str, secret: bytes, introduction: Introduction, matches: Matches) -> None:
+        """Open a session without a stream.
+
+        Args:
+            id: Names the session in logs and to the bot.
+            secret: The bot proves with it that it may resume the session.
+            introduction: The checked Hello.
+            matches: The lobby.
+        """
         self.id = id
         self.secret = secret
         self.introduce(introduction)
         self.max_tables = introduction.max_tables
         self.leaving = False
-        self.is_met = False  # the bot has its secret, and can come back
+        self.is_met = False  # the bot has its secret, and can resume
         self.link: Link | None = None
-        self.lost_at: float | None = None  # when its last stream ended, while it has none
-        self.is_forgotten = False  # nobody can come back to it
-        self.places: dict[int, SessionTable] = {}  # by table; also those that are over, until the bot has heard of it
-        self.ready_places: dict[int, SessionTable] = {}  # those with something to tell, in the order it came up
+        self.lost_at: float | None = None  # when its latest stream ended; None while it has one
+        self.is_forgotten = False  # it can no longer be resumed
+        # by table number; includes finished ones until the bot acknowledges the end
+        self.places: dict[int, SessionTable] = {}
+        self.ready_places: dict[int, SessionTable] = {}  # those with something to send, in order
         self._matches = matches
         self._last_table = 0
-        self._over = 0  # of `places`, those whose MatchEnded was sent
+        self._over = 0  # number of `places` whose MatchEnded was sent
 
     def __repr__(self) -> str:
-        return f"<Session {self.id} of {self.identity.bot} {self.identity.version}>"  # never the secret
+        return f"<Session {self.id} of {self.identity.bot} {self.identity.version}>"  # without the secret
 
     def introduce(self, introduction: Introduction) -> None:
-        """Note who the bot is and what it wants, at the first Hello or a later one."""
+        """Store the bot's identity and wishes, at the first Hello or a later one."""
         self.introduction = introduction
-        self.wants_events = introduction.events  # to be told what happened between its decisions
-        self.wants_agenda = "agenda" in introduction.features  # in its observations
-        self.one_match: OneMatch | None = introduction.one_match  # None: it plays as many as come
+        self.wants_events = introduction.events  # to get the events between its decisions
+        self.wants_agenda = "agenda" in introduction.features  # to get the agenda in its observations
+        self.one_match: OneMatch | None = introduction.one_match  # None: no limit on its matches
 
-    # -- what the lobby and the tables see
+    # -- for the lobby and the matches
     @property
     def identity(self) -> Identity:
-        """Who it is."""
+        """Owner, bot and version."""
         return self.introduction.identity
 
     @property
     def sends_notes(self) -> bool:
-        """Whether it may have something to say about its decisions."""
+        """Whether it may send notes on its decisions."""
         return "notes" in self.introduction.features
 
     @property
     def declines_requests(self) -> bool:
-        """Whether only its own owner may ask for matches with it."""
+        """Whether only its own owner may request matches with it."""
         return self.introduction.declines_requests
 
     @property
     def forgets(self) -> bool:
-        """Whether it keeps nothing from one match to the next."""
+        """Whether it keeps no memory between matches."""
         return self.introduction.forgets
 
     @property
@@ -94,10 +100,10 @@ class ServerSession:
 
     @property
     def free_tables(self) -> int:
-        """At how many more tables it would sit down now: at none before it can come back to them.
+        """Number of further matches that it would play now; 0 until it can resume.
 
-        A table is free once its end was told. So that whoever never acknowledges that, and resumes again and again,
-        does not have ever more of them kept, there are never more than twice as many as it may sit at.
+        A table is free once its end was sent. There are never more than twice as many tables as the bot's maximum.
+        Otherwise a bot that resumes again and again without acknowledging ends could make the server store ever more.
         """
         if self.link is None or self.leaving or not self.is_met:
             return 0
@@ -107,17 +113,17 @@ class ServerSession:
         return max(0, min(self.max_tables - (kept - self._over), 2 * self.max_tables - kept))
 
     def plays(self, game: str, ladder: str) -> bool:
-        """Whether it wants to be paired on this ladder."""
+        """Return whether it wants to be paired on this ladder of this game."""
         return self.introduction.plays(game, ladder)
 
     def sit(self, seat: SeatAt) -> None:
-        """Keep a table for a match that is to begin: it gets its number, and the bot is not told yet."""
+        """Assign a number to the table of a match that will begin, and store it; the bot is not notified yet."""
         self._last_table += 1
         seat.number = self._last_table
         self.places[seat.number] = SessionTable(seat)
 
     def begin(self, seat: SeatAt) -> None:
-        """Tell the bot with its next envelope that the match of this seat begins."""
+        """Notify the bot, in its next envelope, that the match of this seat begins."""
         if self.one_match is not None:
             self.one_match.begin()
         if (place := self.places.get(seat.number)) is not None:
@@ -125,11 +131,11 @@ class ServerSession:
         self.ready(seat)
 
     def rise(self, seat: SeatAt) -> None:
-        """Free the table of a match that never began."""
+        """Remove the table of a match that never began."""
         self.places.pop(seat.number, None)
 
     def ready(self, seat: SeatAt) -> None:
-        """Something new is to be told at this table: a decision is open, or the match has ended and is stored."""
+        """Note that this table has something to send: an open decision, or the end of a stored match."""
         number = seat.number
         if self.one_match is not None and seat.ended() is not None:
             self.one_match.end()
@@ -139,22 +145,22 @@ class ServerSession:
             link.ready()
 
     def opened(self, seat: SeatAt, body: bytes) -> None:
-        """Send what was dealt on a board, unless that comes with the end of its match, which still waits.
+        """Send the opening of a board, unless the unsent end of its match will contain it.
 
-        Whoever has no stream now is told nothing: it can be asked for by the match's name.
+        A bot without a stream gets nothing; it can request the opening by match ID.
         """
         place = self.places.get(seat.number)
         if self.link is not None and (place is None or place.is_end_told):
             self.link.open_board(body)
 
     def tell(self, reason: str, text: str, table: int = 0) -> None:
-        """Tell of trouble that ends nothing.  reason: a name of ErrorReason without its prefix."""
+        """Notify the bot of an error that does not end the session.  `reason` is an ErrorReason without its prefix."""
         if self.link is not None:
             self.link.tell(reason, text, table)
 
-    # -- what its stream says
+    # -- for the stream
     def connect(self, link: Link) -> None:
-        """Attach a stream, and send on it all tables as if for the first time."""
+        """Attach a stream, and send all tables on it as if for the first time."""
         self.link = link
         self.lost_at = None
         for place in self.places.values():
@@ -165,7 +171,7 @@ class ServerSession:
         self._matches.enter(self)
 
     def disconnect(self, link: Link, now: float) -> None:
-        """Detach a stream; if it was the current one, the tables go on without the bot."""
+        """Detach a stream; if it was the current one, the matches go on without the bot."""
         if self.link is not link:
             return
         self.link = None
@@ -181,16 +187,16 @@ class ServerSession:
         self._matches.changed(self)
 
     def seat_at(self, table: int) -> SeatAt | None:
-        """Return the seat at this table, if it is open or its end not acknowledged yet."""
+        """Return the seat at this table, if its end is not acknowledged yet; otherwise None."""
         place = self.places.get(table)
         return place.seat if place is not None and place.is_begun else None
 
     def knew_table(self, table: int) -> bool:
-        """Whether there ever was such a table."""
+        """Return whether there ever was such a table."""
         return 0 < table <= self._last_table
 
     def end_told(self, place: SessionTable) -> None:
-        """Free a table whose MatchEnded is on its way."""
+        """Free a table whose MatchEnded is being sent."""
         place.is_end_told = True
         self._over += 1
 
@@ -206,7 +212,7 @@ class ServerSession:
             self._matches.changed(self)
 
     def set_tables(self, count: int, leaving: bool) -> None:
-        """At how many tables the bot will sit at once, from now on; leaving: at none ever again."""
+        """Set the maximum number of simultaneous matches; `leaving` means no further match ever."""
         if (count, leaving) != (self.max_tables, self.leaving):
             self.max_tables, self.leaving = count, leaving
             self._matches.changed(self)
@@ -216,9 +222,12 @@ class ServerSession:
         self._matches.changed(self)
 
     def check_queues(self, most_tables: int) -> None:
-        """Check that not too much is stored for this bot; most_tables: the most that any bot is granted.
+        """Check that not too much is stored for this bot.
 
-        Raises QueueOverflow.
+        `most_tables` is the highest maximum that any bot is granted.
+
+        Raises:
+            QueueOverflow: If too much is stored.
         """
         check_queue_limit(len(self.places), 2 * most_tables)
         check_queue_limit(len(self.ready_places), len(self.places))
@@ -227,7 +236,7 @@ class ServerSession:
             self.link.check_queues()
 
     def forget(self) -> None:
-        """Nobody can come back to it: there is nobody to tell anything any more. Its tables go on to their ends."""
+        """Drop all tables, since the session cannot be resumed. Its matches go on to their ends."""
         self.is_forgotten = True
         self.places.clear()
         self.ready_places.clear()

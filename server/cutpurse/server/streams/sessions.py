@@ -1,7 +1,7 @@
-"""All sessions of a server: who may come in, who comes back, who takes over from whom, and who is given up.
+"""All sessions of a server: which bots are admitted, resume, supersede others, or expire.
 
-One session for each owner, bot and version: the newest stream has it. This module knows no stream's envelopes and no
-clock; entropy and every moment (seconds on one monotonic clock) are handed in.
+There is one session per owner, bot and version, and the newest stream has it. This module knows no envelopes and no
+clock: entropy and times (seconds on one monotonic clock) are passed in.
 """
 
 from __future__ import annotations
@@ -24,15 +24,11 @@ from cutpurse.v1 import arena_pb2
 
 __all__ = ["Sessions"]
 
-_RECONNECT_MS: Final = (500, 3_000)  # after a drain: not all at once
+_RECONNECT_MS: Final = (500, 3_000)  # delay after a drain, spread so that bots do not reconnect all at once
 
 
 class Sessions:
-    """See the module's docstring.
-
-    server is the text of Welcome.server; entropy gives so many bytes that nobody can foresee; is_good says whether the
-    token of this name still counts; broke is told of a session that breaks an invariant, and numbers the incident.
-    """
+    """All sessions of a server."""
 
     def __init__(
         self,
@@ -45,6 +41,17 @@ class Sessions:
         is_good: Callable[[str], bool] = lambda token: True,
         broke: Callable[[Exception, ServerSession], str] = lambda problem, session: "",
     ) -> None:
+        """Start without sessions.
+
+        Args:
+            matches: The lobby.
+            limits: The server's limits.
+            server: Text of Welcome.server.
+            entropy: Returns that number of unpredictable bytes.
+            counts: Counters to update; new ones by default.
+            is_good: Returns whether the token with this ID is still valid.
+            broke: Called with a session that breaks an invariant; returns the incident number.
+        """
         self.limits = limits
         self.counts = counts or Counts()
         self._is_good = is_good
@@ -55,25 +62,25 @@ class Sessions:
         self._by_id: dict[str, ServerSession] = {}
         self._by_identity: dict[Identity, ServerSession] = {}
         self._look_at = 0.0
-        self._ends_at: float | None = None  # when the server stops, once it drains
+        self._ends_at: float | None = None  # when the server stops, while it drains
 
     def __len__(self) -> int:
         return len(self._by_id)
 
     @property
     def connected(self) -> int:
-        """How many have a stream."""
+        """Number of sessions with a stream."""
         return sum(session.is_connected for session in self._by_id.values())
 
     @property
     def waiting(self) -> tuple[int, int]:
-        """Tables that have something to tell to bots that are there, and refusals that those have not been sent."""
+        """Number of tables with something to send to connected bots, and of unsent refusals."""
         links = [session.link for session in self._by_id.values() if session.link is not None]
         return sum(len(link.session.ready_places) for link in links), sum(link.refusals for link in links)
 
     @property
     def notify_sessions(self) -> bool:
-        """Whether every bot that has a stream knows that its matches are over."""
+        """Whether no connected bot has a table left, so that all know the ends of their matches."""
         return not any(session.is_connected and session.places for session in self._by_id.values())
 
     def admit(
@@ -81,10 +88,12 @@ class Sessions:
     ) -> Link:
         """Open or resume a session from the first envelope of a stream.
 
-        Whoever had the session, or was there as the same bot and version, is superseded. Raises CallRefused: something
-        is wrong in Hello, RESUME_EXPIRED, STREAMS or DRAINING; a new session also where its ladders are not for it,
-        frozen or full, or it is paused. One that goes on may, for it has tables to finish; and whoever the server runs
-        itself.
+        An older stream of the session, or an older session of the same bot and version, is superseded. A new session is
+        refused if its ladders are not for the bot, frozen or full, or if the bot is paused. These checks are skipped
+        for a resumed session, which has matches to finish, and for a hosted bot.
+
+        Raises:
+            CallRefused: For an invalid Hello, a refused new session, RESUME_EXPIRED, STREAMS or DRAINING.
         """
         if not request.HasField("hello"):
             raise CallRefused("HELLO", "the first envelope of a stream must hold Hello")
@@ -95,7 +104,7 @@ class Sessions:
         else:
             if self._ends_at is not None:
                 raise CallRefused("DRAINING", "the server is stopping and lets nobody in; come back later")
-            if grant.resident is None:  # who is run here was looked at when it was handed in, and waits for its ladders
+            if grant.resident is None:  # a hosted bot was checked when it was submitted, and waits for its ladders
                 self._matches.check(told.identity, told.wanted, told.forgets)
             session = self._new(told, now)
         is_resumed = session.lost_at is not None
@@ -107,7 +116,7 @@ class Sessions:
         try:
             link = Link(session, self.limits, self._welcome(session, is_resumed), wake, now, self.counts)
             link.take(request, now)
-        except Exception:  # a fault of ours: without the link nobody could end it, and the session would wait for ever
+        except Exception:  # a server error: without the link the session would never expire
             if session.link is not None:
                 session.link.lost(now)
             raise
@@ -116,14 +125,15 @@ class Sessions:
         return link
 
     def is_run_elsewhere(self, identity: Identity) -> bool:
-        """Whether this version is here by a process that is not the server's own."""
+        """Return whether this version is connected by a process that is not the server's own."""
         session = self._by_identity.get(identity)
         return session is not None and session.is_connected and not session.introduction.is_run_here
 
     def _new(self, told: Introduction, now: float) -> ServerSession:
         older = self._by_identity.get(told.identity)
         if older is not None and older.is_connected and older.introduction.is_run_here and not told.is_run_here:
-            # The server would start its own anew, which would take over in turn: both would lose their open matches.
+            # The server would restart its own process, which would supersede in turn: both would lose their open
+            # matches.
             raise CallRefused(
                 "HELLO",
                 f"{told.identity.shown} was handed in, and the server runs it: give this one another version or name, "
@@ -141,9 +151,12 @@ class Sessions:
         return session
 
     def _check_owner(self, told: Introduction) -> None:
-        """Whether its owner may have one more.  Raises CallRefused.
+        """Check that the owner may have one more session.
 
-        Without tokens all are one owner, and what we run ourselves has bounds of its own.
+        Without tokens all bots have one owner, and hosted bots have limits of their own.
+
+        Raises:
+            CallRefused: STREAMS.
         """
         owner, most = told.identity.owner, self.limits.sessions_per_owner
         if not told.token or owner == HOUSE or told.is_run_here:
@@ -156,11 +169,11 @@ class Sessions:
 
     def _resumed(self, resume: arena_pb2.Resume, told: Introduction, now: float) -> ServerSession:
         session = self._by_id.get(resume.session)
-        # A wrong secret, a session of another owner and one that never was are answered alike.
+        # A wrong secret, a session of another owner and an unknown session get the same answer.
         is_right = hmac.compare_digest(resume.secret, session.secret if session is not None else bytes(32))
         is_own = session is not None and session.identity.owner == told.identity.owner
         is_own = is_own and session is not None and session.forgets == told.forgets
-        # What one process began another one does not go on with.
+        # Another process may not continue what one process began.
         is_own = is_own and session is not None and session.one_match is told.one_match
         if session is None or not is_right or not is_own or self._is_given_up(session, now):
             raise CallRefused(
@@ -198,11 +211,11 @@ class Sessions:
         )
 
     def tell(self, reason: str, text: str) -> None:
-        """Tell everybody who is there of trouble that ends nothing."""
+        """Notify every connected bot of an error that does not end its session."""
         for session in self._by_id.values():
             session.tell(reason, text)
 
-    # -- how they go
+    # -- the end of sessions
     def lost(self, link: Link, now: float) -> None:
         """Note that a stream has ended. Its session can be resumed for a while, unless the bot has left."""
         link.lost(now)
@@ -211,9 +224,9 @@ class Sessions:
             self._forget(session)
 
     def tick(self, now: float) -> None:
-        """Give up sessions whose streams were lost too long ago, and end those that have more waiting than they may.
+        """Remove expired sessions, and end those with overfull queues or invalid tokens.
 
-        Looks at all of them once a second.
+        Checks all sessions once a second.
         """
         if now < self._look_at:
             return
@@ -234,7 +247,7 @@ class Sessions:
                 self._forget(session)
 
     def check_tokens(self, now: float) -> None:
-        """End the sessions whose tokens count no more; their open matches go on without them."""
+        """End the sessions whose tokens are no longer valid; their open matches go on without them."""
         used = {session.introduction.token for session in self._by_id.values()}
         bad = {token for token in used if not self._is_good(token)}
         for session in [one for one in self._by_id.values() if bad and one.introduction.token in bad]:
@@ -243,7 +256,7 @@ class Sessions:
             self._forget(session)
 
     def credit(self, seconds: float) -> None:
-        """Give every session more time, since the server itself stalled."""
+        """Give every session more time after a stall of the server, in seconds."""
         for session in self._by_id.values():
             if session.link is not None:
                 session.link.credit(seconds)
@@ -251,14 +264,14 @@ class Sessions:
                 session.lost_at += seconds
 
     def drain(self, ends_at: float, now: float) -> None:
-        """Announce that the server stops at that time: admit no new bot, and notify all."""
+        """Announce to all bots when the server stops, and admit no new bot."""
         self._ends_at = ends_at
         for session in self._by_id.values():
             if session.link is not None:
                 session.link.drain(max(0, round((ends_at - now) * 1_000)), self._reconnect_after_ms())
 
     def close(self, now: float) -> None:
-        """End every stream: the server stops now."""
+        """End every stream, since the server stops now."""
         for session in self._by_id.values():
             if session.link is not None:
                 after_s = self._reconnect_after_ms() / 1_000
