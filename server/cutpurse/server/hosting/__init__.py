@@ -1,5 +1,5 @@
 """Hosting: an arena as a process.
 
-`open_arena` puts one together and `host` runs it. The rest is its settings and its address, the programs that it
-starts, and what is shown to whoever runs it.
+`open_arena` builds an arena and `arena` runs it. The other modules are its settings and address, the programs that it
+starts, and its metrics and health checks.
 """

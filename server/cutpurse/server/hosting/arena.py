@@ -1,7 +1,7 @@
-"""An arena at an address: its services, the event loop's timers, and how it stops.
+"""An arena at an address: its services, the event loop's timers, and its shutdown.
 
-`Arena` builds the stream side around whoever makes the matches, and drives both: it lets time pass for the matches when
-they ask for it, watches for stalls of its own, and gives up sessions that nobody came back to.
+`Arena` builds the stream side around the match side and drives both. It ticks the matches when they are due, watches
+for stalls of its own, and removes expired sessions.
 """
 
 from __future__ import annotations
@@ -47,18 +47,21 @@ from cutpurse.server.watching.watch_service import WatchService
 
 __all__ = ["Arena", "serve"]
 
-_LAST_WORDS_S: Final = 2.0  # for results and ends of matches that were voided as the server stopped
-_CALLS_END_S: Final = 1.0  # for calls to end by themselves; one that hangs is cut off then
-_LONG_S: Final = 0.25  # a stall of the server that its operator should hear of
-_LEAST_S: Final = 0.001  # between two looks, whatever is due
-_AGAIN_S: Final = 1.0  # after a fault
-_LOOK_S: Final = 0.020  # between looks at whether everything is over, while stopping
+_LAST_WORDS_S: Final = 2.0  # for results and ends of matches that were voided at shutdown
+_CALLS_END_S: Final = 1.0  # for calls to end by themselves; after that they are cut off
+_LONG_S: Final = 0.25  # a stall of this length is logged for the operator
+_LEAST_S: Final = 0.001  # minimum seconds between ticks
+_AGAIN_S: Final = 1.0  # seconds until the next try after an error
+_LOOK_S: Final = 0.020  # seconds between checks for the end of all matches, while stopping
 
 Told = TypeVar("Told")
 
 
 class Arena:
-    """A server of matches.  Use: `address = await arena.start()`, and in the end `await arena.stop(drain_s)`."""
+    """A server of matches.
+
+    Start it with `address = await arena.start()`, and end it with `await arena.stop(drain_s)`.
+    """
 
     def __init__(
         self,
@@ -78,17 +81,30 @@ class Arena:
         has_house: bool = False,
         desk: SubmissionDesk | None = None,
     ) -> None:
-        """tokens: where they are kept, to be made and revoked from elsewhere; None: they cannot be.
+        """Set up the arena; `start` opens it.
 
-        league: what is told of ladders and matches; None: nothing is. watching: those who watch them, with `league`.
-        certificate: speak TLS. insecure: do not, even where other machines can reach the address. has_house: listen at
-        `house_address` too, for this machine only and this run only, so without TLS. desk: where bots are handed in, to
-        be run here; None: they are not.
-        Raises AddressError for an address that is none, or that other machines could reach without TLS.
+        Args:
+            address: HOST:PORT or unix:PATH.
+            matches: The lobby.
+            log: The server's log.
+            limits: The server's limits.
+            entropy: Returns that number of unpredictable bytes.
+            counts: Counters to update; new ones by default.
+            guard: Checks tokens; by default none are required.
+            tokens: Where tokens are stored and managed; None means that they cannot be managed.
+            league: Answers questions about ladders and matches; None means that none are answered.
+            watching: Serves spectators; needs `league`.
+            certificate: Use TLS with this certificate.
+            insecure: Listen without TLS even if other machines can reach the address.
+            has_house: Also listen at `house_address`, for this machine and this run only, so without TLS.
+            desk: Accepts submissions and runs them; None means that none are accepted.
+
+        Raises:
+            AddressError: If the address is invalid, or other machines could reach it without TLS.
         """
         self.counts = counts or Counts()
         self.stage: Literal["starting", "open", "draining", "stopped"] = "starting"
-        self.house_address = ""  # once it listens
+        self.house_address = ""  # set once it listens
         self._has_house = has_house
         self._address = checked(address, may_be_reached=certificate is not None or insecure)
         check_length(self._address, has_house)
@@ -107,7 +123,14 @@ class Arena:
         self._is_storing = True
 
     async def start(self) -> str:
-        """Listen.  Returns the address as bots dial it, with TLS as https://HOST:PORT.  Raises CannotListen."""
+        """Start listening.
+
+        Returns:
+            The address that bots dial; with TLS https://HOST:PORT.
+
+        Raises:
+            CannotListen: If the address is not available.
+        """
         self._assemble(asyncio.get_running_loop())
         games = GameService(self._matches.ladders, self._log, incident_number=self._incident_number)
         limits = self._limits
@@ -173,7 +196,7 @@ class Arena:
         if self._desk is not None:
             try:
                 await asyncio.to_thread(self._desk.begin, self._loop)
-            except BaseException:  # bots that have come by now are not to be left with a server that nobody drives
+            except BaseException:  # bots that already connected must not stay with a server that nothing drives
                 await self._close()
                 raise
         self._log.info("listening", address=bound)
@@ -205,28 +228,32 @@ class Arena:
         )
 
     def _begin(self) -> None:
-        """Time passes, for the matches and for the sessions."""
+        """Start the timers of the matches and the sessions."""
         self._timer: asyncio.TimerHandle | None = None
         self._is_woken = False
-        self._sessions_at = 0.0  # not before that are the sessions looked at
+        self._sessions_at = 0.0  # time of the next check of the sessions
         self._matches.wake = self._wake
         self._beat()
         self._wake()
 
     @property
     def streams(self) -> int:
-        """Calls of Play that gRPC has not finished."""
+        """Number of Play calls that gRPC has not finished."""
         return self._arena.streams
 
     # -- for other threads
     @property
     def seconds_since_heartbeat(self) -> float:
-        """For how long nothing was heard of the event loop; 0.0 unless it runs."""
+        """Seconds since the event loop last showed activity; 0.0 unless it runs."""
         is_running = self.stage in ("open", "draining")
         return max(0.0, self._loop.time() - self.pulse.alive_at) if is_running else 0.0
 
     def ask(self, question: Callable[[], Told]) -> Future[Told]:
-        """Have something called on the event loop, as soon as it can.  Fails unless it runs."""
+        """Call `question` on the event loop as soon as possible.
+
+        Returns:
+            A future of its answer, which fails if the loop does not run.
+        """
         answer: Future[Told] = Future()
 
         def tell() -> None:
@@ -248,7 +275,7 @@ class Arena:
 
     # -- the end
     async def stop(self, drain_s: float = 0.0) -> None:
-        """Stop: no new matches, open ones go on for so long, what is open then is void by the server."""
+        """Stop: start no matches, let open ones go on for `drain_s` seconds, then void them."""
         loop, matches = self._loop, self._matches
         now = loop.time()
         self.stage = "draining"
@@ -268,7 +295,7 @@ class Arena:
         self._log.info("stopped")
 
     async def _close(self) -> None:
-        """Every call ends, by itself or not, and no time passes any more."""
+        """End every call, by force if necessary, and stop the timers."""
         self._is_stopping = True
         self.sessions.close(self._loop.time())
         if self._watch is not None:
@@ -284,7 +311,7 @@ class Arena:
         self.stage = "stopped"
 
     def hurry(self) -> None:
-        """Stop now: what is still open is not waited for."""
+        """Stop waiting for open matches."""
         self._is_hurried = True
 
     async def _until(self, is_over: Callable[[], bool], at: float) -> None:
@@ -303,7 +330,7 @@ class Arena:
                 self._server.add_insecure_port(self._desk.address)
             if self._has_house:
                 self.house_address = self._listen_for_the_house()
-        except RuntimeError:  # gRPC says which system call failed, not why
+        except RuntimeError:  # gRPC reports which system call failed, but not why
             raise CannotListen(
                 f"cannot listen on {self._address}: another program does, or the system does not allow it"
             ) from None
@@ -313,8 +340,9 @@ class Arena:
         return bound if self._certificate is None else f"https://{bound}"
 
     def _listen_for_the_house(self) -> str:
-        """Where no server will listen after this one: whoever it leaves behind finds nobody there."""
-        if self._address.startswith("unix:"):  # whose folder says who may come; so no port, which anybody here may dial
+        """Listen at an address that no later server will use, so that programs left behind find no server there."""
+        # access depends on the folder's mode, whereas every local user could dial a port
+        if self._address.startswith("unix:"):
             address = house_socket_address(self._address, self._entropy)
             self._server.add_insecure_port(address)
             return address
@@ -324,14 +352,14 @@ class Arena:
     def _wake(self) -> None:
         """Wake the loop of the matches, which may have something to do; thread-safe."""
         if threading.get_ident() != self._thread:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody left to be told
+            with contextlib.suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._wake)
         elif not self._is_woken and not self._is_stopping:
             self._is_woken = True
             self._loop.call_soon(self._look)
 
     def _look(self) -> None:
-        """Let time pass for the matches if they are due, and be there when they are next."""
+        """Tick the matches if they are due, and set the timer for their next event."""
         self._is_woken = False
         now = self._loop.time()
         self.pulse.beat(now)
@@ -345,7 +373,10 @@ class Arena:
             self._timer = self._loop.call_at(max(at, now + _LEAST_S), self._ring)
 
     def _tick(self, now: float) -> float | None:
-        """Return when the matches are next due. They guard each match; an error that gets here costs time only."""
+        """Tick the matches if they are due, and return when they are next due.
+
+        The lobby handles errors of single matches. An error that gets here only costs time.
+        """
         try:
             at = self._matches.next_event_at()
             if at is not None and at <= now:
@@ -358,18 +389,18 @@ class Arena:
         return at
 
     def _tell_of_the_store(self) -> None:
-        """Whoever waits for a match is told, once, why none begins."""
+        """Notify waiting bots once when results cannot be stored, so that no match begins."""
         if self._matches.is_storing != self._is_storing:
             self._is_storing = self._matches.is_storing
             if not self._is_storing:
                 self.sessions.tell("STORAGE", "results cannot be stored now; no match is started until they can")
 
     def _session_broke(self, problem: Exception, session: ServerSession) -> str:
-        """Note that an invariant is broken in a session.  Returns the number of the incident."""
+        """Log a broken invariant of a session, and return the incident number."""
         return self._broke("session broke", problem, session=session.id)
 
     def _broke(self, what: str, problem: Exception, **more: str) -> str:
-        """Note a fault of the server.  Returns the number of the incident."""
+        """Log a server error, and return the incident number."""
         number = self._incident_number()
         facts = {"incident": number, "error": type(problem).__name__, "places": traceback_locations(problem)}
         self._log.error(what, **more, **facts)
@@ -380,7 +411,7 @@ class Arena:
         self._look()
 
     def _beat(self) -> None:
-        """Look at the sessions, again and again: a fault costs time only, as in `_tick`."""
+        """Check the sessions periodically; an error only costs time, as in `_tick`."""
         now = self._loop.time()
         self.pulse.ring(now)
         if now >= self._sessions_at:
@@ -400,7 +431,7 @@ class Arena:
         for credit in (self._matches.credit, self.sessions.credit, self._arena.credit):
             try:
                 credit(seconds)
-            except Exception as problem:  # whoever looks at the clock next goes on, with the credit of the others
+            except Exception as problem:  # the other credits still apply
                 self._broke("credit broke", problem)
 
     def _incident_number(self) -> str:
@@ -409,12 +440,19 @@ class Arena:
 
 
 async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None], *, ends_process: bool = False) -> None:
-    """Run an arena until SIGTERM, SIGINT or SIGHUP; the first lets open matches go on for a while, the second does not.
+    """Run an arena until SIGTERM, SIGINT or SIGHUP.
 
-    A second SIGHUP is none: one terminal that is closed may be told of twice.
+    The first signal lets open matches go on for `drain_s` seconds; a second one ends the wait. A second SIGHUP is
+    ignored, since closing one terminal may send two.
 
-    listening is told the address as soon as bots can dial it. ends_process: after it the process only tidies up, for
-    seconds at most, and no later signal cuts that short.  Raises CannotListen.
+    Args:
+        arena: The arena.
+        drain_s: Seconds for open matches to finish.
+        listening: Called with the address once bots can dial it.
+        ends_process: Ignore later signals, because the process only cleans up afterwards, for seconds at most.
+
+    Raises:
+        CannotListen: If the address is not available.
     """
     loop = asyncio.get_running_loop()
     told, told_again = asyncio.Event(), asyncio.Event()
@@ -422,7 +460,7 @@ async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None], 
     def hear(number: int) -> None:
         if not told.is_set():
             told.set()
-        elif number != signal.SIGHUP:  # which a shell and the system both send when a terminal is closed
+        elif number != signal.SIGHUP:  # both the shell and the system send it when a terminal is closed
             told_again.set()
 
     endings = [signal.SIGINT, *ends()]

@@ -1,7 +1,7 @@
-"""The server's certificate: two files, read again when they change, so that a renewed one needs no restart.
+"""The server's certificate: two files, read again when they change, so that a renewal needs no restart.
 
-gRPC asks for it at each handshake, on a thread of its own. Files that do not fit together, as while one of them is
-already new, change nothing: the certificate that was good before goes on being used.
+gRPC asks for it at each handshake, on a thread of its own. If the files do not fit together, for example while only one
+of them is new, the previous certificate stays in use.
 """
 
 from __future__ import annotations
@@ -20,19 +20,23 @@ from cutpurse.server.logs import Logger
 __all__ = ["Certificate"]
 
 _Stamp = tuple[tuple[int, int, int], ...]
-_NEVER: Final = "never"  # a passphrase that nobody is asked for
+_NEVER: Final = "never"  # prevents a prompt for a passphrase
 
 
 class Certificate:
-    """A certificate chain and its private key, as PEM."""
+    """A certificate chain and its private key, as PEM files."""
 
     def __init__(self, chain: Path, key: Path, log: Logger) -> None:
-        """Read certificate and key.  Raises UsageError if they cannot be read or do not fit together."""
+        """Read certificate and key.
+
+        Raises:
+            UsageError: If they cannot be read or do not fit together.
+        """
         self._chain = chain
         self._key = key
         self._log = log
         self._lock = threading.Lock()
-        self._seen = self._stamp()  # the files that were looked at last, good or not
+        self._seen = self._stamp()  # state of the files at the latest check, good or not
         try:
             self._configuration = self._read()
         except (OSError, ValueError) as problem:
@@ -40,11 +44,11 @@ class Certificate:
 
     def credentials(self) -> grpc.ServerCredentials:
         """Return the credentials that gRPC listens with."""
-        fetch = cast("Callable[[], grpc.ServerCertificateConfiguration]", self._latest)  # None is no change
+        fetch = cast("Callable[[], grpc.ServerCertificateConfiguration]", self._latest)  # None means no change
         return grpc.dynamic_ssl_server_credentials(self._configuration, fetch)
 
     def _latest(self) -> grpc.ServerCertificateConfiguration | None:
-        """Return the certificate if it has changed.  gRPC calls it at each handshake; it must not raise."""
+        """Return the certificate if it has changed. gRPC calls this at each handshake, and it must not raise."""
         with self._lock:
             stamp = self._stamp()
             if stamp == self._seen:
@@ -59,7 +63,7 @@ class Certificate:
         return self._configuration
 
     def _stamp(self) -> _Stamp | None:
-        """Return what differs once the files have changed; None while one is missing."""
+        """Return values that change with the files; None while one is missing."""
         try:
             found = [path.stat() for path in (self._chain, self._key)]
         except OSError:
@@ -67,14 +71,14 @@ class Certificate:
         return tuple((one.st_ino, one.st_size, one.st_mtime_ns) for one in found)
 
     def _read(self) -> grpc.ServerCertificateConfiguration:
-        # gRPC itself would take anything, and then let nobody in.
+        # gRPC itself would accept any content, and then refuse every connection.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self._chain, self._key, password=_NEVER)
         pair = (self._key.read_bytes(), self._chain.read_bytes())
         return grpc.ssl_server_certificate_configuration([pair])
 
 
 def _said(problem: OSError | ValueError) -> str:
-    """Why, in words; nothing of what is in the files."""
+    """Describe the error without quoting the files."""
     if isinstance(problem, ssl.SSLError):
         reason = (problem.reason or "neither is a PEM file of that kind").replace("_", " ").lower()
         return f"{reason}; they must be PEM files, and the key that of the certificate, without a passphrase"

@@ -1,7 +1,7 @@
-"""Programs that the server starts for itself, and none of which outlives it.
+"""Child processes of the server, which all end with it.
 
-Each has a process group of its own, no standard input, and its talk in a file or nowhere. This module knows no bot and
-no match.
+Each has its own process group, no standard input, and its output in a file or nowhere. This module knows no bot and no
+match.
 """
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ from cutpurse.sdk.programs.last_words import last_words
 
 __all__ = ["Children"]
 
-GRACE_S: Final = 2.0  # between being asked to end and being ended
-MOST_SAID: Final = 64 * 1024 * 1024  # bytes of its talk that are read
+GRACE_S: Final = 2.0  # seconds between SIGTERM and SIGKILL
+MOST_SAID: Final = 64 * 1024 * 1024  # maximum bytes of its output that are read
 
 
 class Children:
-    """The programs of one run; leaving the `with` block ends all of them, however it is left."""
+    """The child processes of one run; leaving the `with` block ends all of them."""
 
     def __init__(self, talk: Path | None, grace_s: float = GRACE_S, *, is_heard: bool = False) -> None:
-        """`talk`: the folder that gets a file NAME.log for each program, None: what they say is lost.
+        """Start without processes.
 
-        grace_s: seconds to end by themselves. is_heard: without such a folder, what they say on stderr goes to that of
-        this process.
+        Args:
+            talk: Folder for a file NAME.log per program; None discards the output.
+            grace_s: Seconds that programs get to end by themselves.
+            is_heard: Without a folder, pass stderr of the programs to stderr of this process.
         """
         self.talk = talk
         self._is_heard = is_heard
@@ -46,9 +48,17 @@ class Children:
         nice: int = 0,
         files: Sequence[int] = (),
     ) -> int:
-        """Start a program; its process number.  `nice`: by how much others go before it; files: open ones that it gets.
+        """Start a program, and return its process ID.
 
-        Raises OSError if it cannot be run.
+        Args:
+            name: Its name here.
+            command: The command line.
+            environment: Variables to add.
+            nice: Increment of its nice value.
+            files: Open file descriptors to pass.
+
+        Raises:
+            OSError: If it cannot be run.
         """
         with self._log(name) as log:
             child = subprocess.Popen(
@@ -62,7 +72,7 @@ class Children:
             )
         self._running[name] = child
         if nice:
-            with contextlib.suppress(ProcessLookupError):  # it has ended already
+            with contextlib.suppress(ProcessLookupError):  # it has already ended
                 os.setpriority(os.PRIO_PROCESS, child.pid, os.getpriority(os.PRIO_PROCESS, 0) + nice)
         return child.pid
 
@@ -74,11 +84,11 @@ class Children:
 
     @property
     def pids(self) -> dict[str, int]:
-        """The process numbers of the programs that were started and not forgotten."""
+        """Process IDs of the programs that were started and not forgotten."""
         return {name: child.pid for name, child in self._running.items()}
 
     def ended(self) -> dict[str, int]:
-        """Return the programs that ended by themselves, with their exit codes; a negative one is the signal."""
+        """Return the exit codes of ended programs by name; a negative code is the signal."""
         codes = {name: child.poll() for name, child in self._running.items()}
         return {name: code for name, code in codes.items() if code is not None}
 
@@ -101,7 +111,7 @@ class Children:
         del self._running[name]
 
     def stop(self) -> None:
-        """Ask every program and what it started to end; those that do not are ended."""
+        """Terminate every program and its process group; kill those still running after the grace time."""
         for child in self._running.values():
             _signal(child, signal.SIGTERM)
         deadline = time.monotonic() + self.grace_s
@@ -110,7 +120,7 @@ class Children:
                 child.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 pass
-            _signal(child, signal.SIGKILL)  # also what it left behind in its group
+            _signal(child, signal.SIGKILL)  # also processes that it left in its group
             child.wait()
         self._running.clear()
 
@@ -126,5 +136,5 @@ class Children:
 def _signal(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
     try:
         os.killpg(child.pid, number)
-    except (ProcessLookupError, PermissionError):  # all of them are gone; macOS says the latter of a dead one
+    except (ProcessLookupError, PermissionError):  # all are gone; for a dead process macOS raises the latter
         pass

@@ -1,8 +1,8 @@
-"""How a server is set up: each setting by flag, else by environment variable, else by `cutpurse.toml`, else as usual.
+"""The server's configuration: each setting from a flag, an environment variable, `cutpurse.toml` or its default.
 
-Every value knows where it came from, so that what is wrong with it can be told where it was written. This module knows
-what settings there are and their kinds; what their values mean is known where they are used. It reads one file, and no
-variable that it was not handed.
+The first of these that has a value counts. Every value knows where it was set, so that an error can name that place.
+This module knows the settings and their kinds; their meaning is known where they are used. It reads one file, and only
+the environment passed to it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from cutpurse.sdk.online.server_address import DEFAULT_SERVER
 
 __all__ = ["FILE", "SETTINGS", "Setting", "Value", "configured", "mistyped"]
 
-FILE: Final = "cutpurse.toml"  # looked for in the working folder
-CONFIG_VARIABLE: Final = "CUTPURSE_CONFIG"  # names another
+FILE: Final = "cutpurse.toml"  # in the working folder
+CONFIG_VARIABLE: Final = "CUTPURSE_CONFIG"  # path of another file
 _PREFIX: Final = "CUTPURSE_"
 _TRUE: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -36,12 +36,12 @@ _KINDS: Final[dict[Kind, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting: its name in the file; CUTPURSE_NAME in the environment; flag as on the command line."""
+    """A setting: its name in the file, its default, and its flag. The variable is CUTPURSE_NAME."""
 
     name: str
     kind: Kind
     usual: object
-    flag: str = ""  # "": --NAME, with dashes
+    flag: str = ""  # "" means --NAME, with dashes
 
     @property
     def variable(self) -> str:
@@ -55,7 +55,7 @@ class Setting:
 
 
 class Value(NamedTuple):
-    """What a setting is, and where that was written: "--drain", "CUTPURSE_DRAIN", "drain in /etc/cutpurse.toml"."""
+    """The value of a setting and where it was set, for example "--drain" or "drain in /etc/cutpurse.toml"."""
 
     value: Any
     where: str
@@ -84,10 +84,16 @@ _USUAL: Final = "default"
 def configured(
     flags: Mapping[str, object], environment: Mapping[str, str], config: Path | None = None
 ) -> dict[str, Value]:
-    """Every setting by its name.
+    """Return the value of every setting by its name.
 
-    flags: by the settings' names, None where none was given. config: the file, else that of CUTPURSE_CONFIG, else
-    `cutpurse.toml` if it is there; paths in it are seen from its folder. Raises UsageError.
+    Args:
+        flags: Values by setting; None where the flag is missing.
+        environment: The environment variables.
+        config: The file; default: $CUTPURSE_CONFIG, else `cutpurse.toml` if it exists. Its paths are relative to its
+            folder.
+
+    Raises:
+        UsageError: If the file cannot be read, or a name or value is invalid.
     """
     file = config or (Path(named) if (named := environment.get(CONFIG_VARIABLE)) else None)
     written = _read(file, is_asked_for=file is not None)
@@ -107,7 +113,7 @@ def configured(
 
 
 def mistyped(environment: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Variables that look like settings and are none, each with what may have been meant."""
+    """Return variables that look like misspelled settings, each with the likely intended name."""
     ours = [setting.name.upper() for setting in SETTINGS]
     found = []
     for name in sorted(environment):
@@ -156,7 +162,7 @@ def _of_text(setting: Setting, text: str) -> object:
 
 
 def _of_toml(setting: Setting, given: object, where: str, folder: Path) -> object:
-    """Parse a value from the file."""
+    """Check a value from the file."""
     match setting.kind, given:
         case "text", str():
             return given

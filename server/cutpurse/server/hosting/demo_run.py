@@ -1,7 +1,7 @@
-"""The demo: an arena, sample bots in processes of their own, and rated matches of every game until there are enough.
+"""The demo: an arena and sample bots in their own processes, which play rated matches of every game.
 
-Everything is as it would be for strangers: the bots dial in over gRPC, the matches are stored and rated in SQLite, and
-the rankings are read from there. This module knows no command line.
+Everything works as for strangers' bots: they connect over gRPC, matches are stored and rated in SQLite, and the
+rankings are read from there. This module knows no command line.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from cutpurse.server.logs import Logger
 __all__ = ["DATABASE", "Contestant", "DemoSummary", "contestants", "run_demo"]
 
 DATABASE: Final = "demo.db"
-PROGRAMS: Final = "cutpurse.programs"  # entry points: functions that give the command line of a bot which is a program
-PLAYOUTS: Final = 10  # a decision of `search`: it is to be seen here, not to win
-LOOK_S: Final = 0.2  # between looks at how far it is
+PROGRAMS: Final = "cutpurse.programs"  # entry points: functions that return the command line of a bot program
+PLAYOUTS: Final = 10  # playouts per decision of `search`, which is to be shown here, not to win
+LOOK_S: Final = 0.2  # seconds between progress checks
 DRAIN_S: Final = 5.0
-MOST_VOID: Final = 20  # matches; a void one is played again
+MOST_VOID: Final = 20  # maximum void matches; each is played again
 _RUN: Final = (*module_command("cutpurse.sdk.cli"), "bot", "run")
 
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A bot of the demo: its name in the rankings, what is run, and what is added to its environment."""
+    """A bot of the demo: its name in the rankings, its command, and additions to its environment."""
 
     name: str
     command: tuple[str, ...]
@@ -49,7 +49,7 @@ class Contestant:
 
 @dataclass(frozen=True, slots=True)
 class DemoSummary:
-    """What came of it; everything by game, but for the faults, which are by bot."""
+    """The results of a demo: matches, decisions and rankings by game, and faults by bot."""
 
     matches: Mapping[str, int]
     decisions: Mapping[str, int]
@@ -58,7 +58,7 @@ class DemoSummary:
 
 
 def contestants(say: Callable[[str], None]) -> list[Contestant]:
-    """Start the sample bots, each in a process of its own; `say` hears which cannot run here, and why."""
+    """List the sample bots; report to `say` which cannot run here, and why."""
     found = [_python(name) for name in ("first_option", "random", "greedy")]
     found.append(_python("search", games=("greed",), environment={"CUTPURSE_PLAYOUTS": str(PLAYOUTS)}))
     for point in sorted(entry_points(group=PROGRAMS), key=lambda point: point.name):
@@ -89,11 +89,19 @@ async def run_demo(
     page: Page | None = None,
     stay: Callable[[DemoSummary], None] | None = None,
 ) -> DemoSummary:
-    """Play so many rated matches of every game, and write their records beside the database in `folder`.
+    """Play rated matches of every game, and write their records beside the database in `folder`.
 
-    progress: told now and then how many matches of each game are stored. page: is open as long as the server is. stay:
-    told what came of it, and from then on the server stays until it is told to stop. Raises CutpurseError if too few
-    bots are left.
+    Args:
+        folder: For the database, the records and the bots' output.
+        bots: The bots.
+        matches: Matches per game.
+        log: The server's log.
+        progress: Called periodically with the number of stored matches by game.
+        page: The web page, open as long as the server.
+        stay: Called with the summary; the server then stays until it is stopped by a signal.
+
+    Raises:
+        CutpurseError: If too few bots are left, or too many matches are void.
     """
     ladders = default_ladders(matches_wanted=matches)
     database = folder / DATABASE
@@ -120,7 +128,7 @@ async def run_demo(
 
 
 async def _until_told_to_stop() -> None:
-    """Wait for Ctrl-C, SIGTERM or SIGHUP, which end the demo in order once it has shown everything."""
+    """Wait for Ctrl-C, SIGTERM or SIGHUP, which then count as a normal end."""
     this = asyncio.current_task()
     assert this is not None
     try:
@@ -149,7 +157,7 @@ async def _watch(
 
 
 def _told(store: Store, folder: Path) -> DemoSummary:
-    """Estimate the ratings, and read back what was stored."""
+    """Estimate the ratings, write the records, and read back what was stored."""
     played: dict[str, int] = {}
     decisions: dict[str, int] = {}
     faults: Counter[str] = Counter()
@@ -171,7 +179,7 @@ def _told(store: Store, folder: Path) -> DemoSummary:
 
 
 def _all(store: Store, ladder: str) -> Iterator[MatchEntry]:
-    """Every match of a ladder, page by page."""
+    """Yield every match of a ladder, reading page by page."""
     before = None
     while page := store.matches(ladder=ladder, before=before):
         yield from page

@@ -1,9 +1,9 @@
-"""Estimates of the ladders of a running server, made anew as they grow, by a process of its own.
+"""Estimates for the ladders of a running server, recomputed as they grow in a separate process.
 
-That process reads the database, goes behind everybody else for the processor, and prints what it finds; here that is
-checked and handed to the store, all of a ladder at once. Matches, results and rankings wait for none of it. If the
-process breaks, hangs or prints nonsense, estimates stay as old as they are, a line in the log says so, and it is tried
-again after a while that grows. This module knows no arithmetic.
+That process reads the database, runs at low priority, and prints its estimates. Here they are checked and stored, all
+those of a ladder at once. Matches, results and rankings never wait for it. If the process fails, hangs or prints
+invalid output, the old estimates stay, the log says so, and the next try follows with backoff. This module knows no
+arithmetic.
 """
 
 from __future__ import annotations
@@ -27,40 +27,41 @@ from cutpurse.server.logs import Logger, traceback_locations
 __all__ = ["EVERY_S", "FIRST", "LONGEST_WAIT_S", "PATIENCE_S", "REST", "Estimating", "JobSpawner", "is_due"]
 
 NICE: Final = 15
-LOOK_S: Final = 5.0  # between looks whether a ladder has grown: a query of a tenth of a millisecond
-EVERY_S: Final = 30.0  # between two beginnings: nobody looks at a ranking more often than that for long
-REST: Final = 4.0  # times what the last took: so that it is a fifth of a core at the most, however large ladders are
-FIRST: Final = 10  # boards; of fewer there is nothing to tell
-STEP: Final = 50  # boards after which it is made anew, if they are not
-SHARE: Final = 0.05  # of the ladder before: intervals are then a fortieth narrower
-PATIENCE_S: Final = 1_800.0  # ten times what a million matches of a thousand bots should take; then it hangs
-FIRST_WAIT_S: Final = 60.0  # after a failure; doubled with each
+LOOK_S: Final = 5.0  # seconds between checks for grown ladders: a query of 0.1 ms
+EVERY_S: Final = 30.0  # minimum seconds between starts: spectators rarely refresh more often
+REST: Final = 4.0  # rest after a computation, as a multiple of its duration: at most a fifth of a core is used
+FIRST: Final = 10  # minimum boards of a ladder with estimates
+STEP: Final = 50  # new boards that always justify a recomputation
+SHARE: Final = 0.05  # smaller growth that also does, as a share: intervals become a fortieth narrower
+# after ten times the expected time for a million matches of a thousand bots, it counts as hung
+PATIENCE_S: Final = 1_800.0
+FIRST_WAIT_S: Final = 60.0  # seconds after a failure; doubled each time
 LONGEST_WAIT_S: Final = 3_600.0
 NAME: Final = "estimates"
 
 
 def is_due(ladder: Grown) -> bool:
-    """Whether a ladder has grown by so much that it is worth the while."""
+    """Return whether a ladder has grown enough for new estimates."""
     more = ladder.boards - ladder.estimated
     return ladder.boards >= FIRST and more > 0 and more >= min(STEP, SHARE * ladder.estimated)
 
 
 class JobSpawner(Protocol):
-    """What runs the program, once: `Children`."""
+    """What runs the program once: `Children`."""
 
     def start(
         self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None, nice: int = 0
     ) -> int:
-        """Start it."""
+        """Start the program, and return its process ID."""
 
     def ended(self) -> dict[str, int]:
-        """With its exit code, if it has ended."""
+        """Return its exit code by name, if it has ended."""
 
     def said(self, name: str) -> str:
         """Return what it printed."""
 
     def stop(self) -> None:
-        """End it, if it has not ended."""
+        """End the program if it still runs."""
 
 
 class Estimating:
@@ -73,19 +74,27 @@ class Estimating:
         processes: Callable[[Path], JobSpawner] = Children,
         utc: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Set up the jobs.  processes: starts a program whose output goes into this folder."""
+        """Set up without a process.
+
+        Args:
+            store: The leaderboard.
+            log: The server's log.
+            processes: Makes a spawner whose programs write their output to this folder.
+            utc: Returns the time of day.
+        """
         self._store = store
         self._log = log
         self._make = processes
         self._utc = utc
-        self._running: tuple[JobSpawner, TemporaryDirectory[str]] | None = None  # and where its talk is, for us alone
-        self._asked: list[str] = []  # ladders that it was told
+        # the process, and a private folder for its output
+        self._running: tuple[JobSpawner, TemporaryDirectory[str]] | None = None
+        self._asked: list[str] = []  # ladders that the process estimates
         self._began = self._next_at = -float("inf")
         self._wait_s = FIRST_WAIT_S
         self._keeping: asyncio.Task[None] | None = None
 
     def begin(self, arena: Arena) -> None:
-        """Go on as long as the arena is open; to be called when it listens."""
+        """Update the estimates as long as the arena is open; call this once it listens."""
         self._keeping = asyncio.get_running_loop().create_task(self._keep(arena))
 
     async def _keep(self, arena: Arena) -> None:
@@ -98,7 +107,10 @@ class Estimating:
             await asyncio.sleep(LOOK_S)
 
     def look(self, now: float) -> None:
-        """Take what the process has printed, or start it if a ladder has grown.  Waits for the store: on a thread."""
+        """Store what the process has printed, or start it if a ladder has grown.
+
+        Waits for the store, so call it on a thread.
+        """
         if self._running is not None:
             code = self._running[0].ended().get(NAME)
             if code is not None:
@@ -122,7 +134,7 @@ class Estimating:
             self._asked, self._began = ladders, now
 
     def _end(self) -> None:
-        """There is no process any more, and nothing of its talk."""
+        """End the process and delete its output."""
         if self._running is not None:
             processes, folder = self._running
             self._running = None
@@ -130,7 +142,7 @@ class Estimating:
             folder.cleanup()
 
     def _take(self, code: int, said: str, now: float) -> None:
-        """Take the output of a process that has ended."""
+        """Store the output of a process that has ended."""
         self._end()
         if code:
             self._failed(now, why="it ended", exit_code=code)

@@ -1,8 +1,8 @@
-"""How often Python's garbage collector runs in a process that is a server.
+"""The settings of Python's garbage collector in a server process.
 
-Matches, envelopes and sessions are freed by their counts as soon as nobody needs them; what is left for the collector
-are circles within gRPC and asyncio. By Python's usual numbers it would look through everything that is open many times
-a second, a quarter of the server's time at 64 tables a bot, and find nothing. This module knows nothing of the server.
+Matches, envelopes and sessions are freed by reference counting; only cycles in gRPC and asyncio are left for the
+collector. With Python's default thresholds it would scan all live objects many times a second and find nothing. That
+took a quarter of the server's time at 64 tables a bot. This module knows nothing of the server.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from typing import Final
 
 __all__ = ["rarely_collected"]
 
-# Objects more than before, until the youngest are looked through; then how often that is, until those that outlived it
-# are too; and likewise the oldest. As matches end and begin, their number sways by the matches of some ten tables: less
-# than that, and all open matches are looked through each time, 0.2 us an object, while nobody is asked.
-THRESHOLDS: Final = (50_000, 100, 10)  # Python's own are 700, 10, 10
+# Number of new objects that starts a collection of the youngest generation. The other two are the numbers of
+# collections after which the next older generation is scanned, too. As matches begin and end, the number of objects
+# varies by those of some ten tables. With a lower threshold, every such change would scan all open matches, at 0.2 us
+# an object, while bots wait.
+THRESHOLDS: Final = (50_000, 100, 10)  # Python's defaults are 700, 10, 10
 
 
 @contextmanager
 def rarely_collected() -> Iterator[None]:
-    """Within the block the collector runs rarely, and never looks at what there is when the block begins."""
+    """Make the collector run rarely within the block, and never scan objects that exist at its start."""
     usual = gc.get_threshold()
     gc.collect()
     gc.freeze()

@@ -1,9 +1,9 @@
-"""House bots: built-in bots that a server runs for itself, so that nobody waits for company.
+"""House bots: built-in bots that a server runs itself, so that no bot waits for opponents.
 
-Each is a process of its own that dials in over gRPC as everybody does; its owner is `house`, by a token that is made
-for this run, kept in memory and handed over in the environment. They sit at few tables. None outlives the server: they
-are ended with it, and where it could not do that any more, as after kill -9, they find nobody at their address and go
-by themselves. On which ladders they play is the business of whoever pairs.
+Each is a separate process that connects over gRPC as other bots do. Its owner is `house`, by a token that is made for
+this run, kept in memory and passed in the environment. House bots play few matches at a time. They end with the server.
+If it cannot end them, as after kill -9, they find no server at their address and exit. The pairing decides on which
+ladders they play.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from cutpurse.server.logs import Logger
 
 __all__ = ["House"]
 
-PATIENCE_S: Final = 3.0  # for which they are without a server, and then go
+PATIENCE_S: Final = 3.0  # seconds without a server after which they exit
 
 
 class House(Supervisor):
     """The house bots of one run of a server; leaving the `with` block ends all of them."""
 
     def __init__(self, bots: Sequence[str], log: Logger, processes: ServiceSpawner | None = None) -> None:
-        """`bots`: names that were checked."""
+        """Set up the house bots. `bots` are valid names."""
         self.token: Final[Token] = new_token()
         super().__init__(bots, self._bot, log, noun="house bot", processes=processes)
 

@@ -1,7 +1,7 @@
-"""Where a server may listen: without TLS on this machine only.
+"""The addresses that a server may listen on: without TLS, only those of this machine.
 
-This module knows the forms of an address; it opens nothing except to see whether a unix socket is taken, and takes
-nothing away but the sockets of servers that are gone.
+This module knows the forms of an address. It opens nothing except to check whether a Unix socket is in use, and removes
+nothing except the sockets of killed servers.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from cutpurse.server.errors import AddressError
 
 __all__ = ["check_length", "checked", "house_socket_address", "host_and_port", "is_local", "is_taken"]
 
-_LONGEST: Final = 107 if sys.platform == "linux" else 103  # bytes of the path of a unix socket
-_HOUSE: Final = 4  # random bytes that tell the socket of one run from that of another
+_LONGEST: Final = 107 if sys.platform == "linux" else 103  # maximum bytes of a Unix socket's path
+_HOUSE: Final = 4  # random bytes that distinguish the sockets of different runs
 
 _HOST_AND_PORT: Final = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<host>[^:\[\]]+)):(?P<port>\d{1,5})")
 
 
 def checked(address: str, *, may_be_reached: bool = False) -> str:
-    """Return an address as gRPC takes it: HOST:PORT (port 0 is any free one) or unix:PATH.
+    """Return an address in the form that gRPC accepts: HOST:PORT (port 0 means any free one) or unix:PATH.
 
-    Raises AddressError if it is neither, or could be reached from another machine and must not.
+    Raises:
+        AddressError: If it is neither, or if other machines could reach it and `may_be_reached` is False.
     """
     if address.startswith("unix:"):
         if not address.removeprefix("unix:").strip("/"):
@@ -48,7 +49,7 @@ def checked(address: str, *, may_be_reached: bool = False) -> str:
 
 
 def is_local(address: str) -> bool:
-    """Whether only this machine can reach an address that was checked."""
+    """Return whether only this machine can reach a checked address."""
     found = _HOST_AND_PORT.fullmatch(address)
     return found is None or _is_loopback(found["six"] or found["host"])
 
@@ -56,7 +57,8 @@ def is_local(address: str) -> bool:
 def host_and_port(address: str) -> tuple[str, int]:
     """Split an address for pages over HTTP.
 
-    Raises AddressError for what is no HOST:PORT, or could be reached from another machine.
+    Raises:
+        AddressError: If it is not HOST:PORT, or other machines could reach it.
     """
     found = _HOST_AND_PORT.fullmatch(checked(address, may_be_reached=True))
     if found is None:
@@ -74,14 +76,17 @@ def _is_loopback(host: str) -> bool:
         return True
     try:
         return ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a name, which may mean anything
+    except ValueError:  # a name, which may resolve to any address
         return False
 
 
 def check_length(address: str, has_house: bool) -> None:
-    """Check the length of a Unix socket's path.  Raises AddressError if the system does not take it.
+    """Check the length of a Unix socket's path.
 
-    has_house: there is to be one `house_socket_address` beside it, which has a longer name.
+    `has_house` means that a longer `house_socket_address` beside it must fit, too.
+
+    Raises:
+        AddressError: If the path is too long for the system.
     """
     most = _LONGEST - has_house * (1 + 2 * _HOUSE)
     if address.startswith("unix:") and (length := len(os.fsencode(_path(address)))) > most:
@@ -89,9 +94,9 @@ def check_length(address: str, has_house: bool) -> None:
 
 
 def house_socket_address(address: str, entropy: Callable[[int], bytes]) -> str:
-    """Name a Unix socket beside this one, for one run, and remove those of killed servers.
+    """Name a Unix socket beside this one for one run, and remove those of killed servers.
 
-    Only who listens at the address itself may ask: another server's socket there is then of one that is gone.
+    Call it only while listening at the address itself: then no other server uses such a socket.
     """
     path = Path(_path(address))
     ours = re.compile(re.escape(path.name) + rf"\.[0-9a-f]{{{2 * _HOUSE}}}")
@@ -104,7 +109,7 @@ def house_socket_address(address: str, entropy: Callable[[int], bytes]) -> str:
 
 
 def is_taken(address: str) -> bool:
-    """Whether somebody answers on a unix socket: gRPC would take it away without a word."""
+    """Return whether a program answers on a Unix socket, which gRPC would silently replace."""
     if not address.startswith("unix:"):
         return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
@@ -116,5 +121,5 @@ def is_taken(address: str) -> bool:
 
 
 def _path(address: str) -> str:
-    """Of a unix socket; gRPC takes unix:///PATH too."""
+    """Return the path of a Unix socket; gRPC accepts unix:///PATH, too."""
     return re.sub(r"^//(?=/)", "", address.removeprefix("unix:"))

@@ -1,8 +1,8 @@
-"""A server in figures, in the words of Prometheus.
+"""The server's metrics in the Prometheus format.
 
-No label is anything that a bot chose, and every label's values are known beforehand, so the number of series is bounded
-and each exists from the start. Nothing here is touched while bots play: the figures are plain numbers that lie about
-(`counts.py`, `stall_monitor.py`), and are put into families when somebody asks.
+No label contains anything that a bot chose, and all label values are known beforehand. So the number of series is
+bounded, and each exists from the start. Nothing is computed while bots play: the values are plain numbers (`counts.py`,
+`stall_monitor.py`), collected on request.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ENDED: Final = [*REASONS, "left", "lost"]
 
 
 class Metrics(Collector):
-    """The figures of an arena, as they were when `take` was called, and those of its process, as they are."""
+    """The metrics of an arena, as of the latest `take`, and the current ones of its process."""
 
     def __init__(self, opened: OpenArena) -> None:
         self._opened = opened
@@ -46,11 +46,11 @@ class Metrics(Collector):
         GCCollector(registry=self._registry)
 
     def take(self) -> None:
-        """Look at the arena; on its event loop's thread."""
+        """Read the arena's metrics; call this on its event loop's thread."""
         self._taken = [*_families(self._opened)]
 
     def text(self) -> bytes:
-        """All figures in `TEXT_FORMAT`; on any thread."""
+        """Return all metrics in `TEXT_FORMAT`; thread-safe."""
         return generate_latest(self._registry)
 
     def collect(self) -> Iterable[Metric]:
@@ -63,7 +63,7 @@ class Metrics(Collector):
 
 
 def _families(opened: OpenArena) -> Iterator[Metric]:
-    """Everything that hangs on the event loop."""
+    """Yield the metrics that must be read on the event loop."""
     arena, lobby, counts = opened.arena, opened.lobby, opened.arena.counts
     ladders = [ladder for names in lobby.ladders(HOUSE).values() for ladder in names]  # private ones too
 

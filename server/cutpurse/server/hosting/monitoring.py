@@ -1,8 +1,7 @@
-"""Pages for whoever watches a server: HTTP on a thread and an event loop of its own, so that it answers when the
-server's loop does not.
+"""Monitoring pages over HTTP, on their own thread, so that they answer even if the server's event loop does not.
 
-It speaks as much HTTP as probes and scrapers do: one GET or HEAD a connection. Whoever is slow or says nothing is cut
-off after a while, and at once when many others wait. This module knows no page; what is on them is handed in.
+It implements as much of HTTP as probes and scrapers use: one GET or HEAD per connection. A slow or silent client is cut
+off after a while, and at once when many others wait. This module knows no page; their content is passed in.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from cutpurse.server.logs import Logger, traceback_locations
 
 __all__ = ["Answer", "Page", "Monitoring"]
 
-PATIENCE_S: Final = 5.0  # for a whole connection, from its first byte to its last
-MOST: Final = 32  # connections at once; the next takes the place of the oldest
-REQUEST_BYTES: Final = 8_192  # of a request's head
+PATIENCE_S: Final = 5.0  # seconds for a whole connection
+MOST: Final = 32  # maximum connections; the next one replaces the oldest
+REQUEST_BYTES: Final = 8_192  # maximum bytes of a request's head
 
 
 class Answer(NamedTuple):
-    """What is on a page at this moment."""
+    """The status, content and type of a page."""
 
     status: HTTPStatus
     body: bytes
@@ -40,13 +39,14 @@ Page: TypeAlias = Callable[[], Awaitable[Answer]]
 
 
 class Monitoring:
-    """Serves pages by their path, from `with` on until its block is left. address: as it can be asked."""
+    """A server of pages by their path, until its `with` block is left. `address` is the one to request."""
 
     def __init__(self, address: str, pages: Mapping[str, Page], log: Logger, patience_s: float = PATIENCE_S) -> None:
-        """Listen at HOST:PORT (port 0 is any free one).
+        """Listen at HOST:PORT (port 0 means any free one).
 
-        Raises AddressError for an address that is none, or that other machines could reach, CannotListen for one that
-        cannot be had.
+        Raises:
+            AddressError: If the address is invalid, or other machines could reach it.
+            CannotListen: If the address is not available.
         """
         self._pages = pages
         self._log = log
@@ -60,12 +60,16 @@ class Monitoring:
                 f"cannot listen on {address}: another program does, or the system does not allow it"
             ) from None
         self.address = f"{address.rpartition(':')[0]}:{self._socket.getsockname()[1]}"
-        self._open: dict[asyncio.Task[None], None] = {}  # the oldest first
+        self._open: dict[asyncio.Task[None], None] = {}  # oldest first
         self._begun: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="monitoring", daemon=True)
 
     def __enter__(self) -> Self:
-        """Start the thread.  Raises CannotListen if the system has no event loop for it."""
+        """Start the thread.
+
+        Raises:
+            CannotListen: If the system has no event loop for it.
+        """
         self._thread.start()
         try:
             self._begun.result()
@@ -87,7 +91,7 @@ class Monitoring:
         except BaseException as problem:
             if self._begun.done():
                 raise
-            self._begun.set_exception(problem)  # else whoever began it would wait for ever
+            self._begun.set_exception(problem)  # otherwise `__enter__` would never return
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -95,7 +99,7 @@ class Monitoring:
         server = await asyncio.start_server(self._connected, sock=self._socket, limit=REQUEST_BYTES, backlog=MOST)
         self._begun.set_result(None)
         await self._stop.wait()
-        # asyncio may be about to hand a connection over, and would leave it open if the server were closed by then.
+        # asyncio may be about to pass on a connection, and would leave it open if the server were closed by then.
         self._loop.remove_reader(self._socket)
         while others := asyncio.all_tasks() - {asyncio.current_task()}:
             for task in self._open:
@@ -111,14 +115,14 @@ class Monitoring:
         task = self._loop.create_task(self._talk(reader, writer))
         self._open[task] = None
 
-        def end(task: asyncio.Task[None]) -> None:  # also of one that was cancelled before it began
+        def end(task: asyncio.Task[None]) -> None:  # also called for a task that was cancelled before it began
             self._open.pop(task, None)
             writer.transport.abort()
 
         task.add_done_callback(end)
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # Whatever a stranger does to his connection is his own affair.
+        # What clients do to their own connections is not an error of the server.
         with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
             async with asyncio.timeout(self._patience_s):
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -127,7 +131,7 @@ class Monitoring:
                 await writer.wait_closed()
 
     async def _response(self, head: bytes) -> bytes:
-        """To a request, of which only the first line is looked at."""
+        """Return the response to a request; only its first line is read."""
         words = head.partition(b"\r\n")[0].split(b" ")
         if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
             answer = Answer(HTTPStatus.BAD_REQUEST, b"this is no request of HTTP/1\n")

@@ -1,7 +1,7 @@
-"""An arena, put together: a database, its ladders, a lobby and the address where bots dial in.
+"""The assembly of an arena: a database, its ladders, a lobby and the address that bots dial.
 
-It is open as long as its database never had a token: whoever reaches it plays under the name that he says, so it
-listens on this machine only. Else it asks for tokens. This module knows no command line.
+Until its database has had a token, an arena requires none: bots play under any name, and it listens on this machine
+only. After that it requires tokens. This module knows no command line.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from cutpurse.server.watching.broadcast import Watching
 
 __all__ = ["WATCH_DELAY_S", "OpenArena", "open_arena"]
 
-WATCH_DELAY_S: Final = 10.0  # several decisions: what a spectator says to a bot helps it no more
+WATCH_DELAY_S: Final = 10.0  # several decisions, so that a spectator's hints come too late for a bot
 
 
 @dataclass(frozen=True)
 class OpenArena:
-    """What `open_arena` puts together."""
+    """The parts that `open_arena` assembles."""
 
     arena: Arena
     lobby: Lobby
@@ -71,15 +71,28 @@ def open_arena(
 ) -> Iterator[OpenArena]:
     """Open an arena that can be started; when the block is left, every result is stored.
 
-    What an earlier server announced and did not finish becomes void before: it cannot go on without its bots' clocks.
+    Matches that an earlier server announced and did not finish are voided first, since they cannot go on without their
+    clocks.
 
-    ladders: to be played, or what finds them in the database. certificate, insecure: as `Arena` has them. house: lets
-    the house bots in; None: there are none. has_page: there will be a page, which asks at `Arena.house_address`.
-    watch_delay_s: how much later than the bots spectators are told. submissions: runs the bots that are handed in;
-    None: none are taken. Raises AddressError for an address that other machines could reach without TLS, or though
-    nobody has a token; StoreError for a database that cannot be used, Refused for a ladder that was another one before.
+    Args:
+        address: HOST:PORT or unix:PATH.
+        database: The leaderboard's file.
+        ladders: The ladders, or a function that reads them from the database.
+        log: The server's log.
+        limits: The server's limits.
+        certificate: As in `Arena`.
+        insecure: As in `Arena`.
+        house: Token of the house bots; None if there are none.
+        has_page: Whether a web page will connect at `Arena.house_address`.
+        watch_delay_s: Seconds that spectators are behind the bots.
+        submissions: Runs hosted bots; None if no submissions are accepted.
+
+    Raises:
+        AddressError: If other machines could reach the address without TLS, or while there is no token.
+        StoreError: If the database cannot be used.
+        InvalidEntry: If a stored ladder of one of these names differs.
     """
-    checked(address, may_be_reached=certificate is not None or insecure)  # before there is a database
+    checked(address, may_be_reached=certificate is not None or insecure)  # before the database is created
     counts = Counts()
     with Store(database) as store:
         asks = store.has_tokens()
@@ -147,7 +160,7 @@ def open_arena(
 
 
 def _desk(runner: Runner, store: Store, passes: ProcessTokens, lobby: Lobby, log: Logger) -> SubmissionDesk:
-    """Where bots are handed in that this runner runs, beside the database; what they use is told with their matches."""
+    """Return the desk that accepts and runs submissions; add their resource usage to the results of their matches."""
     desk = SubmissionDesk(
         runner,
         Storage(storage_beside(Path(store.path))),
@@ -166,7 +179,7 @@ def _desk(runner: Runner, store: Store, passes: ProcessTokens, lobby: Lobby, log
 
 
 def _see_who_reads(database: Path, log: Logger) -> None:
-    """Say if others can read the database, as an older version made it; its mode is left to whoever may want it."""
+    """Warn if other users can read the database, as older versions created it; leave its mode as it is."""
     mode = database.stat().st_mode & 0o777
     if mode & 0o004:
         text = "it holds all cards, notes and private ladders; chmod 600 it, and -wal and -shm beside it"
@@ -174,7 +187,11 @@ def _see_who_reads(database: Path, log: Logger) -> None:
 
 
 def _check_alone(store: Store, address: str) -> None:
-    """Without isolation only one's own bots are run.  Raises AddressError."""
+    """Check that only one owner's bots run, since the process runner does not isolate them.
+
+    Raises:
+        AddressError: If other owners or other machines could submit bots.
+    """
     owners = owners_who_play(store, _utc())
     if len(owners) > 1 or not is_local(address):
         who = f"{len(owners)} owners have tokens" if len(owners) > 1 else f"other machines can reach {address}"

@@ -1,9 +1,9 @@
-"""The page for spectators, as a process of its own that a server starts: it costs the server nothing but what it asks.
+"""The spectators' web page, as a separate process that the server starts and that costs it only the page's requests.
 
-The server has the socket where browsers come, and hands it over: so an address that cannot be had is told at once, and
-who comes while the process is started again waits instead of being turned away. The process asks the server as a
-stranger. It lives while the server's process lives, also while that hangs, and ends with it; where the server could not
-see to that any more, as after kill -9, it goes by itself.
+The server opens the socket for browsers and passes it on. So an address that is not available is reported at once, and
+browsers wait while the process restarts instead of being refused. The process connects to the server as an anonymous
+client. It runs as long as the server's process, even if that hangs, and ends with it. If the server cannot end it, as
+after kill -9, it exits by itself.
 """
 
 from __future__ import annotations
@@ -26,15 +26,20 @@ from cutpurse.server.logs import Logger
 __all__ = ["Page", "listening_socket"]
 
 BACKLOG: Final = 256
-RELEASE_S: Final = 3.0  # that the page of a server which was killed may take to go
+RELEASE_S: Final = 3.0  # seconds that the page of a killed server may take to exit
 LOOK_S: Final = 0.1
 
 
 def listening_socket(address: str, patience_s: float = 0.0) -> tuple[socket.socket, str]:
-    """Open a socket at HOST:PORT (port 0 is any free one), and return it with its address.
+    """Open a socket at HOST:PORT (port 0 means any free one), and return it with its address.
 
-    patience_s: how long to wait while another program has it. Raises AddressError for what is no such address,
-    CannotListen for one that cannot be had.
+    Args:
+        address: HOST:PORT.
+        patience_s: Seconds to wait while another program uses it.
+
+    Raises:
+        AddressError: If the address is invalid.
+        CannotListen: If the address is not available.
     """
     if checked(address, may_be_reached=True).startswith("unix:"):
         raise AddressError(f"{address!r:.80} cannot be asked over HTTP; it can be HOST:PORT, as 127.0.0.1:7780")
@@ -55,19 +60,21 @@ def listening_socket(address: str, patience_s: float = 0.0) -> tuple[socket.sock
 
 
 class Page(Supervisor):
-    """The page of one run of a server; leaving the `with` block ends it.  address: where browsers find it."""
+    """The page of one run of a server; leaving the `with` block ends it. `address` is for browsers."""
 
     def __init__(self, address: str, log: Logger, processes: ServiceSpawner | None = None) -> None:
-        """Listen at HOST:PORT (port 0 is any free one).
+        """Listen at HOST:PORT (port 0 means any free one).
 
-        Raises AddressError for an address that is none, CannotListen for one that cannot be had.
+        Raises:
+            AddressError: If the address is invalid.
+            CannotListen: If the address is not available.
         """
         self._listening, self.address = listening_socket(address, RELEASE_S)
         self._bots_dial = ""
         super().__init__(["page"], self._page, log, noun="page", processes=processes, is_heard=True)
 
     def begin(self, arena: Arena, bots_dial: str = "") -> None:
-        """Start it.  bots_dial: where bots dial in, for whoever reads on the page how to write one."""
+        """Start the page.  `bots_dial` is the address for bots, which the page shows to readers."""
         self._bots_dial = bots_dial
         super().begin(arena)
 
@@ -77,7 +84,7 @@ class Page(Supervisor):
             *(*module_command("cutpurse.sdk.cli"), "web", "--socket", str(file), "--arena", self._bots_dial),
             *("--parent", str(os.getpid())),
         )
-        # A token in its environment would be of no use to it, and to whoever broke into it.
+        # The page needs no token, and an attacker who broke into it must not find one.
         return ServiceSpec(command, {SERVER_VARIABLE: address, TOKEN_VARIABLE: ""}, (file,))
 
     def __enter__(self) -> Self:

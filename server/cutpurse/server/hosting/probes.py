@@ -1,7 +1,7 @@
-"""What whoever watches an arena is shown: whether it lives, whether bots should come, and its figures.
+"""The monitoring pages of an arena: liveness, readiness and metrics.
 
-Liveness is about the process alone: red means that starting it anew would help. So a full disk or a drain makes a
-server not ready, and never dead.
+Liveness is about the process alone: a failure means that a restart would help. So a full disk or a drain makes a server
+not ready, but never dead.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from cutpurse.server.hosting.open_arena import OpenArena
 
 __all__ = ["not_alive", "not_ready", "pages"]
 
-STANDS_STILL_S: Final = 1.0  # without a sign of life of the event loop, which gives one every 50 ms
-WAIT_S: Final = 0.5  # for figures of this moment; else those of the last time are shown
+STANDS_STILL_S: Final = 1.0  # seconds without activity of the event loop, which shows some every 50 ms
+WAIT_S: Final = 0.5  # seconds to wait for current metrics; after that the previous ones are shown
 
 
 def not_alive(opened: OpenArena) -> str:
-    """Why the server must be taken for dead; empty if it lives."""
+    """Return why the server counts as dead; empty if it lives."""
     silent_s = opened.arena.seconds_since_heartbeat
     return f"the event loop has stood still for {silent_s:.1f} s" if silent_s > STANDS_STILL_S else ""
 
 
 def not_ready(opened: OpenArena) -> str:
-    """Why no new bot should come; empty if they may."""
+    """Return why no new bot should connect; empty if it may."""
     if opened.arena.stage == "starting":
         return "the server does not listen yet"
     if opened.arena.stage != "open":
@@ -40,11 +40,11 @@ def not_ready(opened: OpenArena) -> str:
 
 
 def pages(opened: OpenArena) -> Mapping[str, Page]:
-    """By path, for `Monitoring`."""
+    """Return the pages by path, for `Monitoring`."""
     metrics = Metrics(opened)
 
     async def figures() -> Answer:
-        with suppress(TimeoutError, RuntimeError):  # it stands still, or does not run
+        with suppress(TimeoutError, RuntimeError):  # the event loop stalls, or does not run
             await asyncio.wait_for(asyncio.wrap_future(opened.arena.ask(metrics.take)), WAIT_S)
         return Answer(HTTPStatus.OK, metrics.text(), TEXT_FORMAT)
 

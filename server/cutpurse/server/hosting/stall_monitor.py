@@ -1,9 +1,9 @@
-"""Whether the server itself stands still, and for how long: no bot is to pay for it.
+"""The stall monitor: it measures how long the server itself was blocked, so that no bot pays for it.
 
-Two things can keep a bot's answer waiting. The loop stands still, in one long callback, a collection of garbage or with
-the whole process: nothing is heard of it meanwhile. Or it is behind: it goes from one short callback to the next, and
-its own timer does not get its turn. Whoever runs the loop says `beat` in whatever it does by the clock, and `ring` in a
-timer of `EVERY_S`. This module reads no clock.
+Two things can delay a bot's answer. The loop stalls in one long callback, a garbage collection or with the whole
+process, and shows no activity meanwhile. Or the loop is behind: it runs many short callbacks, and its own timer gets no
+turn. The owner of the loop calls `beat` before anything that depends on the clock, and `ring` in a timer of `EVERY_S`.
+This module reads no clock.
 """
 
 from __future__ import annotations
@@ -16,32 +16,36 @@ from cutpurse.server.counts import Histogram
 __all__ = ["EVERY_S", "Pulse"]
 
 EVERY_S: Final = 0.050
-_SLACK_S: Final = 0.010  # silent for longer than that beyond the timer's time is a stall
-_BEHIND_S: Final = 0.050  # the timer later than that is a stall too; less is within anybody's grace
+_SLACK_S: Final = 0.010  # silence that is longer than the timer's period by this much is a stall
+_BEHIND_S: Final = 0.050  # a timer that is later than this is a stall, too; less is within every bot's grace
 _LAG_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
 class Pulse:
-    """credit is called with the seconds of each stall, before anything is judged by the clock again.
+    """The activity of the event loop, and its stalls.
 
-    No moment is credited twice: each credit ends where the next can begin. stalls and stalled_s are their number and
-    sum, lag how late the timer rang, alive_at the last sign of life.
+    `stalls` and `stalled_s` are their number and total seconds, `lag` is how late the timer rang, and `alive_at` is the
+    time of the latest activity. No time is credited twice: each credit ends where the next can begin.
     """
 
     __slots__ = ("_credit", "_due", "_rings_at", "alive_at", "lag", "stalled_s", "stalls")
 
     def __init__(self, credit: Callable[[float], None], now: float) -> None:
+        """Start at `now`. `credit` is called with the seconds of each stall, before any deadline is checked."""
         self._credit = credit
         self.alive_at = now
-        self._due = self._rings_at = now + EVERY_S  # from `_due` on the loop is behind
+        self._due = self._rings_at = now + EVERY_S  # the loop is behind after `_due`
         self.stalls = 0
         self.stalled_s = 0.0
         self.lag = Histogram(_LAG_S)
 
     def beat(self, now: float) -> float:
-        """Note that the loop works, before it judges anything.  Returns the seconds credited, nearly always 0.0.
+        """Note that the loop works, before it checks any deadline.
 
-        A stall may have begun right after the last beat, so all that lies between is credited.
+        A stall may have begun right after the previous beat, so the whole interval is credited.
+
+        Returns:
+            The seconds credited, nearly always 0.0.
         """
         silent, behind = now - self.alive_at, now - self._due
         if silent > 0:
@@ -56,7 +60,7 @@ class Pulse:
         return seconds
 
     def ring(self, now: float) -> float:
-        """Note a turn of the timer, which is due every `EVERY_S`; else as `beat`."""
+        """Note a turn of the timer, which is due every `EVERY_S`; otherwise as `beat`."""
         seconds = self.beat(now)
         self.lag.add(max(0.0, now - self._rings_at))
         self._due = self._rings_at = now + EVERY_S

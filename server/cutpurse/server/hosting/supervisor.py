@@ -1,6 +1,6 @@
-"""Programs that a server keeps running for itself: started again when they end, after a while that grows.
+"""The supervisor: it keeps programs of a server running, and restarts them with backoff.
 
-They go behind everybody else for the processor, and end with the server. This module knows none of them.
+They run at low priority and end with the server. This module does not know what they are.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from cutpurse.server.logs import Logger, traceback_locations
 __all__ = ["FIRST_WAIT_S", "LIVED_S", "LONGEST_WAIT_S", "Supervisor", "ServiceSpawner", "ServiceSpec"]
 
 NICE: Final = 10
-LOOK_S: Final = 0.5  # between looks at whether all of them live
-FIRST_WAIT_S: Final = 1.0  # until one that has ended is started again; doubled each time
+LOOK_S: Final = 0.5  # seconds between checks that all of them run
+FIRST_WAIT_S: Final = 1.0  # seconds until an ended program is restarted; doubled each time
 LONGEST_WAIT_S: Final = 60.0
-LIVED_S: Final = 60.0  # who lived so long is started again as for the first time
+LIVED_S: Final = 60.0  # after running for this time, the backoff starts anew
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceSpec:
-    """What is run, what is added to its environment, and which open files it is handed, by their numbers."""
+    """A program: its command, additions to its environment, and open file descriptors to pass."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
@@ -40,18 +40,18 @@ class ServiceSpawner(Protocol):
     def start(
         self, name: str, command: Sequence[str], environment: Mapping[str, str], nice: int, files: Sequence[int]
     ) -> int:
-        """Start one."""
+        """Start a program, and return its process ID."""
 
     def ended(self) -> dict[str, int]:
-        """Those that have ended, with their exit codes."""
+        """Return the exit codes of ended programs by name."""
 
     def forget(self, name: str) -> None:
-        """One that has ended is not told of any more."""
+        """Forget a program that has ended."""
 
 
 @dataclass(slots=True)
 class _ServiceState:
-    """How it goes with one of them: when it was started, or is to be; the other is infinite."""
+    """When a program was started or is to be started; the other time is infinite."""
 
     start_at: float
     started: float = inf
@@ -59,7 +59,7 @@ class _ServiceState:
 
 
 class Supervisor:
-    """Some programs of one run of a server; leaving the `with` block ends all of them."""
+    """The supervised programs of one run of a server; leaving the `with` block ends all of them."""
 
     def __init__(
         self,
@@ -71,10 +71,15 @@ class Supervisor:
         processes: ServiceSpawner | None = None,
         is_heard: bool = False,
     ) -> None:
-        """program: what is run under a name, of a server at an address.
+        """Set up the programs; `begin` starts them.
 
-        noun: what such a program is called in the log: "house bot". is_heard: what they say on stderr goes to that of
-        the server; else it is lost.
+        Args:
+            names: Their names.
+            program: Returns the program with this name for the server at this address.
+            log: The server's log.
+            noun: What the log calls such a program, for example "house bot".
+            processes: Runs the programs; `Children` by default.
+            is_heard: Pass stderr of the programs to stderr of the server; otherwise it is discarded.
         """
         self._program = program
         self._children = Children(None, is_heard=is_heard)
@@ -86,7 +91,7 @@ class Supervisor:
         self._keeping: asyncio.Task[None] | None = None
 
     def begin(self, arena: Arena) -> None:
-        """Start them, and keep them running as long as the arena is open; to be called when it listens."""
+        """Start the programs, and keep them running as long as the arena is open; call this once it listens."""
         self._keeping = asyncio.get_running_loop().create_task(self._keep(arena))
 
     async def _keep(self, arena: Arena) -> None:
@@ -101,7 +106,7 @@ class Supervisor:
             await asyncio.sleep(LOOK_S)
 
     def look(self, address: str, now: float) -> None:
-        """Start those whose time has come, and note those that have ended."""
+        """Start the programs that are due, and note those that have ended."""
         for name, code in self._processes.ended().items():
             self._processes.forget(name)
             self._again(name, now, exit_code=code)
@@ -120,7 +125,7 @@ class Supervisor:
             self._log.info(f"{self._noun} started", **{self._fact: name}, pid=pid)
 
     def _again(self, name: str, now: float, **facts: object) -> None:
-        """Restart a program that is gone, the sooner the longer it lived."""
+        """Schedule the restart of a program that has ended, with backoff."""
         course = self._courses[name]
         if now - course.started >= LIVED_S:
             course.wait_s = FIRST_WAIT_S
