@@ -1,4 +1,5 @@
-"""The league: what is told to whom of games, ladders, bots and matches, and how ladders are steered.
+"""The league: queries about games, ladders, bots and matches, and the management of ladders.
 
-`league` says who may see what; `ladder_service` and `game_service` say it over gRPC, and `file` without a server.
+`league_queries` decides who may see what. `ladder_service` and `game_service` answer over gRPC, and `file` without a
+server.
 """

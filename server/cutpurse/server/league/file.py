@@ -1,6 +1,6 @@
-"""A league in a file: the answers of LadderService from a database, without a server, for whoever can read the file.
+"""A league in a file: the answers of LadderService from a database, without a server.
 
-It is the entry point `db` of the group `cutpurse.leagues`, by which the command line finds it.
+It is the entry point `db` of the group `cutpurse.leagues`, where the command line finds it.
 """
 
 from __future__ import annotations
@@ -31,15 +31,18 @@ __all__ = ["local"]
 
 @contextmanager
 def local(path: Path, as_stranger: bool = False) -> Iterator[League]:
-    """Open the league of a database file, for reading at any time, and for writing while no server has it open.
+    """Open the league of a database file.
 
-    Its calls raise as those of a `League` do: NotFound if the file is not there (one that makes a ladder makes it), and
-    CutpurseError for what takes a server that runs, or cannot be written now. as_stranger: only what is public is told,
-    and nothing can be written.
+    It can always be read, and written while no server has it open. Calls raise NotFound if the file does not exist, and
+    CutpurseError if they need a running server or cannot write now.
+
+    Args:
+        path: The database; the creation of a ladder creates it.
+        as_stranger: Show only what is public, and allow no writes.
     """
     caller = STRANGER if as_stranger else ANYTHING
     with ExitStack() as stack:
-        opened: list[LeaderboardReader] = []  # once something is read
+        opened: list[LeaderboardReader] = []  # opened at the first read
 
         def reads() -> Answers:
             if not opened:
@@ -52,7 +55,7 @@ def local(path: Path, as_stranger: bool = False) -> Iterator[League]:
             with _told(path):
                 if name in _WRITES and not as_stranger:
                     if name == "CreateLadder":
-                        wanted_ladders(request)  # before there is a file
+                        wanted_ladders(request)  # before the file is created
                     else:
                         reads()
                     with Store(path) as store:

@@ -1,7 +1,7 @@
-"""GameService over gRPC: which games there are, and the catalogue of each.
+"""GameService over gRPC: the games of this server, and the catalogue of each.
 
-It knows no caller. A game is told of though all its ladders are private: what it is can be read anywhere, and bots of
-those ladders ask for their catalogue without a token.
+It knows no caller. A game is listed even if all its ladders are private. Its rules are public, and bots of those
+ladders request the catalogue without a token.
 """
 
 from __future__ import annotations
@@ -25,22 +25,25 @@ from cutpurse.v1 import game_pb2
 __all__ = ["GAME", "GameService"]
 
 GAME: Final = game_pb2.DESCRIPTOR.services_by_name["GameService"].full_name
-_MOST_SETTINGS: Final = 64  # in one request; no game has so many
+_MOST_SETTINGS: Final = 64  # maximum settings in one request; every game has fewer
 
 
 class GameService:
-    """`GameService` of game.proto, for the games that are played here."""
+    """`GameService` of game.proto, for the games of this server."""
 
     def __init__(
         self, games: Callable[[], Collection[str]], log: Logger, *, incident_number: Callable[[], str]
     ) -> None:
-        """games: asked on the event loop with each call, since a new ladder may bring a new game."""
+        """Serve the games that `games` returns.
+
+        `games` is called on the event loop at each request, since a new ladder may bring a new game.
+        """
         self._games = games
         self._log = log
         self._incident_number = incident_number
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """To be added to a `grpc.aio.server`."""
+        """Return the handler to add to a `grpc.aio.server`."""
         methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
             "ListGames": grpc.unary_unary_rpc_method_handler(self.list_games),
             "GetGame": grpc.unary_unary_rpc_method_handler(self.get_game),
@@ -57,7 +60,7 @@ class GameService:
 
     async def _answer(self, method: Callable[[bytes, list[str]], bytes], request: bytes, context: Context) -> bytes:
         try:
-            # A catalogue that nobody asked for before takes up to 20 ms: too long for the loop, which keeps the clocks.
+            # A catalogue that is not cached takes up to 20 ms: too long for the loop, which keeps the clocks.
             return await asyncio.to_thread(method, request, sorted(self._games()))
         except CallRefused as refused:
             how = refused.ending

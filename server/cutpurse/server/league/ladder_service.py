@@ -1,8 +1,8 @@
-"""LadderService over gRPC: whoever may see a league reads it, and whoever may steer it does so.
+"""LadderService over gRPC: callers query the league, and those with the right scope change it.
 
-What is read is read on a few threads, never on the event loop, which keeps the bots' clocks, nor on the thread that
-stores results. An address has no more than so many calls at once. What is asked of the lobby is asked on the loop. This
-module knows who a caller is; what he may see is known in `cutpurse.server.league.league_queries`.
+Queries run on a few threads. They never run on the event loop, which keeps the bots' clocks, nor on the thread that
+stores results. Each address has a limited number of simultaneous calls. The lobby is queried on the loop. This module
+knows who a caller is; `league_queries` knows what they may see.
 """
 
 from __future__ import annotations
@@ -37,55 +37,63 @@ __all__ = ["LADDER", "LadderService", "RunningLeague", "RunningLobby", "caller_o
 
 LADDER: Final = ladder_pb2.DESCRIPTOR.services_by_name["LadderService"].full_name
 THREADS: Final = 2
-MOST_BY_ADDRESS: Final = 64  # calls at once: a class of sixty behind one address may ask in the same moment
-MOST_CALLS: Final = 512  # of all
-MOST_BYTES: Final = 3_500_000  # of an answer: a client of gRPC takes 4 MiB as it comes
-SEEN: Final = 20.0  # times as long as it takes to look what the lobby knows, that is told to readers
-PIECE: Final = 65_536  # bytes of a record at once
+MOST_BY_ADDRESS: Final = 64  # simultaneous calls: a class of sixty behind one address may ask at the same time
+MOST_CALLS: Final = 512  # simultaneous calls of all addresses
+MOST_BYTES: Final = 3_500_000  # maximum bytes of an answer: gRPC clients accept 4 MiB by default
+SEEN: Final = 20.0  # how long a snapshot of the lobby is reused, as a multiple of the time that it took
+PIECE: Final = 65_536  # bytes of a record per message
 
 Told = TypeVar("Told")
-Handlers: TypeAlias = "Mapping[str, grpc.RpcMethodHandler[Any, Any]]"  # gRPC's own classes take no type
+Handlers: TypeAlias = "Mapping[str, grpc.RpcMethodHandler[Any, Any]]"  # gRPC's own classes are not generic at run time
 
 
 def caller_of(grant: Grant | None) -> Caller:
-    """Who asks, for what he may see."""
+    """Return the caller that a grant stands for; a stranger without one."""
     return STRANGER if grant is None else Caller(grant.owner, frozenset(grant.scopes))
 
 
 class RunningLobby(Protocol):
-    """What is asked of the lobby, on the event loop: a `Lobby`."""
+    """The lobby, as queried on the event loop."""
 
     def here(self) -> Sequence[OnlineBotView]:
-        """All bots that have a stream."""
+        """List all online bots."""
 
     def open_matches(self) -> Sequence[LiveMatchView]:
         """List the open matches."""
 
     def unstored_matches(self) -> Sequence[LiveMatchView]:
-        """Those that are over, and whose results are not stored yet."""
+        """List the finished matches whose results are not stored yet."""
 
     def requested(self, name: str) -> str:
         """Return the state of a requested match; thread-safe."""
 
     def request(self, wanted: MatchRequest, now: float) -> str:
-        """Have a match played; its name.  Raises CallRefused."""
+        """Queue an unrated match, and return its ID.
+
+        Raises:
+            CallRefused: If it cannot be played.
+        """
 
     def ladder_named(self, name: str) -> Ladder | None:
-        """Return the ladder of this name, if it is played."""
+        """Return the ladder of this name, or None if this server does not play it."""
 
     def set_ladder(self, ladder: Ladder) -> None:
         """Add a ladder, or put its new terms in force."""
 
     def remove_ladder(self, name: str) -> None:
-        """Remove a ladder.  Raises CallRefused if a match is being played there."""
+        """Remove a ladder.
+
+        Raises:
+            CallRefused: If a match is being played there.
+        """
 
     def lifted(self, identity: Identity) -> None:
-        """Let a paused version play again."""
+        """End the pause of a version."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunningLeague:
-    """The parts of a league that is played."""
+    """The parts of a league on a running server."""
 
     answers: Answers
     steering: LadderAdmin
@@ -93,10 +101,7 @@ class RunningLeague:
 
 
 class LadderService:
-    """`LadderService` of ladder.proto. `close` it once no call is answered any more.
-
-    more: methods that are answered elsewhere.
-    """
+    """`LadderService` of ladder.proto. Close it once no call is answered any more."""
 
     def __init__(
         self,
@@ -107,6 +112,15 @@ class LadderService:
         incident_number: Callable[[], str],
         more: Handlers | None = None,
     ) -> None:
+        """Serve a league.
+
+        Args:
+            league: Answers, changes and the lobby.
+            entrance: Authenticates calls.
+            log: The server's log.
+            incident_number: Returns a new incident number.
+            more: Handlers of further methods of the service.
+        """
         self._answers = league.answers
         self._steering = league.steering
         self._lobby = league.lobby
@@ -115,17 +129,17 @@ class LadderService:
         self._incident_number = incident_number
         self._more = dict(more or {})
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="league")
-        self._calls: Counter[str] = Counter()  # being answered, by address
+        self._calls: Counter[str] = Counter()  # calls being answered, by address
         self._last_seen, self._seen_until = NOWHERE, 0.0
-        self._steers = asyncio.Lock()  # so that what is written first is put in force first
-        self._steered: set[asyncio.Task[bytes]] = set()  # that go on though their callers may have gone
+        self._steers = asyncio.Lock()  # so that changes take effect in the order of writing
+        self._steered: set[asyncio.Task[bytes]] = set()  # changes that go on even if their callers leave
 
     def close(self) -> None:
-        """There will be no more calls."""
+        """Stop the threads; there must be no more calls."""
         self._threads.shutdown(cancel_futures=True)
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """To be added to a `grpc.aio.server`."""
+        """Return the handler to add to a `grpc.aio.server`."""
         answers = self._answers
         reads: dict[str, tuple[type[Message], Callable[[Any, Caller, Presence], Message]]] = {
             "ListLadders": (ladder_pb2.ListLaddersRequest, answers.list_ladders),
@@ -158,7 +172,7 @@ class LadderService:
     def _reading(
         self, kind: type[Message], answer: Callable[[Any, Caller, Presence], Message], *scopes: str
     ) -> Callable[[bytes, Context], Awaitable[bytes]]:
-        """Wrap a call that reads, for everybody or for tokens with one of these scopes."""
+        """Wrap a query, open to all callers or to tokens with one of these scopes."""
 
         async def read(request: bytes, context: Context) -> bytes:
             async def told(caller: Caller) -> bytes:
@@ -173,12 +187,13 @@ class LadderService:
     def _writing(
         self, scope: str, steer: Callable[[bytes, Caller], Coroutine[Any, Any, Message]]
     ) -> Callable[[bytes, Context], Awaitable[bytes]]:
-        """Wrap a call that changes something: once begun, it goes on even if its caller leaves."""
+        """Wrap a change: once begun, it goes on even if its caller leaves."""
 
         async def write(request: bytes, context: Context) -> bytes:
             async def told(caller: Caller) -> bytes:
                 async def steered() -> bytes:
-                    with self._turn(context):  # to its end: who goes and asks again would else be bound by nothing
+                    # until its end: otherwise a caller could leave, call again, and evade the limit
+                    with self._turn(context):
                         return _sized(await steer(request, caller))
 
                 task = asyncio.get_running_loop().create_task(steered())
@@ -193,10 +208,9 @@ class LadderService:
     def _settle(self, task: asyncio.Task[bytes]) -> None:
         self._steered.discard(task)
         if not task.cancelled():
-            task.exception()  # told to the caller, or nobody is there to be told
+            task.exception()  # the caller gets it, or has left
 
     async def _create(self, request: bytes, caller: Caller) -> Message:
-        """Answer CreateLadder."""
         asked = ladder_pb2.CreateLadderRequest.FromString(request)
         async with self._steers:
             made = await self._apart(lambda: self._steering.create(asked))
@@ -208,25 +222,23 @@ class LadderService:
         return ladder_pb2.CreateLadderResponse(ladder=first, more=others)
 
     async def _change(self, request: bytes, caller: Caller) -> Message:
-        """Answer ChangeLadder."""
         asked = ladder_pb2.ChangeLadderRequest.FromString(request)
         async with self._steers:
             entry = await self._apart(lambda: self._steering.change(asked, caller))
-            if self._lobby.ladder_named(entry.name) is not None:  # else this server was told to play other games
+            if self._lobby.ladder_named(entry.name) is not None:  # otherwise this server plays other games
                 self._lobby.set_ladder(ladder_of(entry))
         frozen = None if entry.terms.frozen is None else entry.terms.frozen.isoformat()
         self._log.info("ladder changed", ladder=entry.name, frozen=frozen, by=caller.owner)
         return ladder_pb2.ChangeLadderResponse(ladder=self._answers.shown(entry, self._presence()))
 
     async def _delete(self, request: bytes, caller: Caller) -> Message:
-        """Answer DeleteLadder."""
         asked = ladder_pb2.DeleteLadderRequest.FromString(request)
         async with self._steers:
             entry = await self._apart(lambda: self._steering.deletable(asked, caller))
             shown = self._answers.shown(entry, self._presence())
             ladder = self._lobby.ladder_named(entry.name)
             if ladder is not None:
-                self._lobby.remove_ladder(entry.name)  # first: no match begins there meanwhile
+                self._lobby.remove_ladder(entry.name)  # first, so that no match begins there meanwhile
             try:
                 await self._apart(lambda: self._steering.delete(entry))
             except Exception:
@@ -237,7 +249,6 @@ class LadderService:
         return ladder_pb2.DeleteLadderResponse(ladder=shown)
 
     async def _request(self, request: bytes, caller: Caller) -> Message:
-        """Answer RequestMatch."""
         asked = ladder_pb2.RequestMatchRequest.FromString(request)
         presence = self._presence()
         ladder, bots = await self._apart(lambda: self._answers.chosen(asked, caller, presence))
@@ -249,7 +260,6 @@ class LadderService:
         return ladder_pb2.RequestMatchResponse(match=match)
 
     async def _lift(self, request: bytes, caller: Caller) -> Message:
-        """Answer LiftPause."""
         asked = ladder_pb2.LiftPauseRequest.FromString(request)
         identity = await self._apart(lambda: self._steering.lift(asked, caller))
         self._lobby.lifted(identity)
@@ -260,12 +270,12 @@ class LadderService:
         )
 
     def _presence(self) -> Presence:
-        """Take a snapshot of the lobby, on the event loop: a millisecond for a thousand bots."""
+        """Take a snapshot of the lobby, on the event loop; takes 1 ms for a thousand bots."""
         lobby = self._lobby
         return Presence(lobby.here(), lobby.open_matches(), lobby.requested, lobby.unstored_matches())
 
     def _seen(self) -> Presence:
-        """Return a recent snapshot for readers, which costs at most a twentieth of the loop's time."""
+        """Return a recent snapshot for queries, which costs at most a twentieth of the loop's time."""
         now = asyncio.get_running_loop().time()
         if now >= self._seen_until:
             began = time.thread_time()
@@ -274,7 +284,7 @@ class LadderService:
         return self._last_seen
 
     async def get_record(self, request: bytes, context: Context) -> None:
-        """Answer GetRecord: the file of a match, piece by piece."""
+        """Answer GetRecord: send the file of a match in pieces."""
 
         async def told(caller: Caller) -> None:
             asked = ladder_pb2.GetRecordRequest
@@ -287,17 +297,21 @@ class LadderService:
         await self._guarded(told, context)
 
     async def _caller(self, context: Context, *scopes: str) -> Caller:
-        """Who asks, if he may ask this: whoever it is, or only with a token of one of these scopes."""
+        """Return the caller of a call. With scopes, a token with one of them is required.
+
+        Raises:
+            TokenRefused: If the token is invalid, or lacks the scopes.
+        """
         grant = await self._entrance.recognise(context)
         if scopes:
             check_scope(grant, *scopes)
         return caller_of(grant)
 
     async def _guarded(self, answer: Callable[[Caller], Awaitable[Told]], context: Context, *scopes: str) -> Told:
-        """Answer a caller who may ask this, or end the call."""
+        """Answer an authorized caller, or end the call."""
         try:
             return await answer(await self._caller(context, *scopes))
-        except grpc.aio.BaseError:  # the caller is gone
+        except grpc.aio.BaseError:  # the caller has left
             raise
         except Exception as problem:
             how = self._ending(problem)
@@ -305,7 +319,11 @@ class LadderService:
 
     @contextmanager
     def _turn(self, context: Context) -> Iterator[None]:
-        """Count a call while it is answered, unless its bad token is delayed.  Raises CallRefused for too many."""
+        """Count a call while it is answered. A delayed refusal of its token does not count.
+
+        Raises:
+            CallRefused: STREAMS if there are too many calls.
+        """
         address = address_of(context.peer())
         if self._calls[address] >= MOST_BY_ADDRESS:
             raise CallRefused("STREAMS", f"{MOST_BY_ADDRESS} calls from this address are being answered; wait for one")
@@ -320,7 +338,7 @@ class LadderService:
                 del self._calls[address]
 
     async def _apart(self, work: Callable[[], Told]) -> Told:
-        """On a thread; given up before it begins if the caller has gone."""
+        """Run `work` on a thread; cancel it if the caller leaves before it begins."""
         return await asyncio.wrap_future(self._threads.submit(work))
 
     def _ending(self, problem: Exception) -> CallStatus:
@@ -329,7 +347,11 @@ class LadderService:
 
 
 def _sized(answer: Message) -> bytes:
-    """As bytes.  Raises CallRefused if that is more than callers take."""
+    """Encode an answer.
+
+    Raises:
+        CallRefused: If it is larger than clients accept.
+    """
     if answer.ByteSize() > MOST_BYTES:
         raise CallRefused("BAD_MESSAGE", f"the answer would have {answer.ByteSize():,} bytes; ask for less of it")
     return answer.SerializeToString()

@@ -1,4 +1,4 @@
-"""Which ladders a server plays: those of its database, after those of a file and the usual ones have been made there.
+"""The ladders that a server plays: those of its database, after missing ones of a file and defaults were created there.
 
 This module knows no lobby and no command line.
 """
@@ -23,12 +23,15 @@ __all__ = ["LadderSelection", "played"]
 
 @dataclass(frozen=True, slots=True)
 class LadderSelection:
-    """What a server is told to play.
+    """The ladders and house bots that an operator selected.
 
-    games: ladders of these alone, and a game that has no ladder gets one; without them a database that has no ladder at
-    all gets one for each game. defined: ladders that are to be there, made where they are missing; file: where they are
-    written. house: the house bots that are run; they are let in to ladders that are named after their game, are not in
-    the file and name none.
+    Args:
+        games: Play only ladders of these games, and create one for each game without. If empty, create one per game in
+            a database without ladders.
+        defined: Ladders to create if missing.
+        file: Where `defined` is written.
+        house: House bots to run. They may play on ladders named after their game that are not in the file and name no
+            house bots.
     """
 
     games: Sequence[str] = ()
@@ -38,14 +41,14 @@ class LadderSelection:
 
 
 def played(store: Store, wanted: LadderSelection, now: datetime, log: Logger) -> list[Ladder]:
-    """List the ladders to be played, by name, and store those that had to be made.
+    """List the ladders to be played, by name, and store those that were created.
 
-    A ladder whose game is not installed, or cannot be played, is left out with a warning.
+    A ladder whose game is not available is left out with a warning.
 
     Raises:
         StoreError: If the database cannot be read or written.
-        UsageError: For a ladder with settings that cannot be played, one that is another in the database, or if no
-            ladder of the database can be played.
+        UsageError: If a ladder has invalid settings, a defined ladder differs from the stored one, or no ladder can be
+            played.
     """
     stored_games = {entry.game for entry in store.ladders()}
     there = {entry.name: _playable(entry) for entry in _entries(store, log)}
@@ -88,7 +91,7 @@ def _defined(defined: ladder_pb2.LadderDefined, file: str, kept: Ladder | None) 
 
 
 def _entries(store: Store, log: Logger) -> list[LadderEntry]:
-    """List the stored ladders whose game can be played; warn of each of the others."""
+    """List the stored ladders whose game can be played; warn about each of the others."""
     found = []
     for entry in store.ladders():
         try:
@@ -108,7 +111,11 @@ def _playable(entry: LadderEntry) -> Ladder:
 
 
 def _compare(ladder: Ladder, there: Ladder | None, file: str, log: Logger) -> None:
-    """Check that a ladder of the file is that of the database, whose changed terms count."""
+    """Check that a ladder of the file equals the stored one; warn if the terms differ, since the stored ones count.
+
+    Raises:
+        UsageError: If more than the terms differ.
+    """
     if there is None:
         return
     for what, wanted, found in (
@@ -128,7 +135,7 @@ def _compare(ladder: Ladder, there: Ladder | None, file: str, log: Logger) -> No
 
 
 def _compare_rules(store: Store, ladder: Ladder, log: Logger) -> None:
-    """Warn if the newest match of the ladder was played by another version of the game's rules."""
+    """Warn if the latest match of the ladder was played under another rules version."""
     newest = store.matches(ladder.name, limit=1)
     version = ladder.rules.words.version
     if newest and newest[0].rules != version:

@@ -1,11 +1,11 @@
-"""What a league answers whom: from the leaderboard's readings, and what the running lobby knows.
+"""The answers of the league by caller, from the leaderboard and from the running lobby.
 
-Here, and nowhere else, is who may see what. A ladder is there for a caller, or it is not; of one that is not, neither
-name nor match, record, bot, number or place is told, and what is asked about it is answered as if it did not exist. A
-bot is there for its owner, and for whoever may see a ladder where it was rated or is now. Notes, what a bot said of a
-fault, and why it is paused are for its owner and whoever runs the server.
+This module alone decides who may see what. A ladder is visible to a caller or not. Nothing of a hidden ladder is
+revealed: no name, match, record, bot, number or place. Queries about it are answered as if it did not exist. A bot is
+visible to its owner, and to callers who may see a ladder where it was rated or plays now. Notes, the texts of faults,
+and the reason of a pause are for its owner and the server's admins.
 
-Every answer waits for the database, so it is to be called where nobody else has to wait. This module knows no stream,
+Every answer waits for the database, so call these methods only where no other work waits. This module knows no stream,
 no event loop and no command.
 """
 
@@ -45,75 +45,83 @@ from cutpurse.v1 import arena_pb2, ladder_pb2
 
 __all__ = ["ANYTHING", "STRANGER", "Answers", "Caller", "may_see"]
 
-MOST_NAMED: Final = 20  # ladders or bots, in a refusal
+MOST_NAMED: Final = 20  # maximum ladders or bots named in a refusal
 MOST_NUMBER: Final = 2**63 - 1
-LOG_BYTES: Final = 2 * 1024 * 1024  # of one answer, the last log whole; a client of gRPC takes 4 MiB as it comes
-HISTORY: Final = (100, 1_000)  # steps of a page: as usual, and the most
+# maximum bytes of an answer, plus the rest of its last log; gRPC clients accept 4 MiB by default
+LOG_BYTES: Final = 2 * 1024 * 1024
+HISTORY: Final = (100, 1_000)  # default and maximum steps of a page
 MATCHES: Final = (50, 500)
-RANKINGS: Final = (1_000, 1_000)  # a client that knows no pages gets what fits on one
-MOST_CHOSEN: Final = 64  # bots for a match; no game has so many seats
+RANKINGS: Final = (1_000, 1_000)  # a client without paging gets one page
+MOST_CHOSEN: Final = 64  # maximum bots of a request; every game has fewer seats
 LOGS: Final = (10, 100)
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks.  owner: None without a token."""
+    """The sender of a query. `owner` is None without a token."""
 
     owner: str | None
     scopes: frozenset[str]
 
     @property
     def is_admin(self) -> bool:
-        """Whether nothing is hidden from him."""
+        """Whether the caller may see everything."""
         return "admin" in self.scopes
 
     def answers_for(self, owner: str) -> bool:
-        """Whether what is this owner's alone is his to see."""
+        """Return whether the caller may see what is private to this owner."""
         return self.is_admin or self.owner == owner
 
     def owner_of(self, bot: ladder_pb2.BotName) -> str:
-        """Whose bot is meant: his own unless another is named."""
+        """Return the owner of the named bot: the caller unless another is given."""
         return bot.owner or self.owner or NOBODY
 
 
 STRANGER: Final = Caller(None, frozenset())
-ANYTHING: Final = Caller(NOBODY, frozenset({"admin", "play", "read"}))  # who has the file itself
+ANYTHING: Final = Caller(NOBODY, frozenset({"admin", "play", "read"}))  # for local access to the file
 
 
 def may_see(caller: Caller, terms: LadderTerms) -> bool:
-    """Whether a ladder with these terms is there for this caller."""
+    """Return whether a ladder with these terms is visible to this caller."""
     if not terms.is_private or caller.is_admin:
         return True
     return caller.owner is not None and "read" in caller.scopes and (not terms.owners or caller.owner in terms.owners)
 
 
 class Answers:
-    """The answers of LadderService, for a caller.  Each raises Refused, and StoreError for a database in trouble."""
+    """The answers of LadderService to a caller. All methods raise CallRefused, and StoreError if the database fails."""
 
     def __init__(self, readings: Readings, utc: Callable[[], datetime]) -> None:
         self._readings = readings
         self._utc = utc
 
-    # -- what is there for whom
+    # -- visibility
     def visible(self, caller: Caller) -> dict[str, LadderEntry]:
         """Return the ladders that this caller can see, by name."""
         return self._visible(caller)[0]
 
     def _visible(self, caller: Caller) -> tuple[dict[str, LadderEntry], bool]:
-        """Return the ladders that this caller can see, and whether they are all."""
+        """Return the ladders that this caller can see, and whether these are all ladders."""
         entries = self._readings.ladders()
         visible = {entry.name: entry for entry in entries if may_see(caller, entry.terms)}
         return visible, len(visible) == len(entries)
 
     def ladder(self, name: str, caller: Caller) -> LadderEntry:
-        """One that is there for this caller.  Raises CallRefused, which names those that are."""
+        """Return a ladder that this caller can see.
+
+        Raises:
+            CallRefused: NOT_FOUND, with the names of the visible ladders.
+        """
         return _ladder_of(self.visible(caller), name)
 
     def match(self, name: str, caller: Caller) -> MatchEntry:
-        """Return a finished match that this caller can see, by its name or first characters.  Raises CallRefused.
+        """Return a finished match that this caller can see, by its ID or the first characters of it.
 
-        One of a board on which others are still played is told to nobody: it would open their cards. What begins so on
-        ladders that he may not see is as if it were not there.
+        A match of a board on which others are still played is hidden from all callers, since it would reveal their
+        cards. IDs on ladders that the caller cannot see are not considered.
+
+        Raises:
+            CallRefused: NOT_FOUND, or BAD_MESSAGE for an invalid ID.
         """
         visible, sees_all = self._visible(caller)
         try:
@@ -130,7 +138,7 @@ class Answers:
         return entry
 
     def bots(self, caller: Caller, presence: Presence, owner: str | None = None) -> list[ladder_pb2.BotShown]:
-        """List the online versions that this caller can see, of an owner or of all."""
+        """List the versions, stored or online, that this caller can see, of one owner or of all."""
         visible = self.visible(caller)
         on: dict[Identity, set[str]] = {
             bot.identity: {name for name in bot.ladders if name in visible} for bot in presence.bots
@@ -156,7 +164,7 @@ class Answers:
         return sorted(shown, key=lambda bot: (bot.bot.owner, bot.bot.bot))
 
     def bot(self, identity: Identity, caller: Caller, presence: Presence) -> ladder_pb2.BotShown:
-        """One that is there for this caller."""
+        """Return one version that this caller can see."""
         (found,) = [
             bot
             for bot in self.bots(caller, presence, identity.owner)
@@ -173,7 +181,7 @@ class Answers:
         return ladder_pb2.ListLaddersResponse(ladders=[self.shown(entry, presence) for entry in entries])
 
     def shown(self, entry: LadderEntry, presence: Presence) -> ladder_pb2.LadderShown:
-        """Return a ladder as it is shown."""
+        """Encode a ladder with its current numbers of bots and matches."""
         bots = sum(entry.name in bot.ladders for bot in presence.bots if bot.identity.owner != HOUSE)
         tables = sum(entry.name == match.ladder.name for match in presence.matches)
         return ladder_shown(entry, bots, tables, self._utc())
@@ -225,7 +233,11 @@ class Answers:
         return ladder_pb2.ListOpponentsResponse(opponents=map(opponent_shown, opponents))
 
     def _rated_on(self, ladder: str, bot: ladder_pb2.BotName, caller: Caller) -> tuple[str, str, str]:
-        """Look up a ladder, an owner and a bot that are asked for together."""
+        """Return ladder name, owner and bot name of a query about a bot on a ladder.
+
+        Raises:
+            CallRefused: If the ladder is not visible, or no bot is named.
+        """
         return self.ladder(ladder, caller).name, caller.owner_of(bot), _needed(bot).bot
 
     # -- matches
@@ -260,7 +272,7 @@ class Answers:
         )
 
     def _is_there(self, owner: str, bot: ladder_pb2.BotName, caller: Caller, presence: Presence) -> bool:
-        """Whether there is such a bot for this caller."""
+        """Return whether this caller can see such a bot."""
         return any(
             bot.bot in ("", one.bot.bot) and bot.version in ("", one.bot.version)
             for one in self.bots(caller, presence, owner)
@@ -308,7 +320,11 @@ class Answers:
         )
 
     def _check_over(self, name: str, caller: Caller, presence: Presence) -> None:
-        """Refuse a match that is still being played or stored.  Raises CallRefused."""
+        """Check that a visible match is not still being played or stored.
+
+        Raises:
+            CallRefused: NOT_FOUND.
+        """
         for match in (*presence.matches, *presence.unstored):
             if match.name == name and match.ladder.name in self.visible(caller):
                 if match in presence.unstored:
@@ -320,7 +336,7 @@ class Answers:
                 raise CallRefused("NOT_FOUND", f"match {name} {text}")
 
     def match_file(self, asked: ladder_pb2.GetRecordRequest, caller: Caller) -> bytes:
-        """Return what GetRecord sends in pieces."""
+        """Return the file that GetRecord sends in pieces."""
         entry = self.match(asked.match, caller)
         return match_file(entry, self._record(entry)).encode()
 
@@ -335,7 +351,7 @@ class Answers:
     ) -> tuple[str, tuple[Identity, ...]]:
         """Return the ladder and the bots of a requested match, each in its newest online version.
 
-        Who may play on a ladder may ask for a match by its rules, whether or not he may read.
+        A caller who may play on a ladder may request a match by its rules, even without the scope "read".
         """
         ladder = self.ladder(asked.ladder, Caller(caller.owner, caller.scopes | {"read"})).name
         if not asked.bots or len(asked.bots) > MOST_CHOSEN:
@@ -343,7 +359,7 @@ class Answers:
         versions = [Identity(entry.owner, entry.bot, entry.version) for entry in self._readings.bots()]
         ages = {identity: age for age, identity in enumerate(versions)}
         here = [bot.identity for bot in presence.bots if ladder in bot.ladders]
-        here.sort(key=lambda identity: ages.get(identity, len(ages)))  # who is not known has just come
+        here.sort(key=lambda identity: ages.get(identity, len(ages)))  # unknown versions have just come online
         return ladder, tuple(_one_of(bot, caller.owner_of(_needed(bot)), here, ladder) for bot in asked.bots)
 
     # -- bots
@@ -389,7 +405,11 @@ class Answers:
         return _shown(bot, owner)
 
     def own(self, bot: ladder_pb2.BotName, caller: Caller) -> tuple[str, str]:
-        """Return owner and name of a bot that belongs to the caller.  Raises CallRefused."""
+        """Return owner and name of a bot of the caller.
+
+        Raises:
+            CallRefused: NOT_YOURS, or BAD_MESSAGE if no bot is named.
+        """
         owner = caller.owner_of(_needed(bot))
         if not caller.answers_for(owner):
             raise CallRefused("NOT_YOURS", f"{_shown(bot, owner)} is another owner's; this is for him alone")
@@ -405,7 +425,11 @@ def _ladder_of(visible: Mapping[str, LadderEntry], name: str) -> LadderEntry:
 
 
 def _one_of(bot: ladder_pb2.BotName, owner: str, here: Sequence[Identity], ladder: str) -> Identity:
-    """Of those that are there, from the oldest to the newest, the one that is meant."""
+    """Return the newest bot of `here`, which is sorted from old to new, that matches the name.
+
+    Raises:
+        CallRefused: NOT_FOUND.
+    """
     for identity in reversed(here):
         if (identity.owner, identity.bot) == (owner, bot.bot) and bot.version in ("", identity.version):
             return identity
@@ -479,7 +503,7 @@ def _before(asked: int) -> int | None:
 
 
 def _moment(ms: int) -> datetime | None:
-    """Return a requested timestamp; None for none, and the last possible one for what lies beyond."""
+    """Return a requested timestamp: None for 0, and the latest possible one for values beyond it."""
     if ms == 0:
         return None
     try:

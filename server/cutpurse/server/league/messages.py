@@ -1,7 +1,7 @@
-"""From what the leaderboard has to what ladder.proto says of it, field by field.
+"""Conversions from leaderboard values to messages of ladder.proto, field by field.
 
-Nothing is left out here but what the caller of a function says: who may see what is decided in
-`cutpurse.server.league.league_queries`. This module knows no database and no lobby.
+These functions omit only what their caller asks them to omit; `league_queries` decides who may see what. This module
+knows no database and no lobby.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ __all__ = [
 
 
 def bot_name(owner: str, bot: str, version: str = "") -> ladder_pb2.BotName:
-    """Who."""
+    """Encode the name of a bot or of a version."""
     return ladder_pb2.BotName(owner=owner, bot=bot, version=version)
 
 
 def milliseconds(moment: datetime | None) -> int:
-    """Return a timestamp as ms since 1970; 0 for none."""
+    """Return a timestamp in ms since 1970; 0 for None."""
     return 0 if moment is None else int(moment.timestamp() * 1_000)
 
 
@@ -114,7 +114,7 @@ def rating_point_shown(point: RatingPoint) -> ladder_pb2.RatingPoint:
 
 
 def opponent_shown(entry: Opponent) -> ladder_pb2.Opponent:
-    """How a bot did against another."""
+    """Encode the results of a bot against another."""
     return ladder_pb2.Opponent(
         bot=bot_name(entry.owner, entry.bot), matches=entry.matches, ahead=entry.ahead, level=entry.level
     )
@@ -144,12 +144,15 @@ def match_shown(entry: MatchEntry) -> ladder_pb2.MatchShown:
 
 
 def board_kind(kind: str) -> ladder_pb2.BoardKind.ValueType:
-    """Of what kind a board is, or those of a ladder are."""
+    """Encode the kind of a board, or of the boards of a ladder."""
     return ladder_pb2.BoardKind.Value(f"BOARD_KIND_{kind.upper()}")
 
 
 def course_shown(course: DecisionLog | None, is_told_why: bool) -> ladder_pb2.SeatCourse:
-    """How a seat did, decision by decision; is_told_why: with the texts of faults, which may quote the bot."""
+    """Encode the decision log of a seat.
+
+    `is_told_why` includes the texts of faults, which may quote the bot.
+    """
     if course is None:
         return ladder_pb2.SeatCourse()
     return ladder_pb2.SeatCourse(
@@ -204,7 +207,7 @@ def _clock(clock: Mapping[str, Any]) -> ladder_pb2.LadderClock:
 
 
 def terms_shown(terms: LadderTerms) -> ladder_pb2.LadderTerms:
-    """Who may play on a ladder, how many, and who may see it."""
+    """Encode the terms of a ladder."""
     return ladder_pb2.LadderTerms(
         owners=terms.owners,
         most_bots=terms.most_bots,

@@ -1,6 +1,6 @@
-"""What a running lobby knows of the moment, for whoever asks the league: who is there, and what is being played.
+"""The state of a running lobby for queries: online bots and open matches.
 
-This module knows no caller: what of it he may see is decided in `cutpurse.server.league.league_queries`.
+This module knows no caller; `league_queries` decides what they may see.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ __all__ = ["NOWHERE", "OnlineBotView", "LiveMatchView", "Presence"]
 
 
 class OnlineBotView(Protocol):
-    """A bot that is there, as the lobby tells of it."""
+    """An online bot, as the lobby reports it."""
 
     @property
     def identity(self) -> Identity:
-        """Who."""
+        """Owner, bot and version."""
 
     @property
     def ladders(self) -> tuple[str, ...]:
-        """Where it is to be paired, by name."""
+        """Names of the ladders that it is paired on."""
 
 
 class LiveMatchView(Protocol):
-    """A match that is being played, or was and is not stored yet, as the lobby tells of it."""
+    """A match that is being played, or is not stored yet, as the lobby reports it."""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Its ID."""
 
     @property
     def ladder(self) -> Ladder:
-        """Where it is played."""
+        """Its ladder."""
 
     @property
     def started(self) -> datetime:
@@ -44,15 +44,15 @@ class LiveMatchView(Protocol):
 
     @property
     def seats(self) -> tuple[Identity, ...]:
-        """Who sits where."""
+        """Its bots by seat."""
 
     @property
     def requested_by(self) -> str:
-        """Who asked for it; empty: nobody."""
+        """The owner who requested it; empty for a ladder's match."""
 
     @property
     def is_sealed(self) -> bool:
-        """Whether its cards are played at other tables, or again, so that it is not to be watched."""
+        """Whether its cards are also dealt in other matches, so that it may not be watched."""
 
 
 def _nothing(name: str) -> str:
@@ -60,10 +60,13 @@ def _nothing(name: str) -> str:
 
 
 class Presence(NamedTuple):
-    """What the running lobby knows at a moment.
+    """The running lobby's state at one time.
 
-    requested: what becomes of a match on request, by its name, see `ListOpenMatchesResponse`; on any thread. unstored:
-    matches that are over, and whose results are not stored yet.
+    Args:
+        bots: Online bots.
+        matches: Open matches.
+        requested: Returns the state of a requested match by ID, see `ListOpenMatchesResponse`; thread-safe.
+        unstored: Finished matches whose results are not stored yet.
     """
 
     bots: Sequence[OnlineBotView] = ()

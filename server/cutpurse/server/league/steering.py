@@ -1,7 +1,7 @@
-"""Ladders are made and changed, and pauses are lifted: written to the leaderboard, with or without a server that runs.
+"""The management of ladders and pauses in the leaderboard, with or without a running server.
 
-What is asked is checked before anything is written. Every function waits for the disk. This module knows no lobby: who
-has one tells it.
+Requests are checked before anything is written. Every method waits for the disk. This module knows no lobby: a caller
+that has one must notify it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from cutpurse.v1 import ladder_pb2
 
 __all__ = ["MOST_MADE", "LadderAdmin", "wanted_ladders"]
 
-MOST_MADE: Final = 1_000  # ladders at once
+MOST_MADE: Final = 1_000  # maximum ladders in one request
 
 
 class LadderAdmin:
-    """What whoever runs a server may do, and owners with their bots.  Each raises Refused, and StoreError."""
+    """The changes that admins may make, and owners to their bots. All methods raise CallRefused and StoreError."""
 
     def __init__(self, store: Store, answers: Answers, utc: Callable[[], datetime]) -> None:
         self._store = store
@@ -42,10 +42,10 @@ class LadderAdmin:
             raise CallRefused("BAD_MESSAGE", legible(str(problem), 300)) from None
 
     def change(self, asked: ladder_pb2.ChangeLadderRequest, caller: Caller) -> LadderEntry:
-        """Change the terms of a ladder, if it has the expected ones. Don't call it twice at once."""
+        """Change the terms of a ladder if they are still the expected ones. Do not run it concurrently."""
         entry = self._answers.ladder(asked.ladder, caller)
         if asked.HasField("expected"):
-            expected = terms_shown(terms_defined(asked.expected, entry.terms.house))  # what is unset has its default
+            expected = terms_shown(terms_defined(asked.expected, entry.terms.house))  # unset fields have their defaults
             if expected != terms_shown(entry.terms):
                 what = f"the terms of ladder {entry.name} are not those expected; ask for them again"
                 raise CallRefused("BAD_MESSAGE", what)
@@ -61,21 +61,21 @@ class LadderAdmin:
         return entry
 
     def delete(self, entry: LadderEntry) -> None:
-        """Delete it, if nothing has come to it since."""
+        """Delete a ladder if it is still unused."""
         try:
             self._store.delete_ladder(entry.name)
         except errors.InvalidEntry as problem:
             raise CallRefused("BAD_MESSAGE", legible(str(problem), 300)) from None
 
     def lift(self, asked: ladder_pb2.LiftPauseRequest, caller: Caller) -> Identity:
-        """Let a paused version play again, and return it."""
+        """End the pause of a version, and return it."""
         owner, bot = self._answers.own(asked.bot, caller)
         versions = [
             entry for entry in self._store.bots(owner) if entry.bot == bot and asked.bot.version in ("", entry.version)
         ]
         if not versions:
             raise CallRefused("NOT_FOUND", f"there is no bot {self._answers.named(asked.bot, owner)} here")
-        entry = versions[-1]  # the newest
+        entry = versions[-1]  # the newest version
         if entry.paused is None:
             raise CallRefused("NOT_FOUND", f"{self._answers.named(asked.bot, owner)} is not paused")
         self._store.lift_pause(entry.version_id, self._utc())
@@ -83,14 +83,18 @@ class LadderAdmin:
 
 
 def wanted_ladders(asked: ladder_pb2.CreateLadderRequest) -> list[Ladder]:
-    """Return the requested ladders, all of them valid.  Raises CallRefused."""
+    """Return the requested ladders, all of them valid.
+
+    Raises:
+        CallRefused: If one is invalid, or there are too many.
+    """
     if len(asked.more) >= MOST_MADE:
         raise CallRefused("BAD_MESSAGE", f"{len(asked.more) + 1:,} ladders at once; {MOST_MADE:,} are the most")
     return [_checked(one) for one in (asked.ladder, *asked.more)]
 
 
 def _checked(defined: ladder_pb2.LadderDefined) -> Ladder:
-    """Add the name of one of many ladders to its refusal."""
+    """Return a requested ladder; name it in the refusal if it is invalid."""
     try:
         return ladder_defined(defined)
     except CallRefused as refused:
