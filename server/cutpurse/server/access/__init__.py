@@ -1,1 +1,1 @@
-"""Access: tokens, whom they let in, and for what."""
+"""Access: tokens, and the authentication and authorization of calls."""

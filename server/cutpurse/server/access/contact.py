@@ -1,7 +1,7 @@
-"""Whether a process that the server runs speaks with it.
+"""Whether a hosted bot's process sends anything.
 
-Like `OneMatch` it belongs to what the process is let in by, not to a stream. Told on the event loop, looked at on any
-thread.
+Like `OneMatch`, it belongs to the process's token rather than to a stream. The event loop writes it, and any thread may
+read it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ __all__ = ["Contact"]
 
 
 class Contact:
-    """Nothing has come yet."""
+    """A flag that is set by each envelope and cleared by each look."""
 
     __slots__ = ("_is_heard",)
 
@@ -22,6 +22,6 @@ class Contact:
         self._is_heard = True
 
     def take(self) -> bool:
-        """Whether one has come since this was asked last."""
+        """Return whether an envelope has come since the previous call."""
         is_heard, self._is_heard = self._is_heard, False
         return is_heard

@@ -1,7 +1,7 @@
-"""The door of every service that asks who is calling: a guard decides, and what it refuses is counted and logged.
+"""Authentication of calls for all services: a guard decides, and each refusal is counted and logged.
 
-Whoever tries too many bad tokens is told so late. No more than so many such calls wait: when another comes, the oldest
-goes. So holding them up costs them more than the server.
+Refusals to addresses that try too many bad tokens are delayed. The number of delayed calls is limited: when another
+comes, the oldest is answered. So delays cost such callers more than the server.
 """
 
 from __future__ import annotations
@@ -26,29 +26,34 @@ __all__ = ["Context", "AuthInterceptor"]
 HELD_S: Final = 5.0
 MOST_HELD: Final = 256
 
-# Raw bytes in both directions, and EOF, which gRPC's types do not know of.
+# Raw bytes in both directions, and EOF, which gRPC's types do not declare.
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class AuthInterceptor:
-    """See the module's docstring."""
+    """Authenticates the calls of a server with its guard."""
 
     def __init__(self, guard: Guard, log: Logger, counts: Counts) -> None:
-        self.log = LimitedLog(log)  # for what any caller can have logged as often as it likes
+        self.log = LimitedLog(log)  # for lines that any caller can cause at will
         self._guard = guard
         self._counts = counts
-        self._held: deque[asyncio.Event] = deque()  # the oldest first
+        self._held: deque[asyncio.Event] = deque()  # oldest first
 
     async def enter(self, context: Context, scope: str) -> Grant:
-        """Whose call it is, if its token is good for this.  Raises TokenRefused, some of them late."""
+        """Return the grant of a call whose token has this scope.
+
+        Raises:
+            TokenRefused: If it has not, perhaps after a delay.
+        """
         now = asyncio.get_running_loop().time()
         async with self._watched(context):
             return self._guard.enter(context.invocation_metadata() or (), context.peer(), scope, now)
 
     async def recognise(self, context: Context) -> Grant | None:
-        """Whose call it is; None if it does not say, or asks as a stranger.
+        """Return the grant of a call; None without a token, or if the caller asks as a stranger.
 
-        Raises TokenRefused for a bad token, sometimes late.
+        Raises:
+            TokenRefused: If the token is bad, perhaps after a delay.
         """
         if any(key == STRANGER_KEY for key, _ in context.invocation_metadata() or ()):
             return None
@@ -68,7 +73,7 @@ class AuthInterceptor:
             raise
 
     def refused(self, peer: str, how: CallStatus) -> None:
-        """Count a call that is refused, and log it, or that there were many."""
+        """Count a refused call, and log it within limits."""
         self._counts.streams_refused[how.reason] += 1
         now = asyncio.get_running_loop().time()
         self.log.info(now, "stream refused", address_of(peer), how.reason, peer=peer, text=how.text)
@@ -81,6 +86,6 @@ class AuthInterceptor:
         try:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(enough.wait(), HELD_S)
-        finally:  # also of a caller who has gone: else he would wait in the place of others for ever
+        finally:  # also if the caller has left, so that it does not take the place of others
             with contextlib.suppress(ValueError):
                 self._held.remove(enough)

@@ -1,13 +1,13 @@
-"""Who may come in: which owner a call's token belongs to, and for how long.
+"""Guards: they authenticate calls, by the owner of each token and as long as the token is valid.
 
-A server whose leaderboard never had a token is open: whoever reaches it plays as the owner `local`. Any other asks each
-call for `authorization: Bearer TOKEN`. All tokens are kept in memory, as hashes, and read again on a thread of their
-own whenever the leaderboard says that they have changed. So a call costs no look-up, a bad token no more than a good
-one, and a token that is revoked is good for nothing a moment later.
+A server whose leaderboard never had a token is open: every caller plays as the owner `local`. Any other server requires
+`authorization: Bearer TOKEN`. All tokens are cached in memory as hashes. A separate thread reads them again whenever
+the leaderboard reports a change. So a call costs no query, a bad token costs no more than a good one, and a revoked
+token stops working within moments.
 
-Whoever tries many bad tokens from one address hears of it late, and the log of it once; a good token from the same
-address is let in as ever. No text, line or name here holds a secret. Moments are handed in: those of `now` are seconds
-on one monotonic clock, those of `utc` have a time zone.
+Refusals to an address that tries many bad tokens are delayed, and logged once. Good tokens from that address still work
+at once. No error, log line or token ID contains a secret. Times are passed in: `now` is in seconds on one monotonic
+clock, and `utc` returns aware timestamps.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ __all__ = [
     "check_scope",
 ]
 
-TRIES: Final = 10  # bad tokens a minute that an address may show
-MINUTE_S: Final = 60.0  # in which they are counted; and for so long after them bad tokens are answered late
-MOST_ADDRESSES: Final = 4_096  # that are remembered for their bad tokens
+TRIES: Final = 10  # bad tokens that an address may send per minute without delay
+MINUTE_S: Final = 60.0  # window of the count, and duration of the delays after it
+MOST_ADDRESSES: Final = 4_096  # addresses remembered for bad tokens
 HOUSE_SCOPES: Final = ("play", "read")
-NOTE_S: Final = 60.0  # between two notes in the leaderboard of which tokens were used
-AGAIN_S: Final = 1.0  # after tokens could not be read
+NOTE_S: Final = 60.0  # seconds between updates of the last use of tokens
+AGAIN_S: Final = 1.0  # seconds until the next try after tokens could not be read
 
-# One text for all: it tells nobody whether a token ever existed.
+# One text for all, so that it does not reveal whether a token ever existed.
 BAD: Final = (
     "this token is not good here: it is unknown, malformed, expired or revoked; ask whoever runs the server for another"
 )
@@ -63,10 +63,15 @@ _PEER: Final = re.compile(r"(?P<family>ipv4|ipv6):(?P<host>.+):\d+")
 
 
 class HostedBotIdentity(NamedTuple):
-    """A bot that the server itself runs: who it is, whatever it says of itself, and where and how much it plays.
+    """The identity and limits of a hosted bot's process, whatever its Hello says.
 
-    ladders: () is every ladder of its games. one_match: that which this process plays, and no more; None: all it gets.
-    contact: what notes that this process was heard.
+    Args:
+        bot: Its name.
+        version: Its version.
+        ladders: Ladders that it may play on; () means every ladder of its games.
+        tables: Maximum simultaneous matches.
+        one_match: State of the only match that the process plays; None if it plays any number.
+        contact: Notes that the process sends something.
     """
 
     bot: str
@@ -78,10 +83,14 @@ class HostedBotIdentity(NamedTuple):
 
 
 class Grant(NamedTuple):
-    """What a call is let in as: whose it is, by which token (its name; empty where none is asked for), for what.
+    """What a call is authorized for.
 
-    forgets: what comes with it keeps nothing from one match to the next, for it is run in a fresh process or as a fresh
-    object for each, by us. resident: it can only be this bot.
+    Args:
+        owner: The owner.
+        token: ID of the token; empty if the server requires none.
+        scopes: Scopes of the token.
+        forgets: Whether its bots keep no memory, because the server runs each match in a fresh process or object.
+        resident: The only bot that the call may play as; None for any bot of the owner.
     """
 
     owner: str
@@ -95,7 +104,7 @@ ANYBODY: Final = Grant(NOBODY, "", SCOPES)
 
 
 class TokenRefused(CallRefused):
-    """A call is not let in.  is_late: to be answered late, and not to be logged, as many like it came before."""
+    """A call that is not authorized. `is_late` delays the answer and skips the log, after too many like it."""
 
     def __init__(self, reason: str, text: str, is_late: bool = False) -> None:
         super().__init__(reason, text)
@@ -103,7 +112,11 @@ class TokenRefused(CallRefused):
 
 
 def check_scope(grant: Grant | None, *scopes: str) -> None:
-    """Whether a call may do what takes one of these scopes.  Raises TokenRefused."""
+    """Check that a call has one of these scopes.
+
+    Raises:
+        TokenRefused: If it has none of them, or no token.
+    """
     if grant is None:
         raise TokenRefused("TOKEN_INVALID", MISSING)
     if not set(scopes) & set(grant.scopes):
@@ -112,33 +125,41 @@ def check_scope(grant: Grant | None, *scopes: str) -> None:
 
 
 class Guard(Protocol):
-    """Lets calls in, or not."""
+    """A check of the tokens of calls."""
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
-        """Whose call it is, by its metadata and what gRPC says of its peer.  Raises TokenRefused."""
+        """Return the grant of a call with this scope, from its metadata and gRPC's name of its peer.
+
+        Raises:
+            TokenRefused: If it has no such token.
+        """
 
     def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
-        """Whose call it is; None for one without a token.  Raises TokenRefused for a bad token."""
+        """Return the grant of a call; None without a token.
+
+        Raises:
+            TokenRefused: If the token is bad.
+        """
 
     def is_good(self, token: str) -> bool:
-        """Whether the token of a grant still counts."""
+        """Return whether the token of a grant is still valid."""
 
     def look(self, now: float) -> bool:
-        """To be called often: whether a grant may have lost its token since the last time. Waits for nothing."""
+        """Return whether tokens may have become invalid since the previous call. Call it often; it never waits."""
 
     def close(self) -> None:
-        """There will be no more calls."""
+        """Release the guard; there will be no more calls."""
 
 
 class OpenGuard:
-    """Everybody is let in."""
+    """A guard of a server without tokens."""
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
-        """Admit everybody as the owner `local`, whatever the metadata says."""
+        """Admit every call as the owner `local`, whatever its metadata says."""
         return ANYBODY
 
     def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
-        """Recognise everybody as the owner `local`."""
+        """Recognise every call as the owner `local`."""
         return ANYBODY
 
     def is_good(self, token: str) -> bool:
@@ -150,11 +171,14 @@ class OpenGuard:
         return False
 
     def close(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
 
 class HouseGuard:
-    """Lets the bots of the house in by a token that was made for this run and is kept nowhere; others another guard."""
+    """A guard that admits house bots by a token of this run, which is stored nowhere.
+
+    It asks another guard about all other tokens.
+    """
 
     def __init__(self, others: Guard, token: Token) -> None:
         self._others = others
@@ -162,7 +186,7 @@ class HouseGuard:
         self._grant = Grant(HOUSE, token.id, HOUSE_SCOPES, forgets=True)
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
-        """See `Guard`. The house plays and reads."""
+        """Implement `Guard.enter`. House bots may play and read."""
         said = [*metadata]
         if not self._is_house(said):
             return self._others.enter(said, peer, scope, now)
@@ -170,7 +194,7 @@ class HouseGuard:
         return self._grant
 
     def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
-        """See `Guard`."""
+        """Implement `Guard.recognise`."""
         said = [*metadata]
         return self._grant if self._is_house(said) else self._others.recognise(said, peer, now)
 
@@ -179,35 +203,39 @@ class HouseGuard:
         return token is not None and hmac.compare_digest(token.digest, self._token.digest)
 
     def is_good(self, token: str) -> bool:
-        """See `Guard`."""
+        """Implement `Guard.is_good`."""
         return token == self._token.id or self._others.is_good(token)
 
     def look(self, now: float) -> bool:
-        """See `Guard`."""
+        """Implement `Guard.look`."""
         return self._others.look(now)
 
     def close(self) -> None:
-        """See `Guard`."""
+        """Implement `Guard.close`."""
         self._others.close()
 
 
 class TokenStore(Protocol):
-    """Where tokens are kept: a `Store`."""
+    """Where tokens are stored: a `Store`."""
 
     changes: int
 
     def tokens(self) -> list[TokenEntry]:
-        """All of them."""
+        """Return all tokens."""
 
     def note_uses(self, uses: Mapping[str, datetime]) -> Future[None]:
-        """Write down when they were used last."""
+        """Store when tokens were last used."""
 
 
 class TokenGuard:
-    """Whoever has a token is let in as its owner. `close` it before the store."""
+    """A guard that admits calls by stored tokens. Close it before the store."""
 
     def __init__(self, store: TokenStore, utc: Callable[[], datetime], log: Logger) -> None:
-        """Read all tokens.  Raises StoreError."""
+        """Read all tokens.
+
+        Raises:
+            StoreError: If they cannot be read.
+        """
         self._store = store
         self._utc = utc
         self._log = log
@@ -218,17 +246,17 @@ class TokenGuard:
         self._tries = _Tries(log)
         self._used: dict[str, datetime] = {}
         self._note_at = 0.0
-        self._read_at = 0.0  # not before
+        self._read_at = 0.0  # earliest next read
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
-        """See `Guard`."""
+        """Implement `Guard.enter`."""
         grant = self.recognise(metadata, peer, now)
         check_scope(grant, scope)
         assert grant is not None
         return grant
 
     def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
-        """See `Guard`."""
+        """Implement `Guard.recognise`."""
         shown = [value for key, value in metadata if key == "authorization"]
         if not shown:
             return None
@@ -239,7 +267,7 @@ class TokenGuard:
         return Grant(entry.owner, entry.id, entry.scopes)
 
     def _entry(self, shown: Sequence[str | bytes]) -> TokenEntry | None:
-        """Return what is stored of the token that was shown; None if it is not valid, for any reason."""
+        """Return the stored entry of the token that was sent; None if it is not valid, for any reason."""
         token = _token(shown)
         if token is None:
             return None
@@ -249,21 +277,24 @@ class TokenGuard:
         return entry
 
     def _is_good(self, entry: TokenEntry) -> bool:
-        return entry.owner != HOUSE and entry.is_good(self._utc())  # that name was anybody's in older databases
+        return entry.owner != HOUSE and entry.is_good(self._utc())  # in older databases any owner could have that name
 
     def is_good(self, token: str) -> bool:
-        """See `Guard`."""
+        """Implement `Guard.is_good`."""
         entry = self._tokens.get(token)
         return entry is not None and self._is_good(entry)
 
     def look(self, now: float) -> bool:
-        """See `Guard`. Reads the tokens again if they have changed, and notes now and then which were used."""
+        """Implement `Guard.look`.
+
+        Reads the tokens again if they have changed, and periodically stores when they were used.
+        """
         if now >= self._note_at:
             self._note_at = now + NOTE_S
             self._note()
         reading = self._reading
         if reading is None:
-            changes = self._store.changes  # seen before they are read: what changes meanwhile is read the next time
+            changes = self._store.changes  # read before the tokens, so that later changes cause another read
             if changes != self._changes and now >= self._read_at:
                 self._changes = changes
                 self._reading = self._thread.submit(lambda: _by_id(self._store.tokens()))
@@ -280,7 +311,7 @@ class TokenGuard:
         return True
 
     def close(self) -> None:
-        """See `Guard`."""
+        """Implement `Guard.close`. Store the latest uses first."""
         self._note()
         self._thread.shutdown()
 
@@ -291,18 +322,18 @@ class TokenGuard:
 
 
 def _token(shown: Sequence[str | bytes]) -> Token | None:
-    """Return the token of a call, if it has one of the right form."""
+    """Return the token of a call, if it sent exactly one of the right form."""
     if len(shown) != 1 or not isinstance(shown[0], str) or (bearer := _BEARER.fullmatch(shown[0])) is None:
         return None
     return read_token(bearer[1])
 
 
 class _Tries:
-    """How many bad tokens came from which address."""
+    """The number of bad tokens by address."""
 
     @dataclass(slots=True)
     class Count:
-        """Of one address."""
+        """The bad tokens of one address."""
 
         since: float
         tries: int = 0
@@ -313,11 +344,11 @@ class _Tries:
         self._by_address: dict[str, _Tries.Count] = {}
 
     def is_late(self, address: str, now: float) -> bool:
-        """Another bad token came: whether it is one too many."""
+        """Count a bad token; return whether it is one too many."""
         count = self._by_address.pop(address, None)
         if count is None or now >= max(count.since + MINUTE_S, count.late_until):
             count = self.Count(now)
-        self._by_address[address] = count  # the one that tried last is the last to be forgotten
+        self._by_address[address] = count  # the address with the latest try is forgotten last
         if len(self._by_address) > MOST_ADDRESSES:
             del self._by_address[next(iter(self._by_address))]
         count.tries += 1
@@ -332,7 +363,7 @@ def _by_id(entries: Iterable[TokenEntry]) -> dict[str, TokenEntry]:
 
 
 def _quietly(store: TokenStore, used: Mapping[str, datetime]) -> None:
-    """When a token was used is not worth a word if it cannot be written down."""
+    """Store the uses of tokens; ignore failures, which are not worth a log line."""
     try:
         store.note_uses(used).result()
     except LeaderboardError:
@@ -340,7 +371,7 @@ def _quietly(store: TokenStore, used: Mapping[str, datetime]) -> None:
 
 
 def address_of(peer: str) -> str:
-    """Where a call came from, of "ipv4:10.0.0.7:4711": the host; of IPv6 its network, which is one caller's."""
+    """Return the host of a peer such as "ipv4:10.0.0.7:4711"; for IPv6 its /64 network, which belongs to one caller."""
     found = _PEER.fullmatch(peer)
     if found is None:
         return peer[:100]

@@ -1,7 +1,7 @@
-"""The message of each unary request, read by a deadline.
+"""A deadline for the message of each unary request.
 
-gRPC itself would wait without end for a message of which a part has come, and hold the part. This module knows no
-service: it stands in front of every method that takes one message, those of gRPC's own services too.
+gRPC itself would wait without end for the rest of a message, and hold what has come. This module knows no service: it
+applies to every method with a single request message, including those of gRPC's own services.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from cutpurse.server.errors import CallStatus, call_status
 
 __all__ = ["RequestReader"]
 
-PARTS: Final = 4  # of the time for a message: a stall of the server, in which it may have come, uses up one of them
+# parts of the time limit: a stall of the server, during which the message may have come, uses up only one
+PARTS: Final = 4
 
 
 class RequestReader(grpc.aio.ServerInterceptor):
-    """Cut off calls whose message does not come; see the module's docstring."""
+    """An interceptor that cuts off calls whose message does not come in time."""
 
     def __init__(self, message_s: float, max_waiting: int, refused: Callable[[str, CallStatus], None]) -> None:
         """Set the limits.
 
         Args:
             message_s: Seconds from the beginning of a call to the end of its message.
-            max_waiting: Maximum number of calls whose message has not come; when there is one more, the oldest is cut
-                off.
-            refused: Called with the peer and the ending of each call that is cut off.
+            max_waiting: Maximum number of calls whose message has not come; beyond that the oldest is cut off.
+            refused: Called with the peer and the status of each call that is cut off.
         """
         self._message_s = message_s
         self._max_waiting = max_waiting
         self._refused = refused
-        self._waiting: dict[asyncio.Future[None], None] = {}  # the oldest first; done: it is to wait no longer
-        self._reading: set[asyncio.Task[Any]] = set()  # a read is never cancelled: it ends with its call
+        self._waiting: dict[asyncio.Future[None], None] = {}  # oldest first; done when the wait is cut off
+        self._reading: set[asyncio.Task[Any]] = set()  # reads are never cancelled: each ends with its call
 
     @property
     def waiting(self) -> int:
@@ -100,7 +100,7 @@ class RequestReader(grpc.aio.ServerInterceptor):
 async def _read(context: Context) -> bytes | CallStatus:
     try:
         message = await context.read()
-    except (grpc.aio.BaseError, asyncio.CancelledError):  # the call is over
+    except (grpc.aio.BaseError, asyncio.CancelledError):  # the call has ended
         message = grpc.aio.EOF
     return call_status("BAD_MESSAGE", "the call has no message") if message is grpc.aio.EOF else message
 

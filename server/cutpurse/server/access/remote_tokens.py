@@ -1,7 +1,7 @@
-"""The tokens of a server that runs, asked from elsewhere: what `Store` does for tokens, over gRPC.
+"""The tokens of a running server: what `Store` does for tokens, over gRPC.
 
-The caller's own token, with the scope admin, comes from where a bot's does. What the server says in refusal becomes an
-error of the command line. This module knows no command.
+The caller's own token needs the scope admin and is configured like that of a bot. Refusals of the server become errors
+of the command line. This module knows no command.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cutpurse.v1 import token_pb2, token_pb2_grpc
 
 __all__ = ["RemoteTokens"]
 
-PATIENCE_S: Final = 15.0  # for an answer; bad tokens may be held up for 5
+PATIENCE_S: Final = 15.0  # seconds to wait for an answer; refusals of bad tokens may be delayed by 5
 _OPTIONS: Final = (("grpc.enable_http_proxy", 0),)
 _ERRORS: Final[dict[grpc.StatusCode, type[CutpurseError]]] = {
     grpc.StatusCode.UNAUTHENTICATED: NotAuthorised,
@@ -39,10 +39,17 @@ _ERRORS: Final[dict[grpc.StatusCode, type[CutpurseError]]] = {
 
 
 class RemoteTokens:
-    """A `TokenRegistry` on a server. Its methods raise NotAuthorised, NotFound, UsageError and ServerUnreachable."""
+    """A `TokenRegistry` on a server.
+
+    Its methods raise NotAuthorised, NotFound, UsageError and ServerUnreachable.
+    """
 
     def __init__(self, dialling: Dialling) -> None:
-        """Connect to a server.  Raises NotAuthorised if there is no token to ask with."""
+        """Connect to a server.
+
+        Raises:
+            NotAuthorised: If there is no token to authenticate with.
+        """
         if not dialling.token:
             raise NotAuthorised(
                 f"to ask {dialling.address} takes a token with the scope admin: put it into {TOKEN_VARIABLE}, "
@@ -61,7 +68,7 @@ class RemoteTokens:
         self._channel.close()
 
     def create_tokens(self, wanted: Sequence[NewToken], created: datetime) -> list[tuple[Token, TokenEntry]]:
-        """As `Store.create_tokens`; it is the server's clock that counts."""
+        """Create tokens as `Store.create_tokens` does, except that the server's clock counts."""
         asked = token_pb2.CreateTokensRequest()
         for new in wanted:
             expires_ms = 0 if new.expires is None else int(new.expires.timestamp() * 1_000)
@@ -74,7 +81,7 @@ class RemoteTokens:
         return [(token, entry) for token, entry in made if token is not None]
 
     def revoke_token(self, token_id: str, revoked: datetime) -> TokenEntry:
-        """As `Store.revoke_token`."""
+        """Revoke a token as `Store.revoke_token` does."""
         try:
             answer = self._stub.RevokeToken(
                 token_pb2.RevokeTokenRequest(id=token_id), timeout=PATIENCE_S, metadata=self._dialling.metadata
@@ -84,7 +91,7 @@ class RemoteTokens:
         return _entry(answer.token)
 
     def tokens(self, owner: str | None = None) -> list[TokenEntry]:
-        """As `Store.tokens`."""
+        """List tokens as `Store.tokens` does."""
         try:
             answer = self._stub.ListTokens(
                 token_pb2.ListTokensRequest(owner=owner or ""), timeout=PATIENCE_S, metadata=self._dialling.metadata
@@ -94,7 +101,7 @@ class RemoteTokens:
         return [_entry(kept) for kept in answer.tokens]
 
     def _told(self, error: grpc.RpcError) -> CutpurseError:
-        call: Any = error  # what is raised is a Call as well; its types do not say so
+        call: Any = error  # the raised error is also a Call, which its type does not say
         address, code, text = self._dialling.address, call.code(), call.details() or ""
         if any(words in text for words in UNTRUSTED):
             return NotAuthorised(f"the server at {address} has a certificate that is not trusted here: --ca FILE")

@@ -1,7 +1,7 @@
-"""TokenService over gRPC: whoever runs a server makes, lists and revokes tokens of it from elsewhere.
+"""TokenService over gRPC: admins create, list and revoke a server's tokens remotely.
 
-Every call needs a token with the scope admin. It is answered when what it asked for has happened and acts. This module
-knows no table; a secret goes into the one answer that tells it, and nowhere else.
+Every call needs a token with the scope admin. A call is answered once its change is stored and in force. This module
+knows no database. A secret goes into the one answer that reveals it, and nowhere else.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from cutpurse.v1 import token_pb2
 __all__ = ["TOKENS", "TokenRegistry", "TokenService"]
 
 TOKENS: Final = token_pb2.DESCRIPTOR.services_by_name["TokenService"].full_name
-ACTS_S: Final = 2.0  # until what was written is known to whoever lets calls in, at most
+ACTS_S: Final = 2.0  # maximum seconds to wait until a change is in force
 _LOOK_S: Final = 0.02
 
 _Method = Callable[[bytes, Grant], Message]
 
 
 class TokenRegistry(Protocol):
-    """Where tokens are kept: a `Store`."""
+    """Where tokens are stored: a `Store`."""
 
     def create_tokens(self, wanted: Sequence[NewToken], created: datetime) -> list[tuple[Token, TokenEntry]]:
         """Create tokens, all or none."""
@@ -43,11 +43,11 @@ class TokenRegistry(Protocol):
         """Revoke a token."""
 
     def tokens(self, owner: str | None = None) -> list[TokenEntry]:
-        """Of an owner, or of all."""
+        """Return the tokens of an owner, or all."""
 
 
 class TokenService:
-    """`TokenService` of token.proto.  is_good: whether a token of this name lets a call in now."""
+    """`TokenService` of token.proto."""
 
     def __init__(
         self,
@@ -58,6 +58,15 @@ class TokenService:
         is_good: Callable[[str], bool],
         incident_number: Callable[[], str],
     ) -> None:
+        """Serve the tokens of a registry.
+
+        Args:
+            registry: Where tokens are stored.
+            entrance: Authenticates calls.
+            log: The server's log.
+            is_good: Returns whether the token with this ID is valid now.
+            incident_number: Returns a new incident number.
+        """
         self._registry = registry
         self._entrance = entrance
         self._log = log
@@ -65,7 +74,7 @@ class TokenService:
         self._incident_number = incident_number
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """To be added to a `grpc.aio.server`."""
+        """Return the handler to add to a `grpc.aio.server`."""
         methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
             "CreateTokens": grpc.unary_unary_rpc_method_handler(self.create),
             "ListTokens": grpc.unary_unary_rpc_method_handler(self.list),
@@ -97,7 +106,7 @@ class TokenService:
         await abort(context, how)
 
     async def _acts(self, answer: Message) -> None:
-        """Wait until whoever lets calls in knows of it."""
+        """Wait until the guard has noticed the change."""
         match answer:
             case token_pb2.CreateTokensResponse():
                 names, is_good = [made.kept.id for made in answer.made], True
