@@ -1,1 +1,1 @@
-"""The server's commands, one module each; what they import is imported when they run."""
+"""The server's commands, one module each. What a command needs is imported when it runs."""

@@ -30,7 +30,7 @@ __all__ = ["app"]
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="The database of a server.\n\nExample: cutpurse db backup league.db league-monday.db",
+    help="Back up, check and upgrade a server's database.\n\nExample: cutpurse db backup league.db league-monday.db",
 )
 
 Database: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="The database.")]
@@ -38,14 +38,14 @@ Database: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="The d
 
 @app.callback()
 def db() -> None:
-    """The database of a server."""
+    """Back up, check and upgrade a server's database."""
 
 
 @app.command()
 def upgrade(database: Database) -> None:
-    """Bring a database to the newest schema; `cutpurse serve` does it by itself.
+    """Upgrade a database to the newest schema.
 
-    A copy that was made before with `cutpurse db backup` is the way back: there is no other.
+    `cutpurse serve` does this by itself. There is no downgrade: make a copy with `cutpurse db backup` first.
 
     Example: cutpurse db upgrade league.db
     """
@@ -67,11 +67,11 @@ def upgrade(database: Database) -> None:
 @app.command()
 def backup(
     database: Database,
-    to: Annotated[Path, typer.Argument(metavar="TO", help="The copy; a file that is not there yet.")],
+    to: Annotated[Path, typer.Argument(metavar="TO", help="The copy, a new file.")],
 ) -> None:
-    """Copy a database, also while a server writes it, and check the copy.
+    """Copy a database, even while a server writes it, and check the copy.
 
-    The copy is what the database was at one moment, in one file. It holds all cards of all matches and the hashes of
+    The copy is one file with a consistent state of the database. It holds all cards of all matches and the hashes of
     all tokens, and has the permissions of the database.
 
     Example: cutpurse db backup league.db league-monday.db
@@ -87,15 +87,13 @@ def backup(
 
 @app.command()
 def restore(
-    copy: Annotated[Path, typer.Argument(metavar="BACKUP", help="A copy that `cutpurse db backup` made.")],
-    database: Annotated[Path, typer.Argument(metavar="TO", help="The database that it becomes.")],
-    force: Annotated[
-        bool, typer.Option("--force", help="Even if there is a database of this name, which is gone then.")
-    ] = False,
+    copy: Annotated[Path, typer.Argument(metavar="BACKUP", help="A copy made by `cutpurse db backup`.")],
+    database: Annotated[Path, typer.Argument(metavar="TO", help="The database to create or replace.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing database, which is lost.")] = False,
 ) -> None:
-    """Check a copy and make it the database; not while a server has that open.
+    """Check a copy and make it the database; no server may have the database open.
 
-    The copy stays as it is. The database is replaced at once and as a whole, or not at all.
+    The copy stays as it is. The database is replaced completely or not at all.
 
     Example: cutpurse db restore league-monday.db league.db --force
     """
@@ -112,13 +110,14 @@ def restore(
 def recompute(
     database: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="The database.")] = None,
     db: Annotated[
-        Path | None, typer.Option("--db", metavar="FILE", help="The same, as other commands have it.")
+        Path | None, typer.Option("--db", metavar="FILE", help="The database, as with other commands.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute all that is kept again from the results and compare: ratings to the bit, form, wins, head to head.
+    """Recompute ratings and statistics from the results, and compare them with the stored ones.
 
-    Ends with 1 if anything differs. Nothing is written, so a server may run meanwhile.
+    Ratings must be equal to the bit. Exits with 1 if anything differs. Nothing is written, so a server may run
+    meanwhile.
 
     Example: cutpurse db recompute league.db
     """
@@ -147,21 +146,23 @@ def recompute(
 @app.command()
 def refit(
     database: Database,
-    ladder: Annotated[str, typer.Argument(metavar="LADDER", help="Its name.", autocompletion=complete_ladders)],
+    ladder: Annotated[
+        str, typer.Argument(metavar="LADDER", help="Name of the ladder.", autocompletion=complete_ladders)
+    ],
     matches: Annotated[
-        int, typer.Option(metavar="N", min=1, help="So many of the newest matches are looked at; a thousand take 3 s.")
+        int, typer.Option(metavar="N", min=1, help="Number of newest matches to use; a thousand take 3 s.")
     ] = 10_000,
     put: Annotated[
         bool,
-        typer.Option("--put", help="Rate with the fitted numbers from now on, if they foretell better."),
+        typer.Option("--put", help="Rate with the fitted parameters from now on, if they predict better."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fit the luck, the ties and the change of a ladder to its matches, and see whether that foretells better.
+    """Fit beta, tau and the share of ties of a ladder to its matches, and test whether they predict better.
 
-    Fitted to the older three quarters; the newest quarter is foretold. With --put, for which no server may have the
-    database open, a new epoch begins: ratings go on from where they are, and none that was given is changed. Ends with
-    1 if --put finds nothing better.
+    The parameters are fitted to the older three quarters of the matches and tested on the newest quarter. With --put, a
+    new epoch begins: ratings continue from their values, and past ratings do not change. No server may have the
+    database open then. Exits with 1 if --put finds nothing better.
 
     Example: cutpurse db refit league.db greed --put
     """
@@ -184,13 +185,15 @@ def estimate(
     database: Database,
     ladder: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[LADDER]...", help="Their names; else all.", autocompletion=complete_ladders),
+        typer.Argument(
+            metavar="[LADDER]...", help="Names of the ladders; default: all.", autocompletion=complete_ladders
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate skills and places from all results of a ladder at once, for `cutpurse ladder rankings`.
+    """Estimate ratings and places from all results of a ladder at once, for `cutpurse ladder rankings`.
 
-    A server does it by itself as its ladders grow; this is for a database that no server has open.
+    A server does this by itself as its ladders grow. Use this command for a database that no server has open.
 
     Example: cutpurse db estimate league.db greed
     """

@@ -34,16 +34,16 @@ __all__ = ["demo"]
 def demo(
     matches: Annotated[int, typer.Option(metavar="N", help="Rated matches of each game.")] = 30,
     folder: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A new folder for what is kept; else one is made.")
+        Path | None, typer.Option(metavar="DIR", help="A new folder for the results; default: a temporary one.")
     ] = None,
     is_open: Annotated[
         bool, typer.Option("--open", help="Leave server and page open until Ctrl-C, and show the page in a browser.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """A server, sample bots that dial in over gRPC, rated matches of all five games, and the rankings.
+    """Run a server and sample bots, play rated matches of all five games, and print the rankings.
 
-    Where the extra `web` is installed it has the page for spectators too, as long as it runs.
+    The bots connect over gRPC. If the extra `web` is installed, the page for spectators is open meanwhile.
 
     Example: cutpurse demo --open
     """
@@ -54,7 +54,7 @@ def demo(
         from cutpurse.server.logs import capture_library_logs, logger
     if is_open:
         with needs("web"):
-            import cutpurse.server.web.serving  # noqa: F401  # the page itself is another process
+            import cutpurse.server.web.serving  # noqa: F401  # only a check; the page is another process
     if matches < 1:
         raise UsageError(f"--matches {matches}: at least 1 can be played")
     where = _new_folder(folder)
@@ -107,12 +107,12 @@ def _print(outcome: DemoSummary, seconds: float, where: Path, as_json: bool) -> 
 
 
 def _has_web() -> bool:
-    """Whether what the page needs is installed."""
+    """Return whether the packages for the page are installed."""
     return all(find_spec(name) is not None for name in ("fastapi", "jinja2", "uvicorn"))
 
 
 def _show_in_browser(address: str) -> None:
-    """If there is a screen to show one on: those for terminals would take this one."""
+    """Open a browser if there is a display: a text browser would take over this terminal."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,4 +1,4 @@
-"""`cutpurse serve`: an arena, until it is told to stop."""
+"""`cutpurse serve`: an arena, until it is stopped by a signal."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ RUNNERS = ("bubblewrap", "container", "process")
 
 def serve(
     address: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help=f"host:port or unix:/path; else {DEFAULT_SERVER}.")
+        str | None, typer.Option(metavar="ADDRESS", help=f"host:port or unix:/path; default: {DEFAULT_SERVER}.")
     ] = None,
     db: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The database, made if it is not there; else cutpurse.db."),
+        typer.Option(metavar="FILE", help="The database, created if missing; default: cutpurse.db."),
     ] = None,
     game: Annotated[
         list[str] | None,
-        typer.Option(metavar="GAME", help="May be given again; else all games.", autocompletion=complete_games),
+        typer.Option(
+            metavar="GAME", help="A game to play (repeatable); default: all games.", autocompletion=complete_games
+        ),
     ] = None,
-    ladders: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Ladders in TOML, made where they are missing.")
-    ] = None,
+    ladders: Annotated[Path | None, typer.Option(metavar="FILE", help="Ladders in TOML, created if missing.")] = None,
     house: Annotated[
         str | None,
         typer.Option(
             metavar="BOTS",
-            help="Built-in bots for ladders that are too empty, as random,greedy,search.",
+            help="Built-in bots that fill empty seats, such as random,greedy,search; default: none.",
             autocompletion=complete_bot_lists,
         ),
     ] = None,
@@ -60,27 +60,25 @@ def serve(
         str | None,
         typer.Option(
             metavar="RUNNER",
-            help="Run bots that are handed in: bubblewrap, container, or process (no isolation); else off.",
+            help="Accept bots and run them: bubblewrap, container, or process (no isolation); default: off.",
         ),
     ] = None,
     runner_image: Annotated[
         str | None,
-        typer.Option(metavar="IMAGE", help="What bots find as their system in a container; else cutpurse-bot."),
+        typer.Option(metavar="IMAGE", help="Image for bots in containers; default: cutpurse-bot."),
     ] = None,
     drain: Annotated[
-        float | None, typer.Option(metavar="S", help="Seconds for open matches after the first signal; else 60.")
+        float | None, typer.Option(metavar="S", help="Seconds for open matches after the first signal; default: 60.")
     ] = None,
     metrics: Annotated[
         str | None,
-        typer.Option(
-            metavar="HOST:PORT", help="Figures at /metrics, probes at /healthz and /readyz, over HTTP; else none."
-        ),
+        typer.Option(metavar="HOST:PORT", help="Serve /metrics, /healthz and /readyz over HTTP; default: off."),
     ] = None,
     web: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="The page for spectators, over HTTP; else none.")
+        str | None, typer.Option(metavar="HOST:PORT", help="Serve the page for spectators over HTTP; default: off.")
     ] = None,
     watch_delay: Annotated[
-        float | None, typer.Option(metavar="S", help="How much later than the bots spectators are told; else 10.")
+        float | None, typer.Option(metavar="S", help="Seconds that spectators are behind the bots; default: 10.")
     ] = None,
     tls_cert: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Certificate chain, PEM; read again when it changes.")
@@ -88,24 +86,24 @@ def serve(
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key, PEM.")] = None,
     insecure: Annotated[
         bool | None,
-        typer.Option("--insecure", help="Listen for other machines without TLS, as behind a proxy that has it."),
+        typer.Option("--insecure", help="Allow other machines without TLS, for example behind a TLS proxy."),
     ] = None,
     log_level: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="debug, info, warning or error; else info.")
+        str | None, typer.Option(metavar="LEVEL", help="debug, info, warning or error; default: info.")
     ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Settings in TOML; else {FILE}.")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Settings in TOML; default: {FILE}.")] = None,
     show_config: Annotated[
-        bool, typer.Option("--show-config", help="Print each setting and where it was written, and stop.")
+        bool, typer.Option("--show-config", help="Print each setting and where it was set, and exit.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let bots dial in and play them against each other on the database's ladders, until SIGTERM or Ctrl-C.
+    """Run a server on which bots play each other on the database's ladders, until SIGTERM or Ctrl-C.
 
-    A database that has no ladder yet gets one for each game.
+    A database without ladders gets one for each game.
 
-    Each setting is a flag, an environment variable as CUTPURSE_LOG_LEVEL, or a line of cutpurse.toml; the first of them
-    counts. Once the database has a token (`cutpurse token create`), bots need one; until then whoever is on this
-    machine may play. A second signal does not wait for open matches.
+    Each setting is a flag, an environment variable such as CUTPURSE_LOG_LEVEL, or a line of cutpurse.toml; the first
+    that has a value counts. Once the database has a token (`cutpurse token create`), bots need one; until then every
+    user of this machine may play. A second signal ends the wait for open matches.
 
     Example: cutpurse serve --db league.db --address 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
@@ -158,11 +156,11 @@ def _serve(values: dict[str, Value]) -> None:
     wanted = _wanted(values)
     runner = _runner(values)
     if metrics := values["metrics"].value:
-        host_and_port(metrics)  # before there is a database
+        host_and_port(metrics)  # before the database is created
     if values["web"].value:
         with needs("web"):
             import cutpurse.server.web.app
-            import cutpurse.server.web.serving  # noqa: F401  # the page itself is another process
+            import cutpurse.server.web.serving  # noqa: F401  # only a check; the page is another process
     log = logger(sys.stderr, values["log_level"].value)
     capture_library_logs(log)
     raise_file_limit(log)
@@ -177,7 +175,7 @@ def _serve(values: dict[str, Value]) -> None:
 
 
 def _run(values: dict[str, Value], wanted: LadderSelection, log: Logger, runner: Runner | None) -> None:
-    """Run the arena and what belongs to it, until it is asked to stop."""
+    """Run the arena and its helper processes, until it is stopped by a signal."""
     import asyncio
     from datetime import UTC, datetime
 
@@ -248,7 +246,11 @@ def _tell_of_the_page(page: Page) -> None:
 
 
 def _runner(values: dict[str, Value]) -> Runner | None:
-    """Return the runner of submitted bots.  Raises UsageError for an unknown one, or one that does not work here."""
+    """Return the runner for submitted bots; None if there is none.
+
+    Raises:
+        UsageError: If it is unknown, or does not work on this machine.
+    """
     from cutpurse.server.runners.port import runner_named
 
     name, where = values["submissions"]

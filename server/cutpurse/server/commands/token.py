@@ -1,4 +1,4 @@
-"""`cutpurse token`: who may play on a server, of its database or, while it runs, by asking it."""
+"""`cutpurse token`: the tokens of a database, or of a running server."""
 
 from __future__ import annotations
 
@@ -33,58 +33,61 @@ __all__ = ["app"]
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Who may play on a server.\n\nExample: cutpurse token create ann --db league.db",
+    help="Create, list and revoke the tokens of a server.\n\nExample: cutpurse token create ann --db league.db",
 )
 
 Database: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--db", metavar="FILE", help="The server's database; without --server, too, as `serve` has it."),
+    typer.Option("--db", metavar="FILE", help="The server's database; default without --server: that of `serve`."),
 ]
 Server: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--server",
         metavar="ADDRESS",
-        help=f"Ask a server that runs, with an admin's token; without --db, too, that of {SERVER_VARIABLE}.",
+        help=f"Ask a running server, with an admin's token; default without --db: ${SERVER_VARIABLE}.",
     ),
 ]
 Authority: TypeAlias = Annotated[
-    Path | None, typer.Option("--ca", metavar="FILE", help="Certificates to trust the server by; else the usual.")
+    Path | None,
+    typer.Option("--ca", metavar="FILE", help="PEM file with certificates to trust; default: the system's."),
 ]
 
 
 @app.callback()
 def token() -> None:
-    """Who may play on a server."""
+    """Create, list and revoke the tokens of a server."""
 
 
 @app.command()
 def create(
     owner: Annotated[
-        str | None, typer.Argument(metavar="OWNER", help="Whose it is to be: a-z, 0-9, _, - and ., at most 32.")
+        str | None, typer.Argument(metavar="OWNER", help="Owner of the token: 1 to 32 of a-z, 0-9, _, - and .")
     ] = None,
-    label: Annotated[str, typer.Option(metavar="TEXT", help="For people, as in a list.")] = "",
+    label: Annotated[str, typer.Option(metavar="TEXT", help="Text shown in lists.")] = "",
     scope: Annotated[
         list[str] | None,
-        typer.Option(metavar="SCOPE", help="play, read or admin; may be given again. Else play and read."),
+        typer.Option(metavar="SCOPE", help="play, read or admin (repeatable); default: play and read."),
     ] = None,
     expires: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="As 90d, 12h or 2027-03-01, in this machine's zone; else never.")
+        str | None,
+        typer.Option(metavar="WHEN", help="90d, 12h or 2027-03-01, in this machine's time zone; default: never."),
     ] = None,
     of: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="CSV with a column owner and maybe label: a class.")
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="CSV of a class, with the column owner and optionally label."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the tokens of a class are written, for you alone.")
+        Path | None, typer.Option(metavar="FILE", help="New file for the tokens of a class, readable only by you.")
     ] = None,
     db: Database = None,
     server: Server = None,
     ca: Authority = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token, printed this once; or one for each line of a class, written to a file.
+    """Create a token and print it once, or create one for each line of a class and write them to a file.
 
-    From the first token on, a server on this database asks every bot for one.
+    Once its database has a token, a server requires one from every bot.
 
     Example: cutpurse token create --from class.csv --out tokens.csv --expires 120d --db league.db
     """
@@ -128,13 +131,15 @@ def create(
 
 @app.command("list")
 def list_tokens(
-    owner: Annotated[str | None, typer.Argument(metavar="OWNER", help="Of whom; else of all.")] = None,
+    owner: Annotated[
+        str | None, typer.Argument(metavar="OWNER", help="Owner of the tokens; default: all owners.")
+    ] = None,
     db: Database = None,
     server: Server = None,
     ca: Authority = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tokens by their names, never their secrets; also while a server runs.
+    """List tokens by ID, without their secrets; also while a server runs.
 
     Example: cutpurse token list --db league.db
     """
@@ -167,15 +172,15 @@ def list_tokens(
 
 @app.command()
 def revoke(
-    ids: Annotated[list[str], typer.Argument(metavar="TOKEN", help="Its name, as `token list` shows it.")],
+    ids: Annotated[list[str], typer.Argument(metavar="TOKEN", help="ID of the token, as in `token list`.")],
     db: Database = None,
     server: Server = None,
     ca: Authority = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make tokens good for nothing, for ever.
+    """Revoke tokens permanently.
 
-    Streams that came with them are ended within a second; open matches go on without the bots.
+    Their streams end within a second; open matches go on without the bots.
 
     Example: cutpurse token revoke 3fXq0aZ9 --server https://league.example:7777
     """
@@ -191,7 +196,7 @@ def revoke(
 
 # -- a server, or a database
 def _place(db: Path | None, server: str | None) -> str | Path:
-    """Where the tokens are: a server's address, as every other command finds it, or else a database's file."""
+    """Return the server's address, as for other commands, or else the database's file."""
     if db is not None and server is not None:
         raise UsageError("--db and --server: a database is used here, or a server is asked; name one of them")
     if db is None and (asked := server or os.environ.get(SERVER_VARIABLE)):
@@ -215,7 +220,7 @@ def _remote(server: str, ca: Path | None) -> RemoteTokens:
 
 @contextmanager
 def _registry(place: str | Path, ca: Path | None, is_to_be_made: bool = False) -> Iterator[TokenRegistry]:
-    """Open the tokens of a server or a database; create a missing database, and say so, if asked to."""
+    """Open the tokens of a server or a database; create a missing database and report it if `is_to_be_made`."""
     with needs("server"):
         from cutpurse.leaderboard.errors import InUse
         from cutpurse.leaderboard.store import Store
@@ -267,7 +272,7 @@ def _local(moment: str | None) -> str:
 
 
 def _moment(given: str | None, now: datetime) -> datetime | None:
-    """When a token expires: after so many days or hours, or at a moment, in this machine's zone if it names none."""
+    """Parse when a token expires: after some days or hours, or at a timestamp, in this machine's zone by default."""
     from cutpurse.sdk.ladder_file import moment_ms
 
     if given is None:
@@ -275,7 +280,8 @@ def _moment(given: str | None, now: datetime) -> datetime | None:
     if found := re.fullmatch(r"(\d{1,5})([dh])", given, re.ASCII):
         return now + int(found[1]) * timedelta(**{"days" if found[2] == "d" else "hours": 1})
     try:
-        moment = datetime.fromtimestamp(moment_ms(given, "--expires") / 1_000, UTC)  # as a ladder freezes
+        # same format as when a ladder freezes
+        moment = datetime.fromtimestamp(moment_ms(given, "--expires") / 1_000, UTC)
     except UsageError:
         raise UsageError(f"--expires {given!r:.80}: it is as 90d, 12h, 2027-03-01 or 2027-03-01T18:00+01:00") from None
     if moment <= now:
@@ -285,7 +291,7 @@ def _moment(given: str | None, now: datetime) -> datetime | None:
 
 # -- a class
 def _class(file: Path, common: dict[str, Any]) -> list[NewToken]:
-    """Make the tokens of a class file, one for each line."""
+    """Return the tokens of a class file, one for each line."""
     from cutpurse.leaderboard.errors import InvalidEntry
     from cutpurse.leaderboard.owner_registry import NewToken
 
@@ -299,7 +305,7 @@ def _class(file: Path, common: dict[str, Any]) -> list[NewToken]:
 
 
 def _write_class(registry: TokenRegistry, wanted: Sequence[NewToken], out: Path, now: datetime) -> None:
-    """Make the tokens and write them to a new file; if that fails, none of them is good."""
+    """Create the tokens and write them to a new file; if that fails, revoke all of them."""
     try:
         file = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""`cutpurse web`: the page for spectators, of a server or of a database file, until it is told to stop."""
+"""`cutpurse web`: the page for spectators, of a server or of a database file, until it is stopped by a signal."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from cutpurse.sdk.terminal import print_message
 __all__ = ["REACHED", "USUAL_ADDRESS", "web"]
 
 USUAL_ADDRESS: Final = "127.0.0.1:7780"
-PATIENCE_S: Final = 5.0  # for an answer of the server
+PATIENCE_S: Final = 5.0  # seconds to wait for an answer of the server
 REACHED: Final = "other machines can read it, without TLS: it shows what is public, and nothing can be changed there"
 
 
 def web(
     listen: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Where browsers find it; port 0: any that is free.")
+        str, typer.Option(metavar="HOST:PORT", help="Address for browsers; port 0 means any free one.")
     ] = USUAL_ADDRESS,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
     arena: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Where the page says that bots dial in; else the server's address."),
+        typer.Option(metavar="ADDRESS", help="Address for bots that the page shows; default: the server's."),
     ] = None,
     give_up_after: Annotated[
         float | None,
         typer.Option(
             metavar="S",
-            help="End once no server has answered for so long; else never.",
+            help="Exit after this many seconds without an answer of the server; default: never.",
         ),
     ] = None,
-    file: Annotated[int | None, typer.Option("--socket", hidden=True)] = None,  # a socket that listens; see server.page
-    parent: Annotated[int | None, typer.Option("--parent", hidden=True)] = None,  # the process to end with
+    file: Annotated[int | None, typer.Option("--socket", hidden=True)] = None,  # a listening socket; see `hosting.page`
+    parent: Annotated[int | None, typer.Option("--parent", hidden=True)] = None,  # exit when this process does
 ) -> None:
-    """The page for spectators: ladders, bots, matches, replays and what is being played.
+    """Serve the page for spectators: ladders, bots, matches, replays and live matches.
 
-    Everything on it is public, and nothing can be changed there; private ladders are not shown. It may run on another
-    machine than the server, or beside it with `cutpurse serve --web`.
+    Everything on it is public and read-only; private ladders are not shown. It may run on another machine than the
+    server, or beside it with `cutpurse serve --web`.
 
     Example: cutpurse web --db league.db
     """
@@ -63,7 +63,7 @@ def web(
     with league_at(server, ca, db, PATIENCE_S, as_stranger=True) as league:
         is_live = db is None
         if not is_live:
-            Asking(league, live=False).ladders()  # or there is no such file
+            Asking(league, live=False).ladders()  # fails early if there is no such file
         bots_dial = arena or (server_address(server) if is_live else "")
         with _socket(listen, file) as listening, ServerWatchdog(league, give_up_after, parent=parent) as patience:
             app = create_app(Asking(league, live=is_live), live=is_live, bots_dial=bots_dial)
@@ -71,7 +71,7 @@ def web(
 
 
 def _socket(listen: str, file: int | None) -> socket.socket:
-    """Where browsers come; somebody who hands a socket over has told where that is."""
+    """Return the socket for browsers; print its address unless another process passed it on."""
     from cutpurse.server.hosting.listen_address import is_local
     from cutpurse.server.hosting.page import listening_socket
 
