@@ -1,1 +1,1 @@
-"""The arena: where bots are let in, seated and asked, and what they do is kept."""
+"""The arena: it admits bots, seats them, sends them decisions, and stores the results."""

@@ -1,4 +1,4 @@
-"""How a call ends that could not be answered: a refusal in a line, or a number for the log where the fault is ours."""
+"""The status that ends a failed call: a refusal in one line, or an incident number for a server error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["abort", "status_of"]
 
 
 async def abort(context: grpc.aio.ServicerContext[Any, Any], how: CallStatus) -> NoReturn:
-    """End a call that did not go well."""
+    """End a call with this status."""
     await context.abort_with_status(rpc_status.to_status(how.status()))
     raise AssertionError("abort_with_status always raises")
 
@@ -26,10 +26,14 @@ async def abort(context: grpc.aio.ServicerContext[Any, Any], how: CallStatus) ->
 def status_of(
     problem: Exception, log: Logger, incident_number: Callable[[], str], *, in_trouble: str, unable: str
 ) -> CallStatus:
-    """How the call ends in which this was raised.
+    """Return the status that ends a call in which `problem` was raised; log it if it is not a refusal.
 
-    Where the database or the disk is in trouble, `in_trouble` is the line of the log and `unable` what the caller is
-    told.
+    Args:
+        problem: The exception.
+        log: The server's log.
+        incident_number: Returns a new incident number.
+        in_trouble: Log event if the database or the disk failed.
+        unable: Text for the caller in that case.
     """
     match problem:
         case CallRefused():

@@ -1,7 +1,7 @@
-"""Why a call ends or something is refused: one table of reasons, their gRPC codes, and who should come back when.
+"""The reasons for which calls end or are refused: one table, with their gRPC codes and retry delays.
 
-The reasons are those of `ErrorReason` in arena.proto. What is said is fixed text and what the caller itself sent, cut
-and with its control characters replaced: never the text of an exception, which might name a card.
+The reasons are those of `ErrorReason` in arena.proto. Texts are fixed, or quote what the caller itself sent, shortened
+and with unprintable characters replaced. They never contain the text of an exception, which might name a card.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 
 DOMAIN: Final = "cutpurse"
 
-# Reason -> gRPC code, and after how many seconds it is worth trying again (None: not without a change).
+# Reason -> gRPC code, and seconds after which a retry makes sense (None: only after a change).
 _REASONS: Final[dict[str, tuple[int, float | None]]] = {
     "PROTOCOL_VERSION": (code_pb2.FAILED_PRECONDITION, None),
     "RULES_VERSION": (code_pb2.FAILED_PRECONDITION, None),
@@ -63,14 +63,21 @@ class AddressError(UsageError):
 
 
 class CannotListen(CutpurseError):
-    """Something else listens on the address, or the system does not allow it."""
+    """An address that another program uses, or that the system does not allow."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallStatus:
-    """How a call ends.  code: of gRPC; reason: a name of ErrorReason without its prefix, empty if all is well.
+    """The status that a call ends with.
 
-    Raises ReasonUnknown for a reason that the protocol does not have, or has with another code.
+    Args:
+        code: gRPC code.
+        reason: An ErrorReason without its prefix; empty for success.
+        text: For people.
+        retry_s: Seconds until a retry makes sense; None if there is no point.
+
+    Raises:
+        ReasonUnknown: If the protocol does not have the reason, or has it with another code.
     """
 
     code: int
@@ -83,7 +90,7 @@ class CallStatus:
             raise ReasonUnknown
 
     def status(self) -> status_pb2.Status:
-        """As google.rpc.Status, with ErrorInfo and, where waiting helps, RetryInfo."""
+        """Encode it as google.rpc.Status, with ErrorInfo and, where waiting helps, RetryInfo."""
         details: list[any_pb2.Any] = []
         for detail in self._details():
             details.append(any_pb2.Any())
@@ -103,13 +110,13 @@ class CallStatus:
 
 LEFT: Final = CallStatus(code_pb2.OK, "", "")
 
-# Whoever has the secret opened another stream. If that was an attempt given up long ago, whose Hello came late, the
-# bot is at this end: so it may come back.
+# A stream with the secret replaced this one. The new stream may be an old attempt that arrived late, while the bot
+# waits on this one. So the status allows a reconnect.
 OVERTAKEN: Final = CallStatus(code_pb2.UNAVAILABLE, "", "another stream of this session was opened")
 
 
 class CallRefused(Exception):
-    """A call is not let in; never shown as it is, `ending` is."""
+    """A call that is refused. Its `ending` is shown, never the exception itself."""
 
     def __init__(self, reason: str, text: str) -> None:
         super().__init__(text)
@@ -117,9 +124,10 @@ class CallRefused(Exception):
 
 
 def call_status(reason: str, text: str, retry_s: float | None = None) -> CallStatus:
-    """Make the status for a reason of the table, with the table's delay unless another is given.
+    """Return the status for a reason of the table, with the table's delay unless another is given.
 
-    Raises ReasonUnknown for a reason that is not there.
+    Raises:
+        ReasonUnknown: If the table does not have the reason.
     """
     if reason not in _REASONS:
         raise ReasonUnknown
@@ -128,10 +136,10 @@ def call_status(reason: str, text: str, retry_s: float | None = None) -> CallSta
 
 
 def incident(number: str) -> CallStatus:
-    """Make the status for a server error: the caller gets an incident number and nothing else."""
+    """Return the status for a server error: the caller gets an incident number and nothing else."""
     return call_status("INCIDENT", f"the server made a fault, number {number}; its log says more")
 
 
 def legible(text: str, most: int) -> str:
-    """Make a stranger's text fit to be shown: at most `most` characters, with unprintable ones replaced."""
+    """Return a stranger's text in displayable form: at most `most` characters, with unprintable ones replaced."""
     return "".join(sign if sign.isprintable() else "?" for sign in text[:most])

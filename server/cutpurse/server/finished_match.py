@@ -1,7 +1,7 @@
-"""From a finished match to what the store keeps.
+"""A finished match, as it is passed to the store.
 
-The store belongs to another part; what is asked of it here is `ResultStore`. A result holds the seed of its deal and
-every card: it goes to the store and to nobody else. This module knows no table, no stream and no database.
+`ResultStore` lists what is required of the store. A result holds the seed of its deal and every card, so it goes to the
+store and nowhere else. This module knows no match in play, no stream and no database.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class Identity(NamedTuple):
-    """Who plays. Another version is another entry in the rankings, and the same bot; a name is its owner's own."""
+    """A version of a bot of an owner. Each version has its own ranking entry. Bot names are unique per owner."""
 
     owner: str
     bot: str
@@ -43,50 +43,50 @@ class Identity(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """As it is shown and typed: "ann/sneak:1.0"; without an owner where nobody in particular is."""
+        """The form shown to people, as "ann/sneak:1.0"; without the owner if it has no real one."""
         return f"{self.bot}:{self.version}" if self.owner == NOBODY else f"{self.owner}/{self.bot}:{self.version}"
 
     @property
     def recorded(self) -> str:
-        """As records have it: "ann/sneak 1.0"."""
+        """The form in records, as "ann/sneak 1.0"."""
         return self.shown.replace(":", " ")
 
 
 class Deal(NamedTuple):
-    """The deal of a board, and the promise made about it, see `cutpurse.engine.commitment`."""
+    """The deal of a board and its commitment, see `cutpurse.engine.commitment`."""
 
     board: str
     params: bytes  # canonical JSON: board, game, rules, seats, settings
     seed: bytes
     commitment: bytes
-    kept_as: str = ""  # what the store calls the board, if not so: one whose seed was chosen may be played again
+    kept_as: str = ""  # the store's board ID if it differs, because a chosen seed may be played again
 
     @property
     def board_kept(self) -> str:
-        """The board's name in the store, which no other match has."""
+        """The board ID in the store, unique there."""
         return self.kept_as or self.board
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedSeat:
-    """How one seat ended. In a void match place and score are 0."""
+    """The result of one seat. In a void match place and score are 0."""
 
     player: Identity
-    place: int  # 1 is the best; equal places are shared
+    place: int  # 1 is best; ties share a place
     score: int
     end_cause: EndCause
     faults: int
     thinking_ms: int
-    course: DecisionLog | None = None  # how it did, decision by decision
-    notes: tuple[SeatNote, ...] = ()  # what its bot had to say, for its owner alone
-    dropped_bytes: int = 0  # of notes that were too many to be kept
-    cpu_ms: int | None = None  # what its process used meanwhile; None: it is not run here
-    peak_bytes: int | None = None  # of memory, at most, since it was started
+    course: DecisionLog | None = None  # its decision log
+    notes: tuple[SeatNote, ...] = ()  # its bot's notes, for the owner only
+    dropped_bytes: int = 0  # bytes of notes beyond the limit
+    cpu_ms: int | None = None  # CPU time of its process during the match; None unless it is a hosted bot
+    peak_bytes: int | None = None  # maximum memory of its process since its start
 
 
 @dataclass(frozen=True, slots=True)
 class MatchAnnouncement:
-    """A match that begins: what a server that is killed must have promised before."""
+    """A match that will begin. It is stored first, so that a killed server's successor knows its commitment."""
 
     match: str
     ladder: str
@@ -96,17 +96,17 @@ class MatchAnnouncement:
     seats: tuple[Identity, ...]
     requested_by: str = ""
     reason: str = ""
-    tables: tuple[tuple[Identity, ...], ...] = ()  # who sits in each match of its board, if that has more than this one
+    tables: tuple[tuple[Identity, ...], ...] = ()  # bots by seat in each match of its board, if it has several
 
     @property
     def board_matches(self) -> int:
-        """How many matches are played on its board."""
+        """Number of matches on its board."""
         return len(self.tables) or 1
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedMatch:
-    """A match that is over, once and for all: `match` names it, and a store takes each name once."""
+    """The final result of a match. `match` is its ID, and a store accepts each ID once."""
 
     match: str
     ladder: str
@@ -117,23 +117,24 @@ class FinishedMatch:
     started: datetime  # UTC
     finished: datetime
     seats: tuple[FinishedSeat, ...]
-    decisions: int  # answers that took effect, those of the rules left out
-    void: EndCause | None  # VOID_SERVER or VOID_OPERATOR: it counts for nothing
+    decisions: int  # answers that took effect, without those chosen by the rules
+    void: EndCause | None  # VOID_SERVER or VOID_OPERATOR if it counts for nothing
     played: Match
-    is_rated: bool = True  # or somebody asked for it: then it has places, and no rating follows from it
-    requested_by: str = ""  # the owner who asked for it; nobody did: it was the ladder's
-    reason: str = ""  # why these bots met, in plain words; 300 characters at most
-    tables: tuple[tuple[Identity, ...], ...] = ()  # who sat in each match of its board, if that has more than this one
+    is_rated: bool = True  # False for a requested match, which has places but no ratings
+    requested_by: str = ""  # the owner who requested it; empty for a ladder's match
+    reason: str = ""  # reason of the pairing; at most 300 characters
+    tables: tuple[tuple[Identity, ...], ...] = ()  # bots by seat in each match of its board, if it has several
 
     @property
     def board_matches(self) -> int:
-        """How many matches are played on its board."""
+        """Number of matches on its board."""
         return len(self.tables) or 1
 
     def record(self) -> str:
-        """Return the match on a line.  It takes milliseconds: call it on the store's thread, where nobody waits.
+        """Return the record of the match, in one line. It takes milliseconds, so call it on the store's thread.
 
-        Empty for a void match that cannot be written down, as when its game is broken; raises for any other.
+        Returns an empty string for a void match that cannot be encoded, for example because its game is broken. For
+        other matches that error is raised.
         """
         try:
             return write_record(self.played)
@@ -143,55 +144,53 @@ class FinishedMatch:
             return ""
 
     def voided(self) -> FinishedMatch:
-        """Return the match as void by the server's fault."""
+        """Return the result as void by the server's fault."""
         seats = tuple(replace(seat, place=0, score=0, end_cause=EndCause.VOID_SERVER) for seat in self.seats)
         return replace(self, seats=seats, void=EndCause.VOID_SERVER)
 
 
 class StoreDown(Exception):
-    """The store cannot be written to now. Says why, for whoever runs the server; quotes no result."""
+    """A failed write; a retry may succeed. The text is for operators and quotes no result."""
 
 
 class StoreUnsure(Exception):
-    """The store cannot say whether the result was stored: it is to be offered again until it says so."""
+    """A write whose outcome is unknown: retry it until the store knows."""
 
 
 class StoreCorrupt(StoreDown):
-    """An invariant: what is stored cannot be right. The store takes nothing any more, and is not to be asked again."""
+    """A broken invariant of the stored results. The store accepts nothing any more; do not retry."""
 
 
 class NotTaken(Exception):
-    """There is something wrong in a result: the store works, and will never take it. Says what, and quotes no card."""
+    """An invalid result, which the working store will never accept. The text says why, and quotes no card."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreOutcome:
-    """What followed from a result that is stored: for all who sat in matches of its board, if that is rated now."""
+    """The effects of a stored result, for all bots of its board if that is rated now."""
 
-    changes: Mapping[Identity, tuple[Skill, int]] = field(default_factory=dict)  # now, and rated boards on its ladder
-    paused: tuple[Identity, ...] = ()  # whom this match has paused
+    # new pairing skill, and rated boards on its ladder
+    changes: Mapping[Identity, tuple[Skill, int]] = field(default_factory=dict)
+    paused: tuple[Identity, ...] = ()  # versions paused by this match
 
 
 class ResultStore(Protocol):
-    """Where results are kept."""
+    """Where results are stored. No method raises or waits, and futures may be done on any thread."""
 
     def announce(self, match: MatchAnnouncement) -> Future[None]:
-        """Store that a match is to begin. What is announced and never submitted was played by a server that was killed.
+        """Store that a match will begin.
 
-        Done only when it would survive a crash; nobody is told before that the match begins. It fails if the match was
-        not stored, or that is not known, and may be done on any thread. Does not raise, does not wait.
+        An announced match without a result was played by a server that was killed. The future is done once the
+        announcement would survive a crash; no bot is notified earlier. It fails if the match was not stored, or if that
+        is unknown.
         """
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
-        """Return the pairing skill of a bot and its number of rated matches, by ladder.
-
-        The future may fail, and may be done on any thread. Does not raise, does not wait.
-        """
+        """Return the pairing skill of a bot and its number of rated matches, by ladder. The future may fail."""
 
     def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
-        """Store and rate a match, once. Done only when it would survive a crash; a repeat changes nothing.
+        """Store and rate a match once. A repeated result changes nothing.
 
-        The future fails if nothing was stored: with NotTaken if that result never can be, with StoreDown if the same
-        may be tried again. With StoreUnsure it fails if that is not known. It may be done on any thread. Does not
-        raise, does not wait.
+        The future is done once the result would survive a crash. If nothing was stored, it fails with NotTaken for an
+        invalid result, and with StoreDown if a retry may succeed. It fails with StoreUnsure if the outcome is unknown.
         """

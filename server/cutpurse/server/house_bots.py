@@ -1,4 +1,4 @@
-"""Which house bots there are, and what the process of each is told. No process and no ladder is known here."""
+"""The house bots, and the environment of their processes. This module knows no process and no ladder."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["HOUSE_BOTS", "HouseBot", "check_house"]
 
 @dataclass(frozen=True, slots=True)
 class HouseBot:
-    """A house bot: at how many tables it sits at most, and what else its process is told."""
+    """A house bot: its maximum number of simultaneous matches, and additions to its environment."""
 
     tables: int
     environment: Mapping[str, str]
 
 
-# To think ahead costs a thousand times what the others do.
+# Search costs a thousand times the CPU time of the others.
 HOUSE_BOTS: Final[Mapping[str, HouseBot]] = {
     "random": HouseBot(8, {}),
     "greedy": HouseBot(8, {}),
@@ -28,7 +28,11 @@ HOUSE_BOTS: Final[Mapping[str, HouseBot]] = {
 
 
 def check_house(names: Sequence[str], where: str) -> tuple[str, ...]:
-    """Return the names of house bots, each once.  Raises UsageError for an unknown one, with its source."""
+    """Return the names of house bots, each once.
+
+    Raises:
+        UsageError: If a name is unknown; `where` says where it was written.
+    """
     for name in names:
         if name not in HOUSE_BOTS:
             raise UsageError(f"{where} {name!r:.80}: there are: {', '.join(HOUSE_BOTS)}")

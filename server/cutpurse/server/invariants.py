@@ -1,9 +1,9 @@
-"""What must be true as long as the server runs, each by the name of the exception that says it is not.
+"""Invariants of a running server, each named by the exception that reports its violation.
 
-These stay on in production. Of a match they are looked at before anybody is told how it ended, and one that breaks them
-is void by the server's fault; a stream or a session that does is ended; a result that is not settled is told to nobody.
-The log gets an incident number and the name of what is broken, which is the type of the exception, and nobody gets a
-card. That of the ledger is with the results, `StoreCorrupt`. This module knows no table and no stream.
+The checks run in production, too. A match is checked before its end is reported; a match that breaks an invariant is
+void by the server's fault. A stream or session that breaks one is ended. An unsettled result is never reported. The log
+gets an incident number and the type of the exception, and no card leaves the server. The ledger's invariant is
+`StoreCorrupt`, in `finished_match`. This module knows no match in play and no stream.
 """
 
 from __future__ import annotations
@@ -31,45 +31,53 @@ __all__ = [
 
 
 class CardsLost(Exception):
-    """What lies on the table is not what was in the box."""
+    """The cards of a game are no longer those of its box."""
 
 
 class PlacesWrong(Exception):
-    """Places and scores are not one for each seat, or places are not those of the cards with failed seats last."""
+    """Places or scores do not match the seats, or places do not follow from the cards with failed seats last."""
 
 
 class FaultsWrong(Exception):
-    """A seat has more faults than it may have, or its end cause says taken over and its faults do not, or reversed."""
+    """A seat has too many faults, or its end cause and its faults disagree about a takeover."""
 
 
 class DecisionsUncounted(Exception):
-    """A seat was left a choice more often than it has choices in the record, so an answer is lost."""
+    """A seat had a choice more often than the record has choices of it, so an answer is lost."""
 
 
 class SeatTaken(Exception):
-    """A session sits on two seats of a match, or two streams speak for one session."""
+    """A session has two seats in a match, or two streams use one session."""
 
 
 class SeedEarly(Exception):
-    """A match that counts was to be told, and its seed with it, before the store has its result."""
+    """The end of a match that counts, and its seed, would be reported before the result is stored."""
 
 
 class QueueOverflow(Exception):
-    """More waits than may wait."""
+    """A queue exceeds its limit."""
 
 
 class ReasonUnknown(Exception):
-    """A call was to end, or trouble to be told, for a reason that the protocol does not have."""
+    """A reason for an error that the protocol does not have."""
 
 
 def check_seats(players: Sequence[object]) -> None:
-    """Everybody sits at a table once.  Raises SeatTaken."""
+    """Check that no session sits in two seats.
+
+    Raises:
+        SeatTaken: If one does.
+    """
     if len({id(player) for player in players}) < len(players):
         raise SeatTaken
 
 
 def check_settled(is_void: bool, stored: Future[Any]) -> None:
-    """Check that a result was stored before it is sent; a void match needs no result.  Raises SeedEarly."""
+    """Check that a result is stored before it is reported; a void match needs no stored result.
+
+    Raises:
+        SeedEarly: If it is not stored.
+    """
     if is_void:
         return
     if not stored.done() or stored.cancelled() or stored.exception() is not None:
@@ -77,13 +85,24 @@ def check_settled(is_void: bool, stored: Future[Any]) -> None:
 
 
 def check_queue_limit(count: int, most: int) -> None:
-    """Check that no more waits than may.  Raises QueueOverflow."""
+    """Check the length of a queue.
+
+    Raises:
+        QueueOverflow: If it exceeds `most`.
+    """
     if count > most:
         raise QueueOverflow
 
 
 def check_ended(match: Match, result: MatchResult) -> None:
-    """Check a match.  Raises the exception named after what is broken; a void match has nothing to check."""
+    """Check a finished match; a void match has nothing to check.
+
+    Raises:
+        CardsLost: If cards are missing or extra.
+        PlacesWrong: If places or scores are wrong.
+        FaultsWrong: If faults and end causes disagree.
+        DecisionsUncounted: If an answer is lost.
+    """
     if result.voided:
         return
     game = match.game

@@ -1,8 +1,8 @@
-"""What is played for: a ladder is a game at a number of seats, with its settings and clocks, and a ranking of its own.
+"""Ladders: each is a game with a number of seats, settings and clocks, and has its own ranking.
 
-What a ladder is never changes; its terms may: who plays on it, how many, until when. Ladders come from the leaderboard
-(`ladder_of`), from a message (`ladder_defined`), or are those that a server begins with. This module knows no
-database, and of bots the names of those of the house.
+A ladder never changes, except for its terms: who plays on it, how many, and until when. Ladders come from the
+leaderboard (`ladder_of`), from a message (`ladder_defined`), or are the defaults of a new server. This module knows no
+database, and of bots only the names of house bots.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ _LATEST_MS: Final = 4_102_444_800_000  # the year 2100
 _USUAL_TIES: Final = 0.02
 
 
-_TAU: Final = 0.025  # of versions that do not change, but for a bot that learns as it plays: see docs/boards.md
-# What new ladders of a game begin with. Beta and ties are those of 2,000 matches (Bag-O-Loot: 1,000) between bots from
-# random to greedy, four at a table by the usual rules: `python -m benchmarks.boards --matches 0` finds them again.
+# above the fitted value, so that the skill of a bot that learns while playing still moves: see docs/boards.md
+_TAU: Final = 0.025
+# Initial parameters of new ladders. Beta and ties are those of 2,000 matches (Bag-O-Loot: 1,000) of four bots from
+# random to greedy, by the default rules. `python -m benchmarks.boards --matches 0` computes them again.
 NUMBERS: Final[Mapping[str, TrueSkill]] = MappingProxyType(
     {
         "steal_and_plunder": TrueSkill(draw_probability=0.01, beta=14.0, tau=_TAU),
@@ -53,11 +54,22 @@ NUMBERS: Final[Mapping[str, TrueSkill]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """Raises UnknownGame or SettingsError, each of which says what there is.
+    """A ladder with its current terms.
 
-    `settings` become the settings that differ from the game's defaults, as text. `rating` is what its matches are rated
-    with. With `matches_wanted`, no more matches are started once so many have been played, void ones left out. `terms`
-    say who may play, and until when. boards: of which kind its boards are, see `cutpurse.leaderboard.comparisons`.
+    Args:
+        name: Its name.
+        game: Name of its game.
+        seats: Number of players.
+        settings: Settings of the game; only those that differ from its defaults are stored, as text.
+        control: Clocks.
+        rating: Parameters of the rating.
+        matches_wanted: Start no more matches after this many that are not void; None for no limit.
+        terms: Who may play, and until when.
+        boards: Kind of its boards, see `cutpurse.leaderboard.comparisons`.
+
+    Raises:
+        UnknownGame: If there is no such game.
+        SettingsError: If the seats or settings are invalid.
     """
 
     name: str
@@ -79,28 +91,33 @@ class Ladder:
 
     @property
     def kept(self) -> NewLadder:
-        """What a leaderboard keeps of it."""
+        """The form that the leaderboard stores."""
         return NewLadder(
             self.name, self.game, self.seats, self.rating, self.settings, asdict(self.control), self.terms, self.boards
         )
 
     @property
     def rules(self) -> type[Game]:
-        """The game."""
+        """The game's class."""
         return GAMES[self.game]
 
     def is_same(self, other: Ladder) -> bool:
-        """Whether only the terms differ, if anything does."""
+        """Return whether nothing but the terms and `matches_wanted` differs."""
         return replace(self, terms=other.terms, matches_wanted=other.matches_wanted) == other
 
     def is_frozen(self, at: datetime) -> bool:
-        """Whether no match begins any more at this time of day."""
+        """Return whether no match may begin any more at this time of day."""
         frozen = self.terms.frozen
         return frozen is not None and at >= frozen
 
 
 def ladder_of(entry: LadderEntry) -> Ladder:
-    """Read a stored ladder.  Raises UnknownGame or SettingsError if this version does not know it."""
+    """Return a stored ladder.
+
+    Raises:
+        UnknownGame: If this version does not have its game.
+        SettingsError: If this version does not have its settings.
+    """
     return Ladder(
         entry.name,
         entry.game,
@@ -114,11 +131,12 @@ def ladder_of(entry: LadderEntry) -> Ladder:
 
 
 def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None) -> Ladder:
-    """Make a ladder from a request; what it leaves out has the game's defaults.
+    """Return the ladder that a request defines; missing fields get the game's defaults.
 
-    kept: the ladder of this name, if it was made before: its settings keep their meaning.
+    `kept` is the stored ladder of this name, if any; its settings keep their meaning.
 
-    Raises CallRefused: NOT_FOUND for a game that is not there, SETTINGS for what cannot be.
+    Raises:
+        CallRefused: NOT_FOUND for an unknown game, SETTINGS for invalid fields.
     """
     if not _NAME.fullmatch(defined.name):
         raise CallRefused("SETTINGS", f"a ladder cannot be called '{legible(defined.name, 40)}'; {_SIGNS}")
@@ -153,10 +171,10 @@ def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None
 def _settings_defined(
     game: type[Game], seats: int, given: Mapping[str, object], kept: Ladder | None
 ) -> Mapping[str, str]:
-    """Parse the settings of a ladder that is wanted, as those of a new one unless they are exactly those of `kept`.
+    """Return the settings of a new ladder, or those of `kept` if the given ones are equal to them.
 
     Raises:
-        SettingsError: For what cannot be.
+        SettingsError: If they are invalid.
     """
     if kept is not None and game.check(seats, given).changed() == kept.settings:
         return kept.settings
@@ -164,7 +182,11 @@ def _settings_defined(
 
 
 def _boards_defined(defined: ladder_pb2.LadderDefined) -> str:
-    """Of which kind its boards are; plain as usual.  Raises CallRefused: SETTINGS."""
+    """Return the kind of a ladder's boards; plain by default.
+
+    Raises:
+        CallRefused: SETTINGS.
+    """
     if defined.boards not in ladder_pb2.BoardKind.values():
         there = ", ".join(BOARDS)
         raise CallRefused("SETTINGS", f"ladder {defined.name} has boards of kind {defined.boards}; there are: {there}")
@@ -173,9 +195,12 @@ def _boards_defined(defined: ladder_pb2.LadderDefined) -> str:
 
 
 def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> LadderTerms:
-    """Terms as somebody wants them.  Raises CallRefused: SETTINGS.
+    """Return the terms that a request defines.
 
-    kept: names of house bots that may stay, though there may be none of that name: an older version took any.
+    `kept` are house bots that may stay although they are unknown, since older versions accepted any name.
+
+    Raises:
+        CallRefused: SETTINGS.
     """
     for what, names in (("an owner", terms.owners), ("a house bot", terms.house)):
         if len(names) > _MOST_NAMES:
@@ -208,7 +233,7 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
 
 
 def default_ladders(control: TimeControl | None = None, matches_wanted: int | None = None) -> tuple[Ladder, ...]:
-    """Make a ladder of each game under the game's name, with default seats and rules."""
+    """Return a ladder for each game under the game's name, with default seats and rules."""
     return tuple(
         Ladder(
             name,

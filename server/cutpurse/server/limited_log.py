@@ -1,7 +1,7 @@
-"""Lines of the log that callers bring about: a few a minute for each kind and address, and how many were left out.
+"""Limited logging of lines that callers cause: a few a minute for each kind and address, then a count.
 
-Who calls without a token can do so thousands of times a second, and a full disk would stop the server. This module
-knows no clock: moments (seconds) are handed in.
+Callers without a token can cause thousands of lines a second, and a full disk would stop the server. This module knows
+no clock: times (in seconds) are passed in.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from cutpurse.server.logs import Logger
 
 __all__ = ["LINES", "MAX_KINDS", "WINDOW_S", "LimitedLog"]
 
-LINES: Final = 5  # of one kind and address in a window
+LINES: Final = 5  # lines of one kind and address in a window
 WINDOW_S: Final = 60.0
-MAX_KINDS: Final = 512  # pairs of kind and address that are counted at a time; all others of a kind are one address
+MAX_KINDS: Final = 512  # pairs of kind and address counted at a time; beyond that, all addresses of a kind count as one
 ELSEWHERE: Final = "elsewhere"
 
 
@@ -26,7 +26,7 @@ class _Window:
 
 
 class LimitedLog:
-    """Write the first lines of each kind and address at once, and the number of the others when their minute ends."""
+    """A log that writes the first lines of each kind and address at once, and later the number of the others."""
 
     def __init__(self, log: Logger) -> None:
         self._log = log
@@ -37,10 +37,10 @@ class LimitedLog:
 
         Args:
             now: Current time in seconds.
-            event: What happened, as the log names it; with `reason` the kind of the line.
-            address: Where the caller is; one of many when too many addresses are counted.
-            reason: Why, if there are several reasons.
-            facts: What else the line says.
+            event: The event's name in the log; with `reason` it is the kind of the line.
+            address: Address of the caller; too many of them count as one.
+            reason: The reason, if the event has several.
+            facts: Further fields of the line.
         """
         self.report(now)
         key = event, reason, address
@@ -52,7 +52,7 @@ class LimitedLog:
             self._log.info(event, **({"reason": reason} if reason else {}), **facts)
 
     def report(self, now: float) -> None:
-        """Write how many lines were left out in the windows that have ended by now."""
+        """Write how many lines were left out in the windows that have ended by `now`."""
         while self._windows:
             key, window = next(iter(self._windows.items()))
             if now < window.ends_at:

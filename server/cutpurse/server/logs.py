@@ -1,8 +1,8 @@
-"""The server's log: lines on stderr, JSON for programs and coloured text on a terminal.
+"""The server's log: lines on stderr, as JSON for programs and as coloured text on a terminal.
 
-What is logged are events with facts: session, bot, match. Never a card, a key, a seed or a secret, and never the text
-of an exception, which may hold one: `places` tells where it came from. What strangers wrote cannot forge a line. A line
-that cannot be written, as on a full disk, is lost, and nothing else for it.
+Lines are events with fields, such as session, bot and match. They never contain a card, key, seed or secret, nor the
+text of an exception, which may contain one; `places` says where it was raised. Text from strangers cannot forge a line.
+A line that cannot be written, for example on a full disk, is lost without further effect.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ Logger = structlog.typing.FilteringBoundLogger
 LEVELS: Final = ("debug", "info", "warning", "error")
 
 
-_MOST: Final = 10  # lines of one sort that a library may log in `_WITHIN_S`: callers could have it log without end
+_MOST: Final = 10  # maximum lines of one kind from a library per `_WITHIN_S`, since callers could cause any number
 _WITHIN_S: Final = 60.0
-# What libraries log as their own error though a caller sent bytes that are no text or no request, or was gone before he
-# was answered.
+# Errors of libraries that callers cause: bytes that are no text or no request, or a caller that left before the answer.
 _CALLERS: Final = frozenset(
     {
         ("grpc._cython.cygrpc", "UnicodeDecodeError"),
@@ -42,14 +41,18 @@ _CALLERS: Final = frozenset(
 
 
 def logger(stream: TextIO, level: str = "info") -> Logger:
-    """Make a log that goes to this stream.  Raises ValueError if there is no such level."""
+    """Return a log that writes to this stream.
+
+    Raises:
+        ValueError: If there is no such level.
+    """
     if level not in LEVELS:
         raise ValueError(f"no log level is called {level!r}; there are: {', '.join(LEVELS)}")
     rendering: list[Processor]
     if stream.isatty():
         rendering = [_one_line, structlog.dev.ConsoleRenderer(colors="NO_COLOR" not in os.environ)]
     else:
-        rendering = [structlog.processors.JSONRenderer()]  # escapes whatever is not printable ASCII
+        rendering = [structlog.processors.JSONRenderer()]  # escapes everything but printable ASCII
     log: Logger = structlog.wrap_logger(
         _SafePrintLogger(stream),
         processors=[
@@ -63,26 +66,26 @@ def logger(stream: TextIO, level: str = "info") -> Logger:
 
 
 def capture_library_logs(log: Logger) -> None:
-    """Send what gRPC and asyncio log in this process, from warnings on, to this log, and nowhere else.
+    """Redirect warnings and errors of gRPC, asyncio and other libraries to this log.
 
-    Of one sort, ten lines a minute; the next one says how many were left out.
+    At most ten lines of one kind are written a minute; the next line says how many were left out.
     """
     logging.basicConfig(handlers=[_Others(log)], level=logging.WARNING, force=True)
-    # Of a status that cannot be sent, as the caller is gone, it prints a traceback besides the line that it logs.
+    # For a status that cannot be sent because the caller has left, it prints a traceback in addition to its log line.
     cygrpc.traceback = SimpleNamespace(**{**vars(traceback), "print_exc": lambda: None})
 
 
 def traceback_locations(problem: BaseException) -> list[str]:
-    """Where an exception came from, as FILE:LINE FUNCTION, the innermost last; not what it says."""
+    """Return where an exception was raised, as FILE:LINE FUNCTION, innermost last; never its text."""
     frames = traceback.extract_tb(problem.__traceback__)
     return [f"{'/'.join(PurePath(frame.filename).parts[-2:])}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 class _SafePrintLogger(structlog.PrintLogger):
-    """Where lines go. Who logs is not to break where the disk is full, or whoever read the lines has gone."""
+    """A print logger that ignores a full disk or a closed pipe."""
 
     def msg(self, message: str) -> None:
-        """Print a line, if that can be."""
+        """Print a line if possible."""
         with suppress(OSError):
             super().msg(message)
 
@@ -90,13 +93,17 @@ class _SafePrintLogger(structlog.PrintLogger):
 
 
 class _Others(logging.Handler):
-    """What libraries log, as lines of ours: of each its first, as asyncio puts an exception's text into others."""
+    """A handler for log records of libraries.
+
+    It keeps only the first line of each, as asyncio puts exception texts into the others.
+    """
 
     def __init__(self, log: Logger, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._log = log
         self._clock = clock
-        self._told: dict[tuple[str, str], tuple[float, int]] = {}  # by library and error: since when, how many
+        # start of the window and number of lines, by library and error
+        self._told: dict[tuple[str, str], tuple[float, int]] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         facts: dict[str, Any] = {"library": record.name}
@@ -118,7 +125,7 @@ class _Others(logging.Handler):
 
 
 def _one_line(_logger: WrappedLogger, _method: str, facts: EventDict) -> EventDict:
-    """Control characters in what strangers wrote, escaped."""
+    """Escape the control characters in strangers' text."""
     return {name: _escaped(value) for name, value in facts.items()}
 
 

@@ -1,7 +1,7 @@
-"""How many files a process may have open: each connection is one.
+"""The limit of open files of this process: each connection is one.
 
-The system's usual soft limit is 1,024, fewer than there may be bots, and a process that has reached it can accept no
-connection, start no other and open no database. It may raise that by itself, up to its hard limit.
+The usual soft limit of 1,024 is below the possible number of bots. A process at its limit can accept no connection,
+start no program and open no database. It may raise the soft limit itself, up to its hard limit.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from cutpurse.server.logs import Logger
 
 __all__ = ["allow_files", "raise_file_limit"]
 
-FILES: Final = 4 * ServerLimits().most_streams  # a connection each, what watches and asks, and the server's own
-FEW: Final = ServerLimits().most_streams + 1_024  # below that, not all bots that may come could
+# a connection per stream, spectators and queries, and the server's own files
+FILES: Final = 4 * ServerLimits().most_streams
+FEW: Final = ServerLimits().most_streams + 1_024  # below that, not all permitted bots could connect
 
 
 def raise_file_limit(log: Logger) -> None:
-    """Have a server open as many files as it may need, and say if those are few."""
+    """Allow a server as many open files as it may need, and warn if the system allows too few."""
     most = allow_files(FILES)
     if most is not None and most < FEW:
         streams = ServerLimits().most_streams
@@ -28,9 +29,10 @@ def raise_file_limit(log: Logger) -> None:
 
 
 def allow_files(wanted: int) -> int | None:
-    """Have this process open so many files, or as many as its hard limit lets it; how many that are.
+    """Raise the soft limit of open files to `wanted`, or as far as the hard limit allows; never lower it.
 
-    A limit that is higher stays. None where there is no limit, or nobody says which.
+    Returns:
+        The new limit; None if there is no limit, or it is unknown.
     """
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource

@@ -1,4 +1,4 @@
-"""What a database says of trouble, as the errors of the command line, each of which has its exit code."""
+"""Leaderboard errors as errors of the command line, with its exit codes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["plain_trouble"]
 
 @contextmanager
 def plain_trouble() -> Iterator[None]:
-    """Turn what the leaderboard raises in this block into NotFound, UsageError or CutpurseError, with its text."""
+    """Convert leaderboard errors in this block to NotFound, UsageError or CutpurseError with the same text."""
     try:
         yield
     except errors.NoSuchEntry as problem:
