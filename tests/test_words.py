@@ -44,7 +44,7 @@ ALLOWED: Final = {
     "games": 49,
     "sdk": 181,
     "sample_bots": 8,
-    "server": 412,
+    "server": 174,
     "leaderboard": 26,
     "tests": 403,
     "benchmarks": 51,
