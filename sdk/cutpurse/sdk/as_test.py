@@ -1,7 +1,7 @@
-"""A decision of a recorded match as a module for pytest: the bot is asked the same again.
+"""A pytest module made from one decision of a recorded match: it asks the bot the same question again.
 
-What was the bot's own choice is expected again, until whoever writes the test says what should have been; where the
-safe option was taken for it, an answer is. This module reads no file and knows no command.
+The test expects the bot's original choice, until its author writes what should have been chosen. Where the safe option
+was taken, it expects any answer. This module reads no file and knows no command.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WHY: Final = {
 
 
 def decision_at(record: Record, at: int) -> tuple[Match, OpenDecision, Chosen] | None:
-    """Return the match before its choice of this number, the decision and what was chosen; None if there is none."""
+    """Return the match before its choice number `at`, the decision and the choice; None if there is none."""
     for match, asked, chosen in replay(record, game_named(record.game)):
         if len(match.choices) == at:
             return match, asked, chosen
@@ -40,13 +40,20 @@ def decision_at(record: Record, at: int) -> tuple[Match, OpenDecision, Chosen] |
 def as_test(
     filed: FiledMatch, at: int, which: str, command: str, bot: str = "", fault: str = "", thinking_ms: int = 0
 ) -> list[str]:
-    """Write the lines of a pytest module about the choice of number `at`.
+    """Return the lines of a pytest module about choice number `at`.
 
-    which: the match, for whoever reads the test: "match 3". command: that writes such a test. bot: the file of the bot;
-    empty: as the record names it, or for a match of a server NAME.py. fault: what went wrong there, in words.
-    thinking_ms: how long the bot thought over it then, which is the time it had where it was late; 0: not known.
+    Args:
+        filed: The match.
+        at: Number of the choice in the match, from 0.
+        which: Names the match for readers of the test: "match 3".
+        command: The command that writes this test.
+        bot: File of the bot. Default: the name in the record, or NAME.py for a match of a server.
+        fault: Describes the fault of this decision, if there was one.
+        thinking_ms: Original thinking time in ms, which a late bot gets again; 0 means unknown.
 
-    Raises UsageError if there is no such choice, RecordError for what is no record.
+    Raises:
+        UsageError: If the match has no such choice.
+        RecordError: If the record is missing or damaged.
     """
     record = filed.record()
     found = decision_at(record, at)
@@ -80,12 +87,12 @@ def as_test(
 
 
 def _quoted(text: str) -> str:
-    """Quote text from a file as part of a docstring, so that nothing in it can end the docstring and run."""
+    """Quote text from a file for use in a docstring, so that it cannot end the docstring and run."""
     return printable(text).replace("\\", "/").replace('"', "'")
 
 
 def _head(record: Record, head: Head | None) -> dict[str, Any]:
-    """Return what `ask_again` needs of the match: as a server sent it to its bots, if it was played on one."""
+    """Return what `ask_again` needs of the match; names are as the server sent them to its bots."""
     told: dict[str, Any] = {
         "game": record.game,
         "rules": record.rules,

@@ -1,4 +1,4 @@
-"""What a bot is, and how one is found: by a built-in name, in a Python file, or as a program that dials in.
+"""The bot protocol, and how to load a bot: a built-in name, a Python file, or a program that connects by itself.
 
     class Bot:
         def choose(self, view, decision):
@@ -41,51 +41,51 @@ __all__ = [
 
 GROUP: Final = "cutpurse.bots"
 PROGRAM: Final = "exec:"  # before the command of a bot that is a program
-CLASS: Final = "Bot"  # looked for in a file unless another is named
-METHODS: Final = {"choose": "view, decision", "start": "match", "event": "event", "end": "result"}  # and with what
+CLASS: Final = "Bot"  # the class that a file is searched for by default
+METHODS: Final = {"choose": "view, decision", "start": "match", "event": "event", "end": "result"}  # and parameters
 
 
 @dataclass(frozen=True, slots=True)
 class MatchInfo:
-    """What a bot is told of a match before its first decision."""
+    """The facts about a match that a bot gets before its first decision."""
 
     game: str
     seat: int
-    seats: tuple[str, ...]  # who sits where, by name
-    settings: Mapping[str, str]  # those that differ from their defaults, as text
-    chance: random.Random  # the bot's own, so that a run with the same seed is the same run
-    match: str = ""  # its name on the server; empty in local play
+    seats: tuple[str, ...]  # bot names by seat
+    settings: Mapping[str, str]  # settings that differ from their defaults, as text
+    chance: random.Random  # for the bot's own use; a run with the same seed repeats exactly
+    match: str = ""  # match ID on the server; empty in local play
 
 
 class Bot(Protocol):
-    """Anything with a method `choose`. A new object is made, without arguments, for every match.
+    """Any class with a method `choose`. Each match gets a new object, made without arguments.
 
-    Three more methods are called if it has them: `start(match: MatchInfo)` before the first decision, `event(event:
-    Told)` for everything that happens, before the decision it led to and at the end, and `end(result: MatchResult)`
-    when the match is over. Each may be `async def`, `choose` too. Raising in any of them is a fault.
+    Three more methods are optional. `start(match: MatchInfo)` is called before the first decision. `event(event:
+    SeenEvent)` is called for every event, before the decision it led to and at the end. `end(result: MatchResult)` is
+    called when the match is over. Each method may be `async def`. An exception in any of them is a fault.
 
-    A class that says `reads_events = False` and has no method `event` does without `view.events`, and a server need not
-    send them.
+    A class with `reads_events = False` and no method `event` has no `view.events`, and servers need not send the
+    events.
 
-    A server also asks where there is one option. There the bot is not called, and the answer takes about as long as its
-    other answers lately took, so that nobody can tell by the clock what it holds. A class that says `hides_time =
-    False` has such questions answered at once.
+    A server also asks when there is only one option. The bot is then not called. The answer is delayed by about the
+    bot's recent thinking time, so that its timing reveals nothing about the hand. A class with `hides_time = False`
+    gets such questions answered at once.
     """
 
     def choose(self, view: Any, decision: Decision) -> Option | int:
-        """One of the decision's options, or its index. `view` is the game's own, such as `GreedView`."""
-        # Any: a bot that names its game's view as its parameter is a bot all the same.
+        """Return one of the decision's options, or its index. `view` is the game's own view, such as `GreedView`."""
+        # Any: a bot may annotate the parameter with its game's view and still satisfy the protocol.
 
 
 @dataclass(frozen=True)
 class BotMaker:
-    """A bot by its name, which is what the user wrote; `make` gives a new one. Can be sent to another process."""
+    """A bot's name, as the user wrote it, and `make`, which creates a new bot. Other processes can receive it."""
 
     name: str
     make: Callable[[], Any]
-    file: str = ""  # where its code is, for messages
-    spec: str = ""  # filled if it can be loaded again by it
-    modules: BotModules | None = None  # of a bot in a file; to be active while the bot's code runs
+    file: str = ""  # path of the code, for messages
+    spec: str = ""  # for `load_bot`, if the bot can be loaded again
+    modules: BotModules | None = None  # of a bot in a file; must be active while the bot's code runs
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.spec:
@@ -94,12 +94,12 @@ class BotMaker:
 
 
 def bot_chance(key: bytes, seat: int) -> random.Random:
-    """Make a bot's own chance in the match of this key; it reveals nothing about the cards."""
+    """Create a bot's random generator for the match with this key. It reveals nothing about the cards."""
     return random.Random(sha256(b"cutpurse/bot/%d/" % seat + key).digest())
 
 
 def built_in_bots() -> dict[str, str]:
-    """Return the installed bots: name and where each is ("module:Class")."""
+    """Return the installed bots by name, each with its location ("module:Class")."""
     from importlib.metadata import entry_points  # a bot in a file does without
 
     return {point.name: point.value for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
@@ -108,8 +108,11 @@ def built_in_bots() -> dict[str, str]:
 def load_bot(spec: str) -> BotMaker:
     """Load a bot by a built-in name, a file `my_bot.py` (its class Bot), `my_bot.py:MyBot`, or `exec:COMMAND`.
 
-    Raises UsageError for an unknown name, NotFound for a file that is not there, BotNotLoaded for one that cannot be
-    imported or has no such class, or a class without `choose`, and for a command that cannot be run.
+    Raises:
+        UsageError: If no bot has this name.
+        NotFound: If the file does not exist.
+        BotNotLoaded: If the file cannot be imported, has no such class or one without `choose`, or the command cannot
+            run.
     """
     if spec.startswith(PROGRAM):
         from cutpurse.sdk.programs.program import ProgramBot, command_of  # needs gRPC's messages
@@ -123,7 +126,7 @@ def load_bot(spec: str) -> BotMaker:
         raise NotFound(_meant(path) or f"no bot file {path}: it does not exist")
     module, modules = _import_file(path)
     bot = getattr(module, name, None)
-    if not isinstance(bot, type) or bot is Bot:  # which was imported, to say of another what it is
+    if not isinstance(bot, type) or bot is Bot:  # the protocol itself, imported for annotations
         classes = [key for key, value in vars(module).items() if _is_bot_of(module, value)]
         hint = f"; it has: {', '.join(f'{path}:{one}' for one in classes)}" if classes else ""
         raise BotNotLoaded(f"bot {spec}: {path} has no class {name}{hint}")
@@ -132,7 +135,11 @@ def load_bot(spec: str) -> BotMaker:
 
 
 def bot_makers(bots: Iterable[str | Callable[[], Any] | BotMaker]) -> list[BotMaker]:
-    """Bots by name, file or class as makers.  Raises UsageError as `load_bot` does, and for what is no bot."""
+    """Convert bots given by name, file or class to makers.
+
+    Raises:
+        UsageError: As `load_bot` does, and for values that are no bots.
+    """
     if isinstance(bots, str):
         raise UsageError(f"bots are a list of them, not {bots!r}")
     makers: list[BotMaker] = []
@@ -148,7 +155,7 @@ def bot_makers(bots: Iterable[str | Callable[[], Any] | BotMaker]) -> list[BotMa
 
 
 def _check_callable(bot: object) -> None:
-    """Check that this makes bots.  Raises BotNotLoaded otherwise."""
+    """Check that this value makes bots.  Raises BotNotLoaded otherwise."""
     if isinstance(bot, type):
         _check_class(bot.__name__, bot)
     elif not callable(bot):
@@ -159,7 +166,7 @@ def _check_callable(bot: object) -> None:
 
 
 def _split(spec: str) -> tuple[Path | None, str]:
-    """Return the file and the class that are meant; no file means a built-in name."""
+    """Return the file and class that `spec` names; the file is None for a built-in name."""
     file, colon, name = spec.rpartition(":")
     if colon and file.endswith(".py"):
         return Path(file), name or CLASS
@@ -186,7 +193,7 @@ def _built_in(name: str) -> BotMaker:
 
 
 def _meant(path: Path) -> str:
-    """Say what is there in place of a bot's file, and what was perhaps meant; empty if nothing is."""
+    """Describe what exists in place of a bot's file, and suggest another path; empty if nothing is found."""
     if path.is_dir():
         files = [file for file in sorted(path.glob("*.py")) if not file.name.startswith(("test_", "_"))]
         files.sort(key=lambda file: file.stem != path.resolve().name)
@@ -214,7 +221,7 @@ def _check_class(spec: str, bot: Any) -> None:
 
 
 def _takes(method: Callable[..., Any], given: list[str]) -> bool:
-    """Whether it can be called with so many, by place."""
+    """Return whether the method accepts these positional arguments."""
     try:
         inspect.signature(method).bind(*given)
     except TypeError:
@@ -227,8 +234,8 @@ def _is_bot_of(module: ModuleType, value: object) -> bool:
 
 
 def _import_file(path: Path) -> tuple[ModuleType, BotModules]:
-    """Run a bot's file as a module of its own.  Raises BotNotLoaded, which says why and at which line."""
-    str(path).encode()  # raises UnicodeEncodeError for a name that is not in UTF-8, of which the command line tells
+    """Run a bot's file as a module of its own.  Raises BotNotLoaded with the reason and the line."""
+    str(path).encode()  # raises UnicodeEncodeError for a name outside UTF-8; the command line reports it
     try:
         return load_file(path)
     except (Exception, SystemExit) as problem:
@@ -236,19 +243,19 @@ def _import_file(path: Path) -> tuple[ModuleType, BotModules]:
 
 
 def check_not_loading() -> None:
-    """Check that no bot's file is being loaded: it defines the bot, and must not play yet.  Raises RuntimeError."""
+    """Check that no bot's file is being loaded, since such a file must not start playing.  Raises RuntimeError."""
     if is_loading():
         raise RuntimeError('run() is called wherever this file is loaded: put it below `if __name__ == "__main__":`')
 
 
 def where_it_failed(problem: BaseException, file: str = "") -> str:
-    """Format an exception in a line, with the last line of its trace in this file: "my_bot.py:7: KeyError: 3"."""
+    """Format an exception in one line, with its last line in `file`: "my_bot.py:7: KeyError: 3"."""
     if isinstance(problem, ProgramFailed):
-        return str(problem)  # where in this SDK it was noticed is of no interest
+        return str(problem)  # a line of this SDK would not help the author
     if isinstance(problem, SyntaxError) and problem.filename:
         return f"{problem.filename}:{problem.lineno}: SyntaxError: {problem.msg}"
     if isinstance(problem, RuntimeError) and isinstance(problem.__cause__, StopIteration):
-        problem = problem.__cause__  # a `next` that found nothing, on its way through a generator
+        problem = problem.__cause__  # a `next` without a default, raised through a generator
     frames = traceback.extract_tb(problem.__traceback__)
     own = [frame for frame in frames if file and _same_file(frame.filename, file)] or frames
     at = f"{own[-1].filename}:{own[-1].lineno}: " if own else ""
@@ -256,7 +263,7 @@ def where_it_failed(problem: BaseException, file: str = "") -> str:
 
 
 def where_a_bot_was(problem: BaseException) -> str:
-    """Where in a bot's file that was, as the end of a line: " in my_bot.py:7"; empty if it was nowhere there."""
+    """Return the last line of a bot's file in the traceback, as " in my_bot.py:7"; empty if there is none."""
     at = ""
     for frame, line in traceback.walk_tb(problem.__traceback__):
         if is_of_a_bot(frame.f_globals.get("__file__")):
@@ -279,7 +286,7 @@ def _short(problem: BaseException) -> str:
 
 
 def _attribute_meant(problem: AttributeError) -> str:
-    """Say what was perhaps meant by a name that an object of ours does not have, or what it has; else empty."""
+    """Suggest an attribute of our object for a wrong name, or list its attributes; empty for other objects."""
     one, name = problem.obj, problem.name
     if not name or type(name) is not str or not str(type(one).__module__).startswith("cutpurse."):
         return ""

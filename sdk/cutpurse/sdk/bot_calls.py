@@ -1,8 +1,8 @@
-"""A bot's methods, written as `def` or as `async def`, called by those who have an event loop and those who have none.
+"""Calls of a bot's methods, written as `def` or `async def`, for callers with and without an event loop.
 
-A turn of a bot is a flow: a generator that yields whatever must be awaited and gets back what came of it. So the order
-in which a bot is told and asked stands in one place, and local play and a server's matches cannot differ in it. What a
-bot raises goes through. This module knows no match and no server.
+A bot's turn is a flow: a generator that yields awaitables and receives their results. The order of the calls is defined
+once, so it is the same in local play and on a server. Exceptions of the bot pass through. This module knows no match
+and no server.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ Flow: TypeAlias = Generator[Awaitable[Any], Any, T]
 
 
 class Unable:
-    """In place of a bot that could not be made or started: its first decision gives the whole match up."""
+    """A stand-in for a bot that could not be made or started: its first decision gives up the whole match."""
 
     def __init__(self, problem: BaseException) -> None:
         self.problem = problem
 
     def choose(self, view: object, decision: Decision) -> int:
-        """Run a flow of calls.  Raises what the bot raised."""
+        """Raise the problem of the bot."""
         raise self.problem
 
 
 def start_bot(maker: BotMaker, match: MatchInfo) -> Flow[Any]:
-    """Make a bot, and call its method `start`, if it has one, with its match."""
+    """Make a bot and call its method `start`, if it has one."""
     activate(maker.modules)
     bot = maker.make()
     if (start := getattr(bot, "start", None)) is not None:
@@ -67,7 +67,7 @@ def start_bot(maker: BotMaker, match: MatchInfo) -> Flow[Any]:
 
 
 def ask_bot(bot: Any, view: GameView[Any], decision: Decision, again: bool = False) -> Flow[Any]:
-    """Ask a bot for its answer. First its method `event`, if any, hears what led here, unless asked `again`."""
+    """Return a bot's answer. Deliver the events before the decision first, unless this is a repeat (`again`)."""
     if not again:
         yield from deliver_events(bot, view)
     answer = bot.choose(view, decision)
@@ -104,22 +104,22 @@ def empty_view(rules: type[Game], settings: Settings, seats: int, seat: int) -> 
 
 
 def is_async(bot: Any) -> bool:
-    """Whether a bot, or the class of one, chooses in a method written as `async def`."""
+    """Return whether a bot or bot class has an `async def` method `choose`."""
     return iscoroutinefunction(getattr(bot, "choose", None))
 
 
 def wants_events(bot: Any) -> bool:
-    """Whether a bot, or the class of one, is to have the events: one that says `reads_events = False` is not."""
+    """Return whether a bot or bot class needs events: not if it has `reads_events = False` and no method `event`."""
     return hasattr(bot, "event") or getattr(bot, "reads_events", True) is not False
 
 
 def hides_time(bot: Any) -> bool:
-    """Return whether answers with one option take as long as real ones: not if a bot says `hides_time = False`."""
+    """Return whether questions with one option take as long as others: not if the bot has `hides_time = False`."""
     return getattr(bot, "hides_time", True) is not False
 
 
 async def on_a_loop(flow: Flow[T]) -> T:
-    """Carry out a flow in the event loop that this is awaited in."""
+    """Run a flow in the current event loop."""
     from asyncio import CancelledError, current_task
 
     task = current_task()
@@ -141,7 +141,7 @@ async def on_a_loop(flow: Flow[T]) -> T:
 
 
 def without_a_loop(flow: Flow[T]) -> T:
-    """Carry out a flow here; whatever must be awaited runs in an event loop that this process keeps for it."""
+    """Run a flow here; its awaitables run in this process's background event loop."""
     try:
         awaited = next(flow)
         while True:
@@ -157,7 +157,7 @@ def without_a_loop(flow: Flow[T]) -> T:
 
 
 def ask_bot_sync(bot: Any, view: GameView[Any], decision: Decision, again: bool) -> Any:
-    """`without_a_loop(asked(...))`, a microsecond quicker for a bot that only chooses."""
+    """Return the answer as `without_a_loop(ask_bot(...))` does, a microsecond faster for bots without `event`."""
     if hasattr(bot, "event"):
         return without_a_loop(ask_bot(bot, view, decision, again))
     answer = bot.choose(view, decision)
@@ -165,10 +165,10 @@ def ask_bot_sync(bot: Any, view: GameView[Any], decision: Decision, again: bool)
 
 
 class _OwnLoop:
-    """An event loop in a thread of its own, so that it also serves callers that are in a loop, as in a notebook."""
+    """An event loop in its own thread, so that it also serves callers inside a loop, as in a notebook."""
 
     def __init__(self) -> None:
-        import asyncio  # a run whose bots never await does not pay for it
+        import asyncio  # imported only if a bot awaits something
 
         self.submit = asyncio.run_coroutine_threadsafe
         self.loop = asyncio.new_event_loop()
@@ -177,7 +177,7 @@ class _OwnLoop:
         atexit.register(self.close)
 
     def wait(self, awaited: Awaitable[Any]) -> Any:
-        """Await it, and return its value; raises what it raises."""
+        """Await it and return its value; raise what it raises."""
         value, problem = self.submit(_outcome(awaited), self.loop).result()
         if problem is not None:
             raise problem
@@ -190,14 +190,14 @@ class _OwnLoop:
 
 
 def _cancelled(problem: BaseException) -> RuntimeError:
-    """Turn a bot that cancels itself into one that failed, so that it cancels nothing else."""
+    """Convert a bot's own cancellation to an error, so that it cancels nothing else."""
     error = RuntimeError("the bot cancelled itself")
     error.__cause__ = problem
     return error
 
 
 async def _outcome(awaited: Awaitable[Any]) -> tuple[Any, BaseException | None]:
-    """Return the result, or what was raised: a SystemExit that got out would end the loop for everybody."""
+    """Return the result, or what was raised. A SystemExit that got out would end the shared loop."""
     from asyncio import CancelledError
 
     try:

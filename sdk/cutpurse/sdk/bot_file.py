@@ -1,9 +1,9 @@
-"""A bot's Python file as a module, together with the modules that lie beside it.
+"""A bot's Python file as a module, together with the modules in the same folder.
 
-Every loaded bot has modules of its own: two versions of a bot, each with its own `helper.py`, do not share it. One bot
-is active at a time. Its modules stand in `sys.modules` under their own names and its folder stands on `sys.path`, so a
-method may import a helper, and a process that the bot starts finds the bot's module and its helpers again, whether it
-was forked or spawned. This module knows no bot class, no match and no game.
+Each loaded bot has its own modules: two versions of a bot, each with its own `helper.py`, do not share it. One bot is
+active at a time: its modules are in `sys.modules` under their own names, and its folder is on `sys.path`. So a method
+can import a helper. Processes that the bot forks or spawns find the same modules. This module knows no bot class, no
+match and no game.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class BotModules:
         self.modules: dict[str, ModuleType] = {}
 
     def owns(self, name: str) -> bool:
-        """Tell whether the loaded module `name` lies in the folder, as a file or inside a package.
+        """Return whether the loaded module `name` lies in the folder, as a file or inside a package.
 
-        Modules that Python or Cutpurse could import themselves are never owned: they must stay for everybody.
+        Modules that Python or Cutpurse could import themselves are never owned, since all bots share them.
         """
         top = name.partition(".")[0]
         package = sys.modules.get(top)
@@ -57,7 +57,7 @@ _count = 0  # of `sys.modules`, when the active bot's modules were last known to
 
 
 def activate(modules: BotModules | None) -> None:
-    """Make this bot's modules the importable ones. None, for a bot without a file, changes nothing.
+    """Make this bot's modules importable. None, for a bot without a file, changes nothing.
 
     Costs nothing while the same bot stays active, and two or three microseconds when bots of two files take turns.
     """
@@ -65,13 +65,13 @@ def activate(modules: BotModules | None) -> None:
     if modules is None or modules is _active:
         return
     _deactivate()
-    sys.path.append(modules.folder)  # last: a bot's `statistics.py` is nobody else's
+    sys.path.append(modules.folder)  # last, so that a bot's `statistics.py` does not replace the standard one
     sys.modules.update(modules.modules)
     _active, _count = modules, len(sys.modules)
 
 
 def load_file(path: Path) -> tuple[ModuleType, BotModules]:
-    """Execute a bot's file as a new module, and leave it active. What it raises goes through."""
+    """Execute a bot's file as a new module and leave it active. Exceptions of the file pass through."""
     global _count  # noqa: PLW0603
     folder = str(path.resolve().parent)
     before = _active
@@ -84,7 +84,7 @@ def load_file(path: Path) -> tuple[ModuleType, BotModules]:
     linecache.checkcache(str(path))
     modules = BotModules(folder)
     activate(modules)
-    sys.path.insert(0, folder)  # first: at the top of its file a bot prefers what lies beside it
+    sys.path.insert(0, folder)  # first, so that a bot's own imports prefer its folder
     sys.modules[name] = module
     _loading.append(name)
     try:
@@ -103,17 +103,17 @@ def load_file(path: Path) -> tuple[ModuleType, BotModules]:
 
 
 def is_loading() -> bool:
-    """Tell whether a bot's file is being executed."""
+    """Return whether a bot's file is being executed."""
     return bool(_loading)
 
 
 def is_of_a_bot(file: object) -> bool:
-    """Tell whether code of this file, as a module's `__file__` names it, is that of a loaded bot."""
+    """Return whether `file`, a module's `__file__`, belongs to a loaded bot."""
     return file in _files
 
 
 def _module_name(path: Path) -> str:
-    """Name the module after its file, so that other processes can import it, unless that name is taken."""
+    """Return the file's stem, so that other processes can import it, or a unique name if the stem is taken."""
     name = path.stem
     if name.isidentifier() and not keyword.iskeyword(name) and name not in sys.modules:
         found = importlib.util.find_spec(name)
@@ -123,7 +123,7 @@ def _module_name(path: Path) -> str:
 
 
 def _deactivate() -> None:
-    """Take the active bot's modules out of `sys.modules`, and its folder off `sys.path`."""
+    """Remove the active bot's modules from `sys.modules` and its folder from `sys.path`."""
     global _active  # noqa: PLW0603
     if _active is None:
         return
@@ -133,11 +133,11 @@ def _deactivate() -> None:
         sys.modules.pop(name, None)
     if _active.folder in sys.path:
         sys.path.reverse()
-        sys.path.remove(_active.folder)  # the last one: the folder may stand there for other reasons too
+        sys.path.remove(_active.folder)  # the last entry: the folder may be there for other reasons too
         sys.path.reverse()
     _active = None
 
 
 def _collect(modules: BotModules) -> None:
-    """Note the modules that the bot has imported from its folder."""
+    """Store the modules that the bot has imported from its folder."""
     modules.modules.update({name: module for name, module in list(sys.modules.items()) if modules.owns(name)})

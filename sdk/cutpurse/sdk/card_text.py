@@ -1,4 +1,4 @@
-"""Cards in words for a person who plays: those that a view shows, and one that is asked for by name.
+"""Descriptions of cards for a person who plays: the cards in a view, or a card found by name.
 
 This module knows no game and no terminal.
 """
@@ -17,11 +17,11 @@ from cutpurse.sdk.views.base import GameView
 
 __all__ = ["cards_in_view", "describe_card", "find_cards"]
 
-MAX_MATCHES: Final = 8  # cards that are described for a part of a name
+MAX_MATCHES: Final = 8  # most cards returned for a part of a name
 
 
 def cards_in_view(view: GameView[Any], decision: Decision) -> list[int]:
-    """List the cards that the view or an option names, by number: seen, known or possible in some pile."""
+    """List the numbers of the cards that the view or an option names: seen, known or possible in some pile."""
     numbers = {card for option in decision.options for card in option.raw.cards}
     for zone in view.raw.zones:
         numbers |= {*zone.cards, *zone.known, *zone.maybe}
@@ -32,7 +32,7 @@ def find_cards(view: GameView[Any], name: str) -> tuple[list[int], str]:
     """Find cards of the game by name, title or a part of one.
 
     Returns:
-        Their numbers, and what to say if there is none: with the nearest title, if one is near.
+        Their numbers, and a message if there is none, with the nearest title if one is similar.
     """
     cards = view.words.cards
     wanted = _plain(name)
@@ -52,7 +52,7 @@ def find_cards(view: GameView[Any], name: str) -> tuple[list[int], str]:
 
 
 def describe_card(view: GameView[Any], number: int) -> list[str]:
-    """Describe a card in lines of text: title, name, type, value, what is printed on it and what it does."""
+    """Describe a card in lines of text: title, name, type, value, facts and effect."""
     card = view.words.cards[number - 1]
     value = view.raw.rules.values(view.settings)[number]
     told = [card.sort] if card.sort else []
@@ -66,7 +66,7 @@ def describe_card(view: GameView[Any], number: int) -> list[str]:
 
 
 def _says(card: CardKind, heading: str, fact: str) -> bool:
-    """Whether the text says a fact already: "Cost: $10,000. ..."."""
+    """Return whether the card's text already contains a fact: "Cost: $10,000. ..."."""
     return f"{heading.capitalize()}: {fact}" in card.text
 
 

@@ -1,4 +1,4 @@
-"""Cards as a bot author sees them: one object a face and game, compared by what is printed on it.
+"""Cards as a bot author sees them: one object per card identity and game, compared by what is printed on it.
 
 This module knows no zones and no seats.
 """
@@ -14,43 +14,43 @@ __all__ = ["Card", "card_of", "cards_of", "seen_cards"]
 
 
 class Card:
-    """A face: every copy of it, wherever it lies, is this one object. A card that nobody shows you is None."""
+    """A card identity: all equal copies, in any zone, are this one object. A card you cannot identify is None."""
 
     __slots__ = ("game", "kind", "number")
 
     def __init__(self, game: str, number: int, kind: CardKind) -> None:
         self.game = game
-        self.number = number  # in the box, from 1; good for one rules version only
+        self.number = number  # in the box, from 1; valid for one rules version only
         self.kind = kind
 
     @property
     def name(self) -> str:
-        """The name in records and tests: "gold_bar"."""
+        """The identifier in records and tests: "gold_bar"."""
         return self.kind.name
 
     @property
     def title(self) -> str:
-        """The name for people: "Gold Bar"."""
+        """The display name: "Gold Bar"."""
         return self.kind.title
 
     @property
     def text(self) -> str:
-        """What the card does, in a sentence; empty if nothing."""
+        """One sentence that says what the card does; empty if it does nothing."""
         return self.kind.text
 
     @property
     def sort(self) -> str:
-        """What sort of card it is; the words are the game's."""
+        """The card's type, in the game's own words."""
         return self.kind.sort
 
     @property
     def value(self) -> int:
-        """Its printed value; 0 for a card without."""
+        """The printed value; 0 for a card without one."""
         return self.kind.value
 
     @property
     def traits(self) -> Mapping[str, int]:
-        """Whatever else is printed on it, by name."""
+        """Everything else that is printed on the card, by name."""
         return self.kind.traits
 
     def __repr__(self) -> str:
@@ -67,7 +67,7 @@ _interned: Final[dict[str, tuple[Card | None, ...]]] = {}
 
 
 def cards_of(words: Words) -> tuple[Card | None, ...]:
-    """Every card of a game by its number; None, at place 0, is a card lying face down."""
+    """Return every card of a game by its number; entry 0 is None, for a face-down card."""
     cards = _interned.get(words.game)
     if cards is None:
         cards = (None, *[Card(words.game, number, kind) for number, kind in enumerate(words.cards, 1)])
@@ -77,14 +77,14 @@ def cards_of(words: Words) -> tuple[Card | None, ...]:
 
 
 def card_of(words: Words, name: str) -> Card:
-    """Return the card of this name.  Raises KeyError if the game has none."""
+    """Return the card with this name.  Raises KeyError if the game has none."""
     card = cards_of(words)[words.card_named(name)]
     assert card is not None
     return card
 
 
 def seen_cards(words: Words, numbers: Iterable[int]) -> tuple[Card, ...]:
-    """Return the cards of these numbers, without face-down ones."""
+    """Return the cards with these numbers, without face-down ones."""
     cards = cards_of(words)
     return tuple([card for number in numbers if (card := cards[number]) is not None])
 

@@ -1,7 +1,7 @@
-"""The processes that a bot has started: found, and ended when the bot ends.
+"""The processes that a bot has started: how to find them, and end them with the bot.
 
-On Linux they are found in /proc, with all that they have started themselves; elsewhere only those that
-`multiprocessing` knows. This module knows no bot.
+On Linux they are found in /proc, with all their descendants. Elsewhere only those that `multiprocessing` knows are
+found. This module knows no bot.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TRACKER: Final = b"multiprocessing.resource_tracker"  # ends by itself, after t
 
 
 def descendants(pid: int) -> list[int]:
-    """Return the processes that `pid` has started and those that they have started, parents first."""
+    """Return the processes that `pid` and its descendants have started, parents first."""
     if not (_PROC / str(pid) / "task").is_dir():
         return _known_to_multiprocessing() if pid == os.getpid() else []
     found = [pid]
@@ -42,7 +42,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def end_new_children(before: Collection[int] = (), grace_s: float = GRACE_S) -> None:
-    """End what this process has started, except `before`: by SIGTERM, and after `grace_s` seconds by SIGKILL."""
+    """End this process's descendants except `before`: with SIGTERM, and with SIGKILL after `grace_s` seconds."""
     new = [pid for pid in descendants(os.getpid()) if pid not in before]
     for pid in new:
         _send(pid, signal.SIGTERM)
@@ -51,7 +51,7 @@ def end_new_children(before: Collection[int] = (), grace_s: float = GRACE_S) -> 
 
 
 def wait_for_end(processes: Collection[int], seconds: float) -> list[int]:
-    """Wait until these processes have ended, at most so long, and return those that still run."""
+    """Wait at most `seconds` for these processes to end, and return those that still run."""
     deadline = time.monotonic() + seconds
     while (running := [pid for pid in processes if _is_running(pid)]) and time.monotonic() < deadline:
         time.sleep(POLL_S)
@@ -59,14 +59,14 @@ def wait_for_end(processes: Collection[int], seconds: float) -> list[int]:
 
 
 def kill(processes: Collection[int]) -> None:
-    """End these processes at once."""
+    """Kill these processes."""
     for pid in processes:
         _send(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 @contextmanager
 def ends_new_children() -> Iterator[None]:
-    """End, when this block is left, what was started within it."""
+    """End the processes started within the block when it is left."""
     before = descendants(os.getpid())
     try:
         yield
@@ -75,7 +75,7 @@ def ends_new_children() -> Iterator[None]:
 
 
 def kill_descendants(pid: int) -> None:
-    """End at once what another process has started, before that process is ended itself."""
+    """Kill what another process has started; call this before that process itself ends."""
     kill(descendants(pid))
 
 
@@ -88,7 +88,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _known_to_multiprocessing() -> list[int]:
-    multiprocessing = sys.modules.get("multiprocessing")  # not loaded, it has started nothing
+    multiprocessing = sys.modules.get("multiprocessing")  # if it is not loaded, it has started nothing
     return [child.pid for child in multiprocessing.active_children()] if multiprocessing is not None else []
 
 
@@ -100,7 +100,7 @@ def _is_tracker(pid: int) -> bool:
 
 
 def _is_running(pid: int) -> bool:
-    """Tell whether a process is there and not just waiting to be reaped."""
+    """Return whether a process exists and is not just waiting to be reaped."""
     try:
         return (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -1,4 +1,4 @@
-"""The CSV file of a class: an owner on each line, with a label that says to people who that is.
+"""The CSV file of a class: one owner per line, with a label that says who the owner is.
 
 This module knows no server and no token.
 """
@@ -28,11 +28,11 @@ class ClassLine(NamedTuple):
 
 
 def read_class(file: Path) -> Iterator[ClassLine]:
-    """Read the lines of a class one by one; columns other than `owner` and `label` are ignored.
+    """Yield the lines of a class; columns other than `owner` and `label` are ignored.
 
     Raises:
-        NotFound: If there is no such file.
-        UsageError: If it is no CSV in UTF-8, has no column `owner`, or names no owner or too many.
+        NotFound: If the file does not exist.
+        UsageError: If it is no CSV in UTF-8, has no column `owner`, has no owner, or has too many lines.
     """
     number = 0
     try:

@@ -1,7 +1,7 @@
-"""The command `cutpurse`: collects the commands, and turns what goes wrong into one line and an exit code.
+"""The command `cutpurse`: collects all commands, and turns errors into one line and an exit code.
 
-The server's commands, and those of other distributions, come by the entry points `cutpurse.commands`: a typer app is a
-group of commands, a function is one command. This module knows what no single command does.
+Commands of the server and of other distributions are entry points `cutpurse.commands`: a typer app is a group of
+commands, a function is one command. This module does not know what a command does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["app", "main"]
 GROUP: Final = "cutpurse.commands"
 DEBUG: Final = "--debug"
 VARIABLE: Final = "_CUTPURSE_COMPLETE"  # set by the scripts that --install-completion installs
-OTHER_NAMES: Final = {  # options as other programs call them, by their names here
+OTHER_NAMES: Final = {  # names that other programs use, by the option's name here
     "--address": ("--listen", "--port", "--host", "--bind"),
     "--server": ("--address", "--host", "--port", "--url"),
     "--matches": ("--games", "--rounds", "-n"),
@@ -42,7 +42,7 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Commands(LazyGroup):
-    """All commands; an error ends in one line on stderr, with its trace after --debug, which may stand anywhere."""
+    """All commands. An error becomes one line on stderr; --debug, in any position, adds the traceback."""
 
     places: ClassVar[dict[str, str]] = {
         "games": "cutpurse.sdk.commands.games:games",
@@ -57,7 +57,7 @@ class Commands(LazyGroup):
 
     @staticmethod
     def others() -> Iterable[EntryPoint]:
-        """What the server and other distributions bring."""
+        """Return the commands of the server and of other distributions."""
         return entry_points(group=GROUP)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -69,7 +69,7 @@ class Commands(LazyGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
-            from cutpurse.sdk.bot import where_a_bot_was  # which commands without bots do without
+            from cutpurse.sdk.bot import where_a_bot_was  # imported late, since most commands load no bots
 
             if ctx.obj:
                 traceback.print_exception(interrupt)
@@ -94,20 +94,20 @@ class Commands(LazyGroup):
 
 
 def _in_a_line(error: Exception) -> tuple[int, str]:
-    """The exit code of what no command foresees, and what is said of it."""
+    """Return the exit code and the message for an error that no command handles."""
     if isinstance(error, OSError) and error.errno in _FULL:
         return FAILED, f"cannot write {error.filename or 'what it has to say'}: {error.strerror}"
     if isinstance(error, FileNotFoundError) and error.filename is None and not _is_somewhere():
         return FAILED, "the folder that this was started in is gone; begin in one that is there"
     if isinstance(error, OSError) and error.filename is not None:
         return FAILED, f"{str(error.filename)[:100]}: {error.strerror}; {DEBUG} shows where"
-    if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":  # only the system hands such texts over
+    if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":  # text from the system
         return exit_code(UsageError()), f"{error.object[:100]!a} is no text: it is not in UTF-8"
     return FAILED, f"unexpected {type(error).__name__}: {error}; {DEBUG} shows where"
 
 
 def _is_somewhere() -> bool:
-    """Whether there is a current folder: another process may have removed it, as when a checkout is made anew."""
+    """Return whether the current folder exists; another process may have removed it."""
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -116,12 +116,12 @@ def _is_somewhere() -> bool:
 
 
 def _is_usage(error: Exception) -> bool:
-    """Whether typer itself says what was wrong with the command line."""
+    """Return whether typer itself reports a wrong command line."""
     return hasattr(error, "exit_code") and hasattr(error, "show")
 
 
 def _explain(error: Any) -> None:
-    """Put what typer says of a wrong option or value in plain words: the option that was meant, what is needed."""
+    """Rewrite typer's message about a wrong option or value in plain words, with the option that was probably meant."""
     cause: Any = error.__cause__
     if isinstance(error, typer.BadParameter) and hasattr(cause, "errors"):  # of pydantic, which typer asks
         problem = cause.errors()[0]
@@ -170,7 +170,7 @@ def cutpurse(
 
 
 def main() -> None:
-    """The console script."""
+    """Run the command line; the console script `cutpurse`."""
     _open_what_is_closed()
     escape_unencodable()
     interrupt_on_signal()
@@ -183,17 +183,17 @@ def main() -> None:
 
 
 def _open_what_is_closed() -> None:
-    """What the shell has closed, as by `2>&-`, leads nowhere.
+    """Open the null device for each standard stream that the shell has closed, as by `2>&-`.
 
-    Else nothing could be said, not even why a command failed, and what is opened next, as a database, would be taken
-    for it by whatever writes to its number.
+    Otherwise no error could be reported. A file opened next, such as a database, would get the stream's number and
+    receive its output.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            nowhere = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: as a rule that one
+            nowhere = os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, usually that of the stream
             os.set_inheritable(nowhere, nowhere == number)
             setattr(sys, name, os.fdopen(nowhere, "w" if number else "r", encoding="utf-8", closefd=False))
 
 
 if __name__ == "__main__":
-    sys.exit(main())  # type: ignore[func-returns-value]  # typer exits by itself
+    sys.exit(main())  # type: ignore[func-returns-value]  # typer exits itself

@@ -1,9 +1,9 @@
-"""What one board says of two versions of a bot: place points, and the paired difference.
+"""The arithmetic of one board for two versions of a bot: place points and the paired difference.
 
-This module knows no game, no clock and no file.  A board is one deal (one key) played 2n times in a game of n seats:
-for every seat r once with the new version in seat r and once with the old one, the same field of other bots in the
-other seats, all bots fresh in every match.  Both versions so meet the same luck of the deal, and what is left is the
-figure of the board: the mean over the seats of (points of new - points of old), in [-1, 1].
+This module knows no game, no clock and no file. A board is one deal (one key), played 2n times in a game of n seats.
+Each seat is played once by the new version and once by the old one. The same other bots sit in the other seats, and all
+bots are fresh in every match. So both versions meet the same luck of the deal. The difference of the board is the mean
+over the seats of (points of new - points of old), in [-1, 1].
 
     new, old = [], []
     for seat in range(n):
@@ -11,7 +11,7 @@ figure of the board: the mean over the seats of (points of new - points of old),
         old.append(place_points(places_with(OLD, seat))[seat])
     verdict = test.update(board_difference(new, old))
 
-Whether the gain is above zero is asked by `cutpurse.sdk.sprt.Sprt`.
+`cutpurse.sdk.sprt.Sprt` tests whether the mean difference is above zero.
 """
 
 from __future__ import annotations
@@ -23,10 +23,16 @@ __all__ = ["board_difference", "place_points"]
 
 
 def place_points(places: Sequence[int]) -> list[float]:
-    """The points of every seat, from 1 for the best to 0 for the last: (n - place) / (n - 1), ties averaged.
+    """Return the points of every seat, from 1 for the best to 0 for the last: (n - place) / (n - 1), ties averaged.
 
-    places: of n >= 2 seats, 1 the best; seats that tie share the best place of their group, and the places that they
-    fill up stay empty.  The points always add up to n / 2.  Raises ValueError for places that no match can end with.
+    The points always add up to n / 2.
+
+    Args:
+        places: Place of each of n >= 2 seats, 1 is best. Tied seats share the best place of their group, and the places
+            after it stay empty.
+
+    Raises:
+        ValueError: If no match can end with these places.
 
     >>> place_points([2, 1, 2, 4])
     [0.5, 1.0, 0.5, 0.0]
@@ -45,10 +51,16 @@ def place_points(places: Sequence[int]) -> list[float]:
 
 
 def board_difference(new_points: Sequence[float], old_points: Sequence[float]) -> float:
-    """The mean of new - old over the seats, in [-1, 1]; entry r of either is what that version won in seat r.
+    """Return the mean of new - old over the seats, in [-1, 1].
 
-    Rounded to 12 decimals: a third is no float, and two versions with equal points must differ by exactly 0.
-    Raises ValueError if there are no points, not as many for both, or points outside [0, 1].
+    Rounded to 12 decimals: floats cannot hold a third, and versions with equal points must differ by exactly 0.
+
+    Args:
+        new_points: Points of the new version in each seat.
+        old_points: Points of the old version in each seat.
+
+    Raises:
+        ValueError: If there are no points, unequal numbers of them, or points outside [0, 1].
     """
     if len(new_points) != len(old_points) or not new_points:
         raise ValueError(f"{len(new_points)} points of new and {len(old_points)} of old, expected one of each a seat")

@@ -1,9 +1,9 @@
-"""Boards for `compare`: the same deals for two versions of a bot, which meet each in every seat.
+"""The boards of `compare`: the same deals for two versions of a bot, which play every seat.
 
-A board is one deal, played twice for each seat: with NEW in it and with OLD in it, each bot of the field in the same
-other seat both times, and all bots made anew. Who sits next to whom changes with the seat and the board (`square`).
-What is counted is in `cutpurse.sdk.compare`, when to stop in `cutpurse.sdk.sprt`. The state on disk is written after
-every board, so a run that is broken off goes on where it was.
+A board is one deal, played twice for each seat: with NEW in it and with OLD in it. Each bot of the field sits in the
+same other seat both times, and all bots are fresh. The neighbours change with the seat and the board (`square`).
+`cutpurse.sdk.compare` does the counting, `cutpurse.sdk.sprt` decides when to stop. The state is saved after every
+board, so an interrupted run can resume.
 """
 
 from __future__ import annotations
@@ -33,38 +33,40 @@ from cutpurse.sdk.sprt import Design, Result, Sprt, State, Verdict
 
 __all__ = ["FAILING_BOARDS", "BoardResult", "ComparisonRun", "Compared", "compare", "field_for"]
 
-FAILING_BOARDS: Final = 5  # on which NEW was taken over, after which no more are played
+FAILING_BOARDS: Final = 5  # boards with a takeover of NEW after which the run ends
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What came of a comparison.
+    """The result of a comparison.
 
-    failures: the first of each bot that failed, also on a board that a state file told of: 0 is NEW, 1 OLD, then the
-    field. taken_over: by bot in the same order, the boards on which it was taken over in a match. There is no verdict
-    if NEW was on any: its version that works may be better or worse than what was played.
+    There is no verdict if NEW was taken over on any board: a version without that fault may be better or worse.
+
+    Attributes:
+        failures: The first failure of each bot, including those in the state file: bot 0 is NEW, 1 OLD, then the field.
+        taken_over: By bot in the same order, the number of boards on which it was taken over in a match.
     """
 
     result: Result
     failures: tuple[Failure, ...]
-    resumed: int  # boards that a state file told of
+    resumed: int  # boards from the state file
     bots: tuple[str, ...]  # names: NEW, OLD, then the field
     taken_over: tuple[int, ...]
     is_same: bool = False  # NEW and OLD are the same bot, so the run ended early
 
     @property
     def has_verdict(self) -> bool:
-        """Whether the verdict of `result` stands."""
+        """Whether the verdict of `result` is valid."""
         return not self.taken_over[0]
 
 
 @dataclass(frozen=True, slots=True)
 class BoardResult:
-    """What came of one board."""
+    """The result of one board."""
 
     difference: float  # in scaled place points
-    failures: tuple[Failure, ...]  # the first of each bot
-    taken_over: frozenset[int]  # bots that were taken over in a match of it
+    failures: tuple[Failure, ...]  # the first failure of each bot
+    taken_over: frozenset[int]  # bots that were taken over in one of its matches
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class ComparisonRun:
     field: tuple[BotMaker, ...]  # the bots of the other seats
     seed: int | str
     settings: dict[str, object]
-    first: int = 0  # the number of the first board to be played
+    first: int = 0  # number of the first board to play
 
     def batch(self, numbers: range) -> list[BoardResult]:
         """Play several boards."""
@@ -85,7 +87,7 @@ class ComparisonRun:
 
     def board(self, number: int) -> BoardResult:
         """Play one board."""
-        # Player 0 is the compared bot, the others are the field.
+        # Player 0 is NEW or OLD, the others are the field.
         rows = sorted(square(len(self.field) + 1, self.seed, number), key=lambda row: row.index(0))
         taken_over: set[int] = set()
         failures: dict[int, Failure] = {}
@@ -109,7 +111,7 @@ class ComparisonRun:
         return BoardResult(difference, tuple(failures.values()), frozenset(taken_over))
 
     def identity(self) -> dict[str, object]:
-        """What a saved state must agree with: everything that the differences depend on."""
+        """Return everything that the differences depend on; a saved state must have the same."""
         return {
             "game": self.rules.words.game,
             "rules": self.rules.words.version,
@@ -123,7 +125,7 @@ class ComparisonRun:
 
 
 def _fingerprint(maker: BotMaker) -> str:
-    """A bot by its name and, for a file, a hash of its bytes: an edited bot is another."""
+    """Return a bot's name and, for a file, a hash of its bytes, since an edited bot is a different one."""
     file = Path(maker.file)
     if not maker.file.endswith(".py") or not file.is_file():
         return maker.name
@@ -131,12 +133,12 @@ def _fingerprint(maker: BotMaker) -> str:
 
 
 def _is_one_bot(new: BotMaker, old: BotMaker) -> bool:
-    """Return whether both names lead to the same class or command."""
+    """Return whether both are the same class or command."""
     return new.make is old.make or (bool(new.spec) and new.spec == old.spec)
 
 
 def _has_same_code(new: BotMaker, old: BotMaker) -> bool:
-    """Return whether two files have the same bytes, and the same class of them plays."""
+    """Return whether both are the same class name, from files with the same bytes."""
     if getattr(new.make, "__qualname__", "") != getattr(old.make, "__qualname__", None):
         return False
     files = Path(new.file), Path(old.file)
@@ -144,7 +146,7 @@ def _has_same_code(new: BotMaker, old: BotMaker) -> bool:
 
 
 def field_for(bots: Sequence[str | BotMaker], seats: int) -> tuple[BotMaker, ...]:
-    """The bots of the other seats: those given, over and over until all are taken.  Raises UsageError for too many."""
+    """Return the bots of the other seats, repeating `bots` until all are filled.  Raises UsageError for too many."""
     if not bots or len(bots) > seats - 1:
         raise UsageError(
             f"a field of {len(bots)} bots does not fit {seats} seats, one of which is taken; give 1 to {seats - 1}"
@@ -169,13 +171,28 @@ def compare(
 ) -> Compared:
     """Play boards until it is clear whether NEW is better than OLD, or `design.max_boards` are played.
 
-    Once NEW was taken over in a match there will be no verdict. The run then ends when NEW has been taken over on
-    `FAILING_BOARDS` boards, or `design.min_boards` are played: so it shows how often NEW fails, and not much more.
-    If NEW and OLD are the same bot, the run ends after `design.min_boards` boards too, with the verdict "not better".
-    Two files of the same bytes count as such until they differ on a board: what they read may differ.
+    If NEW was taken over in a match, there is no verdict. The run then ends after `design.min_boards` boards, or when
+    NEW was taken over on `FAILING_BOARDS` boards. That is enough to show how often NEW fails.
 
-    state: a file to go on from, if it is there, and to keep the boards in. progress: told after every board.
-    Raises UsageError for what does not exist, and for a state of another comparison.
+    If NEW and OLD are the same bot, the run also ends after `design.min_boards` boards, with the verdict "not better".
+    Two files with the same bytes count as the same bot until they differ on a board, since they may read different
+    data.
+
+    Args:
+        game: Name of the game.
+        new: The new version: name, file or class.
+        old: The old version, likewise.
+        field: Bots of the other seats, repeated until all are filled.
+        seats: Number of seats. Default: the game's usual number.
+        seed: Determines the deals and seats.
+        settings: Game settings that differ from their defaults.
+        jobs: Number of processes.
+        design: Effect to detect, error rates and number of boards. Default: `Design()`.
+        state: File to save the boards in, and to resume from if it exists.
+        progress: Called after every board.
+
+    Raises:
+        UsageError: For unknown names, impossible values, and the state of another comparison.
     """
     rules = game_named(game)
     seats = rules.usual_seats if seats is None else seats
@@ -227,17 +244,19 @@ def compare(
 
 
 def _is_failing(state: State, new_taken_over: int) -> bool:
-    """Whether it is clear enough how often NEW fails, so that no more boards are wanted."""
+    """Return whether the run has shown well enough how often NEW fails."""
     return new_taken_over >= FAILING_BOARDS or (new_taken_over > 0 and state.boards >= state.design.min_boards)
 
 
 def _load(
     path: Path, mine: dict[str, object], design: Design, taken_over: list[int]
 ) -> tuple[State, dict[int, Failure]]:
-    """Read the state in a file, or begin one if there is none, and the first failure of each bot by then.
+    """Read the state file, or begin a new state if there is none; also return the first failure of each bot.
 
-    Adds to `taken_over`, by bot, on how many boards it was taken over. Raises UsageError for a state of another
-    comparison, and for one in which a bot failed under the earlier rule of places.
+    Adds to `taken_over`, by bot, the number of boards on which it was taken over.
+
+    Raises:
+        UsageError: If the state belongs to another comparison, or has failures counted by the earlier rule of places.
     """
     try:
         saved = json.loads(path.read_text(encoding="utf-8"))
@@ -272,7 +291,7 @@ def _load(
 def _save(
     path: Path, mine: dict[str, object], state: State, failures: Mapping[int, Failure], taken_over: Sequence[int]
 ) -> None:
-    """Write the state beside its place, then put it there, so that the file is whole at any time."""
+    """Write the state to a new file and move it into place, so that the file is complete at any time."""
     failed = [{**asdict(failures[bot]), "cause": failures[bot].cause.value, "trace": ""} for bot in sorted(failures)]
     saved = {"comparison": mine, "test": state.to_json(), "failures": failed, "taken_over": list(taken_over)}
     text = json.dumps(saved, indent=1)

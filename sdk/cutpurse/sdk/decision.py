@@ -1,6 +1,6 @@
-"""A question as it is put to a bot, with everything it may answer.
+"""A question to a bot, with everything it may answer.
 
-This module knows no game and asks nobody; whoever drives a match makes these.
+This module knows no game and asks nobody: the code that drives a match creates the decisions.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from cutpurse.sdk.views.base import GameView
 
 __all__ = ["Decision", "Option", "illegal_text", "offered_text", "option_of"]
 
-OPTIONS_SHOWN: Final = 6  # in a line about a failure
+OPTIONS_SHOWN: Final = 6  # most options listed in a message about a failure
 
 
 class Decision:
-    """A question; answer it with one of `options`, or with its index.
+    """One question; answer it with one of `options`, or with its index.
 
-    `acts` and `safe` may be what makes them; it is called when they are first looked at.
+    `acts` and `safe` may be functions. They are called when the values are first read.
     """
 
-    # `_notes` and `_time_left` are there only where somebody keeps them: of millions of decisions in local play, none.
+    # `_notes` and `_time_left` are set only by servers' matches; the millions of decisions in local play do without.
     __slots__ = ("_made", "_notes", "_options", "_safe", "_time_left", "_view", "ask", "number")
     _notes: NoteBuffer
     _time_left: Callable[[], tuple[float, float]]
@@ -42,7 +42,7 @@ class Decision:
         safe: Callable[[], agenda.Option],
         view: GameView[Any],
     ) -> None:
-        self.number = number  # counts the decisions that your seat was put with more than one option, from 0
+        self.number = number  # counts your seat's decisions with more than one option, from 0
         self.ask = ask  # the question's name: "go_on_or_stop"
         self._made = acts
         self._safe: Callable[[], agenda.Option] | agenda.Option = safe
@@ -57,7 +57,7 @@ class Decision:
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """Everything you may answer, never nothing."""
+        """Everything you may answer; never empty."""
         if self._options is None:
             view = self._view
             self._options = tuple([Option(act, view, index) for index, act in enumerate(self._acts)])
@@ -65,14 +65,14 @@ class Decision:
 
     @property
     def count(self) -> int:
-        """How many options there are."""
+        """The number of options."""
         return len(self._acts)
 
     @property
     def safe(self) -> Option:
-        """The answer that is taken for a bot which gives none.
+        """The answer that is taken for a bot that gives none.
 
-        Raises WrongDecision if it is first looked at when the question is answered already.
+        Raises WrongDecision if it is first read after the question was answered.
         """
         if callable(self._safe):
             self._safe = self._safe()
@@ -85,7 +85,7 @@ class Decision:
 
     @property
     def rule(self) -> str:
-        """The number of the rule that asks: "GR-3.5"."""
+        """The number of the rule that asks the question: "GR-3.5"."""
         return self._question.first_rule()
 
     @property
@@ -95,16 +95,16 @@ class Decision:
         return question
 
     def find(self, text: str) -> Option:
-        """Return the option that reads like this.  Raises KeyError, which lists what there is."""
+        """Return the option with this text.  Raises KeyError, which lists the options."""
         for option in self.options:
             if option.text == text:
                 return option
         raise KeyError(f"{text!r} is not offered; there are: {', '.join(repr(one.text) for one in self.options)}")
 
     def note(self, text: object) -> None:
-        """Say something about this decision, before you answer it, for nobody but yourself.
+        """Write a note about this decision before you answer it. Only you can read it.
 
-        On a server it is kept with the match, see `cutpurse bot logs`; elsewhere it is a line on stderr.
+        A server stores it with the match, see `cutpurse bot logs`. Elsewhere it is a line on stderr.
         """
         try:
             notes = self._notes
@@ -115,17 +115,17 @@ class Decision:
 
     @property
     def base_left_s(self) -> float:
-        """For how many seconds more you may think for nothing; below 0: so long has it cost your bank.
+        """Seconds of base time left. Below 0, the time that your bank has paid so far.
 
-        Endless where no clock runs, as in local play.
+        Infinite where no clock runs, as in local play.
         """
         return self._left()[0]
 
     @property
     def bank_left_s(self) -> float:
-        """How many seconds your bank holds now, for all that is left of the match; endless where no clock runs.
+        """Seconds in your bank now, for the rest of the match; infinite where no clock runs.
 
-        With an empty bank and no base left the safe option is taken.
+        With an empty bank and no base time left, the safe option is taken.
         """
         return self._left()[1]
 
@@ -136,11 +136,11 @@ class Decision:
             return math.inf, math.inf
 
     def keep_time(self, time_left: Callable[[], tuple[float, float]]) -> None:
-        """For whoever puts this question: what tells how much is left of the base and of the bank, in seconds."""
+        """Set the function that returns the base time and the bank left, in seconds. For the code that asks."""
         self._time_left = time_left
 
     def keep_notes(self, notes: NoteBuffer) -> None:
-        """For whoever puts this question: here is what its bot has to say gathered."""
+        """Set the buffer that collects the bot's notes on this question. For the code that asks."""
         self._notes = notes
 
     def __repr__(self) -> str:
@@ -148,32 +148,32 @@ class Decision:
 
 
 def option_of(answer: object) -> object:
-    """Convert a bot's answer for the engine: the option within, a whole number of any type, or the value itself."""
+    """Convert a bot's answer for the engine: the raw option, a whole number of any type as int, or the value itself."""
     if isinstance(answer, Option):
         return answer.raw
     if type(answer) is int:
-        return answer  # the question below takes microseconds on Python 3.11
+        return answer  # the check below takes microseconds on Python 3.11
     if isinstance(answer, SupportsIndex) and not isinstance(answer, bool):
         try:
-            return index(answer)  # such as a number of numpy
-        except Exception:  # an array of them, say, or a fraction: no number after all
+            return index(answer)  # such as a numpy integer
+        except Exception:  # such as an array or a fraction
             return answer
     return answer
 
 
 def offered_text(decision: Decision) -> str:
-    """Format the options in a line: the first of them, and how many more."""
+    """Format the first options in one line, and the number of the others."""
     more = f" and {decision.count - OPTIONS_SHOWN} more" if decision.count > OPTIONS_SHOWN else ""
     return ", ".join(repr(option.text) for option in decision.options[:OPTIONS_SHOWN]) + more
 
 
 def illegal_text(decision: Decision, answer: object) -> str:
-    """Say what was possible and what a bot answered: "has options 0-1: 'stop', 'draw once more'; it answered 7"."""
+    """Describe the options and what the bot answered: "has options 0-1: 'stop', 'draw once more'; it answered 7"."""
     return f"has options 0-{decision.count - 1}: {offered_text(decision)}; it answered {_answer_text(answer)}"
 
 
 def _answer_text(answer: object) -> str:
-    """Describe an answer that is none of the options, and what was perhaps forgotten."""
+    """Describe an answer that is no option, with a hint at the likely mistake."""
     shown = answer_text(answer)
     if answer is None:
         return "None (is a `return` missing?)"

@@ -1,18 +1,18 @@
-"""What can go wrong outside the engine, and the exit code of each; the tree is that of `cutpurse.engine.errors`.
+"""The errors outside the engine, and the exit code of each; they extend the tree of `cutpurse.engine.errors`.
 
 CutpurseError                 1   the run failed
-|-- NotAuthorised             6   there is no token, or it is not good for this; or no trust in the server
-|-- ServerRefused             1   a server that does not let this bot play, or plays something else
-|-- ServerUnreachable         5   no server answers there
-|-- UsageError                2   asked for something that does not exist or makes no sense
+|-- NotAuthorised             6   no token, a token without the scope, or a server that is not trusted
+|-- ServerRefused             1   a server rejects this bot, or plays something else
+|-- ServerUnreachable         5   no server answers at this address
+|-- UsageError                2   a request that names something unknown or makes no sense
 |   |-- BotNotLoaded          3   a bot's file or class is no bot
-|   |   `-- ProgramNotStarted 3   a program that should play as a bot has not dialled in
-|   |-- ExtraMissing          2   a part of the distribution is not installed
-|   |-- NotFound              4   a file, or something of a server, that is not there
-|   `-- RecordError           1   a record does not hold
-`-- BotFault                  3   a bot did what it may not
+|   |   `-- ProgramNotStarted 3   a program that should play as a bot did not connect
+|   |-- ExtraMissing          2   an optional part of the distribution is not installed
+|   |-- NotFound              4   a file or a server's object does not exist
+|   `-- RecordError           1   a record cannot be verified
+`-- BotFault                  3   a bot broke the rules
     `-- ProgramFailed         3   a program that plays as a bot gave no answer
-        `-- ProgramGone       3   a program that plays as a bot has left its match, so it answers nothing more
+        `-- ProgramGone       3   a program that plays as a bot left its match and answers nothing more
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ INTERRUPTED: Final = 130
 
 
 class BotNotLoaded(UsageError):
-    """A file or class that was named as a bot is none."""
+    """A file or class that was given as a bot, but is none."""
 
 
 class ProgramNotStarted(BotNotLoaded):
-    """A program that should play as a bot ended, was refused or said nothing before it had dialled in."""
+    """A program that should play as a bot ended, was refused or stayed silent before it connected."""
 
 
 class ExtraMissing(UsageError):
-    """What a command needs is not installed; the text says how to install it."""
+    """A command's requirement is not installed; the text says how to install it."""
 
 
 class NotFound(UsageError):
-    """A file, or something of a server, is not there."""
+    """A file, or a server's object, that does not exist."""
 
 
 class ProgramFailed(BotFault):
@@ -70,24 +70,28 @@ class ProgramFailed(BotFault):
 
 
 class ProgramGone(ProgramFailed):
-    """A program that plays as a bot has ended, or has lost or given up its match: it answers nothing more in it."""
+    """A program that plays as a bot ended, or left or lost its match. It answers nothing more in it."""
 
 
 class NotAuthorised(CutpurseError):
-    """There is no token, or not one for this; or the server is not the one that is trusted."""
+    """There is no token, it lacks the scope, or the server is not trusted."""
 
 
 class ServerRefused(CutpurseError):
-    """A server does not let this bot play (any more), or what it says makes no sense here."""
+    """A server rejects this bot, or sends something that makes no sense here."""
 
 
 class ServerUnreachable(CutpurseError):
-    """No server answers there."""
+    """No server answers at this address."""
 
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
-    """Around the imports of a command whose needs are an extra.  Raises ExtraMissing with the line that installs it."""
+    """Report a missing import within the block as an extra to install.
+
+    Raises:
+        ExtraMissing: With the line that installs `extra`.
+    """
     try:
         yield
     except ModuleNotFoundError as problem:

@@ -1,4 +1,4 @@
-"""Ladders written down in TOML: a `[[ladder]]` table each.
+"""Ladders defined in a TOML file, each in a `[[ladder]]` table.
 
     [[ladder]]
     name = "greed-duel"
@@ -16,7 +16,7 @@
     frozen = 2027-01-31T18:00:00+01:00
     house = ["random"]
 
-Name and game are needed. This module knows what can be written, and leaves it to a league what can be played.
+Only name and game are required. This module checks the form; the league checks whether such a ladder can be played.
 """
 
 from __future__ import annotations
@@ -55,7 +55,12 @@ _MOST: Final = 2**32 - 1
 
 
 def read_ladders(path: str | os.PathLike[str]) -> list[ladder_pb2.LadderDefined]:
-    """The ladders of a file, in its order.  Raises NotFound for no such file, UsageError for what it does not say."""
+    """Read the ladders of a file, in order.
+
+    Raises:
+        NotFound: If the file does not exist.
+        UsageError: If it does not define ladders.
+    """
     file = Path(path)
     written = read_toml(file, f"no file {file} with ladders")
     tables = written.pop("ladder", None)
@@ -74,10 +79,14 @@ def read_ladders(path: str | os.PathLike[str]) -> list[ladder_pb2.LadderDefined]
 
 
 def moment_ms(given: object, what: str) -> int:
-    """A moment as ms since 1970; a date is its beginning, and what names no zone is in this machine's.
+    """Convert a time to ms since 1970; a date means its beginning, and the default time zone is this machine's.
 
-    given: a date, a datetime, or their text as 2027-01-31 or 2027-01-31T18:00+01:00. Raises UsageError, which names
-    `what`.
+    Args:
+        given: A date, a datetime, or text such as 2027-01-31 or 2027-01-31T18:00+01:00.
+        what: Names the value in errors.
+
+    Raises:
+        UsageError: If it is no such time.
     """
     moment = given
     if isinstance(given, str):
@@ -99,7 +108,7 @@ def moment_ms(given: object, what: str) -> int:
 
 
 def board_kind(given: object, what: str) -> ladder_pb2.BoardKind.ValueType:
-    """The kind of boards that has this name.  Raises UsageError, which names `what`."""
+    """Return the kind of boards with this name.  Raises UsageError, which names `what`."""
     kinds = {
         name.removeprefix("BOARD_KIND_").lower(): number for name, number in ladder_pb2.BoardKind.items() if number
     }

@@ -1,11 +1,11 @@
-"""A league, asked: ladders, rankings, matches and bots, of a server that runs or of its database file.
+"""The calls of a league: ladders, rankings, matches and bots, of a running server or of its database file.
 
-Both answer the messages of ladder.proto, so whoever asks needs to know one kind of `League`. What a server says in
-refusal becomes an error of the command line, by the reason that it gives. A league in a file is brought by the part
-that knows the database, under the entry point `db` of the group `cutpurse.leagues`. This module knows no command.
+Both answer with the messages of ladder.proto, so callers need only `League`. A server's refusal becomes an error of the
+command line, chosen by its reason. The package that reads databases provides the entry point `db` of the group
+`cutpurse.leagues`. This module knows no command.
 
-A bot is written `owner/name:version`; without the owner it is the caller's own, without the version the newest, or
-every version where a list is asked for.
+A bot is written `owner/name:version`. Without an owner, it is the caller's own bot. Without a version, it is the
+newest, or every version in lists.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ __all__ = [
     "format_bot_name",
 ]
 
-PATIENCE_S: Final = 15.0  # for an answer; bad tokens may be held up for 5
+PATIENCE_S: Final = 15.0  # seconds to wait for an answer; the server delays bad tokens by up to 5
 GROUP: Final = "cutpurse.leagues"
 LACKS: Final = "tells nothing of its league: it is older than this program"
-LOCAL: Final = "local"  # the owner of what plays where no token is asked for
-MOST_BYTES: Final = 64 * 1024 * 1024  # of an answer: a page of matches is some 300 KB, a ranking of 10,000 some 2 MB
+LOCAL: Final = "local"  # the owner of bots on servers that need no token
+MOST_BYTES: Final = 64 * 1024 * 1024  # largest answer; a page of matches has 300 KB, 10,000 rankings 2 MB
 
 _OPTIONS: Final = (
     ("grpc.enable_http_proxy", 0),
-    ("grpc.keepalive_time_ms", 30_000),  # so that who watches learns of a server that is gone
+    ("grpc.keepalive_time_ms", 30_000),  # so that watch calls notice when the server is gone
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.max_receive_message_length", MOST_BYTES),
     ("grpc.use_local_subchannel_pool", 1),
@@ -74,13 +74,13 @@ _BY_CODE: Final[dict[grpc.StatusCode, type[CutpurseError]]] = {
 
 
 class League:
-    """The calls of LadderService, each a function of its request; those that stream give an iterator.
+    """The calls of LadderService, each a function of its request; streaming calls return an iterator.
 
-    Each raises NotFound, NotAuthorised, UsageError, ServerUnreachable or ServerRefused, as the case may be.
+    Each raises NotFound, NotAuthorised, UsageError, ServerUnreachable or ServerRefused.
     """
 
     def __init__(self, ask: Callable[[str, Message], Any]) -> None:
-        """ask: answers a call by its name and request."""
+        """Create a league.  `ask` answers a call by its name and request."""
         pb = ladder_pb2
         self.ListLadders: Callable[[pb.ListLaddersRequest], pb.ListLaddersResponse] = partial(ask, "ListLadders")
         self.CreateLadder: Callable[[pb.CreateLadderRequest], pb.CreateLadderResponse] = partial(ask, "CreateLadder")
@@ -107,9 +107,10 @@ class League:
 def rankings(
     league: League, ladder: str, every_version: bool = False, limit: int | None = None
 ) -> list[ladder_pb2.Ranking]:
-    """Who stands where, the best first, of all pages together; with `limit` the first so many.
+    """Return the rankings of all pages, the best first; with `limit`, only the first ones.
 
-    Whoever a match moved between two pages stands where he was told first. Raises as the calls of `League` do.
+    A bot that moves between two pages meanwhile is listed once, at its first position. Raises what the calls of
+    `League` raise.
     """
     return list(islice(ranking_pages(league.ListRankings, ladder, every_version, limit or 0), limit))
 
@@ -120,7 +121,14 @@ def ranking_pages(
     every_version: bool = False,
     limit: int = 0,
 ) -> Iterator[ladder_pb2.Ranking]:
-    """Yield the rankings of all pages, each bot once; a page is requested when it is needed.  limit: bots per page."""
+    """Yield the rankings of all pages, each bot once; a page is requested when it is needed.
+
+    Args:
+        ask: Requests one page.
+        ladder: Name of the ladder.
+        every_version: List all versions of each bot.
+        limit: Bots per page; 0 means the server's default.
+    """
     told, after = set[tuple[str, str, str]](), 0
     while True:
         page = ask(ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version, limit=limit, after=after))
@@ -128,7 +136,7 @@ def ranking_pages(
             if (name := (one.bot.owner, one.bot.bot, one.bot.version)) not in told:
                 told.add(name)
                 yield one
-        if page.next <= after:  # the last; or a server that is wrong
+        if page.next <= after:  # the last page, or a server that sends the same page again
             return
         after = page.next
 
@@ -142,11 +150,19 @@ def league_at(
     *,
     as_stranger: bool = False,
 ) -> Iterator[League]:
-    """Open the league of a server, or with `db` that of a database file, for the length of a block.
+    """Open the league of a server, or with `db` that of a database file, for the length of the block.
 
-    patience_s: how long an answer is waited for. as_stranger: only what is public is told, whoever asks and whatever
-    token he has. Raises UsageError for both at once, NotFound for no such file, ExtraMissing where databases cannot be
-    read.
+    Args:
+        server: Server address, see `cutpurse.sdk.run`.
+        ca: PEM file with certificates to trust.
+        db: Database file.
+        patience_s: Seconds to wait for each answer.
+        as_stranger: Return only public data; a token is not used.
+
+    Raises:
+        UsageError: If both a server and a file are given.
+        NotFound: If the file does not exist.
+        ExtraMissing: If the packages that read databases are not installed.
     """
     if db is None:
         with _remote(dialling(server, ca, as_stranger=as_stranger), patience_s) as league:
@@ -159,14 +175,19 @@ def league_at(
 
 
 def problem_of(reason: str, text: str) -> CutpurseError:
-    """Return the error class for a reason (of ErrorReason, without its prefix)."""
+    """Return the error for a reason (an ErrorReason without its prefix)."""
     return _BY_REASON.get(reason, ServerRefused)(text)
 
 
 def bot_name(text: str, is_owner_enough: bool = False) -> ladder_pb2.BotName:
-    """Parse `owner/name:version`, `name`, or what is between.  Raises UsageError.
+    """Parse `owner/name:version`; owner and version are optional.
 
-    is_owner_enough: `owner/` is any bot of that owner.
+    Args:
+        text: The text to parse.
+        is_owner_enough: Accept `owner/`, which means every bot of that owner.
+
+    Raises:
+        UsageError: If the text names no bot.
     """
     rest, colon, version = text.partition(":")
     owner, slash, bot = rest.rpartition("/")
@@ -178,7 +199,7 @@ def bot_name(text: str, is_owner_enough: bool = False) -> ladder_pb2.BotName:
 
 
 def format_bot_name(bot: ladder_pb2.BotName) -> str:
-    """Format a bot's name: without the owner if there is none, without an empty version."""
+    """Format a bot's name, without a missing owner or version."""
     name = printable(bot.bot, 64)
     if bot.owner not in ("", LOCAL):
         name = f"{printable(bot.owner, 64)}/{name}"
@@ -222,14 +243,14 @@ def _remote(to: Dialling, patience_s: float) -> Iterator[League]:
 
 
 class Following(Iterator[ladder_pb2.WatchMatchResponse]):
-    """What a server tells of a match that is watched, on a connection of its own.
+    """The messages of a watched match, received on a connection of its own.
 
-    Of all calls on a connection a server answers so many at once, and who watches holds his for as long as a match
-    lasts: on one with other calls a few watchers would keep those waiting.
+    A server answers a limited number of calls per connection, and a watch call lasts as long as its match. On a shared
+    connection a few watch calls would block all others.
     """
 
     def __init__(self, request: Message, to: Dialling, among: set[Following]) -> None:
-        """among: where it is as long as it lasts."""
+        """Open the call.  `among` holds this object until it is closed."""
         self._among = among
         self._own = to.blocking_channel(_OPTIONS)
         among.add(self)
@@ -237,7 +258,7 @@ class Following(Iterator[ladder_pb2.WatchMatchResponse]):
         self._pieces = _pieces(stub.WatchMatch(request, metadata=to.metadata), to)
 
     def __next__(self) -> ladder_pb2.WatchMatchResponse:
-        """Wait for the next message.  Raises as the calls of `League` do."""
+        """Wait for the next message.  Raises what the calls of `League` raise."""
         try:
             piece: ladder_pb2.WatchMatchResponse = next(self._pieces)
         except BaseException:
@@ -246,7 +267,7 @@ class Following(Iterator[ladder_pb2.WatchMatchResponse]):
         return piece
 
     def close(self) -> None:
-        """End the stream.  May be called again, and on any thread: a thread that waits for the next message raises."""
+        """End the stream. May be called repeatedly and on any thread; a thread that waits for a message raises."""
         self._among.discard(self)
         self._own.close()
 
@@ -261,8 +282,14 @@ def _pieces(call: Any, to: Dialling) -> Iterator[Any]:
 
 
 def refusal(error: grpc.RpcError, to: Dialling, lacks: str = LACKS) -> CutpurseError:
-    """Turn the status of a call into an error of the command line.  lacks: what a server without the call does."""
-    call: Any = error  # what is raised is a Call as well; its types do not say so
+    """Convert the status of a failed call to an error of the command line.
+
+    Args:
+        error: The failed call.
+        to: The server.
+        lacks: What to say of a server that does not have the call.
+    """
+    call: Any = error  # Any: a raised RpcError is also a grpc.Call, which its type does not say
     address, code, text = to.address, call.code(), call.details() or ""
     if any(words in text for words in UNTRUSTED):
         return NotAuthorised(f"the server at {address} has a certificate that is not trusted here: --ca FILE")
@@ -276,7 +303,7 @@ def refusal(error: grpc.RpcError, to: Dialling, lacks: str = LACKS) -> CutpurseE
 
 
 def _reason(call: Any) -> str:
-    """Why a call was refused, by the protocol's list; empty if the server gave no reason."""
+    """Return the reason of a refusal, as in ErrorReason; empty if the server gave none."""
     for key, value in call.trailing_metadata() or ():
         if key == "grpc-status-details-bin" and isinstance(value, bytes):
             try:

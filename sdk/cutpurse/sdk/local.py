@@ -1,11 +1,10 @@
-"""Matches played here, in this process or several, without a server.
+"""Matches played on this machine without a server, in one process or several.
 
     played = play("greed", ["my_bot.py", "random", "random"], matches=100, seed=7)
     print(played.seats[0].mean_place)
 
-Match i has the key `match_key(seed, i)` and the seats `arrangement(n, seed, i)`: so a run can be played again, and
-gives the same results in any number of processes. Each other process loads the bots anew, once. This module knows no
-terminal.
+Match i has the key `match_key(seed, i)` and the seats `arrangement(n, seed, i)`. So a run can be repeated, with the
+same results in any number of processes. Every other process loads the bots once. This module knows no terminal.
 """
 
 from __future__ import annotations
@@ -41,21 +40,21 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a bot did wrong: it raised, or gave answers that were not offered."""
+    """A bot's failure: an exception, or an answer that was not offered."""
 
-    bot: int  # its place among the bots of the run
+    bot: int  # index in the bots of the run
     name: str
     file: str
     match: int
     seat: int
-    decision: int | None  # None: outside of a decision, in `__init__`, `start` or `end`
+    decision: int | None  # None outside a decision: in `__init__`, `start` or `end`
     ask: str
     cause: EndCause
     reason: str
     trace: str = ""
 
     def text(self) -> str:
-        """One line: file, match, decision, question and error."""
+        """Describe the failure in one line: bot, match, seat, decision, question and error."""
         where = f"decision {self.decision} ({self.ask})" if self.decision is not None else self.ask
         what = "crashed" if self.cause is EndCause.CRASHED else "answered illegally"
         return f"bot {self.name} {what} in match {self.match}, seat {self.seat}, {where}: {self.reason}"
@@ -63,44 +62,44 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class LocalMatch:
-    """A match of a run; the tuples are by bot, in the order in which the bots were given."""
+    """A match of a run; each tuple has one entry per bot, in the order the bots were given."""
 
     match: int
     places: tuple[int, ...]
     scores: tuple[int, ...]
     end_causes: tuple[str, ...]
-    seats: tuple[int, ...]  # where each bot sat
+    seats: tuple[int, ...]  # seat of each bot
     decisions: int
 
 
 @dataclass(frozen=True, slots=True)
 class SeatTotals:
-    """How a bot fared over a run."""
+    """The results of one bot over a run."""
 
     bot: str
     first_places: int
     mean_place: float
     mean_score: float
-    taken_over: int = 0  # matches in which its seat was taken over, and so came last
+    taken_over: int = 0  # matches in which its seat was taken over, so that it came last
 
 
 @dataclass(frozen=True)
 class LocalRun:
-    """A run that is over."""
+    """The results of a finished run."""
 
     game: str
     matches: int
     decisions: int
     seconds: float
     seats: tuple[SeatTotals, ...]  # by bot
-    rows: tuple[LocalMatch, ...] = field(repr=False)  # empty if they were not to be kept
+    rows: tuple[LocalMatch, ...] = field(repr=False)  # empty with keep_rows=False
     failures: tuple[Failure, ...] = ()  # the first of each bot that failed
-    faults: tuple[int, ...] = ()  # how many of each bot
+    faults: tuple[int, ...] = ()  # count per bot
 
 
 @dataclass(frozen=True)
 class _Done:
-    """What one match gives back to the run, and from another process."""
+    """What one match returns to the run, possibly from another process."""
 
     row: LocalMatch
     failures: tuple[Failure, ...]  # the first of each bot
@@ -122,16 +121,27 @@ def play(
     watch: Callable[[Match], None] | None = None,
     keep_rows: bool = True,
 ) -> LocalRun:
-    """Play matches and count them up.
+    """Play matches and add up the results.
 
-    bots: one a seat, each a name, a file, or a class (anything that makes a bot). jobs: processes; with more than one,
-    classes must be importable by name. record: a file that gets a line a match. progress: told how many matches of how
-    many are over. on_match: told of each that is over, in their order. watch: told of a match when it begins and after
-    every answer, in one process only. keep_rows: whether `Played.rows` has them all; without, as `on_match` is told of
-    each, a long run takes no more memory than a short one.
+    Args:
+        game: Name of the game.
+        bots: One per seat: a name, a file, or a class (anything that makes a bot).
+        matches: Number of matches.
+        seed: Determines deals and seats; the same seed repeats the run.
+        settings: Game settings that differ from their defaults.
+        jobs: Number of processes. With more than one, classes must be importable by name.
+        record: File that gets one line per match.
+        progress: Called with the number of finished matches and of all matches.
+        on_match: Called with each finished match, in order.
+        watch: Called with a match when it begins and after every answer; with one process only.
+        keep_rows: Fill `LocalRun.rows`. Without it, a long run takes no more memory than a short one.
 
-    Raises UsageError for what does not exist, CutpurseError for a record that cannot be written. A bot that fails
-    raises nothing: see `Played.failures`.
+    Returns:
+        The results. A failing bot raises nothing: see `LocalRun.failures`.
+
+    Raises:
+        UsageError: For unknown names and impossible values.
+        CutpurseError: If the record cannot be written.
     """
     rules = game_named(game)
     makers = bot_makers(bots)
@@ -170,7 +180,7 @@ def play(
 
 @dataclass(frozen=True)
 class _Run:
-    """What every match of a run has in common."""
+    """The common parameters of the matches of a run."""
 
     rules: type[Game]
     makers: tuple[BotMaker, ...]

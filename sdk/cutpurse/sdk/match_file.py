@@ -1,9 +1,9 @@
-"""Files of matches: the records that `play --record` writes, and the match files of a server, and whether they hold.
+"""Files of matches: the records of `play --record` and the match files of a server, and how to verify them.
 
-A match file has a head for each match, and after it the record if there is one; `docs/leaderboard.md` tells its fields.
-Nothing but the file is needed to check it: the promise about the deal is opened, the cards are dealt and every decision
-is played again, and what comes out is compared with what the file says. What a file alone cannot prove is named. This
-module reads no file and knows no server.
+A match file has a head for each match, followed by the record if there is one; `docs/leaderboard.md` lists the fields.
+The file alone is enough to verify it. The commitment to the deal is opened, the cards are dealt, every decision is
+replayed, and the result is compared with the file. The report names what a file alone cannot prove. This module reads
+no file and knows no server.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from cutpurse.games import game_named
 __all__ = ["SCHEMA", "MatchFileCheck", "FiledMatch", "Head", "HeadSeat", "check", "read_head", "read_matches"]
 
 SCHEMA: Final = "match/1"
-_BEGINS: Final = '{"schema":"match/'  # a head of whatever schema
+_BEGINS: Final = '{"schema":"match/'  # a head of any schema
 _DIGEST: Final = ',"digest":"'
-_HOUSE: Final = "house"  # the owner of the bots that a server brings along
-_NOBODY: Final = "local"  # the owner of bots that nobody in particular owns
+_HOUSE: Final = "house"  # the owner of a server's house bots
+_NOBODY: Final = "local"  # the owner of bots on servers that need no token
 _HEX: Final = re.compile(r"(?:[0-9a-f]{2})*")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 _VOID: Final = tuple(cause.value for cause in EndCause if cause.is_void)
@@ -37,7 +37,7 @@ _VOID: Final = tuple(cause.value for cause in EndCause if cause.is_void)
 
 @dataclass(frozen=True, slots=True)
 class HeadSeat:
-    """Who sat in a seat and how it ended; place and score are None in a void match."""
+    """The bot in a seat and its result; place and score are None in a void match."""
 
     owner: str
     bot: str
@@ -50,18 +50,18 @@ class HeadSeat:
 
     @property
     def named(self) -> str:
-        """As a bot of the match was told it: "ann/sneak"; without an owner where nobody in particular is."""
+        """The name sent to the bots of the match: "ann/sneak"; without the owner on servers that need no token."""
         return self.bot if self.owner == _NOBODY else f"{self.owner}/{self.bot}"
 
     @property
     def shown(self) -> str:
-        """As records name it: "ann/sneak 1.0"."""
+        """The name in records: "ann/sneak 1.0"."""
         return f"{self.named} {self.version}"
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a server knows of a match, as it was written down; `record` is the SHA-256 of the line that follows."""
+    """The facts that a server stored about a match; `record` is the SHA-256 of the line that follows."""
 
     board: str
     commitment: bytes
@@ -85,9 +85,10 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class FiledMatch:
-    """A match of a file: its head, if it has one, and the line of its record, if there is one.
+    """A match in a file: its head and the line of its record; either may be missing.
 
-    line: where it begins in the file, from 1.
+    Attributes:
+        line: Line number of its beginning in the file, from 1.
     """
 
     line: int
@@ -96,14 +97,14 @@ class FiledMatch:
     text: str | None
 
     def record(self) -> Record:
-        """Return the record.  Raises RecordError if there is none, or it is damaged."""
+        """Parse the record.  Raises RecordError if it is missing or damaged."""
         if self.text is None:
             raise RecordError("this match has no record, so it cannot be shown: the platform broke down in it")
         return read_record(self.text)
 
 
 class MatchFileCheck(NamedTuple):
-    """What was found to hold, and what the file alone cannot prove, in plain words."""
+    """The checks that passed, and what the file alone cannot prove, in plain words."""
 
     game: str
     seats: tuple[str, ...]
@@ -113,9 +114,14 @@ class MatchFileCheck(NamedTuple):
 
 # -- reading
 def read_matches(content: bytes | Iterable[bytes]) -> Iterator[FiledMatch]:
-    """Read the matches of a file, in order.  Raises RecordError, which names the line, for any other file.
+    """Yield the matches of a file, in order.
 
-    content: all of it, or its lines with their ends, as an open file gives them: then no more than a match is held.
+    Args:
+        content: All bytes, or the lines with their ends, as an open file yields them. With lines, at most one match is
+            in memory.
+
+    Raises:
+        RecordError: If it is no file of matches; names the line.
     """
     lines = enumerate(_lines(io.BytesIO(content) if isinstance(content, bytes) else content), 1)
     is_empty = True
@@ -139,7 +145,7 @@ def read_matches(content: bytes | Iterable[bytes]) -> Iterator[FiledMatch]:
 
 
 def _lines(content: Iterable[bytes]) -> Iterator[str]:
-    """Without their ends.  Raises RecordError for one that is no text, and for half a line end."""
+    """Yield the lines without their ends.  Raises RecordError for a line that is no text or ends with "\\r" alone."""
     for at, line in enumerate(content, 1):
         try:
             text = line.decode()
@@ -151,7 +157,7 @@ def _lines(content: Iterable[bytes]) -> Iterator[str]:
 
 
 def read_head(line: str) -> Head:
-    """Read the head on a line, if its bytes agree with its digest.  Raises RecordError, which says what is wrong."""
+    """Parse a head and check its digest.  Raises RecordError, which says what is wrong."""
     text, _, tail = line.rpartition(_DIGEST)
     if not text or not tail.endswith('"}'):
         raise RecordError("not a whole head of a match: such a line ends with its digest")
@@ -222,7 +228,7 @@ def _seat(seat: dict[str, Any]) -> HeadSeat:
 def _text(body: dict[str, Any], name: str) -> str:
     if not isinstance(body[name], str):
         raise TypeError(f"{name} is no text")
-    body[name].encode()  # raises for half a sign
+    body[name].encode()  # raises for half a surrogate pair
     return str(body[name])
 
 
@@ -252,7 +258,12 @@ def _moment(body: dict[str, Any], name: str) -> str:
 
 # -- checking
 def check(filed: FiledMatch) -> MatchFileCheck:
-    """Play a match of a file again and compare all that it says.  Raises RecordError, and UnknownGame for its game."""
+    """Replay a match and compare it with all that the file says.
+
+    Raises:
+        RecordError: If the file disagrees with itself or the replay.
+        UnknownGame: If the game is not installed.
+    """
     head = filed.head
     if head is None:
         record = filed.record()
@@ -287,10 +298,10 @@ def _check_the_deal(head: Head, checked: list[str]) -> None:
     try:
         settled = json.loads(head.params)
         kind = str(settled.get("boards", ""))
-        if kind:  # the same cards at several tables, or again
+        if kind:  # the same cards in several matches, or again
             settled["seats"] = _checked_tables(kind, settled["tables"])[head.match]
-        # Whoever asks for a match may choose its seed, to have the same cards again: the board follows from that seed,
-        # and another match may have had it. So the store keeps each such match under a board of its own.
+        # The requester of a match may choose its seed, to get the same cards again. The board follows from the seed,
+        # so another match may have it too. The store therefore saves each such match under a board of its own.
         is_chosen = bool(head.requested_by) and settled["board"] == chosen_board(head.seed)
         if is_chosen:
             wanted["board"] = settled["board"]
@@ -310,7 +321,10 @@ def _check_the_deal(head: Head, checked: list[str]) -> None:
 
 
 def _checked_tables(kind: str, tables: list[dict[str, Any]]) -> dict[str, list[dict[str, str]]]:
-    """Who sits in each match of a board.  Raises RecordError if that is no such board, or what a wrong form raises."""
+    """Return the bots in the seats of each match of a board.
+
+    Raises RecordError for an invalid board, and KeyError, TypeError or ValueError for another form.
+    """
     by_match = {str(table["match"]): list(table["seats"]) for table in tables}
     bots = [[(seat["owner"], seat["bot"], seat["version"]) for seat in seats] for seats in by_match.values()]
     if kind == "rotation":
@@ -329,7 +343,7 @@ def _checked_tables(kind: str, tables: list[dict[str, Any]]) -> dict[str, list[d
 
 
 def _check_the_head(head: Head) -> None:
-    """Check that what it says of the end of the match is consistent.  Raises RecordError."""
+    """Check that the head is consistent about the end of the match.  Raises RecordError."""
     is_void = head.void_cause is not None
     if is_void and head.void_cause not in _VOID:
         raise RecordError(f"a match is void for {' or '.join(_VOID)}, not for {head.void_cause!r:.100}")
@@ -397,7 +411,7 @@ def _compare_the_end(head: Head, match: Match) -> None:
 
 
 def _not_checked(head: Head) -> list[str]:
-    """Say what no file can prove."""
+    """Describe what no file can prove."""
     told = (
         f"that this commitment was told before the match: {head.commitment.hex()}; "
         "compare it with what a bot that played it was told: `cutpurse bot run` keeps it, with --json"

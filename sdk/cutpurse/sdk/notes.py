@@ -1,7 +1,7 @@
-"""What a bot has to say about its decisions, gathered for the log of its seat: by `Decision.note`, and what it prints.
+"""The notes of a bot on its decisions: those from `Decision.note`, and what it prints.
 
-What is printed is told apart by a context variable, so it belongs to the decision that the bot is thinking about in
-this thread or task; what a thread of the bot's own prints is only printed. This module knows no match and no server.
+A context variable assigns printed text to the decision that the bot is thinking about in this thread or task. Text from
+threads that the bot starts is printed but not noted. This module knows no match and no server.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from cutpurse.sdk.terminal import LossyStream
 
 __all__ = ["NOTE_MOST", "NoteBuffer", "about", "prints_are_noted"]
 
-NOTE_MOST: Final = 2_000  # bytes of UTF-8 that a server keeps of what is said at a time
+NOTE_MOST: Final = 2_000  # bytes of UTF-8 that a server stores per note
 
 
 class NoteBuffer:
-    """What is said until it is taken, as one text: its beginning, and how much more there was."""
+    """The text added since it was last taken: its beginning, and its full length."""
 
     __slots__ = ("_parts", "_said", "_size")
 
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self._size = 0  # of the parts, in signs
-        self._said = 0  # signs, those that were not kept too
+        self._size = 0  # of the parts, in characters
+        self._said = 0  # characters added, including those not stored
 
     def add(self, text: str) -> None:
-        """Say something more."""
+        """Append text."""
         self._said += len(text)
         if self._size < NOTE_MOST:
             part = text[: NOTE_MOST - self._size]
@@ -38,11 +38,11 @@ class NoteBuffer:
             self._parts.append(part)
 
     def add_line(self, text: str) -> None:
-        """Say something that is a line, or several."""
+        """Append one or several whole lines."""
         self.add(text if text.endswith("\n") else text + "\n")
 
     def take(self) -> str:
-        """Return what was printed since the last call, without the last line end; at most NOTE_MOST bytes in UTF-8."""
+        """Return and clear the text, without its last line end; at most NOTE_MOST bytes in UTF-8."""
         if not self._said:
             return ""
         text, said = "".join(self._parts), self._said
@@ -60,17 +60,17 @@ _about: ContextVar[NoteBuffer | None] = ContextVar("_about", default=None)
 
 @contextmanager
 def about(notes: NoteBuffer | None) -> Iterator[None]:
-    """What is printed in this thread or task meanwhile is added to these notes, where `prints_are_noted`."""
+    """Add what this thread or task prints within the block to `notes`, while `prints_are_noted`."""
     before = _about.get()
     _about.set(notes)
     try:
         yield
     finally:
-        _about.set(before)  # no `reset`: a task that is given up may be cleaned up in another context
+        _about.set(before)  # no `reset`: an abandoned task may be cleaned up in another context
 
 
 class _Noted(LossyStream):
-    """A text stream that also tells the notes what is written to it."""
+    """A text stream that also adds what is written to the current notes."""
 
     def write(self, text: str) -> int:
         if (notes := _about.get()) is not None:
@@ -78,13 +78,13 @@ class _Noted(LossyStream):
         return super().write(text)
 
 
-_noted: Final[list[tuple[_Noted, _Noted]]] = []  # stdout and stderr, for each who wants them noted
+_noted: Final[list[tuple[_Noted, _Noted]]] = []  # stdout and stderr, once per open block
 
 
 @contextmanager
 def prints_are_noted() -> Iterator[None]:
-    """What is printed goes where it always goes, and to the notes that it is `about`. Bots may run side by side."""
-    streams: Any = sys  # whose stdout and stderr need no more than what `_Noted` has
+    """Add what is printed within the block to the notes set by `about`, besides printing it. Blocks may overlap."""
+    streams: Any = sys  # Any: `_Noted` has all that stdout and stderr need, but not their type
     if not _noted:
         streams.stdout, streams.stderr = _Noted(sys.stdout), _Noted(sys.stderr)
     _noted.append(_noted[0] if _noted else (streams.stdout, streams.stderr))
@@ -92,7 +92,7 @@ def prints_are_noted() -> Iterator[None]:
         yield
     finally:
         out, err = _noted.pop()
-        if not _noted and streams.stdout is out:  # else somebody has put another there, to be left alone
+        if not _noted and streams.stdout is out:  # else other code has replaced the stream since
             streams.stdout = out.stream
         if not _noted and streams.stderr is err:
             streams.stderr = err.stream

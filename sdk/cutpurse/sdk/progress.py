@@ -1,6 +1,6 @@
-"""A bar on stderr that says how far a command is and how long it still takes; off a terminal there is none.
+"""A progress bar on stderr with the time left; without a terminal there is none.
 
-`rich` draws it, and is only imported on a terminal. Where bots run no thread does: a process that is forked meanwhile
+`rich` draws it, and is imported only on a terminal. No thread runs while bots run, since a process forked meanwhile
 would inherit its locks. This module knows no command.
 """
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "Spinner"]
 
-REFRESH_S: Final = 0.1  # between two states of a bar
+REFRESH_S: Final = 0.1  # least time between two updates of a bar
 
 
 class Progress:
-    """A bar with a count and the time left. Use it as a context, so that it is wiped at the end."""
+    """A bar with a count and the time left. Use it as a context manager, which clears the bar at the end."""
 
     def __init__(self, what: str) -> None:
-        """Prepare a bar.  what: what is counted, as "matches"."""
+        """Prepare a bar; `what` names the things counted, such as "matches"."""
         self.what = what
         self._bar: Bar | None = None
         self._drawn_at = 0.0
@@ -34,9 +34,9 @@ class Progress:
         """Show that `done` of `of` are done.
 
         Args:
-            done: How many are done.
-            of: How many there are, or how many at most.
-            text: What else is known by now.
+            done: Finished number.
+            of: Total number, or the maximum.
+            text: Further text to show.
         """
         now = time.monotonic()
         if now - self._drawn_at < REFRESH_S or not sys.stderr.isatty():
@@ -49,7 +49,7 @@ class Progress:
         self._bar.refresh()
 
     def end(self) -> None:
-        """Wipe the bar; a later call draws it anew."""
+        """Clear the bar; a later call draws it again."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -76,15 +76,15 @@ class Progress:
 
 
 class Spinner:
-    """A sign of life with the time that has passed, for work whose length is not known and that runs no bots."""
+    """A spinner with the elapsed time, for work of unknown length that runs no bots."""
 
     def __init__(self, what: str = "") -> None:
-        """Show what is being done at once, or nothing while `what` is empty."""
+        """Show `what` as the current work, or nothing while it is empty."""
         self._bar: Bar | None = None
         self.show(what)
 
     def show(self, what: str) -> None:
-        """Show what is being done now."""
+        """Show `what` as the current work."""
         self.end()
         if not what or not sys.stderr.isatty():
             return
@@ -96,7 +96,7 @@ class Spinner:
         self._bar.start()
 
     def end(self) -> None:
-        """Wipe it."""
+        """Clear the spinner."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -114,9 +114,9 @@ def _bar(*columns: ProgressColumn, is_animated: bool) -> Bar:
 
     return Bar(
         *columns,
-        console=Console(file=LossyStream(sys.stderr)),  # type: ignore[arg-type]  # it writes to one
+        console=Console(file=LossyStream(sys.stderr)),  # type: ignore[arg-type]  # rich needs only what LossyStream has
         auto_refresh=is_animated,
         transient=True,
-        redirect_stdout=False,  # what bots print is theirs
+        redirect_stdout=False,  # leaves what bots print alone
         redirect_stderr=False,
     )

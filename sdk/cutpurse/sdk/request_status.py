@@ -1,4 +1,4 @@
-"""What becomes of a match that a server was asked for."""
+"""The status of a match that was requested from a server."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ __all__ = ["RequestStatus", "requested"]
 
 @dataclass(frozen=True, slots=True)
 class RequestStatus:
-    """How a match stands.
+    """The status of a requested match.
 
-    state: "waiting" for its bots, "open", "dropped" (why says why), "over" (match tells it), or "unknown": it is being
-    stored, or the server was killed before it was over. why: for people.
+    Attributes:
+        state: "waiting" for its bots, "open", "dropped", "over", or "unknown". Unknown means that it is being stored,
+            or that the server was killed before its end.
+        why: The reason of "dropped", for people.
+        match: The finished match.
     """
 
     state: str
@@ -29,7 +32,7 @@ class RequestStatus:
 
 
 def requested(league: League, name: str) -> RequestStatus:
-    """Ask a server how a match stands that it was asked for."""
+    """Ask a server for the status of a requested match, by its name."""
     now = league.ListOpenMatches(ladder_pb2.ListOpenMatchesRequest(match=name)).requested
     if now.startswith("dropped"):
         return RequestStatus("dropped", printable(now.removeprefix("dropped").lstrip(": ")))

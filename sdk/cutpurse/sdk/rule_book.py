@@ -1,4 +1,4 @@
-"""The rules of a game as the engine's own steps tell them: as a document, and as Markdown.
+"""The rules of a game, taken from the engine's own steps: as a document and as Markdown.
 
 The command line prints them and the catalogue of the wire carries them. This module knows no game and prints nothing.
 """
@@ -29,7 +29,7 @@ __all__ = [
 
 WIDTH: Final = 100  # columns
 TITLE_WIDTH: Final = 30  # columns of a card's title in the table of cards
-FACT_WIDTH: Final = 18  # columns of a fact there
+FACT_WIDTH: Final = 18  # columns of a fact in that table
 MARKS: Final = (
     "Marks: (ruling) no published text settles the rule, and this project decides; (partly ruling) parts of it; "
     "(proposed) a number of this project, as none is published. Everything else is the "
@@ -38,7 +38,7 @@ MARKS: Final = (
 
 
 def summary(game: type[Game]) -> dict[str, Any]:
-    """Summarize a game as JSON values: name, title, rules version, players, the defaults of its settings."""
+    """Summarize a game as JSON values: name, title, rules version, players and default settings."""
     words = game.words
     return {
         "game": words.game,
@@ -51,7 +51,7 @@ def summary(game: type[Game]) -> dict[str, Any]:
 
 
 def settings_of(game: type[Game]) -> dict[str, dict[str, Any]]:
-    """Describe the settings by name: rule, origin, text, default, what is allowed, and where they have an effect."""
+    """Describe the settings by name: rule, origin, text, default, allowed values, and when they have an effect."""
     defaults = game.settings_type()
     origins = SETTINGS.get(game.words.game, {})
     return {
@@ -69,9 +69,9 @@ def settings_of(game: type[Game]) -> dict[str, dict[str, Any]]:
 
 
 def rule_book(game: type[Game]) -> dict[str, Any]:
-    """Everything about a game, JSON-able: steps in the order of the rules, cards, zones, counters.
+    """Return everything about a game as JSON values: steps in the order of the rules, cards, zones, counters.
 
-    Copies are those with the usual players and no setting changed.
+    Copies are counted for the usual players and default settings.
     """
     words = game.words
     seats = game.usual_seats
@@ -107,7 +107,7 @@ def rule_book(game: type[Game]) -> dict[str, Any]:
 
 
 def steps_in_order(game: type[Game]) -> list[type[Step]]:
-    """List the steps as they stand in the code, first those of the main module, then those of its chapters."""
+    """List the steps in the order of the code: first those of the main module, then those of its chapters."""
     return sorted(game.steps().values(), key=lambda step: step.__module__ != game.__module__)
 
 
@@ -161,7 +161,7 @@ def rules_markdown(game: type[Game]) -> str:
 
 
 def play_markdown(game: type[Game]) -> str:
-    """Return the sheet of a game under its title, or its steps: the part of `rules_markdown` that tells how to play."""
+    """Write only how to play: the game's sheet, or its steps, under the title."""
     return "\n".join([f"# {game.words.title}", "", *_play_lines(game, rule_book(game))]) + "\n"
 
 
@@ -175,7 +175,7 @@ def _play_lines(game: type[Game], book: dict[str, Any]) -> list[str]:
 
 
 def _players(allowed: list[int], usual: int) -> str:
-    """Say how many play: "2 to 5 players, usually 4", "2 players"."""
+    """Format the numbers of players: "2 to 5 players, usually 4", "2 players"."""
     if len(allowed) == 1:
         return f"{usual} players"
     return f"{allowed[0]} to {allowed[-1]} players, usually {usual}"
@@ -197,7 +197,7 @@ def _marked(rule: str, origin: str, between: str = ", ") -> str:
 
 
 def _card_table(book: dict[str, Any]) -> list[str]:
-    """Lay out all cards with type, value and facts; cells of several lines where they are long, nothing twice."""
+    """Lay out all cards with type, value and facts. Long cells have several lines; facts in the text get no column."""
     cards = book["cards"]
     headings = list(dict.fromkeys([heading for card in cards for heading in card["facts"]]))
     told = [heading for heading in headings if all(_says(card, heading) for card in cards)]
@@ -222,7 +222,7 @@ def _card_table(book: dict[str, Any]) -> list[str]:
 
 
 def _says(card: dict[str, Any], heading: str) -> bool:
-    """Whether the text of a card begins with this fact: "Cost: $10,000"."""
+    """Return whether the text of a card contains this fact: "Cost: $10,000"."""
     fact = card["facts"].get(heading, "")
     return not fact or f"{heading.capitalize()}: {fact}" in card["text"]
 
@@ -257,7 +257,7 @@ def _step_lines(step: dict[str, Any]) -> Iterator[str]:
 
 
 def _spaced(name: str) -> str:
-    """GoOnOrStop as "Go on or stop"."""
+    """Format a step's name as words: "Go on or stop" for GoOnOrStop."""
     return re.sub(r"(?<!^)(?=[A-Z])", " ", name).capitalize()
 
 

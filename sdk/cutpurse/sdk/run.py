@@ -1,14 +1,13 @@
-"""A bot plays on a server, until it is stopped.
+"""A bot that plays on a server until it is stopped.
 
     from cutpurse.sdk.run import run
 
     if __name__ == "__main__":
         run(Bot, "greed")
 
-In a notebook an event loop runs already, so there it is `await connect(Bot, "greed")`.
+A notebook already runs an event loop; there, use `await connect(Bot, "greed")`.
 
-`cutpurse bot run` does the same. Ctrl-C leaves politely: what is open is played to the end; a second Ctrl-C goes at
-once.
+`cutpurse bot run` does the same. Ctrl-C finishes the open matches and leaves; a second Ctrl-C leaves at once.
 """
 
 from __future__ import annotations
@@ -44,19 +43,19 @@ __all__ = ["PlayedMatch", "RunSummary", "connect", "default_bot_name", "run"]
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # as in Hello.bot and Hello.version
 NAME_MOST: Final = 32
-BUSY_S: Final = 10.0  # for what a bot does when its last match is over
+BUSY_S: Final = 10.0  # seconds to wait for a bot that is busy after its last match
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What came of a bot's time on a server."""
+    """The results of a bot's time on a server."""
 
     bot: str
     version: str
     server: str
     matches: int
-    faults: int  # decisions that its own code failed at or answered illegally, and other methods that raised
-    taken_over: int = 0  # matches in which its seat was taken over, for whatever cause
+    faults: int  # exceptions in the bot's methods, and illegal answers
+    taken_over: int = 0  # matches in which its seat was taken over, for any cause
 
     @property
     def has_failed(self) -> bool:
@@ -163,12 +162,18 @@ async def connect(
     quiet: bool = False,
     debug: bool = False,
 ) -> RunSummary:
-    """As `run`, in an event loop that is already there.
+    """Connect a bot to a server and play, within a running event loop.
 
-    on_opened: told again of each match whose deal was opened only later, when others had played with the same cards.
+    Args:
+        bot: As the other arguments not listed here, see `run`.
+        on_opened: Called with each match whose deal was opened only after the match, when its board was finished.
 
-    Raises UsageError for what makes no sense, ServerUnreachable, and ServerRefused, NotAuthorised or NotFound as the
-    server says.
+    Raises:
+        UsageError: For unknown names and impossible values.
+        ServerUnreachable: If no server answers in time.
+        ServerRefused: If the server rejects the bot.
+        NotAuthorised: If the server rejects the token.
+        NotFound: If the server has no such game or ladder.
     """
     if isinstance(bot, str) and bot.startswith(PROGRAM):
         command = bot.removeprefix(PROGRAM)
@@ -197,7 +202,7 @@ async def connect(
             on_match(match)
 
     pace = ConcurrencyControl(max_tables)
-    # A factory is asked for a bot too many, to see what kind it makes.
+    # A factory makes one extra bot, which shows what kind it makes.
     kind = maker.make if isinstance(maker.make, type) else maker.make()
     session = ClientSession(name, version, wanted, pace.tables, wants_events(kind))
     session.declines_requests = decline_requests
@@ -233,7 +238,8 @@ async def connect(
 def default_bot_name(maker: BotMaker) -> str:
     """Return the default name of a bot: of its class, of its file if the class is just `Bot`, or its own.
 
-    Raises UsageError if no name can be made of it.
+    Raises:
+        UsageError: If none of them makes a valid name.
     """
     file, _, chosen = maker.name.rpartition(":")
     if maker.name.endswith(".py"):
@@ -254,7 +260,7 @@ def default_bot_name(maker: BotMaker) -> str:
 
 
 def _check_no_loop() -> None:
-    """Check that no event loop runs: `run` needs one of its own.  Raises UsageError."""
+    """Check that no event loop runs, since `run` starts its own.  Raises UsageError."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -266,7 +272,7 @@ def _check_no_loop() -> None:
 
 
 def _patience() -> float | None:
-    """How long to be without a server, as whoever started this process has it.  Raises UsageError for no number."""
+    """Return the reconnect timeout in seconds from the environment.  Raises UsageError if it is no number."""
     given = os.environ.get(PATIENCE_VARIABLE)
     try:
         seconds = float(given) if given else None

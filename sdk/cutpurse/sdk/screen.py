@@ -1,4 +1,7 @@
-"""A table shown step by step: on a terminal always at the same place, else line by line. This module knows no game."""
+"""A match shown step by step: on a terminal always in the same position, else line by line.
+
+This module knows no game.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from cutpurse.sdk.terminal import print_lines
 
 __all__ = ["STEP_S", "Screen"]
 
-STEP_S: Final = 0.5  # between two steps on a terminal: time to read a sentence
+STEP_S: Final = 0.5  # pause after a step on a terminal, long enough to read a sentence
 
 
 class Screen:
-    """See the module's docstring."""
+    """The output for a match shown step by step."""
 
     def __init__(self, out: TextIO, step_s: float = STEP_S) -> None:
         self.out = out
@@ -24,7 +27,13 @@ class Screen:
         self.console = Console(file=out, highlight=False, markup=False) if out.isatty() else None
 
     def show(self, told: Sequence[str], picture: Sequence[str], behind: int = 0) -> None:
-        """Show what happened, and the table after it.  behind: how many steps wait; the more, the shorter this is."""
+        """Show what happened, and the table after it.
+
+        Args:
+            told: Lines about the events.
+            picture: Lines of the table.
+            behind: Number of steps that wait; the more, the shorter the pause.
+        """
         if self.console is None:
             print_lines([*told, "", *picture, ""], self.out)
             self.out.flush()
@@ -35,6 +44,6 @@ class Screen:
         time.sleep(self.step_s / (1 + behind / 8))
 
     def say(self, lines: Sequence[str]) -> None:
-        """Lines that stay where they are."""
+        """Print lines, which stay on the screen."""
         print_lines(lines, self.out)
         self.out.flush()

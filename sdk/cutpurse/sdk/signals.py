@@ -1,6 +1,7 @@
-"""The signals that tell a command to end: as by Ctrl-C, what it opened is closed, and what it started is ended.
+"""Signals that end a command: as with Ctrl-C, it closes what it opened and ends what it started.
 
-Those that end otherwise, as `serve` and `bot run`, hear them by themselves. This module knows no command.
+Commands that end differently, such as `serve` and `bot run`, handle the signals themselves. This module knows no
+command.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from typing import Any, Final, TypeVar
 __all__ = ["HANGUP", "ends", "interrupt_on_signal", "run_until_signalled", "set_handler"]
 
 T = TypeVar("T")
-HANGUP: Final[signal.Signals | None] = getattr(signal, "SIGHUP", None)  # which Windows has not
-SAME_S: Final = 1.0  # for so long a second signal is the first one: `timeout` and a closed terminal send it twice
-_handlers: Final[dict[int, Any]] = {}  # by signal, the handler that this process has set for itself
+HANGUP: Final[signal.Signals | None] = getattr(signal, "SIGHUP", None)  # missing on Windows
+SAME_S: Final = 1.0  # a second signal within this time is ignored: `timeout` and a closed terminal send it twice
+_handlers: Final[dict[int, Any]] = {}  # by signal, the handler that this process has set
 
 
 def set_handler(number: int, handler: Callable[[int, FrameType | None], None]) -> Any:
-    """Set a handler that processes forked from this one do not keep, and return the one before."""
+    """Set a handler that forked processes do not inherit, and return the previous one."""
     before = signal.signal(number, handler)
     _handlers[number] = handler
     return before
 
 
 def _forget_handlers() -> None:
-    """Let signals do in a forked process what they do in any: it has no event loop, and no match to play to its end.
+    """Restore default signal handling in a forked process: it has no event loop, and no match to finish.
 
     A handler that a bot has set stays.
     """
@@ -46,7 +47,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def ends() -> list[signal.Signals]:
-    """SIGTERM, and SIGHUP of a terminal that is closed, unless it is ignored, as under `nohup`."""
+    """Return the signals that end a command: SIGTERM, and SIGHUP unless it is ignored, as under `nohup`."""
     heard = [signal.SIGTERM]
     if HANGUP is not None and signal.getsignal(HANGUP) != signal.SIG_IGN:
         heard.append(HANGUP)
@@ -54,10 +55,10 @@ def ends() -> list[signal.Signals]:
 
 
 def interrupt_on_signal(clock: Callable[[], float] = time.monotonic) -> None:
-    """From now on the first of these signals is KeyboardInterrupt in the main thread, which alone may call this.
+    """Raise KeyboardInterrupt at the first of these signals. Call this in the main thread.
 
-    A later one ends the process, since the code of a bot may have caught the first. So does the first while a loop
-    runs: it would come up in the middle of it, and what has a loop says itself how to end that.
+    A later signal ends the process, since a bot's code may have caught the first one. So does the first signal while an
+    event loop runs, where an exception could appear at any point; code with a loop handles the signals itself.
     """
     told: list[float] = []
 
@@ -75,17 +76,17 @@ def interrupt_on_signal(clock: Callable[[], float] = time.monotonic) -> None:
 
 
 def run_until_signalled(main: Coroutine[Any, Any, T]) -> T:
-    """As `asyncio.run`, and these signals end it as Ctrl-C does: `main` is cancelled, then KeyboardInterrupt raised.
+    """Run a coroutine as `asyncio.run` does; a signal cancels it and raises KeyboardInterrupt, as Ctrl-C does.
 
-    As Ctrl-C with `asyncio.run`, they are heard in the main thread alone: in another, whoever began it ends it.
+    As with `asyncio.run`, only the main thread handles signals; in another thread, the caller must end it.
     """
-    import asyncio  # which no command begins with
+    import asyncio  # imported late, to start commands faster
 
     async def heard() -> T:
         this = asyncio.current_task()
         assert this is not None
         if threading.current_thread() is threading.main_thread():
-            with suppress(NotImplementedError):  # Windows, whose loop hears none of them
+            with suppress(NotImplementedError):  # the loop of Windows supports no signal handlers
                 for number in ends():
                     asyncio.get_running_loop().add_signal_handler(number, this.cancel)
                     _handlers[number] = signal.getsignal(number)

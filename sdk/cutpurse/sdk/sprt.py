@@ -1,4 +1,4 @@
-"""Is the gain above zero?  A sequential test on the paired differences of boards, one number a board.
+"""A sequential test whether a gain is above zero, based on the paired differences of boards, one number per board.
 
 This module knows no game, no bot, no clock, no file and no chance: differences go in one by one, a verdict comes out.
 
@@ -7,37 +7,36 @@ This module knows no game, no bot, no clock, no file and no chance: differences 
         save(test.state.to_json())
     print(test.result().reason)
 
-What is tested.  A difference x lies in [-1, 1]; its mean is the gain, its spread s is the root of its mean square.
-H0: gain <= 0.  H1: gain >= max(`effect` * s, `smallest_gain`).  The effect is counted in spreads of one board, as the
-normalised Elo of chess engine testers is (M. Van den Bergh, "Normalized Elo", behind fishtest), so that the number of
-boards it takes depends on the effect and hardly on the game.  An effect of 0.1 is a gain of about 0.025 in a game of
-four (s about 0.25) and 0.05 in a duel (s about 0.5).  The floor in points serves versions that hardly ever differ:
-their spread tends to 0 and an effect in spreads alone would never be excluded.
+Hypotheses. A difference x lies in [-1, 1]; its mean is the gain, its spread s is the root of its mean square. H0: gain
+<= 0. H1: gain >= max(`effect` * s, `smallest_gain`). The effect is counted in spreads of one board, as in the
+normalised Elo of chess engine testers (M. Van den Bergh, "Normalized Elo", behind fishtest). So the number of boards
+depends on the effect and hardly on the game. An effect of 0.1 is a gain of about 0.025 in a game of four (s about 0.25)
+and 0.05 in a duel (s about 0.5). The floor in points is for versions that hardly ever differ. Their spread tends to 0,
+so an effect in spreads alone would never be excluded.
 
-How.  Wald's test (A. Wald, "Sequential tests of statistical hypotheses", 1945) adds up log likelihood ratios until one
-of two bounds is crossed.  Board differences are discrete, skewed and mostly ties, so no likelihood is right, and the
-generalised ratio with the empirical variance (GSPRT) errs most when few boards differ.  Here the ratio is the capital
-of a gambler instead (I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting", 2024; for
-the idea H. Robbins, "Statistical methods related to the law of the iterated logarithm", 1970):
+Method. Wald's test (A. Wald, "Sequential tests of statistical hypotheses", 1945) adds up log likelihood ratios until
+one of two bounds is crossed. Board differences are discrete, skewed and mostly ties, so no likelihood fits. The
+generalised ratio with the empirical variance (GSPRT) errs most when few boards differ. Here the ratio is the capital of
+a gambler instead (I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting", 2024; the idea
+is from H. Robbins, "Statistical methods related to the law of the iterated logarithm", 1970):
 
     evidence_for     = sum of log(1 + b x)          bets that the gain is above 0
     evidence_against = sum of log(1 - b (x - g))    bets that the gain is below g = max(effect * s, smallest_gain)
 
-with the stake b = min(0.9, g / s^2), g and s estimated from the boards *before* this one.  For small b the first is
-Wald's b x - (b x)^2 / 2, the log likelihood ratio of a normal mean g against 0, and the second its mirror image: the
-cost in boards is that of his test.  But under H0 the capital is a nonnegative supermartingale whatever the
-distribution, so by Ville's inequality it ever reaches 1/alpha with a chance of at most alpha: the false alarm rate is a
-bound, not an approximation, and looking after every board is allowed.  The second bound is exact too while g is
-`smallest_gain`; where g follows the spread it holds but for the error of s, which is therefore estimated on the small
-side at first.  What remains shows only in a lopsided game: where a version gains a little on most boards and loses
-much on 1 in 10, it is missed 3 to 4 times in 100, and 7 times if it loses nearly everything on 1 in 20.
+The stake is b = min(0.9, g / s^2), with g and s estimated from the boards *before* this one. For small b the first sum
+is Wald's b x - (b x)^2 / 2, the log likelihood ratio of a normal mean g against 0. The second is its mirror image. So
+the test needs about as many boards as Wald's. Under H0 the capital is a nonnegative supermartingale for any
+distribution. By Ville's inequality it reaches 1/alpha with a chance of at most alpha. So the false alarm rate is a
+bound, not an approximation, and checking after every board is allowed. The second bound is exact too while g is
+`smallest_gain`. Where g follows the spread, it holds except for the error of s, so s is estimated on the small side at
+first. The remaining error shows only in a lopsided game. Suppose a version gains a little on most boards. If it
+loses much on 1 board in 10, it is missed 3 to 4 times in 100; if it loses nearly everything on 1 in 20, 7 times.
 
-Both errors are set to 0.025.  So the promise "wrong at most 5 times in 100" also holds with the slack that a count over
-1,000 runs needs, and the verdict agrees with the 95 % interval: after "better" it does not reach below 0.
+Both error rates are 0.025. So the promise "wrong at most 5 times in 100" also holds with the slack that a count over
+1,000 runs needs. The verdict agrees with the 95 % interval: after "better" it does not reach below 0.
 
-What the caller owes: boards are independent (another key each, fresh bots), differences are handed in in the order of
-the boards' numbers and not of their ending, and a board is left out only for a reason that has nothing to do with its
-result.
+The caller must use independent boards (a new key each, fresh bots). Differences go in by the boards' numbers, not by
+their ending. A board may be left out only for a reason independent of its result.
 """
 
 from __future__ import annotations
@@ -50,16 +49,19 @@ __all__ = ["Design", "Result", "Sprt", "State", "Verdict"]
 
 FORMAT = 1  # of a saved state
 LARGEST_NUMBER = 2**53  # in a saved state; JSON can write whole numbers that no float holds
-LARGEST_STAKE = 0.9  # of the capital; at 1 a single lost board (x = -1) would ruin the gambler for good
-PRIOR_BOARDS = 4  # for the stakes the spread starts as if 4 boards had been seen with a mean square of 1/4, as in
-PRIOR_SQUARES = 1.0  # a duel, so that the first stakes are small; it matters for some dozens of boards only
-LEAN_BOARDS = 30  # for the gain looked for it starts as if 30 boards without a difference had been seen: a g too large
-# would be excluded too easily.  Counted over 1,000 runs: without them a skewed game misses 5 in 100, with them 3 to 4,
-# at the price of a tenth more boards where nothing is gained.
+LARGEST_STAKE = 0.9  # of the capital; at 1 a single lost board (x = -1) would lose all of it
+# The stakes start from a spread as if 4 boards had been played with a mean square of 1/4, as in a duel. So the first
+# stakes are small. It matters only for some dozens of boards.
+PRIOR_BOARDS = 4
+PRIOR_SQUARES = 1.0
+# The gain looked for starts from a spread as if 30 boards without a difference had been played, since too large a g
+# would be excluded too easily. Over 1,000 runs of a skewed game 3 to 4 in 100 were missed, and 5 without this prior.
+# It costs a tenth more boards where nothing is gained.
+LEAN_BOARDS = 30
 
 
 class Verdict(StrEnum):
-    """What the boards say of the new version."""
+    """The verdict about the new version."""
 
     BETTER = "better"
     NOT_BETTER = "not better"
@@ -68,15 +70,21 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What is looked for and how surely.
+    """The effect to detect, the error rates and the number of boards.
 
-    effect: the gain to be found, in spreads of one board's difference.  smallest_gain: the same in scaled place points;
-    the larger of the two counts.  alpha: greatest chance of "better" when the gain is 0 or less.  beta: chance of
-    "not better" when the gain is the one looked for.  No verdict but "undecided" falls before min_boards, none after
-    max_boards.
+    The default bound of 4,000 boards leaves about 1 in 100 runs undecided at gain 0 or at the gain looked for. If only
+    1 board in 50 differs, 6 in 100 are undecided. The bound has to grow with 1 / effect^2.
 
-    The default bound of 4,000 boards leaves about 1 in 100 runs undecided at gain 0 or at the gain looked for (6 in 100
-    if only 1 board in 50 differs); it has to grow with 1 / effect^2.  Raises ValueError for a number outside its range.
+    Attributes:
+        effect: Gain to detect, in spreads of one board's difference.
+        smallest_gain: Gain to detect in scaled place points; the larger of the two counts.
+        alpha: Largest chance of "better" when the gain is 0 or less.
+        beta: Chance of "not better" when the gain is the one looked for.
+        min_boards: Boards before the first verdict.
+        max_boards: Boards after which the verdict is "undecided".
+
+    Raises:
+        ValueError: If a number is outside its range.
     """
 
     effect: float = 0.1
@@ -106,12 +114,12 @@ class Design:
         return -math.log(self.beta)
 
     def gain(self, mean_square: float) -> float:
-        """Return the gain looked for when this is the mean square of the differences."""
+        """Return the gain looked for, given the mean square of the differences."""
         return max(self.effect * math.sqrt(mean_square), self.smallest_gain)
 
     @property
     def expected_boards(self) -> int:
-        """About how many boards a verdict takes when the gain is 0 or `effect` spreads; between, up to twice as many.
+        """Approximate number of boards when the gain is 0 or `effect` spreads; in between, up to twice as many.
 
         Wald 1945: the bound divided by the drift, effect^2 / 2 a board.
         """
@@ -120,13 +128,21 @@ class Design:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that is kept of the boards so far; saved and loaded, a test goes on as if it had never stopped.
+    """The sums over the boards so far; a saved and loaded test continues as if it had never stopped.
 
-    boards: how many were counted; differing: on how many the versions did not fare alike; total, squares: the sums of x
-    and x^2; evidence_for, evidence_against: as in the module's text; stakes, winnings, penalty: the sums of b, b x and
-    (-log(1 - b) - b) x^2, for the interval.
+    If there is no verdict by max_boards, the caller may continue with a replaced `design`: the error bounds hold for
+    any number of boards.
 
-    A caller that found no verdict by max_boards may go on with a replaced `design`: the guarantee knows no last board.
+    Attributes:
+        boards: Number of boards.
+        differing: Boards on which the versions had different results.
+        total: Sum of the differences x.
+        squares: Sum of x^2.
+        evidence_for: As in the module's docstring.
+        evidence_against: As in the module's docstring.
+        stakes: Sum of the stakes b, for the interval.
+        winnings: Sum of b x, for the interval.
+        penalty: Sum of (-log(1 - b) - b) x^2, for the interval.
     """
 
     design: Design = field(default_factory=Design)
@@ -141,7 +157,7 @@ class State:
     penalty: float = 0.0
 
     def to_json(self) -> dict[str, object]:
-        """Return the state as JSON values, with the design as an object within."""
+        """Return the state as JSON values, with the design as a nested object."""
         return {"format": FORMAT, **asdict(self)}
 
     @classmethod
@@ -162,7 +178,7 @@ class State:
         return state
 
     def after(self, difference: float) -> State:
-        """Return the state after one more board.  The bet on it is made before its difference is looked at."""
+        """Return the state after one more board. The stake is set before the difference is used."""
         mean_square = (PRIOR_SQUARES + self.squares) / (PRIOR_BOARDS + self.boards)
         stake = min(LARGEST_STAKE, self.design.gain(mean_square) / mean_square)
         gain = self.design.gain(self.squares / (LEAN_BOARDS + self.boards))
@@ -182,7 +198,7 @@ class State:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict, or None while more boards are wanted."""
+        """The verdict, or None while more boards are needed."""
         if self.boards < self.design.min_boards:
             return None
         if self.evidence_for >= self.design.bound_for:
@@ -193,37 +209,39 @@ class State:
 
     @property
     def gain(self) -> float:
-        """The mean difference, in scaled place points a match; 0 before the first board.
+        """The mean difference, in scaled place points per match; 0 before the first board.
 
-        A test that stops when it has seen enough stops on a good run: after "better" the mean is, on average, too high.
+        A sequential test tends to stop on a good run: after "better" the mean is, on average, too high.
         """
         return self.total / self.boards if self.boards else 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Limits of the gain that hold at every board at once, so also at the one where the test happened to stop.
+        """Limits of the gain that hold at all boards at once, and so also at the board where the test stopped.
 
         The chance that the true gain is *ever* below the lower limit is at most alpha, above the upper one at most
-        beta: together 95 % by default.  It is wider, by about the half, than an interval for a number of boards fixed
-        in advance, which would be wrong here.  It lies around the mean weighted by the stakes, not around `gain`.
+        beta: together 95 % by default. It is about half as wide again as an interval for a fixed number of boards,
+        which would be wrong here. It lies around the mean weighted by the stakes, not around `gain`.
 
-        The empirical Bernstein bound of Waudby-Smith and Ramdas 2024 centred at 0, from
-        log(1 + b x) >= b x + (log(1 - b) + b) x^2 for x >= -1, 0 <= b < 1 (X. Fan, I. Grama, Q. Liu 2015).
+        The empirical Bernstein bound of Waudby-Smith and Ramdas 2024 centred at 0, from log(1 + b x) >= b x + (log(1 -
+        b) + b) x^2 for x >= -1, 0 <= b < 1 (X. Fan, I. Grama, Q. Liu 2015).
         """
         if not self.boards:
             return (-1.0, 1.0)
         low = (self.winnings - self.design.bound_for - self.penalty) / self.stakes
         high = (self.winnings + self.design.bound_against + self.penalty) / self.stakes
         if self.evidence_for >= self.design.bound_for:
-            low = max(low, 0.0)  # the bet itself, of which the bound above is a lower estimate, has excluded 0
+            low = max(low, 0.0)  # the evidence, which the bound above underestimates, has excluded 0
         return (max(low, -1.0), min(high, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What to show.  gain and interval in scaled place points a match; the evidence decides where it meets its bound.
+    """The figures to show; gain and interval in scaled place points per match.
 
-    reason: one plain sentence for people.  The interval's meaning is that of `State.interval`.
+    Attributes:
+        interval: As `State.interval`.
+        reason: One plain sentence for people.
     """
 
     verdict: Verdict
@@ -239,7 +257,7 @@ class Result:
 
 
 class Sprt:
-    """The test as it runs: differences in, a verdict out.  Give it a loaded state to go on where another stopped."""
+    """A running test: differences in, a verdict out. Pass a loaded state to continue an earlier test."""
 
     __slots__ = ("state",)
 
@@ -247,10 +265,16 @@ class Sprt:
         self.state = State() if state is None else state
 
     def update(self, difference: float) -> Verdict | None:
-        """Count one board.  difference: in [-1, 1], above 0 where the new version fared better.
+        """Count one board.
 
-        Returns the verdict, or None while more boards are wanted.  Raises ValueError for a difference out of range and
-        for a board after the verdict.
+        Args:
+            difference: In [-1, 1], above 0 where the new version had the better result.
+
+        Returns:
+            The verdict, or None while more boards are needed.
+
+        Raises:
+            ValueError: If the difference is out of range, or the test has a verdict already.
         """
         if not -1 <= difference <= 1:  # also false for nan
             raise ValueError(f"board {self.state.boards}: the difference is {difference!r}, it must lie in [-1, 1]")
@@ -260,7 +284,7 @@ class Sprt:
         return self.state.verdict
 
     def result(self) -> Result:
-        """Return what is known now.  An interrupted test is undecided."""
+        """Return the figures so far. An interrupted test is undecided."""
         state, verdict = self.state, self.state.verdict or Verdict.UNDECIDED
         return Result(
             verdict=verdict,

@@ -1,4 +1,4 @@
-"""Where the command line says what: data on stdout, talk and progress on stderr, and nothing moves off a terminal.
+"""Output of the command line: data on stdout, messages and progress on stderr, nothing animated without a terminal.
 
 This module knows no game.
 """
@@ -37,25 +37,24 @@ STYLES: Final = {"good": 32, "bad": 31, "open": 33, "leader": 1}  # green, red, 
 def print_message(text: str) -> None:
     """Print a line on stderr; it is lost if nobody can read it, as when the terminal is closed."""
     with suppress(OSError):
-        sys.stderr.write(f"{text}\n")  # typer would do it too, and a bot starts sooner without
+        sys.stderr.write(f"{text}\n")  # not typer.echo: a bot starts faster without importing typer
         sys.stderr.flush()
 
 
-_reserved: list[TextIO] = []  # streams that lead where stdout led before it was reserved; the last one counts
+_reserved: list[TextIO] = []  # streams to the original stdout; the last one is in use
 
 
 def results() -> TextIO:
-    """Return the stream for what a command was asked for: stdout, also while that is reserved."""
+    """Return the stream for a command's results: the original stdout, even while stdout is reserved."""
     return _reserved[-1] if _reserved else sys.stdout
 
 
 @contextmanager
 def reserve_stdout() -> Iterator[None]:
-    """Send to stderr whatever is printed within this block, but not what is written to `results()`.
+    """Send everything printed within this block to stderr, except what is written to `results()`.
 
-    That holds for all code in the process and, since the file descriptor itself is redirected, for programs and worker
-    processes that it starts. In a process that owns its stdout the descriptor stays redirected to the end: what a bot
-    prints while the interpreter exits stands behind no result either.
+    That includes programs and worker processes, since the file descriptor itself is redirected. In a process that owns
+    its stdout the descriptor stays redirected to the end. So text that a bot prints at exit never follows a result.
     """
     _reserved.append(_moved_away(sys.stdout))
     try:
@@ -67,7 +66,7 @@ def reserve_stdout() -> Iterator[None]:
 
 
 def _moved_away(stdout: TextIO) -> TextIO:
-    """Lead the process's file descriptor 1 to stderr, and return a stream to where it led.
+    """Redirect the process's file descriptor 1 to stderr, and return a stream to its original target.
 
     A stream that is not the process's own stdout, as in a test, is returned as it is.
     """
@@ -77,13 +76,13 @@ def _moved_away(stdout: TextIO) -> TextIO:
     try:
         moved = os.dup(stdout.fileno())
         os.dup2(sys.__stderr__.fileno() if sys.__stderr__ is not None else stdout.fileno(), stdout.fileno())
-    except OSError:  # one of them was closed: nothing can be mixed
+    except OSError:  # one of them is closed, so nothing can be mixed
         return stdout
     return os.fdopen(moved, "w", encoding=stdout.encoding, errors=stdout.errors)
 
 
 class LossyStream:
-    """A text stream of which that is lost which nobody can read."""
+    """A text stream that discards text nobody can read, as when the terminal is closed."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -107,9 +106,9 @@ class LossyStream:
 
 @contextmanager
 def ignore_closed_stderr() -> Iterator[None]:
-    """Ignore prints within this block that nobody can read any more, as when the terminal is closed.
+    """Discard prints within this block that nobody can read any more, as when the terminal is closed.
 
-    Else a bot that prints would fail for it, in the middle of a match.
+    Otherwise a print would make a bot fail in the middle of a match.
     """
     ours = {name: LossyStream(getattr(sys, name)) for name in ("stdout", "stderr") if getattr(sys, name) is not None}
     for name, talk in ours.items():
@@ -118,22 +117,22 @@ def ignore_closed_stderr() -> Iterator[None]:
         yield
     finally:
         for name, talk in ours.items():
-            if getattr(sys, name) is talk:  # else somebody has put another there, to be left alone
+            if getattr(sys, name) is talk:  # else other code has replaced the stream since
                 setattr(sys, name, talk.stream)
 
 
 def printable(text: str, most: int = 300) -> str:
-    """Make a stranger's text fit for a line: without control characters, and no longer than `most` characters."""
+    """Make foreign text safe for one line: no control characters, at most `most` characters."""
     return " ".join("".join([sign if sign.isprintable() else " " for sign in text]).split())[:most]
 
 
 def paint(text: str, style: str, out: TextIO | None = None) -> str:
-    """Colour a text where it is written to a terminal and NO_COLOR is not set; else return it as it is.
+    """Colour text for a terminal, unless NO_COLOR is set; else return it unchanged.
 
     Args:
-        text: What is written.
+        text: The text.
         style: A name of `STYLES`.
-        out: Where it is written; else `results()`.
+        out: The stream it is written to. Default: `results()`.
     """
     stream = out or results()
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty():
@@ -142,31 +141,31 @@ def paint(text: str, style: str, out: TextIO | None = None) -> str:
 
 
 def format_count(count: int, one: str, several: str) -> str:
-    """So many of something: "1 match", "2,000 matches"."""
+    """Format a number with its noun: "1 match", "2,000 matches"."""
     return f"{count:,} {one if count == 1 else several}"
 
 
 def print_lines(lines: Sequence[str], out: TextIO | None = None) -> None:
-    """Lines of what was asked for."""
+    """Print lines to `out`, by default to `results()`."""
     import typer
 
     typer.echo("\n".join(lines), file=out or results())
 
 
 def print_json(document: object) -> None:
-    """Print the one document of a command with --json, on stdout."""
+    """Print the JSON document of a command with --json, on stdout."""
     import typer
 
     typer.echo(json_text(document, indent=2), file=results())
 
 
 def json_text(document: object, indent: int | None = None) -> str:
-    """JSON for stdout, readable where that is in UTF-8, else in ASCII: it is UTF-8 in both (RFC 8259)."""
+    """Format JSON for stdout: readable if stdout is UTF-8, else in ASCII, which is UTF-8 too (RFC 8259)."""
     return json.dumps(document, indent=indent, ensure_ascii=not _is_utf_8(results()))
 
 
 def escape_unencodable() -> None:
-    """From now on signs that the encoding of stdout has not are told by their numbers, as stderr tells them."""
+    """Write characters that the encoding of stdout lacks as escapes, as stderr does."""
     if isinstance(sys.stdout, io.TextIOWrapper) and not _is_utf_8(sys.stdout):
         sys.stdout.reconfigure(errors="backslashreplace")
 
@@ -176,7 +175,7 @@ def _is_utf_8(stream: TextIO) -> bool:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Columns under their heads: numbers to the right, all else to the left; a float has two decimals."""
+    """Format rows in columns under headings: numbers to the right, texts to the left, floats with two decimals."""
     texts = [[f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
     widths = [max(_width(row[i]) for row in [list(head), *texts]) for i in range(len(head))]
     right = [all(isinstance(row[i], int | float) for row in rows) for i in range(len(head))]
@@ -190,7 +189,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
 
 
 def _width(text: str) -> int:
-    """How many columns of a terminal it takes: Chinese signs and emoji take two, marks on the sign before them none."""
+    """Return the number of terminal columns: wide characters and emoji take two, combining marks none."""
     if text.isascii():
         return len(text)
     return sum(

@@ -1,4 +1,4 @@
-"""The table in lines of text, as one viewer sees it: for watching, for a person who plays, for looking at a record.
+"""The table as lines of text, as one viewer sees it: for watching, playing by hand, and reading records.
 
 This module knows no game and no terminal.
 """
@@ -21,7 +21,7 @@ WIDTH: Final = 100  # columns
 
 
 def render_table(view: GameView[Any], names: Sequence[str]) -> list[str]:
-    """List what lies before each seat, the table first, without empty piles and numbers that are 0."""
+    """Return the table's and each seat's piles and counters as lines, without empty piles and zeros."""
     lines = ["table"]
     lines += _numbers(view, view.words.table_counters, view.counters)
     lines += _piles(view.all_piles())
@@ -36,9 +36,9 @@ def render_table(view: GameView[Any], names: Sequence[str]) -> list[str]:
 
 
 def event_lines(view: GameView[Any]) -> list[str]:
-    """Describe what has happened, a sentence a line, with equal ones in a row joined.
+    """Describe the events, one sentence per line, with equal neighbours joined.
 
-    That a seat is asked is left out, since the answer is told.
+    Questions to seats are left out, since their answers are events too.
     """
     texts = [(text, len(list(same))) for text, same in groupby(e.text for e in view.events if e.kind != "asked")]
     return _wrapped([text if times == 1 else f"{text} ({times} times)" for text, times in texts], indent="- ")
@@ -49,7 +49,7 @@ def _piles(piles: Sequence[Pile]) -> list[str]:
 
 
 def _short_title(pile: Pile) -> str:
-    """Return the title without its owner, who stands above."""
+    """Return the title without its owner, whose line is above."""
     return f"{pile.raw.kind.title} {pile.number}" if pile.raw.kind.many else pile.raw.kind.title
 
 

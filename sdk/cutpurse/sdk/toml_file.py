@@ -1,4 +1,4 @@
-"""Files in TOML that people write: read, and what is wrong with one said in a line that names the place."""
+"""TOML files that people write: how to read them, and one-line errors that name the position."""
 
 from __future__ import annotations
 
@@ -14,7 +14,16 @@ __all__ = ["check_keys", "read_toml", "setting_text"]
 
 
 def read_toml(file: Path, missing: str) -> dict[str, Any]:
-    """What is written in it.  Raises NotFound, with `missing`, for no such file, and UsageError for what is no TOML."""
+    """Return the content of a TOML file.
+
+    Args:
+        file: The file.
+        missing: Begins the message if it does not exist.
+
+    Raises:
+        NotFound: If the file does not exist.
+        UsageError: If it cannot be read or is not TOML.
+    """
     try:
         return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
@@ -26,14 +35,14 @@ def read_toml(file: Path, missing: str) -> dict[str, Any]:
 
 
 def check_keys(table: Mapping[str, Any], keys: Collection[str], where: str) -> None:
-    """Raises UsageError for a key that is none of these."""
+    """Check that the table has no other keys than these.  Raises UsageError."""
     for key in table:
         if key not in keys:
             raise UsageError(f"{where}: there is no key {key!r:.80}; there are: {', '.join(keys)}")
 
 
 def setting_text(value: object, where: str) -> str:
-    """A setting of a game as it is typed on the command line.  Raises UsageError."""
+    """Return a game setting as typed on the command line.  Raises UsageError."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str | int):

@@ -1,4 +1,4 @@
-"""Which version this is; the distribution takes its own from here."""
+"""The version of this distribution; its metadata reads it from here."""
 
 from typing import Final
 

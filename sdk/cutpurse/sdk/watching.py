@@ -1,4 +1,4 @@
-"""A match of a server as one who watches is told of it: messages of WatchMatch in, views, events and the end out.
+"""A watched match of a server: messages of WatchMatch in; views, events and the result out.
 
 This module knows no network and no terminal.
 """
@@ -26,9 +26,11 @@ __all__ = ["WatchBegin", "WatchUpdate", "WatchEnd", "Watched", "watched"]
 
 @dataclass(frozen=True, slots=True)
 class WatchBegin:
-    """A match is followed from now on.
+    """The beginning of a watched match.
 
-    names: who sits where, in which version. delay_ms: how much later than the bots one is told.
+    Attributes:
+        names: Bot and version in each seat.
+        delay_ms: How much later than the bots a spectator gets the updates.
     """
 
     table: ClientTable
@@ -40,7 +42,7 @@ class WatchBegin:
 
 @dataclass(frozen=True, slots=True)
 class WatchUpdate:
-    """Something happened: `events`, the first of which has this number, and how the table looks then."""
+    """One or more `events`, the first with number `first_event`, and the view after them."""
 
     table: ClientTable
     at_ms: int
@@ -51,10 +53,10 @@ class WatchUpdate:
 
 @dataclass(frozen=True, slots=True)
 class WatchEnd:
-    """The match is over.
+    """The end of a watched match.
 
-    broken_promise: what is wrong with what was told of the deal before its cards; empty if nothing is, None if nothing
-    was opened.
+    Attributes:
+        broken_promise: What is wrong with the commitment to the deal; empty if it holds, None if it was not opened.
     """
 
     table: ClientTable
@@ -71,9 +73,14 @@ Watched: TypeAlias = WatchBegin | WatchUpdate | WatchEnd
 
 
 def watched(messages: Iterable[ladder_pb2.WatchMatchResponse], seat: int | None = None) -> Iterator[Watched]:
-    """Yield what happens in the watched matches; `seat` is the requested view, None a spectator's.
+    """Yield the updates of the watched matches.
 
-    Raises ServerRefused for what cannot be understood: a server of other rules, or none of this kind.
+    Args:
+        messages: Messages of a watch call.
+        seat: Seat whose view was requested; None for the spectator's view.
+
+    Raises:
+        ServerRefused: If a message makes no sense, as from a server with other rules.
     """
     table: ClientTable | None = None
     last: GameView[Any] | None = None
@@ -101,7 +108,7 @@ def watched(messages: Iterable[ladder_pb2.WatchMatchResponse], seat: int | None 
 
 
 def _shown(name: str, seat: arena_pb2.SeatTaken) -> str:
-    """Who sits there, as records name it: "ann/sneak 1.0"; two versions of a bot may sit at a table."""
+    """Return the name as in records, "ann/sneak 1.0", since two versions of a bot may play in a match."""
     return printable(f"{name} {seat.version}", 200)
 
 

@@ -1,10 +1,10 @@
-"""The bots of a session: made when a match begins, told and asked, and what comes of it given back to the session.
+"""The bots of a session: creates a bot per match, asks it, and passes its answers to the session.
 
-A decision with one option is answered here: the bot is not called, and its thread stays free. The answer waits as long
-as the bot's real answers take, see `answer_times`, unless the bot does without.
+A decision with one option is answered here: the bot is not called, and its thread stays free. The answer is delayed as
+long as the bot's real answers take, see `answer_times`, unless the bot opts out.
 
-A bot that fails stops neither its other matches nor the connection: the decision is given up, and its owner is told
-where. This module knows no stream.
+A failing bot stops neither its other matches nor the connection: the decision is given up, and the position of the
+error is printed. This module knows no stream.
 """
 
 from __future__ import annotations
@@ -53,28 +53,32 @@ from cutpurse.v1 import arena_pb2
 
 __all__ = ["IN_END", "PlayedMatch", "RemoteBots"]
 
-IN_END: Final = "crashed, in end: "  # is said of a bot whose `end` raised, before where; the check listens for it
+IN_END: Final = "crashed, in end: "  # begins the message about a bot whose `end` raised; `bot check` looks for it
 
-SHARE_OF_BASE: Final = 0.8  # of the base time that an answer with one option waits at most, so that it is never late
-SOONEST_S: Final = 0.001  # the event loop waits no shorter: such an answer is sent at once
+SHARE_OF_BASE: Final = (
+    0.8  # longest delay of an answer with one option, as a share of the base time, so that it is never late
+)
+SOONEST_S: Final = 0.001  # the event loop cannot wait for less, so such an answer is sent at once
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedMatch:
-    """A match on a server that is over, from the seat of one bot; the places and scores of a void one are empty.
+    """A finished match on a server, from the seat of one bot; a void match has no places and scores.
 
-    commitment: what the bot was told of the deal before its first card, 32 bytes as hex; `cutpurse match verify` shows
-    that of the match file, which must be the same. opened: whether the deal was opened; False while others still play
-    with the same cards, and then whether it is rated is not known either.
+    Attributes:
+        commitment: The commitment to the deal, sent before the first card: 32 bytes as hex. It must equal the one that
+            `cutpurse match verify` prints for the match file.
+        opened: Whether the deal was opened. It is False while other matches with the same cards go on; until then it is
+            also unknown whether the match is rated.
     """
 
     match: str
     game: str
     ladder: str
     seat: int
-    seats: tuple[str, ...]  # who sat where
+    seats: tuple[str, ...]  # bot names by seat
     result: MatchResult
     rated: bool
     commitment: str
@@ -82,11 +86,11 @@ class PlayedMatch:
 
     @property
     def voided(self) -> bool:
-        """Whether it counts for nothing."""
+        """Whether the match is void."""
         return not self.result.places
 
     def text(self) -> str:
-        """Format a line: "match 3f2a greed seat 2: place 1 of 4, score 37"."""
+        """Format the result in one line: "match 3f2a greed seat 2: place 1 of 4, score 37"."""
         cause = self.result.end_causes[self.seat]
         if self.voided:
             how = f"void ({cause.value})"
@@ -98,19 +102,19 @@ class PlayedMatch:
 
 @dataclass(slots=True)
 class _BotSeat:
-    """A bot at a table."""
+    """A bot in a match."""
 
     table: ClientTable
     bot: Any = None
     view: GameView[Any] | None = None  # of the last decision
     decision: Decision | None = None
     message: arena_pb2.Decision | None = None  # of that decision
-    number: int = 0  # of that decision, as the server counts
-    at: float = 0.0  # when that decision came
-    count: int = 0  # decisions put to the bot
+    number: int = 0  # of that decision, on the wire
+    at: float = 0.0  # time when that decision arrived
+    count: int = 0  # decisions that the bot was asked
     skipped: list[arena_pb2.Decision] = field(
         default_factory=list
-    )  # decisions with one option, whose events the bot has not had
+    )  # decisions with one option, whose events the bot has not received
     answer: object = None
     notes: NoteBuffer = field(default_factory=NoteBuffer)
 
@@ -133,12 +137,12 @@ def _later(seconds: float, call: Callable[[], None]) -> object:
 
 
 class _TooLate:
-    """It was not asked: the next decision was already there."""
+    """The outcome of a decision that the bot was not asked, since the next one was already there."""
 
 
 @dataclass
 class RemoteBots:
-    """All seats of one bot in a session."""
+    """All matches of one bot in a session."""
 
     maker: BotMaker
     session: ClientSession
@@ -146,21 +150,21 @@ class RemoteBots:
     pace: ConcurrencyControl
     say: Callable[[str], None]
     on_match: Callable[[PlayedMatch], None]
-    wake: Callable[[], None]  # something may be sent
-    debug: bool = False  # show whole traces
-    sends_prints: bool = False  # what the bot prints while it is asked goes along with its answer
-    faults: int = 0  # decisions at which the bot failed, and other methods that raised
-    seats: dict[int, _BotSeat] = field(default_factory=dict)  # by table
-    on_opened: Callable[[PlayedMatch], None] = lambda match: None  # see `PlayedMatch.opened`
-    sealed: dict[str, PlayedMatch] = field(default_factory=dict)  # those of which that is still to come
-    clock: Callable[[], float] = monotonic  # the one that the session is told of
-    hides_time: bool = True  # whether an answer with one option takes as long as a real one
+    wake: Callable[[], None]  # called when there is something to send
+    debug: bool = False  # print full tracebacks
+    sends_prints: bool = False  # attach what the bot prints to its answers
+    faults: int = 0  # exceptions in the bot's methods, and illegal answers
+    seats: dict[int, _BotSeat] = field(default_factory=dict)  # by table number
+    on_opened: Callable[[PlayedMatch], None] = lambda match: None  # called when a deal is opened later
+    sealed: dict[str, PlayedMatch] = field(default_factory=dict)  # finished matches whose deal is not opened yet
+    clock: Callable[[], float] = monotonic  # the clock of the session's times
+    hides_time: bool = True  # delay answers with one option as long as real ones
     times: AnswerTimes = field(default_factory=AnswerTimes)
-    later: Callable[[float, Callable[[], None]], object] = _later  # call a function after so many seconds
+    later: Callable[[float, Callable[[], None]], object] = _later  # calls a function after some seconds
 
     def do(self, todo: Todo) -> None:
-        """Do what the session asks for, or begin to."""
-        if type(todo) is Ask:  # nearly always
+        """Carry out what the session asks for, now or later."""
+        if type(todo) is Ask:  # the most frequent case
             self._ask(self.seats[todo.table.number], todo.decision, todo.at)
             return
         match todo:
@@ -205,7 +209,7 @@ class RemoteBots:
         return None
 
     def _heard(self, seat: _BotSeat, flow: Flow[T]) -> Flow[T]:
-        """Return the flow; what the bot prints in it is collected, if requested."""
+        """Return the flow; if prints are sent, collect what the bot prints in it."""
         return _about_it(seat.notes, flow) if self.sends_prints else flow
 
     def _begun(self, _: object, seconds: float) -> None:
@@ -230,7 +234,7 @@ class RemoteBots:
         self._put(seat, again=False)
 
     def _ask_lone(self, seat: _BotSeat, message: arena_pb2.Decision, at: float) -> None:
-        """Answer a decision with one option for the bot, now or later.  Raises ValueError for a foreign question."""
+        """Answer a decision with one option for the bot, now or later.  Raises ValueError for an unknown question."""
         table = seat.table
         ask = ask_of(message.ask, table.info.rules)
         if self.session.events:
@@ -280,7 +284,7 @@ class RemoteBots:
     def _asked_here(
         self, seat: _BotSeat, view: GameView[Any], decision: Decision, number: int, again: bool
     ) -> _Answered | _Failed | _TooLate:
-        """`_asked` carried out without a loop, some microseconds quicker."""
+        """Run `_asked` without a loop, some microseconds faster."""
         if self.sends_prints:
             return bot_calls.without_a_loop(self._heard(seat, self._asked(seat, view, decision, number, again)))
         try:
@@ -321,8 +325,8 @@ class RemoteBots:
         self.wake()
 
     def _illegal(self, seat: _BotSeat, number: int, left: int) -> None:
-        """Let the bot answer decision `number` again; as the server counts it, whose logs name it too."""
-        if number != seat.number:  # of a decision with one option, for which there is no other answer
+        """Let the bot correct its answer to decision `number`, if corrections are left."""
+        if number != seat.number:  # a decision with one option, which has no other answer
             if left:
                 self._answer_lone(seat.table, number)
             return
@@ -381,7 +385,7 @@ class RemoteBots:
             self._say_fault(f"{self._at(seat)} {IN_END}{failed.where}")
             self._tell_trace(failed.trace)
 
-    # -- what is said
+    # -- messages
     def _at(self, seat: _BotSeat) -> str:
         table = seat.table
         return f"bot {self.maker.name} in match {table.match[:8]} ({table.game}, seat {table.seat})"
@@ -399,7 +403,7 @@ class RemoteBots:
 
 
 def _last_events(skipped: list[arena_pb2.Decision], finish: Finish, info: TableInfo) -> list[Event]:
-    """Return what happened since a bot was last asked, until the match was over."""
+    """Return the events from the bot's last decision to the end of the match."""
     events: list[Event] = []
     for message in skipped:
         events += events_of(message, info)
@@ -407,7 +411,7 @@ def _last_events(skipped: list[arena_pb2.Decision], finish: Finish, info: TableI
 
 
 def _offered(decision: Decision) -> str:
-    """Return what a failed decision offered, if it can be read: the bot may have failed because it cannot."""
+    """Describe the options of a failed decision, or return nothing if they cannot be decoded."""
     try:
         return f"; offered were {offered_text(decision)}"
     except ValueError:
@@ -427,7 +431,7 @@ def _about_it(notes: NoteBuffer, flow: Flow[T]) -> Flow[T]:
 
 
 def _index(answer: object, decision: Decision) -> int | None:
-    """Return the index of an answer among the options, or the number given as one; None if it is neither."""
+    """Convert an answer to the index of an option, or keep a number; return None for anything else."""
     if type(answer) is int:
         return answer
     raw = option_of(answer)

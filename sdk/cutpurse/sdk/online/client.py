@@ -1,10 +1,10 @@
-"""The connection of a bot to a server: streams one after the other, each read by one task.
+"""The connection of a bot to a server: one stream after the other, each read by one task.
 
-That task also does what an envelope asks for and sends what came of it, since between two tasks an answer would wait
-for its turn in the event loop; a second one sends what is ready at other times. gRPC's asyncio forgets what a cancelled
-read would have brought and fails when two tasks write, so no read is ever cancelled (the call is), and a task that
-finds the other writing leaves it to that one. This module knows no game and no bot: a `Session` says what there is to
-be sent, and `RemoteBots` what is to be done.
+That task also carries out what an envelope asks for and sends the result: a second task would have to wait for its turn
+in the event loop. Another task sends what becomes ready at other times. gRPC's asyncio drops what a cancelled read
+would have returned, and fails when two tasks write. So reads are never cancelled (the call is), and a task that finds
+the other one writing leaves its data to it. This module knows no game and no bot: `ClientSession` decides what to send,
+and `RemoteBots` carries out what is asked.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from cutpurse.sdk.terminal import format_count, printable
 __all__ = ["Client"]
 
 PLAY: Final = "/cutpurse.v1.ArenaService/Play"
-FIRST_S: Final = 10.0  # how long a server is waited for that never answered yet
-WELCOME_S: Final = 10.0  # how long the answer to Hello is waited for
-LINGER_S: Final = 5.0  # how long a server may take to close the stream of a bot that has left
-INLINE_S: Final = 0.005  # how long bots are asked before what is ready is sent
-BACKOFF_S: Final = (0.2, 2.0)  # the first wait between two attempts, and the longest
-MADE_UP: Final = (grpc.StatusCode.INTERNAL, "Internal error from Core")  # by grpc.aio
-STATUS_S: Final = 0.01  # between two looks at whether the server's own status has come
+FIRST_S: Final = 10.0  # seconds to wait for a server that has never answered
+WELCOME_S: Final = 10.0  # seconds to wait for the answer to Hello
+LINGER_S: Final = 5.0  # seconds that a server may take to close the stream of a bot that has left
+INLINE_S: Final = 0.005  # seconds of work on an envelope before finished answers are sent
+BACKOFF_S: Final = (0.2, 2.0)  # first and longest wait between two attempts
+MADE_UP: Final = (grpc.StatusCode.INTERNAL, "Internal error from Core")  # status that grpc.aio makes up
+STATUS_S: Final = 0.01  # between two checks for the server's own status
 STATUS_TRIES: Final = 100
-ALONE_S: Final = 15.0  # without a match, after which it is said if too few bots are there
-LEAST_SILENCE_S: Final = 0.5  # what came while this process was busy is looked at first
-# What a read or a write raises when the call is over.
+ALONE_S: Final = 15.0  # seconds without a match before the first message about it
+LEAST_SILENCE_S: Final = 0.5  # extra time to read what arrived while this process was busy
+# What a read or write raises when the call has ended.
 BROKEN: Final = (grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError, asyncio.CancelledError)
 
-# Those of the server's side are in its own module; where they meet (pings), these are the more patient ones.
+# The server's options are in its own module. Where both sides set ping times, these are the longer ones.
 OPTIONS: Final = (
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
@@ -56,7 +56,7 @@ OPTIONS: Final = (
     ("grpc.max_reconnect_backoff_ms", 2_000),
     ("grpc.enable_retries", 0),  # a session is resumed instead
     ("grpc.enable_http_proxy", 0),
-    ("grpc.use_local_subchannel_pool", 1),  # an attempt does not wait for the failures of the last
+    ("grpc.use_local_subchannel_pool", 1),  # a new attempt does not inherit the backoff of the last one
 )
 
 STOP: Final[dict[str, type[CutpurseError]]] = {
@@ -73,9 +73,12 @@ STOP: Final[dict[str, type[CutpurseError]]] = {
     "PAUSED": ServerRefused,
     "NOT_YOURS": NotAuthorised,
 }
-UNTRUSTED: Final = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification Check failed")  # gRPC says so of a handshake
+UNTRUSTED: Final = (
+    "CERTIFICATE_VERIFY_FAILED",
+    "Hostname Verification Check failed",
+)  # in gRPC's messages
 HUNG_UP: Final = ("Socket closed", "Connection reset by peer")
-# Without a reason: no fault that goes away by itself.
+# Codes that are final even without a reason: trying again does not help.
 FINAL: Final = (
     grpc.StatusCode.FAILED_PRECONDITION,
     grpc.StatusCode.INVALID_ARGUMENT,
@@ -87,17 +90,17 @@ FINAL: Final = (
 
 
 class _Ended(NamedTuple):
-    """How a stream ended."""
+    """The status that a stream ended with."""
 
     code: grpc.StatusCode
     text: str
     reason: str = ""  # of ErrorInfo
     retry_s: float | None = None  # of RetryInfo
-    is_untrusted: bool = False  # whoever listens there has not shown a certificate that is trusted
+    is_untrusted: bool = False  # the server has shown no trusted certificate
 
 
 class Client:
-    """Keeps a session connected until it has left, or cannot go on."""
+    """Keeps a session connected until it has left or cannot continue."""
 
     def __init__(
         self,
@@ -113,10 +116,19 @@ class Client:
         says_why: bool = False,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """`ladders`: to be paired on, whose games the server is asked for before the session begins.
+        """Create a client that is not connected yet.
 
-        matches: leave after so many. give_up_after_s: without a server; None: never, but 10 s at the beginning.
-        says_why: say once why no match comes, if it is for want of bots. pause: waits for so many seconds without one.
+        Args:
+            dialling: Parameters of the connection.
+            session: The session.
+            pace: Limits the number of matches.
+            say: Prints a message for the user.
+            ladders: Ladders to be paired on; the server is asked for their games first.
+            matches: Leave after this many matches.
+            give_up_after_s: Seconds to keep reconnecting. Default: 10 for the first connection, unlimited afterwards.
+            chance: Returns random numbers from 0 to 1, for the backoff.
+            says_why: Print once why no match begins, if too few bots are online.
+            pause: Waits for this many seconds without a match.
         """
         self.dialling = dialling
         self.address = dialling.address
@@ -135,31 +147,31 @@ class Client:
         self._begun = 0
         self._is_told_to_leave = False
         self.bots: RemoteBots | None = None
-        self._wake = asyncio.Event()  # something may be sent
-        self._hurry = asyncio.Event()  # it is leaving: waits are cut short
-        self._over = False  # of this stream
-        self._is_busy = False  # an envelope is being worked off, and what came of it is sent then
+        self._wake = asyncio.Event()  # set when there may be something to send
+        self._hurry = asyncio.Event()  # set when the bot leaves, which ends waits early
+        self._over = False  # whether this stream has ended
+        self._is_busy = False  # an envelope is being processed; its results are sent afterwards
         self._is_writing = False
-        self._is_silent = False  # the server, so the stream is taken for lost
-        self._call: Any = None  # grpc.aio's own type is not public
+        self._is_silent = False  # the server was silent for too long, so the stream counts as lost
+        self._call: Any = None  # Any: grpc.aio's own type is not public
         self._problem: BaseException | None = None
         self._connected = False
-        self._attempts = 0  # since it was welcomed
-        self._incidents = 0  # faults of the server since a match came to its end
+        self._attempts = 0  # since the last welcome
+        self._incidents = 0  # server errors since the last finished match
 
     def wake(self) -> None:
-        """Something may be sent."""
+        """Send what is ready."""
         if not self._is_busy:
             self._wake.set()
 
     def broken(self, problem: BaseException) -> None:
-        """Note an error of this program: `play` ends with it."""
+        """Store an error of this program: `play` ends with it."""
         self._problem = problem
         if self._call is not None:
             self._call.cancel()
 
     def leave(self) -> None:
-        """Play what is open to the end, then stop."""
+        """Finish the open matches, then stop."""
         self._is_told_to_leave = True
         self.session.leave()
         self._hurry.set()
@@ -167,15 +179,16 @@ class Client:
         self._see_whether_done()
 
     def _see_whether_done(self) -> None:
-        """Wait for the server to close the stream of a bot that has left, for a while."""
+        """If the bot has left, give the server a while to close the stream."""
         if self.session.done() and (call := self._call) is not None:
             asyncio.get_running_loop().call_later(LINGER_S, call.cancel)
 
     async def play(self, bots: RemoteBots) -> None:
-        """Play until it has left.
+        """Play until the bot has left.
 
-        Raises ServerUnreachable, and what a server says that does not let it play: ServerRefused, UsageError, NotFound,
-        NotAuthorised.
+        Raises:
+            ServerUnreachable: If no server answers in time.
+            CutpurseError: If the server rejects the bot; `STOP` has the class for each reason.
         """
         self.bots = bots
         self._limit_tables()
@@ -205,7 +218,7 @@ class Client:
                 await self._sleep(wait_s)
 
     def _wait(self, ended: _Ended) -> float:
-        """How long to wait before the next attempt.  Raises if there is to be none."""
+        """Return the seconds to wait before the next attempt.  Raises if there must be none."""
         if ended.reason == "RESUME_EXPIRED" and self.session.can_resume:
             self.session.forget()
             self._begin_again()
@@ -228,24 +241,24 @@ class Client:
             if self._incidents > 1:
                 raise ServerRefused(f"the server at {self.address} failed twice: {ended.text}")
         first, longest = BACKOFF_S
-        doubled = min(self._attempts, 16)  # often enough, and a float ends at 1,024
+        doubled = min(self._attempts, 16)  # 16 reach the longest wait; a float overflows at 1,024
         backoff = min(longest, first * 2.0**doubled) * (0.5 + self.chance() / 2)
         self._attempts += 1
         said = self.session.come_back_s if ended.retry_s is None else ended.retry_s
         return backoff if said is None else max(backoff, said)
 
     async def _sleep(self, seconds: float) -> None:
-        """Wait, unless the bot is told to leave."""
+        """Wait, unless the bot is asked to leave."""
         self._hurry.clear()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._hurry.wait(), seconds)
 
     # -- one stream
     async def _stream(self) -> _Ended:
-        """One stream, from Hello to its status.  Raises NotFound for a ladder that is not there."""
+        """Run one stream, from Hello to its status.  Raises NotFound for an unknown ladder."""
         async with self.dialling.channel(OPTIONS) as channel:
             if self._ladders_sought:
-                from cutpurse.sdk.online.ladder_selection import (  # more messages, for those who need them
+                from cutpurse.sdk.online.ladder_selection import (  # imported late: most bots name no ladders
                     by_game,
                     list_server_ladders,
                 )
@@ -280,31 +293,31 @@ class Client:
                 self._call = None
             if self._problem is not None:
                 raise self._problem
-            follows.result()  # raises what makes no sense here
+            follows.result()  # raises what the task raised
             if self._is_silent:
                 return _Ended(grpc.StatusCode.UNAVAILABLE, "the server was silent for too long")
             return await _end_of(told)
 
     async def _follow(self, call: Any) -> None:
-        """Do what the server says until the stream ends, and send what comes of it.
+        """Process the server's envelopes until the stream ends, and send the results.
 
-        While that is being written nothing is read. The server would have nothing to say: it waits for just that.
+        While results are being sent nothing is read, since the server then waits for just these results.
         """
         opening = asyncio.ensure_future(call.write(self.session.opening()))
-        call.add_done_callback(lambda _: opening.cancel())  # grpc.aio goes on waiting if the call ended before it began
+        call.add_done_callback(lambda _: opening.cancel())  # grpc.aio would keep waiting if the call ended first
         with suppress(*BROKEN):
             await opening
         while True:
             try:
                 data = await call.read()
             except BROKEN:
-                return  # the status of the call tells
+                return  # the call's status has the reason
             if data is grpc.aio.EOF:
                 return
             await self._work_off(data, call)
 
     async def _work_off(self, data: bytes, call: Any) -> None:
-        """Do what an envelope asks for, and acknowledge it together with what was answered at once."""
+        """Process an envelope, and acknowledge it together with the immediate answers."""
         began = time.monotonic()
         self._is_busy = True
         try:
@@ -327,7 +340,7 @@ class Client:
             await self._send(call)
 
     async def _send(self, call: Any) -> None:
-        """Send what there is; who is sending already takes along what was added."""
+        """Send what is ready; a sender that is already active takes along what was added."""
         if self._is_writing:
             return
         self._is_writing = True
@@ -335,12 +348,12 @@ class Client:
             while not self._over and (data := self.session.next_envelope()) is not None:
                 await call.write(data)
         except BROKEN:
-            pass  # whoever reads sees it too
+            pass  # the reading task sees it too
         finally:
             self._is_writing = False
 
     async def _watch(self, call: Any) -> None:
-        """End a stream on which nothing comes for too long."""
+        """End a stream on which nothing arrives for too long."""
         welcome_by = time.monotonic() + WELCOME_S
         while True:
             until = self.session.silent_at or welcome_by
@@ -354,7 +367,7 @@ class Client:
                 return
 
     async def _explain(self, channel: grpc.aio.Channel) -> None:
-        """Say once why no match comes, if too few bots are there; the server is asked less and less often."""
+        """Print once why no match begins, if too few bots are online. The intervals between the checks grow."""
         await self._welcome.wait()
         waited_s = 0.0
         while self._says_why and self._awaits_first():
@@ -363,7 +376,7 @@ class Client:
             waited_s += wait_s
             if not self._awaits_first():
                 return
-            from cutpurse.sdk.online.queue_status import too_few  # more messages, for those who need them
+            from cutpurse.sdk.online.queue_status import too_few  # imported late: most bots get a match soon
 
             text = await too_few(channel, self.dialling.metadata, self.session, self._owner)
             if text and self._awaits_first():
@@ -371,12 +384,12 @@ class Client:
                 self._says_why = False
 
     def _awaits_first(self) -> bool:
-        """Whether no match has begun, and one is still wanted."""
+        """Return whether no match has begun, and one is still requested."""
         return not self._begun and not self.session.leaving
 
     def _do(self, todo: Any) -> None:
         assert self.bots is not None
-        if type(todo) is Ask:  # nearly always
+        if type(todo) is Ask:  # the most frequent case
             self.bots.do(todo)
             return
         if isinstance(todo, Welcomed):
@@ -385,14 +398,14 @@ class Client:
         if isinstance(todo, Begin):
             self._begun += 1
             if self.matches is not None and self._begun >= self.matches:
-                self.session.leave()  # said now, since a table that becomes free is soon taken again
+                self.session.leave()  # at once, since the server soon fills a free place again
         if isinstance(todo, Finish):
             self.played += 1
             self._incidents = 0
             self._see_whether_done()
 
     def _begin_again(self) -> None:
-        """Ask for other matches in place of those that were open and are lost."""
+        """Request new matches in place of the open ones that were lost."""
         self._begun = self.played
         self.session.leaving = self._is_told_to_leave
 
@@ -413,7 +426,7 @@ class Client:
         self._welcome.set()
 
     def _limit_tables(self) -> None:
-        """Sit at as many tables as the bot can keep up with and as there are matches still wanted."""
+        """Limit the matches to what the bot can handle, and to the number still requested."""
         tables = self.pace.tables
         if self.matches is not None:
             left = self.matches - self._begun + len(self.session.tables)
@@ -422,10 +435,10 @@ class Client:
 
 
 async def _end_of(told: list[_Ended]) -> _Ended:
-    """How a call ended that is over, of what its done-callback told.
+    """Return the status of an ended call, out of those that its done-callback reported.
 
-    A write that meets the end of the stream makes grpc.aio 1.83 name a status of its own, before or after that of the
-    server. Who took it for the truth would come back after SUPERSEDED, and take the stream from the one that took over.
+    A write that meets the end of the stream makes grpc.aio 1.83 report a status of its own, before or after the
+    server's. A client that believed it would reconnect after SUPERSEDED, and take the stream from the newer client.
     """
     for _ in range(STATUS_TRIES):
         for ended in told:
@@ -436,7 +449,7 @@ async def _end_of(told: list[_Ended]) -> _Ended:
 
 
 def _now(coroutine: Any) -> Any:
-    """Return the value of a coroutine that has nothing to wait for."""
+    """Return the result of a coroutine that waits for nothing."""
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -445,12 +458,12 @@ def _now(coroutine: Any) -> Any:
 
 
 def _ended(call: Any) -> _Ended:
-    """How a call that is over ended."""
+    """Return the status of an ended call."""
     return _told(_now(call.code()), _now(call.details()), _now(call.trailing_metadata()))
 
 
 def _told(code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[str, str | bytes]] | None) -> _Ended:
-    """Return the status of a call, with what `google.rpc.Status` in its trailing metadata says."""
+    """Return the status of a call, with the details in its trailing metadata (`google.rpc.Status`)."""
     text = details or ("the server closed the stream" if code is grpc.StatusCode.OK else code.name)
     reason, retry_s = "", None
     for key, value in metadata or ():
@@ -465,6 +478,6 @@ def _told(code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[s
                 elif detail.Unpack(retry):
                     retry_s = max(0.0, retry.retry_delay.ToTimedelta().total_seconds())
         except DecodeError:
-            continue  # the code says enough
+            continue  # the code is enough
     is_untrusted = any(words in text for words in UNTRUSTED)
     return _Ended(code, printable(why_unreachable(text)), reason, retry_s, is_untrusted)

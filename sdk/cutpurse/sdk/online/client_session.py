@@ -1,14 +1,14 @@
-"""A session with a server, from the bot's side: envelopes in, things to do out; answers in, envelopes out.
+"""The bot's side of a session with a server: envelopes in, tasks out; answers in, envelopes out.
 
-    session = Session("my_bot", "1", games=["greed"])
+    session = ClientSession("my_bot", "1", games=["greed"])
     send(session.opening())
     for todo in session.receive(envelope, now):
-        ...                                 # Begin a table, Ask its bot, Finish it, tell a Note, ...
+        ...                                 # Begin a match, Ask its bot, Finish it, print an OwnerNotice, ...
     session.answer(table, decision, option)
     send(session.next_envelope())
 
-A session outlives its streams: after `lost` the next `opening` resumes it, the server puts again what is open, and an
-answer that was under way is sent once more. This module knows no network, no clock and no bot; time is handed in.
+A session outlives its streams. After `lost` the next `opening` resumes it: the server repeats open decisions, and an
+answer that may be lost is sent again. This module knows no network, no clock and no bot; times are passed in.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ __all__ = [
 
 MAJOR: Final = 1
 MINOR: Final = 0
-FEATURES: Final = ("agenda", "notes")  # agenda: so that a view here equals that of local play
-REASON_MOST: Final = 200  # characters of a GiveUp that a server keeps
-WITHOUT_ANSWERS: Final = 64  # bytes of an envelope, at most
-MOST_FINISHED: Final = 1_024  # tables that are over and remembered; servers tell a few of the last 128 again
+FEATURES: Final = ("agenda", "notes")  # agenda: so that views equal those of local play
+REASON_MOST: Final = 200  # characters of GiveUp.reason that a server stores
+WITHOUT_ANSWERS: Final = 64  # most bytes of an envelope besides answers
+MOST_FINISHED: Final = 1_024  # finished matches remembered; a server may repeat the ends of its last 128
 
-# Problems of the league and not of the bot: what it says and does is well.
+# Problems of the league, not of the bot.
 NO_FAULT: Final = (
     arena_pb2.ERROR_REASON_STORAGE,
     arena_pb2.ERROR_REASON_FROZEN,
@@ -65,7 +65,7 @@ NO_FAULT: Final = (
     arena_pb2.ERROR_REASON_NOT_YOURS,
 )
 
-NOBODY: Final = "local"  # the owner of whoever came without a token
+NOBODY: Final = "local"  # the owner of bots without a token
 
 # Fields of PlayRequest.
 _RECEIVED: Final = 1
@@ -74,8 +74,8 @@ _GIVE_UPS: Final = 4
 _MAX_TABLES: Final = 5
 _LEAVING: Final = 6
 _NOTES: Final = 8
-_ANSWER: Final = frames(_ANSWERS)  # what stands before it
-# Fields of an Answer; an option is told even if it is the first.
+_ANSWER: Final = frames(_ANSWERS)  # tag and length of an answer, by its length
+# Fields of an Answer; option 0 is encoded too.
 _TABLE: Final = uint_fields(1)
 _DECISION: Final = uint_fields(2)
 _OPTION: Final = tuple([present_uint_field(3, option) for option in range(LOW)])
@@ -83,23 +83,23 @@ _OPTION: Final = tuple([present_uint_field(3, option) for option in range(LOW)])
 
 @dataclass(slots=True)
 class ClientTable:
-    """A seat of this bot at one match."""
+    """A match of this bot in the session."""
 
     number: int
     match: str
     info: TableInfo
-    names: tuple[str, ...]  # who sits where
+    names: tuple[str, ...]  # bot names by seat
     ladder: str
     base_s: float
     commitment: bytes
     board: str
-    asked: int = 0  # the decision that was put last, as the server numbers it; 0: none
-    answer: bytes = b""  # to that decision, as fields of PlayRequest, its notes before it; empty: none yet
+    asked: int = 0  # number of the last decision, as on the wire; 0: none
+    answer: bytes = b""  # to that decision, with its notes, as fields of PlayRequest; empty: none yet
     over: bool = False
-    before: str = ""  # what the bot had to say before its first decision; it goes along with the answer to that
+    before: str = ""  # notes from before the first decision, sent with its answer
 
     def is_open(self, decision: int) -> bool:
-        """Whether this decision was the last to be put, and the match goes on."""
+        """Return whether this is the last decision, and the match goes on."""
         return self.asked == decision and not self.over
 
     @property
@@ -114,15 +114,15 @@ class ClientTable:
 
 
 class Welcomed(NamedTuple):
-    """The server has let the bot in."""
+    """The server accepted the session."""
 
     resumed: bool
     bot: str
     version: str
     server: str
     most_tables: int
-    lost: tuple[ClientTable, ...]  # tables of a session that could not go on; nothing more is heard of them
-    owner: str = ""  # whose the token is; empty where none was asked for
+    lost: tuple[ClientTable, ...]  # matches of a session that could not be resumed
+    owner: str = ""  # the token's owner; empty on servers that need no token
 
 
 class Begin(NamedTuple):
@@ -132,15 +132,15 @@ class Begin(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """A decision is put."""
+    """A decision is to be answered."""
 
     table: ClientTable
     decision: arena_pb2.Decision
-    at: float  # when it came
+    at: float  # time of arrival
 
 
 class Illegal(NamedTuple):
-    """The answer to a decision was not offered. It may be put right `left` more times, or (0) no more."""
+    """The answer to a decision was not offered; `left` corrections are possible."""
 
     table: ClientTable
     decision: int  # its number on the wire; the next one may have come in the same envelope
@@ -148,25 +148,25 @@ class Illegal(NamedTuple):
 
 
 class Finish(NamedTuple):
-    """A match is over."""
+    """A match has ended."""
 
     table: ClientTable
     result: MatchResult
-    events: Callable[[], list[Event]]  # makes those since the last decision, as this seat is told; raises ValueError
+    events: Callable[[], list[Event]]  # decodes this seat's events since the last decision; raises ValueError
     first_event: int
     rated: bool
-    opened: bool = True  # what was dealt was told
+    opened: bool = True  # whether the deal was opened
 
 
 class Opened(NamedTuple):
-    """What was dealt in a match that is over is told now; rated: its board has gone into the rating."""
+    """The deal of a finished match was opened; `rated` says whether its board was rated."""
 
     match: str
     rated: bool
 
 
 class OwnerNotice(NamedTuple):
-    """Something for the bot's owner."""
+    """A message for the bot's owner."""
 
     text: str
     late: bool = False  # a decision was answered too late
@@ -182,40 +182,48 @@ class ClientSession:
     def __init__(
         self, bot: str, version: str = "1", games: Iterable[str] = (), max_tables: int = 0, events: bool = True
     ) -> None:
-        """`games`: none is every game.  max_tables: at how many to sit; 0 leaves it to the server.  events: asked for.
+        """Create a session that has not begun.
 
-        Raises UnknownGame for a game that is not installed here.
+        Args:
+            bot: Name of the bot.
+            version: Version of the bot.
+            games: Games to play; none means every game.
+            max_tables: Most simultaneous matches; 0 leaves the number to the server.
+            events: Whether to request events.
+
+        Raises:
+            UnknownGame: If a game is not installed.
         """
         self.bot = bot
         self.version = version
         self.games = tuple(dict.fromkeys(games))
-        self.ladders: Mapping[str, Sequence[str]] = {}  # to be paired on, by game; every ladder of a game that has none
+        self.ladders: Mapping[str, Sequence[str]] = {}  # to be paired on, by game; without an entry, all of the game
         self.events = events
-        self.declines_requests = False  # of other owners
+        self.declines_requests = False  # whether to decline match requests of other owners
         self.tables: dict[int, ClientTable] = {}
         self.leaving = False
         self.max_bytes = 65_536
-        self.keeps_notes = False  # the server
-        self.come_back_s: float | None = None  # when to reconnect, if the server has said so
-        self.silent_at: float | None = None  # when the stream must be taken for lost; None: nothing is expected
-        self._name = ""  # of the session; empty: there is none to resume
+        self.keeps_notes = False  # whether the server stores notes
+        self.come_back_s: float | None = None  # seconds until reconnecting, if the server has said so
+        self.silent_at: float | None = None  # when the stream counts as lost; None: no deadline
+        self._name = ""  # session ID; empty: there is none to resume
         self._secret = b""
         self._heartbeat_s = 0.0
         self._forgotten: tuple[ClientTable, ...] = ()
-        # Tables, the last to end last; a server that was not sure ends them again after a resume. It is sure of most.
+        # Finished matches in order. After a resume a server may end a match again, if the first end may be lost.
         self._finished: dict[int, None] = {}
-        self._sealed: dict[str, ClientTable] = {}  # matches that are over, of which the deal is still to be told
+        self._sealed: dict[str, ClientTable] = {}  # finished matches whose deal is not opened yet
         self._in = False  # whether this stream is welcomed
-        self._received = 0  # envelopes of this stream
+        self._received = 0  # last envelope of this stream
         self._acknowledged = 0
         self._wanted = self._told = max_tables
         self._wants_none = False  # a Hello that names no tables leaves their number to the server
         self._leaving_told = False
-        self._out: list[bytes] = []  # answers and decisions given up, as fields of PlayRequest
+        self._out: list[bytes] = []  # answers and give-ups, as fields of PlayRequest
 
     # -- the stream
     def done(self) -> bool:
-        """Whether it has left and nothing is open."""
+        """Return whether the bot has left and no match is open."""
         return self.leaving and not self.tables
 
     def opening(self) -> bytes:
@@ -246,18 +254,18 @@ class ClientSession:
         return arena_pb2.GameWanted(game=game, rules_version=version, ladders=self.ladders.get(game, ()))
 
     def lost(self) -> None:
-        """Note that the stream is gone: what was not sent is asked for again, or no longer wanted."""
+        """Note that the stream has ended. The server will repeat what was not answered."""
         self._in = False
         self.silent_at = None
         self._out.clear()
 
     @property
     def can_resume(self) -> bool:
-        """Whether there is an earlier stream to go on from."""
+        """Whether there is a session to resume."""
         return bool(self._name)
 
     def forget(self) -> None:
-        """Forget this session, as the server did: the next stream opens a new one, without the open tables."""
+        """Discard this session, as the server did: the next stream opens a new one, without the open matches."""
         self._name, self._secret = "", b""
         for table in self.tables.values():
             table.over = True
@@ -265,11 +273,16 @@ class ClientSession:
         self.tables.clear()
         self._finished.clear()
 
-    # -- what the server says
+    # -- from the server
     def receive(self, data: bytes, now: float) -> list[Todo]:
-        """Return what an envelope asks for, in order.  `now`: seconds of any clock that never goes back.
+        """Return what an envelope asks for, in order.
 
-        Raises ServerRefused for what cannot be understood: a server of other rules, or none of this kind.
+        Args:
+            data: The envelope.
+            now: Seconds of any monotonic clock.
+
+        Raises:
+            ServerRefused: If the envelope makes no sense, as from a server with other rules.
         """
         try:
             envelope = arena_pb2.PlayResponse.FromString(data)
@@ -321,15 +334,15 @@ class ClientSession:
 
     def _start(self, started: arena_pb2.MatchStarted, todos: list[Todo]) -> None:
         if started.table in self.tables or started.table in self._finished:
-            return  # it goes on, or is known to be over
+            return  # the match goes on, or is known to have ended
         table = self.tables[started.table] = table_of(started)
         todos.append(Begin(table))
 
     def _decision(self, decision: arena_pb2.Decision, todos: list[Todo], now: float) -> None:
         table, number = self.tables.get(decision.table), decision.decision
         if table is None:
-            return  # of a match that this session has forgotten
-        if table.asked == number:  # put once more after a resume
+            return  # of a match that this session does not know
+        if table.asked == number:  # repeated after a resume
             if table.answer:
                 self._out.append(table.answer)
             return
@@ -367,7 +380,7 @@ class ClientSession:
         todos.append(Finish(table, result, events, ended.first_event, ended.rated, ended.HasField("opening")))
         if ended.HasField("opening"):
             self._check_promise(table, ended.opening, todos)
-        else:  # others still play with the same cards
+        else:  # other matches with the same cards go on
             self._sealed[table.match] = table
             if len(self._sealed) > MOST_FINISHED:
                 del self._sealed[next(iter(self._sealed))]
@@ -391,9 +404,16 @@ class ClientSession:
             OwnerNotice(f"the server is about to stop{text}; open tables go on for {drain.time_left_ms / 1000:g} s")
         )
 
-    # -- what the bot says
+    # -- from the bot
     def answer(self, table: ClientTable, decision: int, option: int | None, notes: str = "") -> None:
-        """Queue the bot's answer, as an index; None for one that is no index of anything.  notes: what it attached."""
+        """Queue the bot's answer to a decision.
+
+        Args:
+            table: The match.
+            decision: Number of the decision.
+            option: Index of the option; None for an answer that is no index.
+            notes: Notes on the decision.
+        """
         number = table.number
         if option is not None and 0 <= option < LOW and number < LOW and 0 <= decision < LOW:
             said = _TABLE[number] + _DECISION[decision] + _OPTION[option]
@@ -420,11 +440,11 @@ class ClientSession:
             said = self._noted(table, decision, notes) + said
         if table.asked == decision:
             table.answer = said
-        if self._in:  # else it is sent when the decision is put again
+        if self._in:  # else it is sent when the decision is repeated
             self._out.append(said)
 
     def _noted(self, table: ClientTable, decision: int, notes: str) -> bytes:
-        """Encode notes as fields of PlayRequest; nothing for a server that would ignore them."""
+        """Encode notes as fields of PlayRequest; return nothing for a server that would ignore them."""
         said = ((0, table.before), (decision, notes)) if self.keeps_notes else ()
         table.before = ""
         number = uint_field(1, table.number)
@@ -437,15 +457,15 @@ class ClientSession:
         )
 
     def want_tables(self, tables: int) -> None:
-        """At how many tables to sit from now on; at 0 no new match begins."""
+        """Set the number of simultaneous matches; with 0 no new match begins."""
         self._wanted, self._wants_none = tables, not tables
 
     def leave(self) -> None:
-        """Play what is open to the end, and begin nothing new."""
+        """Finish the open matches, and begin none."""
         self.leaving = True
 
     def next_envelope(self) -> bytes | None:
-        """Return what to send now: an acknowledgement, answers, changed requests; None if there is nothing."""
+        """Return the next envelope to send: acknowledgement, answers, changed requests; None if there is nothing."""
         tables = None if self._wanted == self._told else self._wanted
         leaving = self.leaving and not self._leaving_told
         if not self._in or not (self._out or leaving or tables is not None or self._received > self._acknowledged):
@@ -465,12 +485,12 @@ class ClientSession:
 
 
 def _named(seat: arena_pb2.SeatTaken) -> str:
-    """Who sits on a seat: "ann/sneak"; others may have a bot of the same name."""
+    """Return the name of the bot in a seat: "ann/sneak". Owners may use the same names."""
     return seat.bot if seat.owner in ("", NOBODY) else f"{seat.owner}/{seat.bot}"
 
 
 def table_of(started: arena_pb2.MatchStarted) -> ClientTable:
-    """Return what a bot or a spectator gets of a match.  Raises ServerRefused for one that cannot be played here."""
+    """Return the match that begins for a bot or spectator.  Raises ServerRefused if it cannot be played here."""
     what = f"the server deals {printable(started.game)}, rules version {printable(started.rules_version)}"
     rules = GAMES.get(started.game)
     if rules is None:
@@ -501,7 +521,7 @@ def table_of(started: arena_pb2.MatchStarted) -> ClientTable:
 
 
 def result_of(table: ClientTable, ended: arena_pb2.MatchEnded) -> MatchResult:
-    """How a match ended.  Raises ServerRefused for what cannot be."""
+    """Return the result of a match.  Raises ServerRefused if it is impossible."""
     if len(ended.seats) != table.info.seats:
         raise ServerRefused(f"match {table.match} of {table.info.seats} seats ended with {len(ended.seats)}")
     causes = tuple([_end_cause(seat.end_cause) for seat in ended.seats])
@@ -525,7 +545,7 @@ def _end_cause(number: int) -> EndCause:
 
 
 def broken_promise(table: ClientTable, opening: arena_pb2.Opening) -> str:
-    """Say what is wrong with the opening of the commitment; empty if nothing."""
+    """Describe what is wrong with the opening of the commitment; empty if nothing is."""
     if commitment(opening.seed, opening.params) != table.commitment:
         return "the cards were not dealt as promised: the opened seed does not fit the commitment made before the deal"
     try:

@@ -1,7 +1,8 @@
-"""How quick a bot is, and at how many tables it may therefore sit. Times are handed in; this module knows no clock.
+"""The speed of a bot, and the number of matches that it can play at once.
 
-Decisions of several tables can be open at once, and the last of them waits for all others. So a bot gets as many tables
-as keep `open decisions x the time it takes for nearly all of its decisions` under half of what one decision may take.
+Decisions of several matches can be open at once, and the last of them waits for all others. So a bot gets as many
+matches as keep `open decisions x the 95th percentile of its decision times` under half of the base time. Times are
+passed in; this module knows no clock.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from typing import Final
 
 __all__ = ["Durations", "ConcurrencyControl", "SpeedProof"]
 
-FIRST_TABLES: Final = 1  # before anything is known of the bot: at more, one that needs its whole base would be late
+FIRST_TABLES: Final = 1  # for an unknown bot; with more, one that needs its whole base time would be late
 SHARE: Final = 0.5  # of the base time that may be used
-SEEN: Final = 64  # decisions that are looked back on
-STEP: Final = 8  # decisions at each table, of up to four, between two rises
+SEEN: Final = 64  # recent decisions that count
+STEP: Final = 8  # decisions per match, for up to four matches, between two increases
 
 PROVEN: Final = 32  # decisions
-QUICK_S: Final = 0.002  # nearly all of them: the others wait no longer than for the network
-SLOW_S: Final = 0.020  # a single one: acknowledgements would be late
+QUICK_S: Final = 0.002  # limit of the 95th percentile: other matches wait no longer than for the network
+SLOW_S: Final = 0.020  # limit of a single decision: acknowledgements would be late
 
 
 class Durations:
-    """The last so many durations, in seconds."""
+    """The most recent durations, in seconds."""
 
     __slots__ = ("_in_order",)
 
@@ -33,52 +34,52 @@ class Durations:
         return len(self._in_order)
 
     def add(self, seconds: float) -> None:
-        """One more; the oldest is forgotten if there were enough."""
+        """Add a duration; drop the oldest if the list is full."""
         self._in_order.append(seconds)
 
     def clear(self) -> None:
-        """Forget them all."""
+        """Drop all durations."""
         self._in_order.clear()
 
     @property
     def p95(self) -> float:
-        """What 95 in 100 of them do not exceed (the nearest rank); 0 if there are none."""
+        """The 95th percentile (nearest rank); 0 if there are no durations."""
         n = len(self._in_order)
         return sorted(self._in_order)[(95 * n + 99) // 100 - 1] if n else 0.0
 
 
 class ConcurrencyControl:
-    """At how many tables a bot sits. It rises slowly and falls at once."""
+    """The number of simultaneous matches of a bot. It rises slowly and falls at once."""
 
     def __init__(self, upper: int | None = None) -> None:
-        """`upper`: never more than this."""
+        """Start with one match.  `upper` is the author's limit; None means no limit."""
         self.upper = upper
-        self.most = FIRST_TABLES  # the server's bound, once it is told
+        self.most = FIRST_TABLES  # the server's limit, once it is known
         self.base_s = 1.0
         self._wanted = FIRST_TABLES
         self._took = Durations(SEEN)
-        self._p95 = 0.0  # of them, or more
+        self._p95 = 0.0  # of `_took`, or more
         self._since = 0  # decisions since the last change
 
     @property
     def tables(self) -> int:
-        """How many there should be now, at least 1."""
+        """The number of matches to play now, at least 1."""
         return max(1, min(self._wanted, self._bound()))
 
     def granted(self, most: int) -> None:
-        """Note the most tables that the server will ever give."""
+        """Set the server's limit."""
         self.most = most
 
     def started(self, base_s: float) -> None:
-        """Note a match that begins, with its base time for each decision."""
+        """Use the base time of a match that begins."""
         self.base_s = base_s
         self._fall(self._fitting())
 
     def decided(self, seconds: float) -> None:
-        """Note how long the bot took for a decision."""
+        """Add the time that the bot took for a decision."""
         self._took.add(seconds)
         self._since += 1
-        if seconds > self._p95:  # else nearly all of them took no longer than before
+        if seconds > self._p95:  # otherwise the 95th percentile has not grown
             self._fall(self._fitting())
         if self._since >= STEP * min(self._wanted, 4):
             self._since = 0
@@ -86,7 +87,7 @@ class ConcurrencyControl:
             self._wanted = min(self._wanted + max(1, self._wanted // 2), fitting, self._bound())
 
     def late(self) -> None:
-        """A decision was out of time, whatever the figures say."""
+        """Halve the number of matches, since a decision was too late."""
         self._fall(self._wanted // 2)
 
     def _bound(self) -> int:
@@ -103,15 +104,15 @@ class ConcurrencyControl:
 
 
 class SpeedProof:
-    """Whether a bot is so quick that nobody minds waiting for it."""
+    """The proof that a bot is fast enough to run in the event loop."""
 
     def __init__(self) -> None:
         self.fast = False
         self._took = Durations(PROVEN)
-        self._p95 = 0.0  # of them, or more
+        self._p95 = 0.0  # of `_took`, or more
 
     def took(self, seconds: float) -> None:
-        """The bot took so long for a turn."""
+        """Add the time of a turn."""
         self._took.add(seconds)
         if seconds > SLOW_S:
             self.fast = False

@@ -1,7 +1,7 @@
-"""How a server is dialled: its address, TLS, and the token that lets a bot in.
+"""The parameters of a connection: the server's address, TLS, and the token.
 
-A token is never sent where it could be read on the way, and never shown. It comes from the environment or from a file
-that nobody else can read, so that no list of processes and no shell's history has it. No connection is made here.
+A token is never sent in the clear and never shown. It comes from the environment or from a file that only its owner can
+read. So it appears in no process list and no shell history. This module makes no connection.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Dialling", "dialling", "token_file", "why_unreachable"]
 
 _TOKEN: Final = re.compile(r"cutp_[0-9A-Za-z]{38}")
 
-# By what gRPC says of a connection that was not made, what listens there.
+# What listens at the address, by gRPC's message about the failed connection.
 _LISTENS: Final = {
     "WRONG_VERSION_NUMBER": f"what listens there speaks no TLS; a server without it is dialled without {SECURE}",
     "missing selected ALPN": "what listens there speaks TLS but no gRPC, so it is no Cutpurse server",
@@ -35,16 +35,19 @@ _LISTENS: Final = {
     "Handshake read failed": "what listens there broke off the TLS handshake; it may speak no TLS",
     "Tls handshake failed": "what listens there and this program agree on no TLS",
 }
-_NO_CAUSE: Final = ("OK", "")  # a status, where a cause is looked for
+_NO_CAUSE: Final = ("OK", "")  # parts of such a message that name no cause
 
 
 @dataclass(frozen=True, slots=True)
 class Dialling:
-    """An address, and what is needed to be let in there.
+    """A server's address and what authenticates both sides.
 
-    address: `host:port` or `unix:/path`, or with TLS `https://host:port`. ca: certificates in PEM that the server's is
-    checked with; None: those that gRPC brings along. source: where the token came from. as_stranger: what is told is to
-    be told to everybody, so a server without owners, too, answers as to nobody in particular.
+    Attributes:
+        address: `host:port` or `unix:/path`, or with TLS `https://host:port`.
+        ca: PEM certificates to trust; None means those of gRPC.
+        token: The token; empty if there is none.
+        source: Where the token came from.
+        as_stranger: Ask for public data only. A server without owners, too, then answers as to an unknown caller.
     """
 
     address: str
@@ -55,25 +58,25 @@ class Dialling:
 
     @property
     def is_secure(self) -> bool:
-        """Whether it is TLS that is spoken."""
+        """Whether the connection uses TLS."""
         return self.address.startswith(SECURE)
 
     def without_token(self) -> NotAuthorised:
-        """What to tell whoever is asked for a token and has none."""
+        """Return the error for a server that needs a token when there is none."""
         return NotAuthorised(
             f"the server at {self.address} lets bots in by token, and there is none: put it into {TOKEN_VARIABLE}, "
             f"or into {token_file()}, which nobody else may be able to read"
         )
 
     def channel(self, options: Sequence[tuple[str, Any]]) -> grpc.aio.Channel:
-        """A channel to the server."""
+        """Create a channel to the server."""
         if not self.is_secure:
             return grpc.aio.insecure_channel(self.address, options=options)
         credentials = grpc.ssl_channel_credentials(self.ca)
         return grpc.aio.secure_channel(self.address.removeprefix(SECURE), credentials, options=options)
 
     def blocking_channel(self, options: Sequence[tuple[str, Any]]) -> grpc.Channel:
-        """The same, for calls outside an event loop."""
+        """Create a channel to the server for calls outside an event loop."""
         if not self.is_secure:
             return grpc.insecure_channel(self.address, options=options)
         credentials = grpc.ssl_channel_credentials(self.ca)
@@ -81,7 +84,7 @@ class Dialling:
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
-        """What every call carries."""
+        """The metadata of every call."""
         if self.as_stranger:
             return ((STRANGER_KEY, "1"),)
         return (("authorization", f"Bearer {self.token}"),) if self.token else ()
@@ -90,11 +93,16 @@ class Dialling:
 def dialling(
     server: str | None = None, ca: str | os.PathLike[str] | None = None, *, as_stranger: bool = False
 ) -> Dialling:
-    """How to dial the server given, or that of the environment, or the usual one.
+    """Return the parameters to connect to a server.
 
-    ca: a file of certificates to trust, else that of CUTPURSE_CA. as_stranger: without a token, though there is one.
-    Raises UsageError for what is no address or no such file, NotAuthorised for a token that is none, that others can
-    read, or that would be sent in the clear.
+    Args:
+        server: Address. Default: $CUTPURSE_SERVER, else the default address.
+        ca: PEM file with certificates to trust. Default: $CUTPURSE_CA.
+        as_stranger: Use no token, even if there is one.
+
+    Raises:
+        UsageError: If the address is invalid, or the certificate file is missing or invalid.
+        NotAuthorised: If the token is malformed, readable by others, or would be sent in the clear.
     """
     address = server_address(server)
     if as_stranger:
@@ -109,19 +117,19 @@ def dialling(
 
 
 def why_unreachable(text: str) -> str:
-    """What gRPC says when a connection was not made, as its cause alone; any other text as it is."""
+    """Return the cause in gRPC's message about a failed connection; return any other text unchanged."""
     if not text.startswith("failed to connect"):
         return text
     for words, listens in _LISTENS.items():
         if words in text:
             return listens
-    # "Connection refused", after three prefixes that say the same.
+    # The cause, such as "Connection refused", comes after three redundant prefixes.
     parts = [part for part in text.split(": ") if part not in _NO_CAUSE]
     return parts[-1].removeprefix("recvmsg:").partition(" (")[0]
 
 
 def token_file() -> Path:
-    """Where a token is looked for that is not in the environment."""
+    """Return the file that holds the token, if the environment does not."""
     if sys.platform == "win32":
         base = os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming"
     else:
@@ -130,7 +138,7 @@ def token_file() -> Path:
 
 
 def _token() -> tuple[str, str]:
-    """The token, and where it came from; both empty if there is none."""
+    """Return the token and its source; both are empty if there is none."""
     if given := os.environ.get(TOKEN_VARIABLE, "").strip():
         return _checked(given, TOKEN_VARIABLE), TOKEN_VARIABLE
     file = token_file()
@@ -147,7 +155,7 @@ def _token() -> tuple[str, str]:
 
 
 def _checked(given: str, source: str) -> str:
-    """Does not repeat what was given: it may be a secret that belongs elsewhere."""
+    """Check the form of a token. The error does not repeat it: it may be another secret."""
     if not _TOKEN.fullmatch(given):
         raise NotAuthorised(f"what is in {source} is no token: one is cutp_ and 38 letters and digits, and no more")
     return given
@@ -170,11 +178,11 @@ def _certificates(ca: str | os.PathLike[str] | None, address: str) -> bytes | No
 
 
 def _is_local(address: str) -> bool:
-    """Whether what is sent there does not leave this machine."""
+    """Return whether traffic to this address stays on this machine."""
     if address.startswith(UNIX):
         return True
     host = address.rpartition(":")[0].strip("[]")
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a name, which may mean anything
+    except ValueError:  # another host name, which may be anywhere
         return False

@@ -1,10 +1,8 @@
-"""Bots that leave politely when their process is told to end: by Ctrl-C, by the signal that ends a service, or by that
-of a terminal that is closed.
+"""Bots that finish their matches when their process gets SIGINT, SIGTERM or the SIGHUP of a closed terminal.
 
-Several bots may play in one process and go in any order, so the signals are theirs together: taken when the first
-comes, given back when the last has gone. A signal that comes to another thread than the loop's, or while the loop is
-just about to wait, interrupts nothing: it is written to a socket as well, which wakes the loop. This module knows no
-stream.
+Several bots may play in one process and end in any order, so they share the signal handlers. The first bot sets them,
+the last one restores the earlier ones. A signal that arrives in another thread, or just before the loop waits,
+interrupts nothing. So it also writes to a socket, which wakes the loop. This module knows no stream.
 """
 
 from __future__ import annotations
@@ -23,20 +21,20 @@ from cutpurse.sdk.terminal import format_count, print_message
 
 __all__ = ["leave_on_signal"]
 
-_there: list[Callable[[], None]] = []  # how each bot of this process is told to leave
-_before: dict[int, Any] = {}  # what these signals did before
-_woken = ExitStack()  # the loop by signals, as long as they are taken
+_there: list[Callable[[], None]] = []  # makes each bot of this process leave
+_before: dict[int, Any] = {}  # the earlier handlers, by signal
+_woken = ExitStack()  # closes the wake-up socket
 
 
 @contextmanager
 def leave_on_signal(client: Client) -> Iterator[None]:
-    """Within this block the first such signal makes the bot leave; a second one does as it always does.
+    """Within the block, leave at the first signal; a second signal does what it did before.
 
-    A second SIGHUP does nothing: a shell and the system both send it when a terminal is closed; any other signal is the
-    second one to it. Where it is ignored, as under `nohup`, that stays so.
+    A second SIGHUP is ignored, since a shell and the system both send one when a terminal closes. Any other signal
+    counts as a second one. An ignored SIGHUP stays ignored, as under `nohup`.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # where signals cannot be set
+        yield  # other threads cannot set signal handlers
         return
     loop = asyncio.get_running_loop()
 
@@ -66,19 +64,19 @@ def leave_on_signal(client: Client) -> Iterator[None]:
 
 @contextmanager
 def _wakes(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """Within this block any signal wakes the loop, so that what Python does about it is done at once."""
+    """Within the block, let any signal wake the loop, so that Python handlers run at once."""
     here, there = socket.socketpair()
     with here, there:
         here.setblocking(False)
         there.setblocking(False)
         try:
             loop.add_reader(here, here.recv, 4096)
-        except NotImplementedError:  # Windows, whose loop sees to it by itself
+        except NotImplementedError:  # the loop of Windows wakes by itself
             yield
             return
         before = signal.set_wakeup_fd(there.fileno(), warn_on_full_buffer=False)
         if before != -1:
-            signal.set_wakeup_fd(before)  # the loop has handlers of its own, and is woken for them
+            signal.set_wakeup_fd(before)  # the loop has its own handlers and wakes for them
         try:
             yield
         finally:

@@ -1,6 +1,6 @@
-"""Ladders that a bot is to play on, by name alone: the server is asked which game each of them is of.
+"""Selection of ladders by name alone: the server says which game each of them has.
 
-This module knows no session and no bot; it makes one call on a channel that it is handed.
+This module knows no session and no bot. It makes one call on a given channel.
 """
 
 from __future__ import annotations
@@ -23,16 +23,23 @@ ANSWER_S: Final = 10.0
 
 
 async def list_server_ladders(channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The ladders of a server that the caller may see, each with its game.  Raises grpc.aio.AioRpcError."""
+    """Return the server's ladders that the caller may see, each with its game.  Raises grpc.aio.AioRpcError."""
     call: Any = channel.unary_unary(LIST, response_deserializer=ladder_pb2.ListLaddersResponse.FromString)
     answer = await call(b"", metadata=metadata, timeout=ANSWER_S)
     return [(ladder.defined.name, ladder.defined.game) for ladder in answer.ladders]
 
 
 def by_game(wanted: Iterable[str], there: Iterable[tuple[str, str]], address: str) -> dict[str, tuple[str, ...]]:
-    """The ladders that are wanted, by their games.
+    """Group the requested ladders by their games.
 
-    Raises NotFound for one that is not there, naming those that are; ServerRefused for one of an unknown game.
+    Args:
+        wanted: Names of ladders.
+        there: Ladders of the server, each with its game.
+        address: The server, for errors.
+
+    Raises:
+        NotFound: If the server has no such ladder; lists its ladders.
+        ServerRefused: If the game of a ladder is not installed.
     """
     game_of = dict(there)
     found: dict[str, tuple[str, ...]] = {}

@@ -1,6 +1,6 @@
-"""Why a bot gets no match: what its server tells of the ladders that it waits on, put into a line.
+"""The reason why a bot gets no match, from what its server says about its ladders, in one line.
 
-This module knows no clock; it makes a few calls on a channel that it is handed.
+This module knows no clock. It makes a few calls on a given channel.
 """
 
 from __future__ import annotations
@@ -20,22 +20,28 @@ __all__ = ["too_few"]
 
 SERVICE: Final = "/cutpurse.v1.LadderService"
 ANSWER_S: Final = 10.0
-HOUSE: Final = "house"  # the owner of the bots that a server runs for company
-MOST_HOUSE: Final = 5  # house bots that are named
+HOUSE: Final = "house"  # the owner of the server's house bots
+MOST_HOUSE: Final = 5  # most house bots listed
 
 
 async def too_few(
     channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]], session: ClientSession, owner: str
 ) -> str:
-    """How many of how many bots are there, on the ladder that needs the fewest more.
+    """Describe how many bots are online and needed, for the ladder that needs the fewest more.
 
-    owner: whose the bot is; empty where nobody in particular owns any. Empty if it is not for want of bots that a match
-    does not come, or if the server does not tell.
+    Args:
+        channel: Connection to the server.
+        metadata: Metadata for the calls.
+        session: The bot's session.
+        owner: Owner of the bot; empty on servers that need no token.
+
+    Returns:
+        One line; empty if a lack of bots is not the reason, or if the server does not answer.
     """
     try:
         return await _too_few(channel, metadata, session, owner)
     except (grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError, DecodeError):
-        return ""  # as of a server that has no such call: it is no part of playing
+        return ""  # such as a server without these calls, which the bot does not need to play
 
 
 async def _too_few(
@@ -62,18 +68,18 @@ async def _too_few(
     best = min(waited_on, key=lambda one: one.defined.seats - one.bots - len(house[one.defined.name]))
     sides = best.bots
     if owner:
-        sides -= max(0, len(await online_bots(owner, best.defined.name)) - 1)  # a match takes one of them
+        sides -= max(0, len(await online_bots(owner, best.defined.name)) - 1)  # a match takes one bot per owner
     return _text(best, sides, house[best.defined.name], bool(owner))
 
 
 def _house_on(ladder: ladder_pb2.LadderShown, run: Sequence[ladder_pb2.BotShown]) -> list[str]:
-    """The house bots that sit down on a ladder where too few others are there."""
+    """Return the house bots that fill empty seats on a ladder."""
     there = {bot.bot.bot for bot in run if ladder.defined.name in bot.ladders}
     return [name for name in ladder.defined.terms.house if name in there]
 
 
 def _is_on(ladder: ladder_pb2.LadderShown, session: ClientSession, owner: str) -> bool:
-    """Whether the bot may be paired there."""
+    """Return whether the bot may be paired on the ladder."""
     defined, terms = ladder.defined, ladder.defined.terms
     if ladder.is_frozen or not ladder.bots or (terms.owners and owner and owner not in terms.owners):
         return False

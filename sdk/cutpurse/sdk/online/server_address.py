@@ -1,4 +1,4 @@
-"""Where the server is: the one place that knows the usual address. No connection is made here."""
+"""The server's address: the only module that knows the default. It makes no connection."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ __all__ = [
 ]
 
 DEFAULT_SERVER: Final = "127.0.0.1:7777"
-SERVER_VARIABLE: Final = "CUTPURSE_SERVER"  # names another in the environment
-PATIENCE_VARIABLE: Final = "CUTPURSE_GIVE_UP_AFTER"  # seconds without a server after which a bot of this SDK ends
+SERVER_VARIABLE: Final = "CUTPURSE_SERVER"  # environment variable with the server's address
+PATIENCE_VARIABLE: Final = "CUTPURSE_GIVE_UP_AFTER"  # seconds to keep reconnecting
 PROTO_VARIABLE: Final = "CUTPURSE_PROTO"  # the folder that holds cutpurse/v1/*.proto
-TOKEN_VARIABLE: Final = "CUTPURSE_TOKEN"  # holds what lets a bot in
-CA_VARIABLE: Final = "CUTPURSE_CA"  # names a file of certificates to trust servers by
-STRANGER_KEY: Final = "cutpurse-stranger"  # in the metadata of a call that is to be answered as to nobody in particular
+TOKEN_VARIABLE: Final = "CUTPURSE_TOKEN"  # environment variable with the token
+CA_VARIABLE: Final = "CUTPURSE_CA"  # path of a PEM file with certificates to trust
+STRANGER_KEY: Final = "cutpurse-stranger"  # metadata of a call that asks for public data only
 UNIX: Final = "unix:"
-SECURE: Final = "https://"  # before the address of a server that speaks TLS
+SECURE: Final = "https://"  # prefix of a server address with TLS
 
 
 def server_address(given: str | None = None) -> str:
-    """`host:port`, `https://host:port` or `unix:/path`: as given, else as the environment has it, else the usual one.
+    """Return the address given, else that of the environment, else the default one.
 
-    Raises UsageError for what is no address.
+    The form is `host:port`, `https://host:port` or `unix:/path`. Raises UsageError for anything else.
     """
     address = given or os.environ.get(SERVER_VARIABLE) or DEFAULT_SERVER
     if address.startswith(UNIX) and len(address) > len(UNIX):

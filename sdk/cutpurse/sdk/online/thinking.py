@@ -1,11 +1,12 @@
-"""Where a bot's code runs, so that thinking never holds up the connection.
+"""The execution of a bot's code, so that slow bots never block the connection.
 
-* A bot whose `choose` is `async def` runs in the event loop, a task a turn, and its tables take turns as it awaits.
-* Any other begins in a thread of its own. There is one, so that the globals of a bot's module are never touched by two
-  matches at once. Turns of a kind that is proven quick (begins, decisions, ends: each for itself) are carried out in
-  the event loop itself, which spares two changes of thread a turn; after a slow one they are back in the thread.
+A bot with an `async def` method `choose` runs in the event loop, one task per turn.
 
-The turns of a match are carried out in their order. This module knows no game and no server.
+Any other bot starts in a thread. There is only one, so that two matches never use the globals of a bot's module at
+once. Turns of a kind that has proved fast run in the event loop itself, which saves two thread switches per turn. The
+kinds are begin, decide and end. After a slow turn they run in the thread again.
+
+The turns of a match are executed in order. This module knows no game and no server.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ __all__ = ["Kind", "Thinker"]
 
 
 class Kind(IntEnum):
-    """What a bot does in a turn."""
+    """The kind of a bot's turn."""
 
     BEGIN = 0
     DECIDE = 1
@@ -40,32 +41,37 @@ class _Turn:
     match: str
     kind: Kind
     flow: Flow[Any]
-    done: Callable[[Any, float], None]  # what the flow gave, and the seconds it took
+    done: Callable[[Any, float], None]  # called with the flow's result and its seconds
 
 
 class Thinker:
-    """Carries out the turns of one bot; to be made and used in a running event loop."""
+    """Executes the turns of one bot. Create and use it in a running event loop."""
 
     def __init__(self, is_async: bool, broken: Callable[[BaseException], None]) -> None:
-        """`broken` is told what a flow raises: flows catch what bots raise, so it is a fault of this program."""
+        """Start without turns.
+
+        Args:
+            is_async: Whether the bot's `choose` is `async def`.
+            broken: Called with what a flow raises. Flows catch the errors of bots, so it is an error of this program.
+        """
         self.is_async = is_async
         self.broken = broken
         self._proven = tuple([SpeedProof() for _ in Kind])
         self._loop = asyncio.get_running_loop()
-        self._tasks: dict[str, asyncio.Task[None]] = {}  # by match, its last turn
+        self._tasks: dict[str, asyncio.Task[None]] = {}  # the last turn of each match
         self._waiting: SimpleQueue[_Turn | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._in_thread = 0  # turns
-        self._idle = asyncio.Event()  # nothing is in the thread or in a task
+        self._in_thread = 0  # turns that are in the thread
+        self._idle = asyncio.Event()  # set while no turn is in the thread or in a task
         self._idle.set()
         self._closed = False
 
     def in_event_loop(self, kind: Kind) -> bool:
-        """Whether a turn of this kind would be carried out at once, in the event loop itself."""
+        """Return whether a turn of this kind would run at once, in the event loop itself."""
         return self._proven[kind].fast and not self._in_thread
 
     def do(self, match: str, kind: Kind, flow: Flow[Any], done: Callable[[Any, float], None]) -> None:
-        """Carry out a turn in a match, now or later, and tell `done` in the event loop."""
+        """Execute a turn of a match, now or later, and call `done` in the event loop."""
         turn = _Turn(match, kind, flow, done)
         if self.is_async:
             self._as_task(turn)
@@ -80,17 +86,17 @@ class Thinker:
             self._waiting.put(turn)
 
     def did(self, kind: Kind, seconds: float) -> None:
-        """A turn took so long; said by who carries out one himself because it may run `in_event_loop`."""
+        """Add the time of a turn that the caller ran itself because `in_event_loop` was true."""
         self._proven[kind].took(seconds)
 
     async def finish(self, seconds: float) -> bool:
-        """Wait until every turn is carried out, at most so long; whether they are."""
+        """Wait at most `seconds` until all turns are finished; return whether they are."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._idle.wait(), seconds)
         return self._idle.is_set()
 
     def close(self) -> None:
-        """Nothing that is not finished is told any more. A bot that still thinks is left to itself."""
+        """Stop. Unfinished turns are not reported, and a bot that is still thinking is abandoned."""
         self._closed = True
         self._waiting.put(None)
         for task in self._tasks.values():
@@ -112,7 +118,7 @@ class Thinker:
             outcome = _carry_out(turn)
             try:
                 self._loop.call_soon_threadsafe(self._back, turn, *outcome)
-            except RuntimeError:  # the loop is closed: nobody waits for it
+            except RuntimeError:  # the loop is closed, so no result is needed
                 return
 
     def _back(self, turn: _Turn, value: Any, problem: BaseException | None, seconds: float) -> None:
@@ -140,7 +146,7 @@ class Thinker:
         try:
             value, problem = await on_a_loop(turn.flow), None
         except asyncio.CancelledError:
-            return  # closed
+            return  # `close` was called
         except BaseException as raised:
             value, problem = None, raised
         self._finish(turn, value, problem, perf_counter() - began)

@@ -1,4 +1,4 @@
-"""What bots see, game by game; a new game is a line here, or an entry point `cutpurse.views` of its package."""
+"""The views of all games. A new game gets a line here, or an entry point `cutpurse.views` in its package."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GROUP: Final = "cutpurse.views"
 
 
 class Views(Registry["type[GameView[Any]]"]):
-    """The class of view of each game; `GameView` itself for a game that has no class of its own."""
+    """The view class of each game; `GameView` itself for a game without its own class."""
 
     def __getitem__(self, name: str) -> type[GameView[Any]]:
         if name not in self:
@@ -29,7 +29,7 @@ def _outside(name: str) -> type[GameView[Any]]:
     """Find the view of a game of another package.
 
     Raises:
-        UsageError: If packages name several, one that raises at import, or one that is not a view.
+        UsageError: If packages name several views, one that fails to import, or one that is no view.
     """
     from importlib.metadata import entry_points
 

@@ -1,6 +1,6 @@
-"""What may be done, what is under way and what has happened, with names around the engine's numbers.
+"""Options, pending acts and events, with names around the engine's numbers.
 
-This module knows no game; hidden cards are None here, as in the engine's own events for that viewer.
+This module knows no game. Hidden cards are None, as in the engine's own events for that viewer.
 """
 
 from __future__ import annotations
@@ -21,50 +21,50 @@ __all__ = ["ActView", "Option", "SeenEvent"]
 
 
 class ActView:
-    """Something that is under way, may be done or was done: a verb and what it is done to."""
+    """An act that is pending, offered or done: a verb and its objects."""
 
     __slots__ = ("_event", "_view", "raw")
 
     def __init__(self, act: agenda.Act, view: GameView[Any], event: int | None = None) -> None:
-        """event: the number of the event that tells of the act; None for one that is under way or may be done."""
+        """Wrap an act.  `event` is the number of the event that reports it; None for a pending act or an option."""
         self.raw = act
         self._view = view
         self._event = event
 
     @property
     def _table(self) -> Any:
-        """Where zones are looked up: as they lay when the act was done, or as they lie now."""
+        """The table to look zones up in: as at the time of the act, or as it is now."""
         return self._view.raw if self._event is None else self._view.table_at(self._event)
 
     @property
     def verb(self) -> str:
-        """What is done, by name: "raid"."""
+        """The verb's name: "raid"."""
         return self._view.words.verbs[self.raw.verb - 1].name
 
     @property
     def cards(self) -> tuple[Card | None, ...]:
-        """The cards it is done with; None for one that is hidden from you."""
+        """The cards used in the act; None for each card that is hidden from you."""
         cards = cards_of(self._view.words)
         return tuple([cards[number] for number in self.raw.cards])
 
     @property
     def card(self) -> Card | None:
-        """The first of its cards, or None if it has none."""
+        """The first of its cards, or None if it has none or the card is hidden from you."""
         return cards_of(self._view.words)[self.raw.cards[0]] if self.raw.cards else None
 
     @property
     def seat(self) -> int | None:
-        """The seat it is done to."""
+        """The seat that the act is aimed at."""
         return self.raw.seat
 
     @property
     def player(self) -> Any:
-        """The player it is done to, of the class that the game's view has; None if nobody."""
+        """The player that the act is aimed at, of the game view's player class; None if there is none."""
         return None if self.raw.seat is None else self._view.players[self.raw.seat]
 
     @property
     def actor(self) -> int | None:
-        """The seat that does it; None in an option, where it is you, and for the table."""
+        """The seat that acts; None for the rules, and in an option, where you act."""
         return self.raw.actor
 
     @property
@@ -74,12 +74,12 @@ class ActView:
 
     @property
     def zone(self) -> Pile | None:
-        """The pile it is done to, as it is now; None if there is none, or it is gone."""
+        """The pile that the act is aimed at, as it is now; None if there is none, or it no longer exists."""
         return self._view.pile_numbered(self.raw.zone)
 
     @property
     def owner(self) -> int | None:
-        """The seat before which that pile lay when the act was done; None if there is none, or it lay on the table."""
+        """The owner of that pile at the time of the act; None if there is no pile, or it was on the table."""
         try:
             owner: int = self._table.zone(self.raw.zone).owner
         except KeyError:
@@ -88,7 +88,7 @@ class ActView:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Which copies are meant, as places in their pile, where equal cards can differ."""
+        """Indexes in the pile of the copies that are meant, where equal cards can differ."""
         return self.raw.places
 
     @property
@@ -124,31 +124,31 @@ class Option(ActView):
 
     @property
     def is_pass(self) -> bool:
-        """Whether it is to do nothing."""
+        """Whether the option means to do nothing."""
         return self.raw.verb == agenda.PASS.verb
 
 
 class SeenEvent:
-    """Something that happened, as you were told. What does not apply to its `kind` is None or empty."""
+    """An event, as you may see it. What does not apply to its `kind` is None or empty."""
 
     __slots__ = ("_event", "_view", "number")
 
     def __init__(self, event: Event, view: GameView[Any], number: int) -> None:
         self._event = event
         self._view = view
-        self.number = number  # counts the events of the match, from 0, alike for all
+        self.number = number  # counts the events of the match, from 0, the same for all viewers
 
     def _field(self, name: str) -> Any:
         return getattr(self._event, name, None)
 
     @property
     def raw(self) -> Event:
-        """As the engine has it, with the faces that you were told."""
+        """The engine's event, with the cards that you may see."""
         return self._event
 
     @property
     def kind(self) -> str:
-        """happened, moved, shown, shuffled, counted, placed, asked or scored."""
+        """The kind of event: happened, moved, shown, shuffled, counted, placed, asked or scored."""
         return type(self._event).__name__.lower()
 
     @property
@@ -158,40 +158,40 @@ class SeenEvent:
 
     @property
     def act(self) -> ActView | None:
-        """What a seat or the rules did (happened)."""
+        """The act of a seat or of the rules (happened)."""
         return ActView(self._event.act, self._view, self.number) if isinstance(self._event, Happened) else None
 
     @property
     def cards(self) -> tuple[Card | None, ...]:
-        """The cards that were played, moved or shown; None for each whose face you were not told."""
+        """The cards that were played, moved or shown; None for each card that is hidden from you."""
         numbers = self._event.act.cards if isinstance(self._event, Happened) else self._field("cards") or ()
         cards = cards_of(self._view.words)
         return tuple([cards[number] for number in numbers])
 
     @property
     def source(self) -> Pile | None:
-        """Where cards came from, as it is now (moved); None for the box and for a pile that is gone."""
+        """The pile that cards came from, as it is now (moved); None for the box or a pile that no longer exists."""
         return self._view.pile_numbered(self._event.from_zone) if isinstance(self._event, Moved) else None
 
     @property
     def target(self) -> Pile | None:
-        """Where cards went, as it is now (moved); None for a pile that is gone."""
+        """The pile that cards went to, as it is now (moved); None for a pile that no longer exists."""
         return self._view.pile_numbered(self._event.to_zone) if isinstance(self._event, Moved) else None
 
     @property
     def zone(self) -> Pile | None:
-        """The pile, as it is now, that was shown, shuffled or placed, or whose number changed; None if it is gone."""
+        """The pile that was shown, shuffled, placed or counted, as it is now; None if it no longer exists."""
         number = self._field("zone")
         return None if number is None else self._view.pile_numbered(number)
 
     @property
     def seat(self) -> int | None:
-        """Whose number changed (counted), or before whom a pile was placed."""
+        """The seat whose counter changed (counted), or the owner of the pile (placed)."""
         return self._field("seat")  # type: ignore[no-any-return]  # fields of that name are seats
 
     @property
     def seats(self) -> tuple[int, ...]:
-        """Who was asked, or shown cards; empty for everybody."""
+        """The seats that were asked, or that saw the cards; empty for all."""
         return self._field("seats") or ()
 
     @property
@@ -201,17 +201,17 @@ class SeenEvent:
 
     @property
     def counter(self) -> str | None:
-        """The name of the number that changed (counted)."""
+        """The name of the counter that changed (counted)."""
         return self._field("counter")  # type: ignore[no-any-return]  # a name
 
     @property
     def value(self) -> int | None:
-        """Its new value (counted)."""
+        """The new value of the counter (counted)."""
         return self._field("value")  # type: ignore[no-any-return]  # a number
 
     @property
     def zone_kind(self) -> str | None:
-        """What kind of pile it became (placed); None if it is gone."""
+        """The kind of pile that it became (placed); None if it no longer exists."""
         if not isinstance(self._event, Placed) or self._event.kind == 0:
             return None
         return self._view.words.zones[self._event.kind - 1].name

@@ -1,8 +1,8 @@
-"""Attributes of a game's view that are named after a zone or a counter, typed by what the number means.
+"""Attributes of a game's view that are named after a zone or a counter, typed by the meaning of the number.
 
     class GreedPlayer(Player):
         hand = OnePile(Pile)
-        points = Count()
+        points = CounterAttribute()
 
 This module knows no game.
 """
@@ -17,13 +17,13 @@ __all__ = ["Column", "CounterAttribute", "Flag", "OnePile", "Piles", "SeatOf"]
 
 
 class _Counted(Protocol):
-    """Whatever has counters by name: a view, a player, a pile."""
+    """Anything that has counters by name: a view, a player, a pile."""
 
     def counter(self, name: str) -> int: ...
 
 
 class CounterAttribute:
-    """An attribute that is the counter of that name, or of the name `of`."""
+    """An attribute for the counter with the attribute's name, or with the name `of`."""
 
     def __init__(self, doc: str = "", of: str = "") -> None:
         self.__doc__ = doc
@@ -41,7 +41,7 @@ class CounterAttribute:
 
 
 class Flag(CounterAttribute):
-    """An attribute that is true or false."""
+    """An attribute for a counter that is true or false."""
 
     @overload
     def __get__(self, one: None, owner: type) -> Self: ...
@@ -52,7 +52,7 @@ class Flag(CounterAttribute):
 
 
 class SeatOf(CounterAttribute):
-    """An attribute that is a seat, or None for nobody."""
+    """An attribute for a counter that is a seat, or None for no seat."""
 
     @overload  # type: ignore[override]  # the counter holds the seat plus 1
     def __get__(self, one: None, owner: type) -> Self: ...
@@ -65,7 +65,7 @@ class SeatOf(CounterAttribute):
 
 
 class Column:
-    """An attribute that is the column of that name: a number for each card you see, in their order."""
+    """An attribute for the column with its name: a number for each card you see, in order."""
 
     def __init__(self, doc: str = "") -> None:
         self.__doc__ = doc
@@ -85,7 +85,7 @@ P = TypeVar("P", bound=Pile)
 
 
 class OnePile(Generic[P]):
-    """An attribute that is the one pile of that name, or of the name `of`, before a player or on the table."""
+    """An attribute for the single pile with its name, or with the name `of`, of a player or the table."""
 
     def __init__(self, pile_type: type[P], doc: str = "", of: str = "") -> None:
         self.pile_type = pile_type
@@ -107,7 +107,7 @@ class OnePile(Generic[P]):
 
 
 class Piles(Generic[P]):
-    """An attribute that is all piles of that name, or of the name `of`, before a player, from the bottom or oldest."""
+    """An attribute for all piles with its name, or with the name `of`, from the bottom or oldest."""
 
     def __init__(self, pile_type: type[P], doc: str = "", of: str = "") -> None:
         self.pile_type = pile_type
@@ -128,7 +128,7 @@ class Piles(Generic[P]):
 
 
 class _Holder(Protocol):
-    """Whatever piles lie before: a player, or the table."""
+    """Anything that has piles: a player or a view."""
 
     def pile(self, name: str) -> Pile: ...
 

@@ -1,4 +1,4 @@
-"""Bag-O-Loot as a bot sees it."""
+"""The view of Bag-O-Loot."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ class Loot(Pile):
     """An open set, or a bag that shows its number."""
 
     __slots__ = ()
-    # `number` is what options and events call a pile by; the number of the coins is `coin`.
+    # In every pile `number` identifies it in options and events, so the number of the coins is `coin`.
     coin = CounterAttribute("The number of its coins.", of="number")
 
     @property
     def looters(self) -> int:
-        """How many looters you see in it."""
+        """The number of looters that you see in it."""
         return self.count("looter")
 
     @property
     def is_full(self) -> bool:
-        """Whether one more card makes a set a bag."""
+        """Whether one more card turns the set into a bag."""
         return self.size == OPEN_MOST
 
 
 class BagOLootPlayer(Player):
-    """A seat of Bag-O-Loot."""
+    """A player of Bag-O-Loot."""
 
     __slots__ = ()
     hand = OnePile(Pile)
@@ -43,12 +43,12 @@ class BagOLootPlayer(Player):
 
     @property
     def bags(self) -> tuple[Pile, ...]:
-        """All his bags, of whichever kind the settings make."""
+        """All the player's bags, of any kind that the settings allow."""
         return (*self.closed_bags, *self.open_bags, *self.bluff_bags)
 
     @property
     def worth(self) -> int:
-        """What lies before him would count if the round ended now."""
+        """The points of the player's bags and sets if the round ended now."""
         return BAG_POINTS * len(self.bags) + sum(one.size for one in self.sets)
 
     @property
@@ -58,7 +58,7 @@ class BagOLootPlayer(Player):
 
     @property
     def coins(self) -> Counter[int]:
-        """How many coins of each number are certainly in his hand."""
+        """The number of coins of each number that are certainly in the player's hand."""
         return Counter(card.value for card in self.hand.located if card.sort == "coin")
 
 
@@ -70,9 +70,9 @@ class BagOLootView(GameView[BagOLootPlayer]):
     draw_pile = OnePile(Pile)
     ditched = OnePile(Pile)
     middle = OnePile(Pile)
-    round = CounterAttribute("Which round is on, from 1.")
-    dealer = SeatOf("Who has dealt this round.")
-    turn_of = SeatOf("Whose turn it is.")
+    round = CounterAttribute("The round, from 1.")
+    dealer = SeatOf("The seat that dealt this round.")
+    turn_of = SeatOf("The seat whose turn it is.")
     turns = CounterAttribute("Turns begun in this round.")
     idle_turns = CounterAttribute("Turns in a row, this one included, that began without a draw pile and saw no play.")
     plays = CounterAttribute("Plays made in this turn.")

@@ -1,7 +1,7 @@
-"""What a bot sees: a view with names and types around the engine's numbers, wrapped only where it is read.
+"""The view of a bot: names and types around the engine's numbers, created only when they are read.
 
-A game's own view is a subclass that names its piles and counters in the words of its rules. This module knows no game,
-and nothing that the engine's `View` for that seat does not hold.
+Each game's view is a subclass that names its piles and counters in the words of its rules. This module knows no game,
+and nothing beyond the engine's `View` for that seat.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["GameView", "Player"]
 
 
 class Player:
-    """A seat and what lies before it."""
+    """A seat and its piles and counters."""
 
     __slots__ = ("_view", "seat")
 
@@ -39,7 +39,7 @@ class Player:
 
     @property
     def view(self) -> GameView[Any]:
-        """The view he belongs to."""
+        """The view that this player belongs to."""
         return self._view
 
     @property
@@ -48,26 +48,26 @@ class Player:
         return self.seat == self._view.seat
 
     def pile(self, name: str) -> Pile:
-        """His pile of this kind.  Raises KeyError if there is none."""
+        """Return the player's pile of this kind.  Raises KeyError if there is none."""
         return self._view.find_pile(name, self.seat)
 
     def piles(self, name: str) -> list[Pile]:
-        """All his piles of this kind, from the bottom or oldest."""
+        """Return all the player's piles of this kind, from the bottom or oldest."""
         return self._view.find_piles(name, self.seat)
 
     def all_piles(self) -> list[Pile]:
-        """Everything that lies before him."""
+        """Return all the player's piles."""
         return [Pile(raw, self._view) for raw in self._view.raw.zones if raw.owner == self.seat]
 
     @property
     def counters(self) -> Mapping[str, int]:
-        """His numbers, by name."""
+        """The player's counters by name."""
         raw = self._view.raw
         kinds = self._view.words.seat_counters
         return {kind.name: values[self.seat] for kind, values in zip(kinds, raw.seat_counters, strict=True)}
 
     def counter(self, name: str) -> int:
-        """One of his numbers.  Raises KeyError if there is none of this name."""
+        """Return one of the player's counters.  Raises KeyError if there is none of this name."""
         return self._view.raw.seat_counters[_counter_places(self._view.words)[1][name]][self.seat]
 
     def __eq__(self, other: object) -> bool:
@@ -85,7 +85,7 @@ A = TypeVar("A", bound=Player)
 
 
 class GameView(Generic[A]):
-    """All that you may know at a decision. It never changes: keep it if you like."""
+    """All that you may know at a decision. It never changes, so you can store it."""
 
     __slots__ = ("_before", "_events", "_history", "_make", "_players", "_since", "raw")
 
@@ -99,16 +99,20 @@ class GameView(Generic[A]):
         since: int = 0,
         before: View | Callable[[], View] | None = None,
     ) -> None:
-        """`events` are as they were told to this viewer, or to everybody: faces he may not see are hidden here.
+        """Create a view; functions given for values are called when the values are first read.
 
-        None: they are not for a bot that does without. Both may be what makes them; it is called when they are first
-        looked at. `before` is the view before the first of the events (or makes it), so that their sentences name
-        owners as they were; the events of a match from its beginning need none.
+        Args:
+            raw: The engine's view.
+            events: Events since the last decision, redacted for this viewer or complete: hidden cards are removed here.
+                None for a bot without events.
+            since: Number of the first of the events.
+            before: The view before the first of the events, so that event texts name the owners of that time. Not
+                needed for events from the beginning of a match.
         """
         if isinstance(raw, View):
             self.raw = raw
         else:
-            self._make = raw  # `raw` stays empty, so that whoever looks comes to `__getattr__`
+            self._make = raw  # `raw` stays unset, so that reading it calls `__getattr__`
         self._events = events
         self._since = since
         self._before = before
@@ -116,7 +120,7 @@ class GameView(Generic[A]):
         self._players: tuple[A, ...] | None = None
 
     def __getattr__(self, name: str) -> Any:
-        """Make `raw` when it is first asked for.  Raises AttributeError for all else."""
+        """Create `raw` when it is first read.  Raises AttributeError for other names."""
         if name != "raw":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         self.raw = self._make()
@@ -144,7 +148,7 @@ class GameView(Generic[A]):
 
     @property
     def players(self) -> tuple[A, ...]:
-        """Everybody, by seat."""
+        """All players, by seat."""
         if self._players is None:
             made: Any = tuple([self.player_type(seat, self) for seat in range(self.raw.seats)])
             self._players = made
@@ -153,27 +157,27 @@ class GameView(Generic[A]):
 
     @property
     def me(self) -> A:
-        """You.  Raises ValueError in the view of a spectator."""
+        """Your own player.  Raises ValueError in the view of a spectator."""
         if self.raw.viewer is None:
             raise ValueError("a spectator has no seat")
         return self.players[self.raw.viewer]
 
     @property
     def opponents(self) -> tuple[A, ...]:
-        """The others, clockwise from your left."""
+        """The other players, clockwise from your left."""
         after = self.me.seat + 1
         return self.players[after:] + self.players[: after - 1]
 
     @property
     def pending(self) -> tuple[ActView, ...]:
-        """What is under way, oldest first: a battle, a raid, a theft that can still be answered."""
+        """The acts in progress, oldest first: a battle, a raid, a theft that can still be answered."""
         return tuple([ActView(act, self) for act in self.raw.pending])
 
     @property
     def events(self) -> tuple[SeenEvent, ...]:
-        """What happened since your last decision, as you were told.
+        """The events since your last decision, as you may see them.
 
-        Raises UsageError for a bot whose class says that it does not read them.
+        Raises UsageError for a bot whose class has `reads_events = False`.
         """
         viewer = self.raw.seats if self.raw.viewer is None else self.raw.viewer
         events = self._raw_events()
@@ -189,7 +193,7 @@ class GameView(Generic[A]):
         return self._events
 
     def table_at(self, number: int) -> PastTable:
-        """Return kinds and owners of all zones at the event of this number, one of `events`."""
+        """Return kinds and owners of all zones at the event with this number, one of `events`."""
         if self._history is None:
             before = self._before() if callable(self._before) else self._before
             self._history = ZoneHistory.of_window(self.raw, self._raw_events(), self._since, before)
@@ -198,16 +202,16 @@ class GameView(Generic[A]):
 
     @property
     def counters(self) -> Mapping[str, int]:
-        """The numbers of the table, by name."""
+        """The counters of the table, by name."""
         return {kind.name: value for kind, value in zip(self.words.table_counters, self.raw.counters, strict=True)}
 
     def counter(self, name: str) -> int:
-        """Return a number of the table.  Raises KeyError if there is none of this name."""
+        """Return a counter of the table.  Raises KeyError if there is none of this name."""
         return self.raw.counters[_counter_places(self.words)[0][name]]
 
     @property
     def unseen(self) -> Counter[Card]:
-        """How many copies of each card you have not located: they are face down, and you do not know where."""
+        """The number of copies of each card that you have not located."""
         cards = cards_of(self.words)
         left = Counter(self.raw.rules.box(self.raw.seats, self.raw.settings))
         for zone in self.raw.zones:
@@ -216,7 +220,7 @@ class GameView(Generic[A]):
         return Counter({card: copies for number, copies in left.items() if copies > 0 and (card := cards[number])})
 
     def card(self, name: str) -> Card:
-        """Return the card of this name.  Raises KeyError if the game has none."""
+        """Return the card with this name.  Raises KeyError if the game has none."""
         return card_of(self.words, name)
 
     def pile(self, name: str) -> Pile:
@@ -224,22 +228,22 @@ class GameView(Generic[A]):
         return self.find_pile(name, TABLE)
 
     def piles(self, name: str) -> list[Pile]:
-        """All piles of this kind on the table."""
+        """Return all piles of this kind on the table."""
         return self.find_piles(name, TABLE)
 
     def all_piles(self) -> list[Pile]:
-        """Everything that lies on the table, before nobody."""
+        """Return all piles on the table, without those of seats."""
         return [Pile(raw, self) for raw in self.raw.zones if raw.owner == TABLE]
 
     def pile_numbered(self, number: int) -> Pile | None:
-        """Return the pile that options and events call by this number; None if it is gone."""
+        """Return the pile with this number, as in options and events; None if it no longer exists."""
         zones = self.raw.zones
         if 0 < number <= len(zones) and zones[number - 1].number == number:
             return Pile(zones[number - 1], self)
         return next((Pile(raw, self) for raw in zones if raw.number == number), None)
 
     def find_pile(self, name: str, owner: int) -> Pile:
-        """Return the pile of this kind before a seat, or (-1) on the table.  Raises KeyError if there is none."""
+        """Return a seat's pile of this kind; owner -1 is the table.  Raises KeyError if there is none."""
         place = _places(self.words).get(name)
         if place is None:
             raise KeyError(name)
@@ -249,7 +253,7 @@ class GameView(Generic[A]):
         return Pile(self.raw.zones[first + owner * of_each if of_each else first], self)
 
     def find_piles(self, name: str, owner: int) -> list[Pile]:
-        """All piles of this kind before a seat, or (-1) on the table, from the bottom or oldest."""
+        """Return all of a seat's piles of this kind, from the bottom or oldest; owner -1 is the table."""
         return [Pile(raw, self) for raw in self.raw.zones if raw.owner == owner and raw.kind.name == name]
 
     def __repr__(self) -> str:
@@ -261,7 +265,7 @@ _fixed_places: Final[dict[str, dict[str, tuple[int, int]]]] = {}
 
 
 def _places(words: Words) -> dict[str, tuple[int, int]]:
-    """Where a view lists the fixed zones: by name the place of the first, and how many zones each seat has."""
+    """Return the positions of the fixed zones in a view: by name, the index of the first, and the zones per seat."""
     places = _fixed_places.get(words.game)
     if places is None:
         fixed: list[ZoneKind] = [kind for kind in words.zones if not kind.many]
@@ -277,7 +281,7 @@ _counters: Final[dict[str, tuple[dict[str, int], dict[str, int]]]] = {}
 
 
 def _counter_places(words: Words) -> tuple[dict[str, int], dict[str, int]]:
-    """Where a view lists the counters of the table and of the seats, by name."""
+    """Return the indexes of the table's and the seats' counters in a view, by name."""
     places = _counters.get(words.game)
     if places is None:
         of_table, of_seat = (

@@ -1,4 +1,4 @@
-"""Greed as a bot sees it."""
+"""The view of Greed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["GreedPlayer", "GreedView", "number_counts"]
 
 
 def number_counts(pile: Pile) -> Counter[int]:
-    """How many cards of each number, 1 to 7, certainly lie in a pile."""
+    """Count the cards of each number, 1 to 7, that are certainly in a pile."""
     return Counter(number for card in pile.located if (number := NUMBER[card.number]))
 
 
 class GreedPlayer(Player):
-    """A seat of Greed."""
+    """A player of Greed."""
 
     __slots__ = ()
     hand = OnePile(Pile)
@@ -28,12 +28,12 @@ class GreedPlayer(Player):
 
     @property
     def sets(self) -> Counter[int]:
-        """How many cards of each number he has collected."""
+        """The number of collected cards of each number."""
         return number_counts(self.collection)
 
     @property
     def longest_set(self) -> int:
-        """The size of his largest set; six win."""
+        """The size of the player's largest set; six win."""
         return max(self.sets.values(), default=0)
 
 
@@ -45,11 +45,11 @@ class GreedView(GameView[GreedPlayer]):
     deck = OnePile(Pile)
     discard = OnePile(Pile)
     middle = OnePile(Pile)
-    # `game` is the name of the game in every view; which game of a tournament is on is `game_on`.
-    game_on = CounterAttribute("Which game of the tournament is on, from 0.", of="game")
+    # In every view `game` is the game's name, so the number of the tournament's game is `game_on`.
+    game_on = CounterAttribute("Number of the current game of the tournament, from 0.", of="game")
     turns = CounterAttribute("Turns begun in this game.")
-    first = SeatOf("Who began this game.")
-    winner = SeatOf("Who has won this game.")
+    first = SeatOf("The seat that began this game.")
+    winner = SeatOf("The seat that has won this game.")
 
     @property
     def middle_numbers(self) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""A zone as a bot sees it.  This module knows no game, and no card that the viewer does not see or know."""
+"""A zone as a bot sees it. This module knows no game, and no card that the viewer does not see or know."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Pile", "pile_text"]
 
-SHOWN_CARDS: Final = 12  # of a long pile that is printed
+SHOWN_CARDS: Final = 12  # most different cards listed of a printed pile
 
 
 class Pile:
     """A zone as you see it.
 
-    `len`, iteration and indexing are over its cards, None for each that is face down to you; `in` asks whether a card,
-    or one of that name, certainly lies here: you see it, or you know.
+    `len`, iteration and indexing are over its cards, None for each card that is face down to you. `in` accepts a card
+    or its name, and is true if you see or know that it is in this pile.
     """
 
     __slots__ = ("_view", "raw")
@@ -40,37 +40,37 @@ class Pile:
 
     @property
     def view(self) -> GameView[Any]:
-        """The view it belongs to."""
+        """The view that the pile belongs to."""
         return self._view
 
     @property
     def number(self) -> int:
-        """The number that options and events call it by, for the whole match."""
+        """The number of the pile in options and events, fixed for the whole match."""
         return self.raw.number
 
     @property
     def name(self) -> str:
-        """What kind of zone it is: "hand"."""
+        """The kind of zone: "hand"."""
         return self.raw.kind.name
 
     @property
     def title(self) -> str:
-        """The same for people: "draw pile", "pack 14 of seat 2"."""
+        """The display name: "draw pile", "pack 14 of seat 2"."""
         return zone_text(self._view.raw, self.raw.number)
 
     @property
     def owner(self) -> int | None:
-        """The seat before which it lies; None on the table."""
+        """The seat that the pile belongs to; None on the table."""
         return None if self.raw.owner == TABLE else self.raw.owner
 
     @property
     def size(self) -> int:
-        """How many cards lie here."""
+        """The number of cards."""
         return self.raw.size
 
     @property
     def cards(self) -> tuple[Card | None, ...]:
-        """The cards from the bottom to the top, or sorted; None for each that you do not see."""
+        """The cards from the bottom to the top, or sorted; None for each card that you do not see."""
         if not self.raw.cards:
             return (None,) * self.raw.size
         cards = cards_of(self._view.words)
@@ -78,22 +78,22 @@ class Pile:
 
     @property
     def seen(self) -> tuple[Card, ...]:
-        """The cards you see."""
+        """The cards that you see."""
         return seen_cards(self._view.words, self.raw.cards)
 
     @property
     def known(self) -> tuple[Card, ...]:
-        """Cards that you do not see here and know to be among the hidden ones."""
+        """Cards that you do not see, but know to be among the face-down ones."""
         return seen_cards(self._view.words, self.raw.known)
 
     @property
     def maybe(self) -> tuple[Card, ...]:
-        """Cards that may lie here, and lie in one of a few other piles otherwise."""
+        """Cards that are either in this pile or in one of a few others."""
         return seen_cards(self._view.words, self.raw.maybe)
 
     @property
     def located(self) -> tuple[Card, ...]:
-        """The cards that are certainly here: seen or known."""
+        """The cards that are certainly in this pile: seen or known."""
         return self.seen + self.known
 
     @property
@@ -103,23 +103,23 @@ class Pile:
 
     @property
     def counters(self) -> Mapping[str, int]:
-        """The numbers that lie on the pile, by name."""
+        """The counters of the pile, by name."""
         kinds = self.raw.kind.counters
         return {kind.name: value for kind, value in zip(kinds, self.raw.counters, strict=True)}
 
     def counter(self, name: str) -> int:
-        """Return a number that lies on the pile.  Raises KeyError if it has none of this name."""
+        """Return a counter of the pile.  Raises KeyError if it has none of this name."""
         return self.counters[name]
 
     def column(self, name: str) -> tuple[int, ...]:
-        """Return a number for each card you see here, in order.  Raises KeyError if cards have none of this name."""
+        """Return a number for each card that you see, in order.  Raises KeyError if cards have none of this name."""
         names = [column.name for column in self.raw.kind.columns]
         if name not in names:
             raise KeyError(name)
         return self.raw.columns[names.index(name)] if self.raw.columns else ()
 
     def count(self, card: Card | str) -> int:
-        """How many copies of a card certainly lie here."""
+        """Return the number of copies of a card that are certainly in this pile."""
         return sum(one is card or one.name == card for one in self.located)
 
     def __len__(self) -> int:
@@ -145,7 +145,7 @@ class Pile:
 
 
 def pile_text(pile: Pile) -> str:
-    """Describe a pile in a line: cards by title, how many are face down, what is known of those."""
+    """Describe a pile in one line: cards by title, the number of face-down cards, and what is known of those."""
     shown: list[str] = []
     cards = pile.cards
     columns = [(column, pile.column(column.name)) for column in pile.raw.kind.columns]
@@ -173,7 +173,7 @@ def pile_text(pile: Pile) -> str:
 
 
 def _marked(pile: Pile, kind: engine.Counter, value: int) -> str:
-    """Format a number that lies on a card or pile: "markers 2", "locked", "counts as Hideout"."""
+    """Format a number on a card or pile: "markers 2", "locked", "counts as Hideout"."""
     name = kind.name.replace("_", " ")
     if kind.unit is Unit.FLAG:
         return name

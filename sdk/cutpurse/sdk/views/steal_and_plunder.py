@@ -1,4 +1,4 @@
-"""Steal & Plunder as a bot sees it."""
+"""The view of Steal & Plunder."""
 
 from __future__ import annotations
 
@@ -12,60 +12,60 @@ __all__ = ["Pack", "StealAndPlunderPlayer", "StealAndPlunderView"]
 
 
 class Pack(Pile):
-    """A pack, in the stack or anywhere else."""
+    """A pack, in the stack or elsewhere."""
 
     __slots__ = ()
     locked = Flag("The first pack of its owner's game: it cannot be stolen.")
 
     @property
     def industry(self) -> Card | None:
-        """Its Wealth card; None for a pack that is all face down to you."""
+        """The pack's Wealth card; None for a pack whose cards are all face down to you."""
         return self.top
 
     @property
     def worth(self) -> int:
-        """The money that you see in it; each card in `hidden` adds 50,000 or more."""
+        """The money that you see in the pack; each card in `hidden` adds 50,000 or more."""
         return sum(card.value for card in self.seen)
 
     @property
     def hidden(self) -> int:
-        """How many of its cards you do not see."""
+        """The number of its cards that you do not see."""
         return self.size - len(self.seen)
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be attacked, stolen and plundered: the top of a stack, and not locked."""
+        """Whether the pack can be attacked, stolen and plundered: the top of a stack, and not locked."""
         stack = self.view.find_piles("pack", self.raw.owner)
         return not self.locked and bool(stack) and stack[-1].number == self.number
 
     def fits(self, card: Card) -> bool:
-        """Whether a card can attack or defend it: its industry, or a Wild."""
+        """Return whether a card can attack or defend the pack: its industry, or a Wild."""
         return self.industry is not None and card.number in FITS[self.industry.number]
 
 
 class StealAndPlunderPlayer(Player):
-    """A seat of Steal & Plunder."""
+    """A player of Steal & Plunder."""
 
     __slots__ = ()
     hand = OnePile(Pile)
-    cover = OnePile(Pile, "Flee the Country and Tax Audit, on what they cover.")
+    cover = OnePile(Pile, "Flee the Country and Tax Audit, on the packs that they cover.")
     packs = Piles(Pack, "The stack, its top last.", of="pack")
     plundered = Piles(Pack, "Beside the stack, safe from thieves.")
     offshore = Piles(Pack, "Safe from thieves and taxes.")
     taxed = Piles(Pack, "Counting half.")
-    locked_in = Flag("Whether he has laid his first pack of this game.")
-    sure_powers = CounterAttribute("So many cards of his hand are surely Power cards, as a burn has shown.")
-    total = CounterAttribute("Money of the games that are over.")
+    locked_in = Flag("Whether the player has laid the first pack of this game.")
+    sure_powers = CounterAttribute("Cards of the hand that are surely Power cards, as a burn has shown.")
+    total = CounterAttribute("Money of the finished games.")
 
     @property
     def open_pack(self) -> Pack | None:
-        """His pack that can be attacked, stolen and plundered."""
+        """The player's pack that can be attacked, stolen and plundered."""
         stack = self.packs
         return stack[-1] if stack and not stack[-1].locked else None
 
     @property
     def score(self) -> int:
-        """What you see that he has in this game, taxed packs half."""
+        """The player's money in this game, as far as you see it; taxed packs count half."""
         whole = sum(pack.worth for pack in (*self.packs, *self.plundered, *self.offshore))
         return whole + sum(pack.worth for pack in self.taxed) // 2
 
@@ -80,14 +80,14 @@ class StealAndPlunderView(GameView[StealAndPlunderPlayer]):
     spent = OnePile(Pile, "Power cards that have been used.")
     battle = OnePile(Pile, "Cards laid beside the attacked pack.")
     start_draw = OnePile(Pile)
-    game_on = CounterAttribute("Which game of the series is on, from 0.", of="game")
-    round = CounterAttribute("Which round of the game is on, from 1.")
+    game_on = CounterAttribute("Number of the current game of the series, from 0.", of="game")
+    round = CounterAttribute("The round of the game, from 1.")
     turns = CounterAttribute("Turns begun in this game.")
-    start_token = SeatOf("Who begins each round.")
-    reload_token = SeatOf("Who fills his hand first at the next Reload.")
+    start_token = SeatOf("The seat that begins each round.")
+    reload_token = SeatOf("The seat that refills its hand first at the next Reload.")
 
     @property
     def attacked(self) -> Pack | None:
-        """The pack that a battle is about; None if there is none."""
+        """The pack that is attacked in the current battle; None if there is none."""
         zones = [act.zone for act in self.pending if act.verb == "attack"]
         return Pack(zones[-1].raw, self) if zones and zones[-1] is not None else None

@@ -1,4 +1,4 @@
-"""Stolen Treasure as a bot sees it."""
+"""The view of Stolen Treasure."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ class Treasure(Pile):
 
 
 class StolenTreasurePlayer(Player):
-    """A seat of Stolen Treasure."""
+    """A player of Stolen Treasure."""
 
     __slots__ = ()
     treasure_hand = OnePile(Treasure)
     piracy_hand = OnePile(Pile)
-    buried = OnePile(Pile, "What counts.")
-    stake = OnePile(Treasure, "What is wagered now.")
-    skip_next = Flag("Whether his next turn is lost.")
-    buried_total = CounterAttribute("The value of all his buried cards.")
-    won = Flag("Whether he has won.")
+    buried = OnePile(Pile, "Cards that count.")
+    stake = OnePile(Treasure, "Treasure that is wagered now.")
+    skip_next = Flag("Whether the player's next turn is lost.")
+    buried_total = CounterAttribute("The value of all the player's buried cards.")
+    won = Flag("Whether the player has won.")
 
     @property
     def hand_size(self) -> int:
-        """Cards in both hands."""
+        """The number of cards in both hands."""
         return self.treasure_hand.size + self.piracy_hand.size
 
     @property
     def stake_sum(self) -> int:
-        """What he stakes is worth."""
+        """The value of the player's stake."""
         return _view_of(self).worth(self.stake.seen)
 
     @property
     def score(self) -> int:
-        """What he has buried, and the negative treasure that you see or know in his hand."""
+        """The value of the buried cards, and of the negative treasure that you see or know in the player's hand."""
         view = _view_of(self)
         return self.buried_total + sum(min(0, view.value(card)) for card in self.treasure_hand.located)
 
@@ -59,23 +59,23 @@ class StolenTreasureView(GameView[StolenTreasurePlayer]):
     piracy_pile = OnePile(Pile)
     treasure_discards = OnePile(Pile)
     piracy_discards = OnePile(Pile)
-    in_play = OnePile(Pile, "What this action has played so far.")
-    taken = OnePile(Pile, "What Skulduggery took, until a card is given for it.")
+    in_play = OnePile(Pile, "Cards played in this action so far.")
+    taken = OnePile(Pile, "The card that Skulduggery took, until one is given for it.")
     turn = CounterAttribute("Turns begun, skipped ones too.")
     actions_left = CounterAttribute("Actions that the player whose turn it is may still take.")
 
     def value(self, card: Card) -> int:
-        """Return what a card is worth in this match: as printed, unless the setting `values` says otherwise."""
+        """Return a card's value in this match: as printed, unless the setting `values` changes it."""
         changed: dict[str, int] = dict(self.settings.values)
         return changed.get(card.name, card.value)
 
     def worth(self, cards: Iterable[Card]) -> int:
-        """Add up what cards are worth."""
+        """Return the total value of cards."""
         return sum(self.value(card) for card in cards)
 
     @property
     def yarrs(self) -> int:
-        """How many Yarr! lie in the chain that is open now, each against the one before."""
+        """The number of Yarr! cards in the open chain, each against the one before."""
         chain = 0
         for act in reversed(self.pending):
             if act.verb != "nullify":
@@ -85,12 +85,12 @@ class StolenTreasureView(GameView[StolenTreasurePlayer]):
 
     @property
     def is_nullified(self) -> bool:
-        """Whether the chain of Yarr! stands: the card under it has no effect unless another Yarr! is played."""
+        """Whether the chain of Yarr! cancels the card under it, unless another Yarr! is played."""
         return self.yarrs % 2 == 1
 
     @property
     def in_question(self) -> ActView | None:
-        """What the chain of Yarr!, or the chance to begin one, is about: the act under it; None if nothing is."""
+        """The act that the chain of Yarr!, or the chance to begin one, is about; None if there is none."""
         pending = self.pending
         at = len(pending) - 1 - self.yarrs
         return pending[at] if at >= 0 else None

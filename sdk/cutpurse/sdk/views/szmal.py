@@ -1,4 +1,4 @@
-"""Szmal as a bot sees it."""
+"""The view of Szmal."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from cutpurse.sdk.views.piles import Pile
 
 __all__ = ["Holdings", "KeptActions", "SzmalPlayer", "SzmalView", "Thugs"]
 
-MARKER = 10_000  # dollars at the end
+MARKER = 10_000  # dollars per marker at the end
 
 
 class Thugs(Pile):
     """The Thugs of a Territory."""
 
     __slots__ = ()
-    counts_as = Column("The number of the card that each is, or is a copy of.")
+    counts_as = Column("Card number of each, or of the card that it copies.")
     since_round = Column("The round in which each was played.")
-    play = Column("How many plays there had been in the game when each was played, its own included.")
+    play = Column("Number of plays in the game when each was played, including its own.")
     armed = Column("How often each also shows a gun and a key this turn.")
     next_armed = Column("How often each will also show a gun and a key next turn.")
 
@@ -42,30 +42,30 @@ class KeptActions(Pile):
 
 
 class SzmalPlayer(Player):
-    """A seat of Szmal."""
+    """A player of Szmal."""
 
     __slots__ = ()
     hand = OnePile(Pile)
     draft_pile = OnePile(Pile, "Face down until it is picked from.", of="pile")
-    draft = OnePile(Pile, "The pile he is looking through for a card to pick.")
+    draft = OnePile(Pile, "The pile that the player picks a card from.")
     resolving = OnePile(Pile, "Revealed, and not yet carried out.")
     thugs = OnePile(Thugs)
     holdings = OnePile(Holdings)
     kept = OnePile(KeptActions)
     cash = CounterAttribute("Dollars.")
-    watching = CounterAttribute("This turn he gains what the left neighbour gains, so many times.")
-    informs = CounterAttribute("This turn he gains when a neighbour plays an Action, so many times.")
-    shakedowns = CounterAttribute("This turn he gains when a neighbour plays a Thug, so many times.")
+    watching = CounterAttribute("This turn: how often the player gains what the left neighbour gains.")
+    informs = CounterAttribute("This turn: gains per Action that a neighbour plays.")
+    shakedowns = CounterAttribute("This turn: gains per Thug that a neighbour plays.")
     extra_markers = CounterAttribute("This turn: extra markers on each Holding played.")
-    free_costs = CounterAttribute("This turn he ignores Costs if not 0.")
-    free_needs = CounterAttribute("This turn he ignores Needs if not 0.")
+    free_costs = CounterAttribute("This turn: ignores Costs if not 0.")
+    free_needs = CounterAttribute("This turn: ignores Needs if not 0.")
     extra_plays = CounterAttribute("This turn: extra cards to play after all others.")
-    repeats = CounterAttribute("This turn his Actions return to the hand if not 0.")
-    doublings = CounterAttribute("This turn his gains of cash are doubled so many times.")
-    losses_5 = CounterAttribute("This turn, by card 5: so many times everybody loses a Holding at the end.")
-    losses_40 = CounterAttribute("This turn, by card 40: so many times each opponent loses a Thug at the end.")
-    losses_73 = CounterAttribute("This turn, by card 73: so many times everybody loses a Thug at the end.")
-    losses_79 = CounterAttribute("This turn, by card 79: so many times each opponent loses a Holding at the end.")
+    repeats = CounterAttribute("This turn: Actions return to the hand if not 0.")
+    doublings = CounterAttribute("This turn: how often gains of cash are doubled.")
+    losses_5 = CounterAttribute("This turn, by card 5: how often every player loses a Holding at the end.")
+    losses_40 = CounterAttribute("This turn, by card 40: how often each opponent loses a Thug at the end.")
+    losses_73 = CounterAttribute("This turn, by card 73: how often every player loses a Thug at the end.")
+    losses_79 = CounterAttribute("This turn, by card 79: how often each opponent loses a Holding at the end.")
     next_extra_markers = CounterAttribute("As extra_markers, next turn.")
     next_free_costs = CounterAttribute("As free_costs, next turn.")
     next_free_needs = CounterAttribute("As free_needs, next turn.")
@@ -79,7 +79,7 @@ class SzmalPlayer(Player):
 
     @property
     def symbols(self) -> Counter[str]:
-        """How often each symbol is shown in his Territory: gun, car, key, bottle, heart, wrench."""
+        """The number of each symbol shown in the player's Territory: gun, car, key, bottle, heart, wrench."""
         cards = cards_of(self.words)
         shown: Counter[str] = Counter()
         thugs = self.thugs
