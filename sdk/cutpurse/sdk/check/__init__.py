@@ -1,1 +1,1 @@
-"""Is a bot ready for a server? Scripted situations, each with a finding in plain words."""
+"""The check whether a bot is ready for a server: scripted situations, each with a finding in plain words."""

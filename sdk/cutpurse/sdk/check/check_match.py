@@ -19,14 +19,22 @@ from cutpurse.v1 import arena_pb2
 
 __all__ = ["Sitting"]
 
-EXTRA: Final = 2_047  # the number of a field that this version does not have
+EXTRA: Final = 2_047  # number of a field that this version does not have
 
 
 class Sitting:
-    """A seat of the bot at one match, and its table."""
+    """The bot's seat in one match, and its table."""
 
     def __init__(self, guest: Guest, game: str, number: int, seats: int | None = None, extra: bytes = b"") -> None:
-        """`number` tells matches apart: of the deal, of the bot's seat. extra: appended to every message."""
+        """Start a match.
+
+        Args:
+            guest: The bot.
+            game: Name of the game.
+            number: Determines the deal and the bot's seat.
+            seats: Number of seats. Default: the game's usual number.
+            extra: Appended to every message.
+        """
         rules = GAMES[game]
         seats = seats or rules.usual_seats
         self.guest = guest
@@ -42,24 +50,24 @@ class Sitting:
         started = match_started(game, self.match.game.settings, names, self.seat, name[:16])
         started.MergeFromString(extra)
         self.table: HostTable = guest.start(started)
-        self.illegal = 0  # answers
+        self.illegal = 0  # number of illegal answers
         self.gave_up: list[str] = []
         self._play_others()
 
     @property
     def over(self) -> bool:
-        """Whether the match has come to its end."""
+        """Whether the match has ended."""
         return self.match.over
 
     @property
     def decision(self) -> int | None:
-        """The number of the open decision, as the engine counts."""
+        """The number of the open decision in the engine; None if there is none."""
         asked = self.match.decision(self.seat)
         return None if asked is None else asked.number
 
     @property
     def options(self) -> int:
-        """How many options the open decision has."""
+        """The number of options of the open decision."""
         asked = self.match.decision(self.seat)
         return len(asked.options) if asked is not None else 0
 
@@ -69,7 +77,7 @@ class Sitting:
             self.match.answer(asked.seat, asked.number, int(self.chance.random() * count) if count > 1 else 0)
 
     def put(self) -> None:
-        """Put the open decision to the bot."""
+        """Send the open decision to the bot."""
         asked = self.match.decision(self.seat)
         assert asked is not None
         hello, log = self.guest.hello, self.match.game.log
@@ -91,7 +99,7 @@ class Sitting:
         self.guest.ask(self.table, asked.number + 1, body + self.extra)
 
     def take(self) -> str:
-        """Judge the bot's reply as a server would, and go on; what was wrong with it, or nothing."""
+        """Judge the bot's reply as a server would, and continue; return what was wrong with it, if anything."""
         reply, asked = self.table.reply, self.match.decision(self.seat)
         assert reply is not None
         assert asked is not None
@@ -122,7 +130,7 @@ class Sitting:
         return ""
 
     def refuse(self, corrections_left: int = CORRECTIONS) -> None:
-        """Say that the reply is illegal, whether it is or not."""
+        """Refuse the reply as illegal, whether it is or not."""
         self.guest.refuse(
             self.table,
             arena_pb2.REFUSAL_REASON_ILLEGAL,
@@ -132,14 +140,14 @@ class Sitting:
         )
 
     def safe(self, cause: EndCause) -> None:
-        """The safe option is taken for the bot, and the match goes on."""
+        """Take the safe option for the bot, and continue the match."""
         asked = self.match.decision(self.seat)
         assert asked is not None
         self.match.fault(self.seat, asked.number, cause, "so says the check")
         self._play_others()
 
     def end(self) -> None:
-        """Tell the bot that the match is over; one that is not is void."""
+        """End the match for the bot; an unfinished match becomes void."""
         if not self.match.over:
             self.match.void(EndCause.VOID_OPERATOR)
         log = self.match.game.log

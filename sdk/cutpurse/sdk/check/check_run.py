@@ -1,4 +1,4 @@
-"""The check of a bot from beginning to end: its program is started, goes through all scenarios, and is ended.
+"""The whole check of a bot: starts its program, runs all scenarios, and ends it.
 
 This module knows no command line.
 """
@@ -23,14 +23,16 @@ from cutpurse.v1 import arena_pb2
 
 __all__ = ["check_bot", "check_program", "program_of"]
 
-SCENARIO_S: Final = 60.0  # whatever a scenario waits for
+SCENARIO_S: Final = 60.0  # longest duration of a scenario
 NEVER: Final = "not tried: it has not answered a single decision, and all others begin with one"
 
 
 def program_of(bot: str, games: Sequence[str], address: str) -> list[str]:
-    """The command of the process that a bot plays in, on a server there.
+    """Return the command of the process that a bot plays in, connected to the server at `address`.
 
-    Raises UsageError and its kin for a bot that there is not, BotNotLoaded for one that does not load.
+    Raises:
+        UsageError: If a bot or game does not exist.
+        BotNotLoaded: If the bot cannot be loaded.
     """
     for game in games:
         game_named(game)
@@ -50,13 +52,20 @@ async def check_bot(
     on_hello: Callable[[arena_pb2.Hello], None] = lambda hello: None,
     quiet: bool = True,
 ) -> list[Finding]:
-    """Run every scenario: what was found, in order.
+    """Run every scenario and return the findings in order.
 
-    games: with which it is checked; none: all that it says it plays. answer_s: how long an answer is waited for, as
-    long as the usual clock gives a decision unless told otherwise. on_hello: told how the bot says Hello, if it does.
-    quiet: the talk of its program is not passed on.
-    After a handshake that failed there is nothing more to see, nor after a match in which nothing was answered.
-    Raises UsageError for a bot or game that there is not.
+    The check ends after a failed handshake, and after matches without any answer.
+
+    Args:
+        bot: Bot to check: a built-in name, a Python file, or `exec:COMMAND`.
+        games: Games to check it with. Default: all games that it plays.
+        answer_s: Seconds to wait for an answer. Default: as long as the default clock gives a decision.
+        on_finding: Called with each finding.
+        on_hello: Called with the bot's Hello.
+        quiet: Do not pass on the program's output.
+
+    Raises:
+        UsageError: If a bot or game does not exist.
     """
     async with Host() as host:
         command = program_of(bot, games, host.address)
@@ -84,9 +93,13 @@ async def check_program(
     on_hello: Callable[[arena_pb2.Hello], None] = lambda hello: None,
     more: Sequence[tuple[str, Scenario]] = (),
 ) -> list[Finding]:
-    """The same for a program that is started in whatever way, on a host that listens.
+    """Run every scenario with a program that `visit` starts, on a host that listens.
 
-    more: scenarios to be played before the last, which ends the program.
+    Args:
+        visit: The program and its host.
+        on_finding: Called with each finding.
+        on_hello: Called with the bot's Hello.
+        more: Scenarios to run before the last one, which ends the program.
     """
     findings: list[Finding] = []
     host = visit.host

@@ -1,4 +1,4 @@
-"""What the check of a bot has found, a scenario a finding. This module knows no scenario."""
+"""The findings of the check of a bot, one per scenario. This module knows no scenario."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Failed", "Finding", "CheckStatus", "Warned"]
 
 
 class CheckStatus(Enum):
-    """How a scenario went."""
+    """The result of a scenario."""
 
     PASSED = "passed"
     WARNED = "warned"  # it works, but not as well as it could
@@ -18,7 +18,7 @@ class CheckStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was seen in one scenario, and, where it is not passed, what to do."""
+    """The observation in one scenario and, unless it passed, what to do."""
 
     scenario: str
     verdict: CheckStatus
@@ -26,8 +26,8 @@ class Finding:
 
 
 class Failed(Exception):
-    """Raised by a scenario: what was seen, and what to do."""
+    """Raised by a failed scenario: what was seen, and what to do."""
 
 
 class Warned(Exception):
-    """The same, where it is not so bad."""
+    """Raised by a scenario that works but could be better: what was seen, and what to do."""

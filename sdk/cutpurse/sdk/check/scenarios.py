@@ -1,7 +1,7 @@
-"""The situations that a bot must cope with, each a short script.
+"""The situations that a bot must handle, each a short script.
 
-A scenario returns what it saw, or raises Failed or Warned with what it saw and what to do. It finds the bot connected
-and leaves no match open. What each holds a bot to is in `arena.proto`.
+A scenario returns what it saw, or raises Failed or Warned with what it saw and what to do. At its start the bot is
+connected, and it leaves no match open. `arena.proto` has the requirements.
 """
 
 from __future__ import annotations
@@ -28,75 +28,75 @@ from cutpurse.v1 import arena_pb2
 
 __all__ = ["SCENARIOS", "CheckedProgram", "Visit", "whole_match"]
 
-BASE_S: Final = 1.0  # of the usual clock, for one decision
-BACK_S: Final = 10.0  # to come back after a lost stream
+BASE_S: Final = 1.0  # base time of the default clock
+BACK_S: Final = 10.0  # to reconnect after a lost stream
 LEAVE_S: Final = 5.0
 RESTART_S: Final = 0.2
-PROBLEMS: Final = 9  # the field of PlayResponse
-QUIET_S: Final = 0.5  # how long nothing is expected to happen
+PROBLEMS: Final = 9  # field number in PlayResponse
+QUIET_S: Final = 0.5  # to wait for the acknowledgement of a match's end
 MOST_TABLES: Final = 4
-ALONE: Final = 40  # decisions at one table, after which a bot that is quick enough should have asked for more
+ALONE: Final = 40  # decisions at one table, after which a fast bot should have requested more tables
 STOP: Final = "let it go on to the next envelope whatever happens at one table"
-SDK: Final = "cutpurse-python "  # how its name in Hello begins; it sees to envelopes by itself
+SDK: Final = "cutpurse-python "  # prefix of Hello.sdk; this SDK handles envelopes itself
 STUCK: Final = "one of the bot's methods has not returned: look for what it waits for, or let it think for less"
 
 
 class CheckedProgram(Protocol):
-    """The program that is checked, while it runs and afterwards: a `Child`, for one."""
+    """A program that is checked, such as a `Child`, while it runs and afterwards."""
 
     @property
     def code(self) -> int | None:
-        """Its exit code; None while it runs."""
+        """The exit code; None while it runs."""
 
     @property
     def left_behind(self) -> int:
-        """Processes that it had started and that outlived it; 0 before it was stopped."""
+        """The number of its own processes that outlived it; 0 before `stop`."""
 
     def how_it_ended(self) -> str:
-        """In words: "ended with exit code 1"."""
+        """Describe the end in words: "ended with exit code 1"."""
 
     def last_words(self) -> str:
-        """The last lines of what it said, in one line."""
+        """Return the last lines of its output in one line."""
 
     def stop(self, grace_s: float = 2.0) -> bool:
-        """Ask it to end, then end it; whether it ended by itself."""
+        """Ask the program to end, then kill it; return whether it ended by itself."""
 
 
 class Seated(Protocol):
-    """A seat of the bot: a `Sitting`, for one."""
+    """A seat of the bot in a match, such as a `Sitting`."""
 
     @property
     def guest(self) -> Guest:
-        """Whose it is."""
+        """The bot."""
 
     @property
     def table(self) -> HostTable:
-        """Where it is."""
+        """The table of the match."""
 
 
 @dataclass
 class Visit:
-    """The bot that is checked: its program while it runs, and the host."""
+    """A check of one bot: its program while it runs, and the host."""
 
     host: Host
-    games: tuple[str, ...]  # that were asked for; empty: all that it plays
+    games: tuple[str, ...]  # games to check; empty: all that the bot plays
     start: Callable[[], CheckedProgram]  # starts the program
     child: CheckedProgram | None = None
     dial_in_s: float = field(default_factory=lambda: DIAL_IN_S)
     answer_s: float = field(default_factory=when_asked_too_long_s)
-    played: int = 0  # matches, so that no two are alike
-    fails_alone: bool = False  # also at one table, so that the number of tables is not why
-    answered: int = 0  # decisions, by this process or one before it
-    raised_in_end: str = ""  # what the SDK said of a method `end` that raised, the first time
+    played: int = 0  # number of matches, so that each has another deal
+    fails_alone: bool = False  # whether it also fails at one table, so that the number of tables is not the cause
+    answered: int = 0  # decisions answered, by this process or earlier ones
+    raised_in_end: str = ""  # the SDK's first message about a method `end` that raised
 
     def hear(self, line: str) -> None:
-        """The program has said this; may be called from any thread."""
+        """Process a line of the program's output. May be called from any thread."""
         _, found, where = line.partition(IN_END)
         if found and not self.raised_in_end:
             self.raised_in_end = where.strip()
 
     async def guest(self) -> Guest:
-        """The bot's session; the program is started if it does not run.  Raises Failed if it does not come."""
+        """Return the bot's session, and start the program if it does not run.  Raises Failed if it does not connect."""
         if self.child is None or self.child.code is not None:
             self.child = self.start()
         child = self.child
@@ -112,23 +112,23 @@ class Visit:
         raise Failed(f"it did not dial in to $CUTPURSE_SERVER in {self.dial_in_s:g} s; its last words: {words}")
 
     async def restart(self) -> None:
-        """End the program, so that the next scenario does not suffer from this one."""
+        """End the program, so that the next scenario starts with a fresh one."""
         if self.child is not None:
             await asyncio.to_thread(self.child.stop, RESTART_S)
         self.host.forget()
 
     def plays(self, guest: Guest) -> tuple[str, ...]:
-        """The games that it is checked with."""
+        """Return the games that the bot is checked with."""
         named = tuple([one.game for one in guest.hello.games]) or tuple(GAMES)
         return tuple([game for game in self.games or named if game in named])
 
     def sit(self, guest: Guest, game: str | None = None, seats: int | None = None, extra: bytes = b"") -> Sitting:
-        """A new match, of the first game it plays unless told otherwise."""
+        """Start a new match, by default of the first game that the bot plays."""
         self.played += 1
         return Sitting(guest, game or self.plays(guest)[0], self.played, seats, extra)
 
     async def reply(self, sitting: Seated, what: str = "a decision") -> float:
-        """Wait for the reply to the open decision; the seconds it took.  Raises Failed if none comes."""
+        """Wait for the reply to the open decision; return the seconds it took.  Raises Failed if none comes."""
         guest, table, child = sitting.guest, sitting.table, self.child
         assert child is not None
 
@@ -147,9 +147,9 @@ class Visit:
         raise Failed(f"no answer to {what} in {self.answer_s:g} s; {hint}")
 
     async def ask(self, sitting: Sitting, what: str = "a decision") -> float:
-        """Put the open decision and take what the bot replies; the seconds it took.  Raises Failed if it does not.
+        """Send the open decision and process replies until it is closed; return the seconds of the last reply.
 
-        Whether answers are legal is a matter of whole matches; here one is refused until the decision is over.
+        Raises Failed if none comes. Illegal answers are only refused here: `whole_match` reports them.
         """
         sitting.put()
         seconds = 0.0
@@ -160,7 +160,7 @@ class Visit:
         return seconds
 
     async def go_on(self, sitting: Sitting, what: str, decisions: int = 3) -> None:
-        """Some more decisions, then the end."""
+        """Ask some more decisions, then end the match."""
         for _ in range(decisions):
             if sitting.over:
                 break
@@ -168,18 +168,18 @@ class Visit:
         await self.end(sitting)
 
     async def end(self, sitting: Sitting) -> None:
-        """The match ends here, and the bot has a moment to hear of it."""
+        """End the match, and give the bot a moment to acknowledge it."""
         sitting.end()
         await sitting.guest.until(lambda: sitting.table.is_end_known, QUIET_S)
 
 
 def percentile(values: list[float], percent: int) -> float:
-    """The nearest rank."""
+    """Return the percentile by nearest rank."""
     return sorted(values)[(percent * len(values) + 99) // 100 - 1]
 
 
 async def handshake(visit: Visit) -> str:
-    """It dials in and says who it is and what it plays."""
+    """Check that the bot connects and says who it is and what it plays."""
     guest = await visit.guest()
     hello = guest.hello
     names = [one.game for one in hello.games]
@@ -196,7 +196,7 @@ async def handshake(visit: Visit) -> str:
 
 
 async def whole_match(visit: Visit, game: str) -> str:
-    """A whole match against random answers: all answers legal and in time."""
+    """Play a whole match against random answers: all answers must be legal and in time."""
     guest = await visit.guest()
     sitting = visit.sit(guest, game)
     took: list[float] = []
@@ -220,7 +220,7 @@ async def whole_match(visit: Visit, game: str) -> str:
 
 
 async def second_match(visit: Visit) -> str:
-    """Another match on the same stream."""
+    """Play another match on the same stream."""
     guest = await visit.guest()
     for _ in range(2):
         sitting = visit.sit(guest, seats=2 if 2 in GAMES[visit.plays(guest)[0]].words.seats else None)
@@ -231,7 +231,7 @@ async def second_match(visit: Visit) -> str:
 
 
 async def several_tables(visit: Visit) -> str:
-    """Several tables at once."""
+    """Play several matches at once."""
     guest = await visit.guest()
     await _until_it_wants_several(visit, guest)
     count = min(MOST_TABLES, guest.max_tables)
@@ -260,7 +260,7 @@ async def several_tables(visit: Visit) -> str:
 
 
 async def _until_it_wants_several(visit: Visit, guest: Guest) -> None:
-    """A bot may begin with one table, and ask for more once it knows how quick it is."""
+    """Play matches until the bot requests several tables, as it may after it knows its speed."""
     while guest.max_tables < 2 and visit.answered < ALONE:
         sitting = visit.sit(guest)
         while not sitting.over and guest.max_tables < 2 and visit.answered < ALONE:
@@ -272,7 +272,7 @@ async def _until_it_wants_several(visit: Visit, guest: Guest) -> None:
 
 
 async def illegal_answer(visit: Visit) -> str:
-    """An answer is refused as illegal: it may be corrected."""
+    """Refuse an answer as illegal: the bot may correct it."""
     sitting = visit.sit(await visit.guest())
     sitting.put()
     await visit.reply(sitting)
@@ -285,7 +285,7 @@ async def illegal_answer(visit: Visit) -> str:
 
 
 async def refused_thrice(visit: Visit) -> str:
-    """All corrections of a decision are used up: the match goes on without its answer."""
+    """Use up all corrections of a decision: the match goes on without the bot's answer."""
     sitting = visit.sit(await visit.guest())
     sitting.put()
     for left in (2, 1, 0):
@@ -301,7 +301,7 @@ async def refused_thrice(visit: Visit) -> str:
 
 
 async def too_late(visit: Visit) -> str:
-    """An answer comes too late: the safe option was taken."""
+    """Refuse an answer as too late: the safe option was taken."""
     sitting = visit.sit(await visit.guest())
     sitting.put()
     await visit.reply(sitting)
@@ -312,7 +312,7 @@ async def too_late(visit: Visit) -> str:
 
 
 async def heartbeat(visit: Visit) -> str:
-    """Envelopes are acknowledged at once, also empty ones."""
+    """Check that envelopes are acknowledged at once, including empty ones."""
     guest = await visit.guest()
     sitting = visit.sit(guest)
     before = len(guest.ack_s)
@@ -338,7 +338,7 @@ async def heartbeat(visit: Visit) -> str:
 
 
 async def unknown_fields(visit: Visit) -> str:
-    """A newer server sends fields that the bot does not know."""
+    """Send fields of a newer server that the bot does not know."""
     guest = await visit.guest()
     extra = wire_field(EXTRA, b"from a later version")
     problem = arena_pb2.Problem(text="said by the check, and of no consequence")
@@ -352,7 +352,7 @@ async def unknown_fields(visit: Visit) -> str:
 
 
 async def lost_stream(visit: Visit) -> str:
-    """The stream is lost while a decision is open: it comes back with Resume and answers."""
+    """Drop the stream while a decision is open: the bot must reconnect with Resume and answer."""
     guest = await visit.guest()
     sitting = visit.sit(guest)
     await visit.ask(sitting)
@@ -380,7 +380,7 @@ def _ended(visit: Visit) -> bool:
 
 
 async def forgotten_session(visit: Visit) -> str:
-    """The server has forgotten the session: it says Hello without Resume."""
+    """Forget the session: the bot must say Hello without Resume."""
     guest = await visit.guest()
     sitting = visit.sit(guest)
     await visit.ask(sitting)
@@ -398,7 +398,7 @@ async def forgotten_session(visit: Visit) -> str:
 
 
 async def drain(visit: Visit) -> str:
-    """The server is about to stop: open tables are played on, and it comes back when it is told to."""
+    """Announce a stop of the server: the bot must play on, and reconnect when it is asked to."""
     guest = await visit.guest()
     sitting = visit.sit(guest)
     guest.drain(arena_pb2.Drain(time_left_ms=5_000, reconnect_after_ms=1_000, text="the check says so"))
@@ -417,9 +417,9 @@ async def drain(visit: Visit) -> str:
 
 
 async def leaving(visit: Visit) -> str:
-    """It is told to stop (SIGTERM): it says that it leaves, and ends with all that it has started."""
+    """Stop the bot by SIGTERM: it must announce that it leaves, and end with all its processes."""
     guest = await visit.guest()
-    await guest.until(lambda: guest.is_in, BACK_S)  # before, a bot may end without a word: it is nowhere
+    await guest.until(lambda: guest.is_in, BACK_S)  # before its welcome, a bot may end without a message
     child = visit.child
     assert child is not None
     by_itself = await asyncio.to_thread(child.stop, LEAVE_S)
@@ -438,7 +438,7 @@ async def leaving(visit: Visit) -> str:
 
 Scenario = Callable[[Visit], Awaitable[str]]
 
-# Whole matches come after the first, one for each game.
+# After the first scenario comes a whole match for each game.
 SCENARIOS: Final[tuple[tuple[str, Scenario], ...]] = (
     ("handshake", handshake),
     ("a second match", second_match),

@@ -55,9 +55,7 @@ __all__ = ["IN_END", "PlayedMatch", "RemoteBots"]
 
 IN_END: Final = "crashed, in end: "  # begins the message about a bot whose `end` raised; `bot check` looks for it
 
-SHARE_OF_BASE: Final = (
-    0.8  # longest delay of an answer with one option, as a share of the base time, so that it is never late
-)
+SHARE_OF_BASE: Final = 0.8  # longest delay of an answer with one option, in base times; so it is never late
 SOONEST_S: Final = 0.001  # the event loop cannot wait for less, so such an answer is sent at once
 
 T = TypeVar("T")

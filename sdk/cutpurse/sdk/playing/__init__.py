@@ -1,1 +1,1 @@
-"""Playing: what a match needs that is played here: its seats, its processes, and an end of all that it started."""
+"""Matches played on this machine: seats, worker processes, and the cleanup after a run."""

@@ -1,6 +1,6 @@
-"""A person at the table: sees what the seat sees, and answers by number.
+"""A person who plays: sees what the seat sees, and answers by number.
 
-This module knows no game; it reads and writes lines of text.
+This module knows no game. It reads and writes lines of text.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ __all__ = ["Human"]
 
 
 class Human:
-    """A bot that asks a person. `q`, or the end of the input, ends the run: KeyboardInterrupt.
+    """A bot that asks a person. `q` or the end of the input raises KeyboardInterrupt, which ends the run.
 
-    `?` describes the cards in view, `? NAME` one of the game.
+    `?` describes the cards in view, `? NAME` one card of the game.
     """
 
     def __init__(self, answers: TextIO, out: TextIO) -> None:
@@ -27,12 +27,12 @@ class Human:
         self.out = out
 
     def start(self, match: MatchInfo) -> None:
-        """Say where the person sits."""
+        """Print the person's seat."""
         self.names = match.seats
         self._write([f"You sit in seat {match.seat} of {len(match.seats)}."])
 
     def choose(self, view: Any, decision: Decision) -> int:
-        """Show what happened and the table, list the options, and read a number."""
+        """Print the events, the table and the options, and read a number."""
         offered = [f"{option.index + 1:>4}  {option.text}" for option in decision.options]
         question = f"{decision.text or decision.ask} ({decision.rule})"
         self._write(["", *event_lines(view), "", *render_table(view, self.names), "", question, *offered])
@@ -52,7 +52,7 @@ class Human:
                 self._write([f"{answer!r} is none of them."])
 
     def end(self, result: MatchResult) -> None:
-        """Say how it ended."""
+        """Print the result."""
         ends = [
             f"seat {seat} ({name}): place {place}, score {score:,}"
             for seat, (name, place, score) in enumerate(zip(self.names, result.places, result.scores, strict=True))
@@ -64,7 +64,7 @@ class Human:
 
 
 def _card_lines(view: Any, decision: Decision, name: str) -> list[str]:
-    """Describe the card of this name, or all cards in view if none is named."""
+    """Describe the card with this name, or all cards in view if the name is empty."""
     if not name:
         numbers = cards_in_view(view, decision)
         return [line for number in numbers for line in describe_card(view, number)] or ["No card is in view."]

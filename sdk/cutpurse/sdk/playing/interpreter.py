@@ -1,7 +1,7 @@
-"""Processes of our own that run Python: they find modules where we do, and never in the folder they are started in.
+"""Child processes that run Python and never import modules from their working folder.
 
-Python looks there first for `python -m` and for processes that are spawned, and a bot's author may well have a
-`random.py` or a `types.py` in it. This module knows no bot.
+By default `python -m` and spawned processes search that folder first, and a bot's author may have a `random.py` in it.
+This module knows no bot.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ VARIABLE: Final = "PYTHONSAFEPATH"
 
 
 def module_command(module: str) -> tuple[str, ...]:
-    """The beginning of a command that runs a module of ours; its arguments come after it."""
+    """Return the beginning of a command that runs one of our modules; its arguments follow."""
     return sys.executable, "-P", "-m", module
 
 
 @contextmanager
 def safe_path() -> Iterator[bool]:
-    """Around the start of processes that `multiprocessing` spawns; whether it had to be told to them."""
+    """Set PYTHONSAFEPATH for the processes that `multiprocessing` spawns within the block.
+
+    Yields whether the variable was not set before, so that the process has to remove it (`forget_safe_path`).
+    """
     if VARIABLE in os.environ:
         yield False
         return
@@ -36,5 +39,5 @@ def safe_path() -> Iterator[bool]:
 
 
 def forget_safe_path() -> None:
-    """In a process that was told so: what it starts itself, as the programs of bots, is none of our business."""
+    """Remove the variable in a spawned process, so that programs it starts don't inherit it."""
     os.environ.pop(VARIABLE, None)

@@ -1,10 +1,10 @@
-"""What a run of matches has started, and what must be ended with it, however the run ends.
+"""Cleanup after a run of matches, however it ends.
 
     with a_run():
-        ...  # something calls end_with_the_run(stop)
+        ...  # some code calls end_with_the_run(stop)
 
-A process that plays a share of a run has one of its own; one that is left in the middle ends it when it exits. This
-module knows nothing of what is ended.
+A process that plays a part of a run has a run of its own. If it is interrupted, the cleanup happens when it exits. This
+module knows nothing about what is ended.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Final
 __all__ = ["a_run", "end_with_the_run"]
 
 _ends: Final[list[Callable[[], None]]] = []
-_runs: Final[list[None]] = []  # one for each that goes on: a run may be part of another
+_runs: Final[list[None]] = []  # one entry per open run: a run may be part of another
 
 
 def end_with_the_run(end: Callable[[], None]) -> None:
-    """`end` is called once, when the outermost run that goes on is over, or else when the process exits."""
+    """Call `end` once, when the outermost open run is over, or else when the process exits."""
     if not _ends:
-        atexit.register(_end)  # each time anew, since what is registered last is called first
+        atexit.register(_end)  # registered late, since the last registered function is called first
     _ends.append(end)
 
 
 @contextmanager
 def a_run() -> Iterator[None]:
-    """Around a run of matches."""
+    """Call the registered functions when the outermost block is left."""
     _runs.append(None)
     try:
         yield

@@ -1,4 +1,4 @@
-"""A file that gets line by line what a run finds out, so that what was written stays if the run is broken off."""
+"""A file that gets the results of a run line by line, so that they survive an interruption."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["Lines"]
 
 
 class Lines:
-    """Such a file, or none; what was there is replaced.  Use it as a context."""
+    """A file of lines, or nothing for no path. Replaces an existing file. Use it as a context manager."""
 
     def __init__(self, path: str | Path | None, what: str) -> None:
-        """what: the file in words, for errors."""
+        """Prepare the file; `what` names it in errors."""
         self.path = None if path is None else Path(path)
         self._what = what
         self._file: TextIO | None = None
 
     def write(self, line: str) -> None:
-        """One more.  Raises CutpurseError if it cannot be written."""
+        """Write a line.  Raises CutpurseError if the file cannot be written."""
         if self._file is not None:
             with self._told():
                 self._file.write(line + "\n")
@@ -36,7 +36,7 @@ class Lines:
             raise CutpurseError(f"{self._what} cannot be written to {self.path}: {problem.strerror}") from None
 
     def __enter__(self) -> Self:
-        """Raises NotFound if there can be no such file."""
+        """Open the file.  Raises NotFound if it cannot be created."""
         if self.path is not None:
             try:
                 self._file = self.path.open("w", encoding="utf-8", newline="\n", buffering=1)
@@ -45,7 +45,7 @@ class Lines:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Raises CutpurseError if what was written cannot be kept."""
+        """Close the file.  Raises CutpurseError if the last lines cannot be written."""
         if self._file is not None:
             with self._told():
                 self._file.close()

@@ -1,9 +1,9 @@
-"""A bot asked once more what it was asked in a recorded match.
+"""A question from a recorded match, put to a bot again.
 
     MATCH = {"game": "greed", "rules": "1", "key": "…", "seats": ["my_bot.py", "random"], "settings": {}}
     assert ask_again("my_bot.py", **MATCH, choices=[...]).text == "stop"
 
-`cutpurse match replay --as-test` writes such a test. This module reads no file but the bot's.
+`cutpurse match replay --as-test` writes such a test. This module reads no file except the bot's.
 """
 
 from __future__ import annotations
@@ -31,13 +31,17 @@ __all__ = ["ask_again", "decision_for"]
 def decision_for(
     match: Match, asked: EngineDecision, since: int = 0, before: View | None = None
 ) -> tuple[Any, Decision]:
-    """The view and the decision that the bot of an open question gets, with the events from number `since` on.
+    """Return the view and decision of a bot for an open question.
 
-    before: the view of that seat before them.
+    Args:
+        match: The match.
+        asked: The open question.
+        since: Number of the first event in the view.
+        before: The seat's view before that event.
     """
     view = view_for(match, asked.seat, since, before)
     safe = match.game.safe_option(asked.seat, asked.options)
-    number = asked.number - match.lone_asked[asked.seat]  # bots are not asked where there is one option
+    number = asked.number - match.lone_asked[asked.seat]  # bots are not asked about single options
     return view, Decision(number, asked.ask, asked.options, lambda: safe, view)
 
 
@@ -53,16 +57,27 @@ def ask_again(
     match: str = "",
     within_s: float | None = None,
 ) -> Option:
-    """Return what a bot chooses now where the last of these choices was made.
+    """Return what a bot chooses now for the last of these choices.
 
-    The other arguments are those of a record, its choices cut off there; match: its name, if a server played it, from
-    which a bot's own chance follows there; within_s: how long it may think over the last. The bot is made anew and
-    asked at each earlier decision of its seat too, so that it remembers what it did then; there the match goes on as
-    recorded.
+    The bot is created anew and also asked at each earlier decision of its seat, so that it has the same memory. There,
+    the match continues as recorded.
 
-    Raises RecordError if the choices do not fit the rules, IllegalAnswer if the bot's last answer was not offered,
-    TimeoutError if it came too late, and whatever the bot raises; but for decisions that were taken for it then
-    already, so that one fault does not hide the next.
+    Args:
+        bot: Bot class, path to a Python file, or name of a built-in bot.
+        game: As the record has it.
+        rules: Rules version of the record.
+        key: Key of the record, as hex.
+        seats: Names in the record.
+        settings: Settings of the record.
+        choices: Choices of the record, up to the one to ask for again.
+        match: Match ID on the server that played it, which determines the bot's random numbers; else empty.
+        within_s: Seconds that the bot may take for the last answer. Default: no limit.
+
+    Raises:
+        RecordError: If the choices do not fit the rules.
+        IllegalAnswer: If the bot's last answer was not offered.
+        TimeoutError: If the bot's last answer took too long.
+        Exception: Whatever the bot raises, except at earlier decisions that were faults in the record too.
     """
     if not choices:
         raise UsageError("no choices were given: the last of them says which decision is meant")

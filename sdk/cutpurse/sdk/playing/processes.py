@@ -1,9 +1,8 @@
-"""Work that several processes share, with its results in order.
+"""Work shared by several processes, with results in order.
 
-Each process has a pipe of its own to whoever plays, and nothing else in common with the others: so one that dies, at
-whatever moment, holds no lock that they wait for, and is noticed. (A `ProcessPoolExecutor` waits for ever if one is
-ended while it hands over its results.) This module knows no match: what it is given is numbered from 0, and can be sent
-to another process.
+Each worker has its own pipe to the main process, and shares nothing with other workers. So a worker that dies holds no
+lock that others wait for, and its death is noticed. (A `ProcessPoolExecutor` hangs if a worker is killed while it sends
+results.) This module knows no match: tasks are numbered from 0, and must be picklable.
 """
 
 from __future__ import annotations
@@ -32,41 +31,41 @@ from cutpurse.sdk.terminal import ignore_closed_stderr
 
 __all__ = ["check_jobs", "in_order"]
 
-AHEAD: Final = 4  # batches a job that are given out: enough that none waits for work, few enough to be left at once
-BATCH_S: Final = 0.25  # that a batch should take: sending it costs little then, and results come as they are made
-GROWS: Final = 4  # times, at most, that a batch may be as large as one before it
-SPARE_S: Final = 1.0  # a process whose batches take less has the next one at hand; longer ones go to who is free first
-GRACE_S: Final = 3.0  # for a process that is told to end: it ends the programs of its bots, and they have some of that
-LOOK_S: Final = 1.0  # how often it is asked who is still alive: what a bot has started may hold a pipe open after it
+AHEAD: Final = 4  # batches per job sent ahead: enough to keep workers busy, few enough to stop quickly
+BATCH_S: Final = 0.25  # intended duration of a batch: sending it costs little, and results arrive steadily
+GROWS: Final = 4  # largest growth factor from one batch to the next
+SPARE_S: Final = 1.0  # workers get a second batch in advance while batches take less than this
+GRACE_S: Final = 3.0  # for a worker to end the programs of its bots and then itself
+LOOK_S: Final = 1.0  # interval of checks for dead workers: a process that a bot started may keep the pipe open
 
 
 def check_jobs(jobs: int) -> None:
-    """Raises UsageError unless that many processes can be had."""
+    """Check the number of processes.  Raises UsageError if it is out of range."""
     if not 1 <= jobs <= 256:
         raise UsageError(f"{jobs} jobs cannot be had; 1 to 256 can")
 
 
-_Done = tuple["list[Any] | None", float, "Exception | None"]  # results, the seconds that they took, or what was raised
+_Done = tuple["list[Any] | None", float, "Exception | None"]  # results, their seconds, the exception
 
 
 class _Batch:
-    """Some of the work, and what came of it."""
+    """Some of the tasks, and their results."""
 
     def __init__(self, numbers: range) -> None:
         self.numbers = numbers
         self.results: list[Any] | None = None
         self.seconds = 0.0
-        self.problem: Exception | None = None  # in place of results
+        self.problem: Exception | None = None  # raised instead of results
 
     def done(self) -> list[Any] | None:
-        """Its results, None while there are none.  Raises what was raised there."""
+        """Return the results; None while there are none.  Raises what the task raised."""
         if self.problem is not None:
             raise self.problem
         return self.results
 
 
 class _Worker:
-    """Another process, and what it has been given, oldest first."""
+    """A worker process, and its unfinished batches, oldest first."""
 
     def __init__(self, work: bytes, is_told_safe_path: bool) -> None:
         context = multiprocessing.get_context("spawn")
@@ -77,7 +76,7 @@ class _Worker:
         self.given: deque[_Batch] = deque()
 
     def give(self, batch: _Batch) -> None:
-        """Raises CutpurseError if it has died."""
+        """Send a batch.  Raises CutpurseError if the process has died."""
         try:
             self.connection.send(batch.numbers)
         except OSError:
@@ -85,7 +84,7 @@ class _Worker:
         self.given.append(batch)
 
     def take(self) -> None:
-        """What came of the oldest batch.  Raises CutpurseError if it has died."""
+        """Receive the results of the oldest batch.  Raises CutpurseError if the process has died."""
         try:
             came = self.connection.recv()
         except (EOFError, OSError):
@@ -94,7 +93,7 @@ class _Worker:
         batch.results, batch.seconds, batch.problem = came
 
     def died(self) -> CutpurseError:
-        """What is to be said of it."""
+        """Return the error that describes the death of the process."""
         self.process.join(GRACE_S)
         code = self.process.exitcode or 0
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
@@ -102,12 +101,19 @@ class _Worker:
 
 
 def in_order(work: Callable[[range], list[Any]], tasks: int, jobs: int) -> Generator[Any, None, None]:
-    """What `work` gives for the numbers 0 to tasks - 1, in that order, done in batches by other processes.
+    """Yield what `work` returns for the numbers 0 to tasks - 1, in order, computed in batches by worker processes.
 
-    `work` is sent to each process once. Whoever stops asking, or is interrupted, waits for none of them: they are told
-    to end, and ended.
+    A caller that stops iterating, or is interrupted, waits for no batch: the workers are terminated.
 
-    Raises UsageError for bots that cannot be sent there, CutpurseError if a process dies, and what `work` raises.
+    Args:
+        work: Called with a range of numbers; sent once to each process.
+        tasks: Number of tasks.
+        jobs: Number of processes.
+
+    Raises:
+        UsageError: If `work` cannot be pickled, as with some bots.
+        CutpurseError: If a process dies.
+        Exception: What `work` raises.
     """
     try:
         sent = pickle.dumps(work)
@@ -119,7 +125,7 @@ def in_order(work: Callable[[range], list[Any]], tasks: int, jobs: int) -> Gener
     try:
         while given or first < tasks:
             while first < tasks and len(given) < AHEAD * jobs and (worker := _free(workers, sent, jobs, deep)):
-                most = max(1, (tasks - first) // (2 * jobs))  # so that all of them have work to the end
+                most = max(1, (tasks - first) // (2 * jobs))  # so that all workers are busy to the end
                 given.append(_Batch(range(first, min(first + min(size, most), tasks))))
                 first = given[-1].numbers.stop
                 worker.give(given[-1])
@@ -135,37 +141,37 @@ def in_order(work: Callable[[range], list[Any]], tasks: int, jobs: int) -> Gener
 
 
 def _free(workers: list[_Worker], work: bytes, jobs: int, deep: int) -> _Worker | None:
-    """Who gets the next batch, a new process if all have one; None: nobody, now.  Nobody has more than `deep`."""
+    """Return the worker for the next batch, a new one if all are busy; None if each has `deep` batches."""
     worker = min(workers, key=lambda one: len(one.given), default=None)
     if len(workers) < jobs and (worker is None or worker.given):
-        with _interrupts_held(), safe_path() as is_told:  # which the process inherits
+        with _interrupts_held(), safe_path() as is_told:  # inherited by the process
             worker = _Worker(work, is_told)
             workers.append(worker)
     return worker if worker is not None and len(worker.given) < deep else None
 
 
 def _take_all(workers: Sequence[_Worker], seconds: float) -> None:
-    """What has come, within so many seconds.  Raises CutpurseError if a process has died."""
+    """Receive the results that arrive within some seconds.  Raises CutpurseError if a process has died."""
     busy = {worker.connection: worker for worker in workers if worker.given}
     came = wait(list(busy), seconds)
     for connection in came:
-        busy[connection].take()  # type: ignore[index]  # what was asked for is what comes
+        busy[connection].take()  # type: ignore[index]  # only connections were passed
     dead = [worker for worker in workers if seconds and not came and worker.process.exitcode is not None]
     if dead:
         raise dead[0].died()
 
 
 def _end(workers: Sequence[_Worker], at_once: bool) -> None:
-    """They have no more to do.  at_once: also if they are in the middle of something."""
+    """End the workers; with `at_once`, even in the middle of a batch."""
     for worker in workers:
         if at_once:
             worker.process.terminate()
-        worker.connection.close()  # it then ends by itself
+        worker.connection.close()  # makes the worker end
     at_last = time.monotonic() + GRACE_S
     try:
         for worker in workers:
             worker.process.join(max(0.0, at_last - time.monotonic()) if at_once else None)
-    finally:  # also if somebody does not want to wait so long
+    finally:  # also if the wait is interrupted
         for worker in workers:
             if worker.process.pid is not None:
                 kill_descendants(worker.process.pid)
@@ -175,12 +181,12 @@ def _end(workers: Sequence[_Worker], at_once: bool) -> None:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C goes to all processes of a terminal; it is the business of the one that plays, not of its workers.
+    """Block SIGINT for processes started within the block; in this process, delay it to the end of the block.
 
-    Those started in this block inherit that it is blocked; here it is only put off until the block is left.
+    Ctrl-C reaches all processes of a terminal, but only the main process must handle it.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # where signals cannot be set
+        yield  # other threads cannot set signal handlers
         return
     held: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
@@ -197,10 +203,10 @@ def _interrupts_held() -> Iterator[None]:
 
 # -- in another process
 def _serve(connection: Connection, sent: bytes, was_told_safe_path: bool) -> None:
-    """Do what comes, until nothing more does."""
+    """Run batches until the connection is closed."""
     try:
         _begin(was_told_safe_path)
-        # A run of its own, since an interpreter that exits has no more threads with which to end what it started.
+        # A run of its own, since an exiting interpreter has no threads left to end what it started.
         with ends_new_children(), ignore_closed_stderr(), a_run():
             work: Callable[[range], list[Any]] | None = None
             while True:
@@ -213,11 +219,11 @@ def _serve(connection: Connection, sent: bytes, was_told_safe_path: bool) -> Non
                     done = None, 0.0, _to_be_sent(problem)
                 connection.send(done)
     except (EOFError, OSError, KeyboardInterrupt):
-        pass  # nobody wants more, or the rest
+        pass  # the main process needs no more results
 
 
 def _to_be_sent(problem: Exception) -> Exception:
-    """With its traceback, which gets lost on the way; in words if it cannot be sent."""
+    """Attach the traceback, which pickling loses; convert an exception that cannot be pickled to text."""
     problem.add_note("".join(traceback.format_exception(problem)))
     try:
         pickle.loads(pickle.dumps(problem))
@@ -227,8 +233,8 @@ def _to_be_sent(problem: Exception) -> Exception:
 
 
 def _begin(was_told_safe_path: bool) -> None:
-    """In a new process: what bots print must not mix with results, and it ends when it is told to."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Windows it is not inherited
+    """Prepare a worker process: redirect prints, handle signals and watch the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Windows does not inherit it
     set_handler(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with, args=(multiprocessing.parent_process(),), daemon=True).start()
     sys.stdout = sys.stderr
@@ -237,12 +243,12 @@ def _begin(was_told_safe_path: bool) -> None:
 
 
 def _leave(*_: object) -> None:
-    """Break off what is being played."""
-    raise KeyboardInterrupt  # which no match takes for a fault of its bot
+    """Interrupt the current batch."""
+    raise KeyboardInterrupt  # not caught as a bot's fault
 
 
 def _leave_with(parent: BaseProcess | None) -> None:
-    """Nobody wants the results of a process that is gone, however it went."""
+    """Exit when the parent is gone, since its results are no longer needed."""
     if parent is not None:
         parent.join()
         os._exit(1)

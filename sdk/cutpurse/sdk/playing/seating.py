@@ -1,6 +1,6 @@
-"""The bots of one match: they are asked, told and, where they fail, given up.
+"""The bots of one match: created, asked and, if they fail, given up.
 
-The seat of a bot that cannot be made or started, or whose program is gone, is taken over by the match.
+The match takes over the seat of a bot that cannot be created or started, or whose program is gone.
 
 This module knows no run of matches, no clock and no file.
 """
@@ -32,9 +32,13 @@ FailureParts = tuple[int, "int | None", str, EndCause, str, str]  # the last six
 def play_match(
     match: Match, makers: Sequence[BotMaker], watch: Callable[[Match], None] | None = None
 ) -> tuple[MatchResult, list[tuple[int, FailureParts]], int]:
-    """Let bots play a match to its end: the result, what failed by seat, and how many decisions were put.
+    """Let bots play a match to its end.
 
-    Raises ProgramNotStarted for a program that has never dialled in.
+    Returns:
+        The result, the failures by seat, and the number of decisions.
+
+    Raises:
+        ProgramNotStarted: If a program has never connected.
     """
     table = _SeatedBots(match, makers)
     if watch is not None:
@@ -57,8 +61,8 @@ class _SeatedBots:
         self.match = match
         self.makers = makers
         self.failed: list[tuple[int, FailureParts]] = []
-        self.told = [0] * len(makers)  # by seat, how many events it has been told
-        self.seen: list[View | None] = [None] * len(makers)  # by seat, its view when it was last asked
+        self.told = [0] * len(makers)  # number of events sent, by seat
+        self.seen: list[View | None] = [None] * len(makers)  # view at the last decision, by seat
         self.bots: list[Any] = []
         self.view_type: type[GameView[Any]] = VIEWS[match.game.words.game]
         settings = match.game.settings.changed()
@@ -74,9 +78,9 @@ class _SeatedBots:
             self.bots.append(bot)
 
     def ask(self, asked: engine.OpenDecision) -> None:
-        """Put a decision to its bot, and its answers to the match, until one is taken or the safe option is."""
+        """Ask a bot until the match accepts its answer or takes the safe option."""
         match, seat, number = self.match, asked.seat, asked.number
-        place = len(match.choices)  # of this decision in the match, and in its record
+        place = len(match.choices)  # index of the choice in the match and its record
         game, log = match.game, match.game.log
         assert log is not None
         since = self.told[seat]
@@ -99,14 +103,14 @@ class _SeatedBots:
                 match.give_up(seat, number, self._crashed(seat, place, asked.ask, problem))
                 return
             try:
-                match.answer(seat, number, option_of(answer))  # type: ignore[arg-type]  # a bot may answer anything
+                match.answer(seat, number, option_of(answer))  # type: ignore[arg-type]  # bots may answer anything
                 return
             except IllegalAnswer:
                 reason = f"decision {number} of seat {seat} ({asked.ask}) {illegal_text(decision, answer)}"
         self.failed.append((seat, (seat, place, asked.ask, EndCause.ILLEGAL, reason, "")))
 
     def end(self, result: MatchResult) -> None:
-        """Tell the bots that it is over."""
+        """Deliver the result to the bots."""
         for seat, bot in enumerate(self.bots):
             activate(self.makers[seat].modules)
             try:
@@ -115,18 +119,18 @@ class _SeatedBots:
                 self._crashed(seat, None, "in end", problem)
 
     def _crashed(self, seat: int, place: int | None, ask: str, problem: BaseException) -> str:
-        """Note what a bot raised, and return it in one line."""
+        """Add a failure for what a bot raised, and return it in one line."""
         reason = where_it_failed(problem, self.makers[seat].file)
         trace = "".join(traceback.format_exception(problem))
         self.failed.append((seat, (seat, place, ask, EndCause.CRASHED, reason, trace)))
         return reason
 
     def _take_over(self, seat: int, place: int | None, ask: str, problem: BaseException) -> None:
-        """Let the match take over the seat of a bot that cannot go on."""
+        """Let the match take over the seat of a bot that cannot continue."""
         self.match.take_over(seat, EndCause.CRASHED, self._crashed(seat, place, ask, problem))
 
     def _last_events(self, seat: int) -> GameView[Any]:
-        """What happened since a bot was last asked; piles are as they were then, for a server would show it no more."""
+        """Return a view with the last events; its piles are those of the last decision, as on a server."""
         match, log = self.match, self.match.game.log
         assert log is not None
         seen = self.seen[seat]
@@ -136,7 +140,7 @@ class _SeatedBots:
 
 
 class _Safe:
-    """The safe option of an open question, worked out for who asks for it."""
+    """The safe option of an open question, computed on demand."""
 
     __slots__ = ("asked", "match")
 
@@ -152,9 +156,13 @@ class _Safe:
 
 
 def view_for(match: Match, seat: int | None, since: int = 0, before: View | None = None) -> GameView[Any]:
-    """What a seat, or (None) the spectator, sees now, with the events from number `since` on.
+    """Return the view of a seat, or of the spectator for None.
 
-    before: the view before event `since`, for their sentences (see `GameView`).
+    Args:
+        match: The match.
+        seat: The viewer.
+        since: Number of the first event in the view.
+        before: The view before that event, for event texts (see `GameView`).
     """
     game = match.game
     log = game.log

@@ -1,1 +1,1 @@
-"""Programs: bots in any language in local play, each on a small server of its own."""
+"""Programs as bots, in any language: in local play, each connects to a small server of its own."""

@@ -1,7 +1,7 @@
-"""A program that plays as a bot: started in a process group of its own, its talk passed on, and surely ended.
+"""A program that plays as a bot: started in its own process group, its output passed on, and reliably ended.
 
-It has no standard input. What it says on both its outputs goes to our stderr, its name before each line. This module
-knows no protocol.
+It has no standard input. Its stdout and stderr go to our stderr, with its name before each line. This module knows no
+protocol.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from cutpurse.sdk.terminal import print_message
 
 __all__ = ["Child"]
 
-GRACE_S: Final = 2.0  # between being asked to end and being ended
-KEPT: Final = 200  # lines of its talk: as many as a trace has
-LINE_MOST: Final = 2_000  # characters of a line that are passed on
+GRACE_S: Final = 2.0  # seconds between SIGTERM and SIGKILL
+KEPT: Final = 200  # lines of output stored, enough for a traceback
+LINE_MOST: Final = 2_000  # characters per line that are passed on
 
 
 class Child:
-    """One program that runs."""
+    """A running program."""
 
     def __init__(
         self,
@@ -38,16 +38,24 @@ class Child:
         quiet: bool = False,
         on_line: Callable[[str], None] = lambda line: None,
     ) -> None:
-        """`environment` is added to our own. on_end is told, from another thread, that it has ended. quiet: only keep
-        its talk. on_line is told each line of that, from another thread too.
+        """Start the program.
 
-        Raises OSError if it cannot be run.
+        Args:
+            name: Name in its output lines.
+            command: The command to run.
+            environment: Variables added to our own environment.
+            on_end: Called from another thread when the program has ended.
+            quiet: Store its output without passing it on.
+            on_line: Called from another thread with each line of its output.
+
+        Raises:
+            OSError: If the command cannot be run.
         """
         self.name = name
         self.quiet = quiet
         self._on_end = on_end
         self._on_line = on_line
-        self.left_behind = 0  # processes that it had started and that outlived it, once it was stopped
+        self.left_behind = 0  # number of its own processes that outlived it, known after `stop`
         self._lines: deque[str] = deque(maxlen=KEPT)
         self._process = subprocess.Popen(
             command,
@@ -63,30 +71,30 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The number of its process, and of its process group."""
+        """The process ID, which is also the process group ID."""
         return self._process.pid
 
     @property
     def code(self) -> int | None:
-        """Its exit code, negative for the signal that ended it; None while it runs."""
+        """The exit code, negative for the signal that ended it; None while it runs."""
         return self._process.returncode
 
     def how_it_ended(self) -> str:
-        """In words: "ended with exit code 1"."""
+        """Describe the end in words: "ended with exit code 1"."""
         code = self._process.returncode
         if code is None:
             return "still runs"
         return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
     def last_words(self) -> str:
-        """The last lines of what it said, in one line; what is still in the pipe is waited for if it has ended."""
+        """Return the last lines of its output in one line; after its end, wait for what is still in the pipe."""
         if self.code is not None:
-            self._threads[0].join(0.5)  # longer only if something that it started holds the pipe open
+            self._threads[0].join(0.5)  # takes longer only if a process that it started holds the pipe open
         return last_words(self._lines)
 
     def stop(self, grace_s: float = GRACE_S) -> bool:
-        """Ask it and what it started to end, then end them; whether it ended by itself."""
-        started = descendants(self.pid) if self.code is None else []  # found as long as it runs only
+        """Ask the program and its processes to end, then kill them; return whether it ended by itself."""
+        started = descendants(self.pid) if self.code is None else []  # can only be found while it runs
         if self.code is None:
             _signal(self._process, "SIGTERM")
         deadline = time.monotonic() + grace_s
@@ -94,7 +102,7 @@ class Child:
         left = wait_for_end(started, max(0.0, deadline - time.monotonic()))
         self.left_behind = len(left) if by_itself else 0
         kill(left)
-        _signal(self._process, "SIGKILL")  # also what it left behind in its group
+        _signal(self._process, "SIGKILL")  # also processes left in its group
         self._wait(None)
         for thread in self._threads:
             thread.join(1.0)
@@ -124,16 +132,16 @@ class Child:
 
 
 def _legible(line: str) -> str:
-    """Without what would move a terminal's cursor or change its colours."""
+    """Replace control characters, which could move a terminal's cursor or change its colours."""
     return "".join([sign if sign.isprintable() or sign == "\t" else "\ufffd" for sign in line])
 
 
 def _signal(process: subprocess.Popen[bytes], name: str) -> None:
-    """Send it to the whole group; where there are no groups, end the process."""
+    """Send a signal to the whole group; on systems without groups, end the process."""
     if os.name != "posix":
         process.terminate()
         return
     try:
         os.killpg(process.pid, getattr(signal, name))
-    except (ProcessLookupError, PermissionError):  # all of them are gone; macOS says the latter of a dead one
+    except (ProcessLookupError, PermissionError):  # all have ended; macOS raises the latter for a dead process
         pass

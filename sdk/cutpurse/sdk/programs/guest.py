@@ -1,7 +1,7 @@
-"""The bot that a host has as its guest: its session through any number of streams, its tables, and what it says.
+"""The bot that is connected to a host: its session, its tables and its messages.
 
-A script tells it of matches and decisions and waits for its replies; what is to be sent waits in its stream until the
-host writes it. This module knows no socket, and no match: bodies of messages are handed in.
+A script sends it matches and decisions and waits for its replies. Messages wait in the stream until the host writes
+them. This module knows no socket and no match: message bodies are passed in.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WELCOME, ACCEPTED, REFUSALS, STARTS, DECISIONS, ENDS, DRAIN = 2, 3, 4, 5, 6, 7, 
 
 @dataclass(frozen=True, slots=True)
 class StreamStatus:
-    """What a stream ends with; reason is a name of ErrorReason without its prefix."""
+    """The status that a stream ends with; reason is a name of ErrorReason without its prefix."""
 
     code: grpc.StatusCode = grpc.StatusCode.OK
     text: str = ""
@@ -38,16 +38,16 @@ class StreamStatus:
 
 @dataclass(eq=False, slots=True)
 class HostTable:
-    """A seat of the bot at a table, as the host knows it."""
+    """A match of the bot, as the host sees it."""
 
     number: int
     started: bytes
-    decision: int = 0  # the last that was put, as the wire numbers them; 0: none
-    body: bytes = b""  # of that decision, while no answer to it counts
+    decision: int = 0  # number of the last decision on the wire; 0: none
+    body: bytes = b""  # of that decision, until an answer is accepted
     put_at: float = 0.0  # when it was first written to a stream
-    reply: Reply | None = None  # the last that came to it and is not judged
+    reply: Reply | None = None  # to that decision, not yet accepted or refused
     reply_at: float = 0.0
-    # Decisions that are over, and why a further answer is refused.
+    # Closed decisions, and the reason to refuse further answers.
     closed: dict[int, arena_pb2.RefusalReason.ValueType] = field(default_factory=dict)
     ended: bytes | None = None
     is_end_known: bool = False
@@ -57,20 +57,20 @@ class HostTable:
 class GuestStream:
     """One stream of the bot, which the host reads and writes."""
 
-    context: Any  # grpc.aio's own type is not public
+    context: Any  # Any: grpc.aio's own type is not public
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     out: list[tuple[int, bytes, HostTable | None]] = field(default_factory=list)
-    heartbeats: int = 0  # empty envelopes to be sent
+    heartbeats: int = 0  # empty envelopes to send
     sent: int = 0
     received: int = 0
     sent_at: float = 0.0
-    ends: list[HostTable] = field(default_factory=list)  # that the last envelope told of
+    ends: list[HostTable] = field(default_factory=list)  # matches whose end is in the last envelope
     ending: StreamStatus | None = None
     guest: Guest | None = None
 
 
 class Guest:
-    """A session of the bot, through any number of streams. What it says is read here; `until` waits for it."""
+    """A session of the bot, through any number of streams. `until` waits for its messages."""
 
     def __init__(self, hello: arena_pb2.Hello, clock: Callable[[], float]) -> None:
         self.hello = hello
@@ -78,30 +78,30 @@ class Guest:
         self.secret = secrets.token_bytes(16)
         self.tables: dict[int, HostTable] = {}
         self.max_tables = hello.max_tables or 4
-        self.most_wanted = self.max_tables  # at any time so far
+        self.most_wanted = self.max_tables  # largest number requested so far
         self.leaving = False
-        self.resumed = 0  # how often it has come back
-        self.is_forgotten = False  # it cannot come back to this session
-        self.trouble: list[str] = []  # what came that no bot should send
-        self.ack_s: list[float] = []  # how long each envelope was unacknowledged
-        self.extra = b""  # appended to every envelope, as a newer server might
+        self.resumed = 0  # number of resumes
+        self.is_forgotten = False  # the session cannot be resumed
+        self.trouble: list[str] = []  # messages that no bot should send
+        self.ack_s: list[float] = []  # seconds until each envelope was acknowledged
+        self.extra = b""  # fields of a newer server, appended to every envelope
         self._clock = clock
         self._stream: GuestStream | None = None
         self._pulse = asyncio.Event()
 
     @property
     def is_connected(self) -> bool:
-        """Whether it has a stream."""
+        """Whether the bot has a stream."""
         return self._stream is not None
 
     @property
     def is_in(self) -> bool:
-        """Whether it has a stream, and has acknowledged an envelope of it: it knows that it is welcome."""
+        """Whether the bot has a stream and acknowledged an envelope on it, so that it knows its welcome."""
         return self._stream is not None and self._stream.received > 0
 
     # -- waiting
     async def until(self, holds: Callable[[], T], seconds: float) -> T:
-        """Wait until this is true of the guest, at most so long; what it gave last."""
+        """Wait until `holds` returns a true value, at most `seconds`; return its last value."""
         deadline = self._clock() + seconds
         while not (found := holds()):
             pulse = self._pulse
@@ -112,24 +112,24 @@ class Guest:
         return found
 
     def changed(self) -> None:
-        """Whoever waits is to look again."""
+        """Wake those who wait in `until`."""
         self._pulse.set()
         self._pulse = asyncio.Event()
 
     async def reply(self, table: HostTable, seconds: float) -> Reply | None:
-        """Return the answer, or the GiveUp, to the open decision of a table; None if none comes in time."""
+        """Return the Answer or GiveUp to the open decision of a match; None if none comes in time."""
         return await self.until(lambda: table.reply, seconds)
 
-    # -- telling
+    # -- sending
     def start(self, started: arena_pb2.MatchStarted) -> HostTable:
-        """Seat the bot; the table gets its number here."""
+        """Start a match for the bot; sets its table number."""
         number = started.table = len(self.tables) + 1
         table = self.tables[number] = HostTable(number, started.SerializeToString())
         self._tell(STARTS, table.started, table)
         return table
 
     def ask(self, table: HostTable, decision: int, body: bytes) -> None:
-        """Put a decision, numbered as on the wire; `body` is that of the message Decision."""
+        """Send a decision with its number on the wire; `body` is the encoded message Decision."""
         table.decision, table.body, table.reply, table.put_at = decision, body, None, 0.0
         self._tell(DECISIONS, body, table)
 
@@ -148,7 +148,7 @@ class Guest:
         late_by_ms: int = 0,
         text: str = "",
     ) -> None:
-        """Refuse the reply to the open decision; unless it may be corrected, the decision is over."""
+        """Refuse the reply to the open decision. Without corrections left, the decision is closed."""
         decision = table.decision
         if corrections_left:
             table.reply = None
@@ -167,18 +167,18 @@ class Guest:
         self._tell(REFUSALS, refusal.SerializeToString(), None)
 
     def give_no_more_time(self, table: HostTable) -> None:
-        """Close the open decision, whose time is over: a later answer is refused as too late."""
+        """Close the open decision because its time is over: a later answer is refused as too late."""
         self._close(table, arena_pb2.REFUSAL_REASON_TOO_LATE)
 
     def end(self, table: HostTable, body: bytes) -> None:
-        """End the match; `body` is that of the message MatchEnded."""
+        """End the match; `body` is the encoded message MatchEnded."""
         if table.ended is None:
             self._close(table, arena_pb2.REFUSAL_REASON_STALE)
             table.ended = body
             self._tell(ENDS, body, table)
 
     def drain(self, drain: arena_pb2.Drain) -> None:
-        """Say that the server is about to stop."""
+        """Announce that the server is about to stop."""
         self._tell(DRAIN, drain.SerializeToString(), None)
 
     def heartbeat(self) -> None:
@@ -189,7 +189,7 @@ class Guest:
 
     @property
     def is_up_to_date(self) -> bool:
-        """Whether all that there is to tell was sent and acknowledged."""
+        """Whether everything was sent and acknowledged."""
         stream = self._stream
         return stream is not None and not stream.out and not stream.heartbeats and stream.received == stream.sent
 
@@ -199,9 +199,9 @@ class Guest:
             self._stream.ending = ending
             self._stream.wake.set()
 
-    # -- within
+    # -- internals
     def _tell(self, number: int, body: bytes, table: HostTable | None) -> None:
-        if self._stream is not None:  # else it is told when the bot comes back
+        if self._stream is not None:  # else it is sent when the bot reconnects
             self._stream.out.append((number, body, table))
             self._stream.wake.set()
 
@@ -211,7 +211,7 @@ class Guest:
         table.body, table.reply = b"", None
 
     def connect(self, stream: GuestStream, welcome: arena_pb2.Welcome) -> None:
-        """Attach a stream, and send all tables again."""
+        """Attach a stream, and send all matches again."""
         if self._stream is not None:
             self.end_stream(StreamStatus(grpc.StatusCode.ABORTED, "a newer stream of this bot took over", "SUPERSEDED"))
         self._stream = stream
@@ -234,7 +234,7 @@ class Guest:
             self.changed()
 
     def hear(self, stream: GuestStream, request: arena_pb2.PlayRequest) -> None:
-        """Take an envelope."""
+        """Process an envelope from the bot."""
         now = self._clock()
         if request.received > stream.sent:
             self.trouble.append(f"it acknowledged envelope {request.received}, the last one sent was {stream.sent}")

@@ -1,6 +1,6 @@
-"""What is told of a program that failed: of all that it said the last lines, and of a trace what went wrong, not where.
+"""The last lines of a failed program's output, without the positions in its traceback.
 
-Python's traces end with what went wrong; those of Java, Go and Node end with where, and that alone would be told.
+Python's tracebacks end with the error. Those of Java, Go and Node end with positions, which would hide it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["last_words"]
 
 LINES: Final = 3
 MOST: Final = 400  # characters
-# Of Java and Node a frame, or how many more there are; of Go a thread; of Node an error's code, and its version; marks.
+# Java and Node: a frame, or the number of further frames. Go: a thread. Node: an error code, a version, marks.
 WHERE: Final = re.compile(
     r"at .+(\)|:\d+)( \{)?|\.\.\. \d+ more|goroutine \d+ .*|exit status \d+|code: '\w+',?|Node\.js v[\d.]+|[\^~{}\s]+"
 )
@@ -21,7 +21,7 @@ GO_FRAME: Final = re.compile(r"\S+\.go:\d+( \+0x[0-9a-f]+)?")  # after the line 
 
 
 def last_words(said: Iterable[str]) -> str:
-    """Return the last lines of these, in one line."""
+    """Return the last lines that describe the error, joined into one."""
     lines = [line.strip() for line in said if line.strip()]
     telling: list[str] = []
     for line in lines:

@@ -1,4 +1,4 @@
-"""An arena for one bot: a small server that a script drives, on an address that nobody else knows.
+"""An arena for one bot: a small server that a script controls, on a private address.
 
     async with Host() as host:
         guest = await host.bot(10.0)
@@ -7,10 +7,9 @@
         reply = await guest.reply(table, 11.0)
         guest.accept(table)
 
-Local play of programs and the check of a bot are such scripts; what they tell the bot, and hear from it, goes by a
-`Guest`. A script can also misbehave on purpose: lose the stream, refuse answers or a resume, say that it is about to
-stop. This module knows no match and no game rules: what it sends is handed in, as the bodies of the messages in
-`arena.proto`.
+Local play of programs and `cutpurse bot check` are such scripts; they exchange messages with the bot through a `Guest`.
+A script can also misbehave on purpose: drop the stream, refuse answers or a resume, or announce a stop. This module
+knows no match and no game rules: it gets encoded bodies of the messages in `arena.proto`.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ OPTIONS: Final = (
 
 
 class Host:
-    """The server. `async with` starts and stops it."""
+    """A server for one bot; `async with` starts and stops it."""
 
     def __init__(
         self,
@@ -66,14 +65,21 @@ class Host:
         clock: Callable[[], float] = time.monotonic,
         socket: Path | None = None,
     ) -> None:
-        """socket: where to listen; None: in a folder that is made for it."""
+        """Prepare a server.
+
+        Args:
+            heartbeat_s: Seconds without messages before a heartbeat.
+            resume_window_s: Seconds in which a session can be resumed, as sent to the bot.
+            clock: Returns the current seconds.
+            socket: Path to listen on. Default: a socket in a new temporary folder.
+        """
         self.address = ""
         self._socket = socket
         self.heartbeat_s = heartbeat_s
         self.resume_window_s = resume_window_s
-        self.guest: Guest | None = None  # of the newest session
-        self.hellos: list[tuple[float, arena_pb2.Hello]] = []  # that came, and when
-        self.refused: list[str] = []  # why Hellos were refused
+        self.guest: Guest | None = None  # the newest session
+        self.hellos: list[tuple[float, arena_pb2.Hello]] = []  # with time of arrival
+        self.refused: list[str] = []  # reasons of refused Hellos
         self.lost_at = 0.0  # when a stream last ended
         self._clock = clock
         self._folder: Path | None = None
@@ -105,7 +111,7 @@ class Host:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _bind(self) -> str:
-        """Return a socket in a folder of our own, or a port of this machine if it has no such sockets."""
+        """Listen on a socket in a private folder, or a local port where there are no sockets; return the address."""
         if self._socket is not None:
             self._server.add_insecure_port(f"unix:{self._socket}")
             return f"unix:{self._socket}"
@@ -118,9 +124,9 @@ class Host:
         return f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
 
     async def bot(self, seconds: float, while_true: Callable[[], bool] = lambda: True) -> Guest | None:
-        """Wait for the bot to say Hello on a stream; None if it does not come in time or `while_true` fails."""
+        """Wait for the bot to say Hello on a stream; return None if it is late or `while_true` fails."""
         deadline = self._clock() + seconds
-        # One that is forgotten may seem to be connected still: that its program was ended is heard a little later.
+        # A forgotten session may still seem connected: the end of its program is noticed a little later.
         while self.guest is None or self.guest.is_forgotten or not self.guest.is_connected or self.guest.leaving:
             if not while_true():
                 return None
@@ -132,7 +138,7 @@ class Host:
         return self.guest
 
     def changed(self) -> None:
-        """Whoever waits is to look again."""
+        """Wake those who wait."""
         self._pulse.set()
         self._pulse = asyncio.Event()
         if self.guest is not None:
@@ -170,7 +176,7 @@ class Host:
         stream.wake.set()
 
     async def _wait(self, stream: GuestStream) -> None:
-        """Until there is something to send; a heartbeat if there is nothing for so long."""
+        """Wait until there is something to send; queue a heartbeat after `heartbeat_s` seconds without."""
         try:
             await asyncio.wait_for(stream.wake.wait(), self.heartbeat_s)
         except TimeoutError:
@@ -179,7 +185,7 @@ class Host:
         stream.wake.clear()
 
     async def _write(self, stream: GuestStream) -> bool:
-        """Send an envelope if there is reason to and the last one is acknowledged; whether it was sent."""
+        """Send an envelope if there is one and the last one is acknowledged; return whether it was sent."""
         if stream.guest is None or stream.received < stream.sent or not (stream.out or stream.heartbeats):
             return False
         items, stream.out = stream.out, []
@@ -212,7 +218,7 @@ class Host:
             stream.guest.hear(stream, request)
 
     def _meet(self, stream: GuestStream, request: arena_pb2.PlayRequest) -> None:
-        """Handle the first envelope of a stream."""
+        """Process the first envelope of a stream."""
         hello = request.hello
         if not request.HasField("hello"):
             self._refuse(
@@ -289,7 +295,7 @@ class Host:
 
 
 def _problem(hello: arena_pb2.Hello) -> StreamStatus | None:
-    """Say what a server would refuse in a Hello."""
+    """Return the status with which a server would refuse a Hello; None if it accepts it."""
     wrong = grpc.StatusCode.FAILED_PRECONDITION
     if hello.protocol_major != 1:
         text = f"the server speaks version 1.0 of the protocol, the bot {hello.protocol_major}.{hello.protocol_minor}"
@@ -314,7 +320,7 @@ def _problem(hello: arena_pb2.Hello) -> StreamStatus | None:
 
 
 async def _end(context: Any, ending: StreamStatus) -> None:
-    """End a call; with a status other than OK this raises, as grpc.aio has it."""
+    """End a call. With a status other than OK this raises, as grpc.aio does."""
     if ending.code is grpc.StatusCode.OK:
         return
     details: list[any_pb2.Any] = []
@@ -331,6 +337,6 @@ async def _end(context: Any, ending: StreamStatus) -> None:
 
 
 def _taken_notice_of(task: asyncio.Task[None]) -> None:
-    """Read, and treat the end of the call as the end of the stream."""
+    """Retrieve the exception of the reading task, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()

@@ -1,9 +1,8 @@
-"""Programs in any language as bots of local play: `exec:node bot.mjs`.
+"""Programs in any language as bots in local play: `exec:node bot.mjs`.
 
-The program is started with CUTPURSE_SERVER in its environment and dials in there, as it would to any server; each
-match is a table on its stream. To whoever plays it is a bot like any other: what the program does wrong is raised in
-`choose`. It is started once a run, and once more only if it wants fewer tables than it has seats. This module knows no
-run of matches.
+The program is started with CUTPURSE_SERVER in its environment and connects to that address, as to any server. Each
+match is a table on its stream. The program looks like any other bot: its faults are raised in `choose`. It is started
+once per run, and again only if it accepts fewer matches than it has seats. This module knows no run of matches.
 """
 
 from __future__ import annotations
@@ -45,19 +44,21 @@ __all__ = [
 PATIENCE_S: Final = 5
 DIAL_IN_S: Final = 10.0
 
-# How long a program may take for a decision: all that a server with the usual clock could ever give it.
+# Limit for a decision: the most that a server with the default clock could give.
 CONTROL: Final = TimeControl()
 
 
 def when_asked_too_long_s() -> float:
-    """Seconds after which a decision is given up."""
+    """Return the seconds after which a decision is given up."""
     return (CONTROL.base_ms + CONTROL.bank_ms + CONTROL.grace_ms) / 1000
 
 
 def command_of(spec: str) -> list[str]:
     """Return the command of `exec:COMMAND`, split as a shell would.
 
-    Raises UsageError if there is none, BotNotLoaded if its program is not there or cannot be run.
+    Raises:
+        UsageError: If there is no command.
+        BotNotLoaded: If its program does not exist or cannot be run.
     """
     try:
         command = shlex.split(spec.removeprefix(PROGRAM), posix=os.name == "posix")
@@ -72,13 +73,13 @@ def command_of(spec: str) -> list[str]:
 
 
 def environment_for(address: str) -> dict[str, str]:
-    """Return what is added to the environment of a program that dials in there."""
+    """Return the environment variables for a program that connects to `address`."""
     protos = Path(arena_pb2.__file__).resolve().parents[2]
     return {SERVER_VARIABLE: address, PROTO_VARIABLE: str(protos), PATIENCE_VARIABLE: str(PATIENCE_S)}
 
 
 def match_started(game: str, settings: Any, names: tuple[str, ...], seat: int, match: str) -> arena_pb2.MatchStarted:
-    """MatchStarted of a match that is played here: no ladder, and no commitment, since the seed is the user's."""
+    """Return the MatchStarted of a local match. It has no ladder, and no commitment since the user chose the seed."""
     rules = game_named(game)
     return arena_pb2.MatchStarted(
         match=match,
@@ -102,7 +103,7 @@ def match_started(game: str, settings: Any, names: tuple[str, ...], seat: int, m
 
 
 def match_ended(table: int, result: MatchResult, first_event: int, events: bytes = b"") -> bytes:
-    """Encode the body of MatchEnded; `events` is its field as encoded."""
+    """Encode the body of MatchEnded; `events` is its encoded field."""
     ended = arena_pb2.MatchEnded(table=table, first_event=first_event, voided=result.voided)
     for seat, cause in enumerate(result.end_causes):
         ended.seats.append(
@@ -116,23 +117,23 @@ def match_ended(table: int, result: MatchResult, first_event: int, events: bytes
 
 
 class HostedProgram:
-    """A program that runs, and the host that it dials in to."""
+    """A running program, and the host that it connects to."""
 
     def __init__(self, spec: str) -> None:
         self.spec = spec
         self.command = command_of(spec)
-        self.failed = ""  # why it cannot be played with (any more)
+        self.failed = ""  # why it cannot play; empty while it can
         self.child: Child | None = None
-        self.seated = 0  # tables that are open
-        self.host: Any = None  # `Host`; gRPC is loaded when a program is started, not before
+        self.seated = 0  # number of open matches
+        self.host: Any = None  # Any: a `Host`; gRPC is imported only when a program is started
         self._ready: asyncio.Task[None] | None = None
 
     async def dialled_in(self) -> Any:
-        """Its `Guest`.
+        """Return the program's `Guest`; start the program if necessary.
 
         Raises:
-            ProgramNotStarted: If it has never dialled in.
-            ProgramGone: If it has ended or is leaving; always with the same words.
+            ProgramNotStarted: If it has never connected.
+            ProgramGone: If it has ended or is leaving; the text is always the same.
         """
         if self._ready is None:
             self._ready = asyncio.create_task(self._begin())
@@ -175,7 +176,7 @@ class HostedProgram:
         child = self.child
         guest = await self.host.bot(DIAL_IN_S, lambda: child.code is None and not self.host.refused)
         if guest is not None or child.code is not None:
-            return  # whoever asks is told by `check`
+            return  # `check` reports the end of the program
         if self.host.refused:
             self.failed = f"{self.spec}: its Hello was refused: {self.host.refused[0]}"
             return
@@ -186,7 +187,7 @@ class HostedProgram:
         )
 
     async def close(self) -> None:
-        """End it, and the host: matches that go on are void, then it is asked to end, then it is ended."""
+        """Void the open matches, end the program, and stop the host."""
         if self._ready is not None:
             self._ready.cancel()
             await asyncio.wait([self._ready])
@@ -201,20 +202,20 @@ class HostedProgram:
 
 
 class ProgramBot:
-    """A seat of a program at one match."""
+    """A program's seat in one match."""
 
     def __init__(self, spec: str) -> None:
         self.spec = spec
         self._events: list[Event] = []  # since the last decision
         self._first_event = 0
-        self._number = -1  # of the decision that was asked last
+        self._number = -1  # of the last decision
         self._wrong = 0  # illegal answers to it
 
     async def start(self, match: Any) -> None:
-        """Seat the program.
+        """Start a match for the program.
 
         Raises:
-            ProgramNotStarted: If the program has never dialled in.
+            ProgramNotStarted: If the program has never connected.
             ProgramFailed: If it has ended since, or does not play this game.
         """
         rules = game_named(match.game)
@@ -231,13 +232,13 @@ class ProgramBot:
         self.program.seated += 1
 
     def event(self, told: Any) -> None:
-        """Something happened: it is told with the next decision, or at the end."""
+        """Store an event; it is sent with the next decision, or at the end."""
         if not self._events:
             self._first_event = told.number
         self._events.append(told.raw)
 
     async def choose(self, view: Any, decision: Any) -> int:
-        """Return what the program answers.
+        """Return the program's answer.
 
         Raises:
             ProgramFailed: If it gave up the decision, or did not answer in time.
@@ -293,7 +294,7 @@ class ProgramBot:
         return body
 
     def _trouble(self) -> str | None:
-        """Why no answer will come."""
+        """Return the reason why no answer will come, if there is one."""
         child = self.program.child
         if child is not None and child.code is not None:
             return "the program has ended"
@@ -309,12 +310,12 @@ class ProgramBot:
         self.guest.end(self.table, match_ended(self.table.number, result, self._first_event, told))
 
 
-# -- the programs of this process, by what was written
+# -- the programs of this process, by spec
 _running: Final[dict[str, list[HostedProgram]]] = {}
 
 
 async def _program(spec: str) -> tuple[HostedProgram, Any]:
-    """One that has room for another seat; it is started if there is none."""
+    """Return a program with room for another seat, and its guest; start a new one if there is none."""
     programs = _running.setdefault(spec, [])
     for program in programs:
         guest = await program.dialled_in()
@@ -346,5 +347,5 @@ async def _closed(programs: Sequence[HostedProgram]) -> None:
 def _in_time(poke: Any) -> None:
     try:
         poke()
-    except RuntimeError:  # the loop is closed: nobody waits
+    except RuntimeError:  # the loop is closed, so nothing waits
         pass
