@@ -1,7 +1,7 @@
-"""A folder for a new bot: the bot, its tests, a page with what to type, and what a server is told that is to run it.
+"""A folder for a new bot: the bot, its tests, a README and a manifest for servers.
 
-The bot is written from the text of its game beside this module. Its tests hold it to a decision that it has just taken
-here, so they are true when they are written. This module knows no command line.
+The bot is the template of its game in this package. Its tests repeat a decision that the new bot has just made, so they
+pass when they are written. This module knows no command line.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from cutpurse.sdk.starter.place import new_folder
 
 __all__ = ["write_starter"]
 
-MATCHES: Final = 40  # of the new bot's test: a second or two
+MATCHES: Final = 40  # in the new bot's test; they take a second or two
 SEED: Final = 1
-LEAST: Final = 3  # options of the decision that is written as a test
+LEAST: Final = 3  # options of the decision in the test
 
 
 def write_starter(name: str, game: str, where: Path) -> list[Path]:
     """Write the folder `where / name`; return its files.
 
     Raises:
-        UsageError: For a name that cannot be a bot's, a game that has no bot to begin with, or a folder that exists.
+        UsageError: If the name is invalid, the game has no template, or the folder exists.
     """
     rules = game_named(game)
     if game not in GAMES.built_in:
@@ -64,7 +64,7 @@ def write_starter(name: str, game: str, where: Path) -> list[Path]:
 
 
 def _check_hides_no_package(name: str) -> None:
-    """Raises UsageError for the name of an installed package: run as a program, the bot's file would stand for it."""
+    """Check that no installed package has this name, since the bot's file would hide it.  Raises UsageError."""
     if name in {*packages_distributions(), "cutpurse"}:
         raise UsageError(f"{name!r} is an installed package, and {name}.py would hide it: choose another name")
 
@@ -78,7 +78,7 @@ def _filled(name: str, fields: dict[str, str]) -> str:
 
 
 def _decision(bot: Path, game: str) -> dict[str, str]:
-    """An early decision of the new bot in which it had a real choice, as the fields of its test."""
+    """Return an early decision of the new bot with a real choice, as the fields of its test."""
     rules = game_named(game)
     makers = [load_bot(str(bot)), *[load_bot("random")] * (rules.usual_seats - 1)]
     names = [f"{bot.stem}.py", *["random"] * (rules.usual_seats - 1)]
@@ -113,5 +113,5 @@ def _decision(bot: Path, game: str) -> dict[str, str]:
 
 
 def _written(value: object) -> str:
-    """As Python, with double quotes."""
+    """Format a value as Python, with double quotes."""
     return json.dumps(value).replace("null", "None")

@@ -1,6 +1,6 @@
-"""A folder for a new bot in another language: that of our bot in it, under a new name, with the .proto files.
+"""A folder for a new bot in another language: a copy of our bot in it, under a new name, with the .proto files.
 
-It lies beside the bots in Python, in a checkout and in a wheel. This module knows no command line.
+The originals are installed beside the bots in Python. This module knows no command line.
 """
 
 from __future__ import annotations
@@ -20,18 +20,23 @@ __all__ = ["LANGUAGES", "PYTHON", "check_language", "source_of", "write_in"]
 PYTHON: Final = "python"
 LANGUAGES: Final = (PYTHON, "javascript", "typescript", "go", "java", "cpp", "rust")
 PAGE: Final = "README.md"
-PROTOS: Final = ("arena.proto", "game.proto")  # all that a bot needs
-MADE: Final = ("node_modules", "out", "proto", "target")  # by a build, or here
+PROTOS: Final = ("arena.proto", "game.proto")  # all protos that a bot needs
+MADE: Final = ("node_modules", "out", "proto", "target")  # by a build, or by this module
 
 
 def check_language(language: str) -> None:
-    """Raises UsageError for one that there is not."""
+    """Check that there is a bot in this language.  Raises UsageError."""
     if language not in LANGUAGES:
         raise UsageError(f"no bot is written in {language!r:.40} here; there are: {', '.join(LANGUAGES)}")
 
 
 def source_of(language: str) -> Path:
-    """Where our bot in this language, which is not Python, lies.  Raises UsageError, and NotFound if it is not here."""
+    """Return the folder of our bot in a language other than Python.
+
+    Raises:
+        UsageError: If there is no such bot.
+        NotFound: If it is not installed.
+    """
     check_language(language)
     here = Path(__file__).resolve()
     for folder in (here.parents[2] / "bots" / language, here.parents[4] / "sample_bots" / language):
@@ -41,11 +46,12 @@ def source_of(language: str) -> Path:
 
 
 def write_in(language: str, name: str, where: Path) -> list[Path]:
-    """Write the folder `where / name`; its files.
+    """Write the folder `where / name`; return its files.
 
-    Raises UsageError for a language that there is not, a name that cannot be a bot's and a folder that is there.
+    Raises:
+        UsageError: If there is no bot in the language, the name is invalid, or the folder exists.
     """
-    from cutpurse.v1 import arena_pb2  # slow, and needed here only
+    from cutpurse.v1 import arena_pb2  # slow import
 
     source = source_of(language)
     folder = new_folder(name, where)
@@ -61,7 +67,7 @@ def write_in(language: str, name: str, where: Path) -> list[Path]:
 
 
 def _files(source: Path) -> Iterator[Path]:
-    """All but what a build has made."""
+    """Yield all files except those made by a build."""
     for path in source.iterdir():
         if path.is_file():
             yield path
@@ -70,7 +76,7 @@ def _files(source: Path) -> Iterator[Path]:
 
 
 def _renamed(text: str, name: str) -> str:
-    """A page or a bot.toml, with this bot's name where one has to stand."""
+    """Put the bot's name into a page or a bot.toml."""
     text = re.sub(r'^name = ".*"$', f'name = "{name}"', text, count=1, flags=re.MULTILINE)
     text = re.sub(r"\A# A bot", f"# {name}, a bot", text)
     return re.sub(r"CUTPURSE_BOT=\w+", f"CUTPURSE_BOT={name}", text)

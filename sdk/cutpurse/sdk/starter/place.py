@@ -1,4 +1,4 @@
-"""Where a new bot is put: a folder of its name, which was not there before.
+"""The folder of a new bot, which must not exist before.
 
 This module knows no language.
 """
@@ -13,14 +13,20 @@ from cutpurse.engine.errors import UsageError
 
 __all__ = ["new_folder"]
 
-NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")  # of a file in any language, and in Hello.bot
+NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")  # valid as a file name in any language, and as Hello.bot
 
 
 def new_folder(name: str, where: Path, taken: frozenset[str] = frozenset(), of_what: str = "") -> Path:
-    """Make the folder `where / name`.
+    """Create the folder `where / name`.
 
-    taken: words that cannot be names, and what they are words of.
-    Raises UsageError for a name that cannot be a bot's, and for a folder that is there.
+    Args:
+        name: Name of the bot.
+        where: Parent folder.
+        taken: Words that cannot be names.
+        of_what: What `taken` has, for the error.
+
+    Raises:
+        UsageError: If the name is invalid, or the folder exists or cannot be created.
     """
     if not NAME.fullmatch(name) or name in taken:
         raise UsageError(

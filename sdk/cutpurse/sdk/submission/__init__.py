@@ -1,1 +1,1 @@
-"""A bot in a folder, told of by bot.toml, packed, and handed in to a server that runs it."""
+"""Submissions: a folder with a bot, described by bot.toml, packed, and sent to a server that runs it."""

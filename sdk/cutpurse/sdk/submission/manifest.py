@@ -1,4 +1,4 @@
-"""What a folder with a bot says of it in `bot.toml`: its name, what it plays, and how it is built and started.
+"""The manifest of a bot, `bot.toml`: its name, its games, and how to build and start it.
 
     name = "sneak"
     version = "1"
@@ -13,7 +13,7 @@
     [files]
     ignore = ["notebooks/"]
 
-What is wrong is told in one line. This module knows no archive and no server.
+Errors are one line. This module knows no archive and no server.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ RUNTIMES: Final[Mapping[str, str]] = {
     "node": "the server's Node",
     "native": "a program in the folder itself",
 }
-MEMORY_MB: Final = (256, 16, 1_024)  # as usual, the least and the most that can be asked for
+MEMORY_MB: Final = (256, 16, 1_024)  # default, smallest and largest value
 TABLES: Final = (4, 1, 64)
 MOST_WORDS: Final = 64
 MOST_WORD: Final = 1_000  # characters
@@ -79,7 +79,7 @@ KEYS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What bot.toml says.  games: none is every game."""
+    """The content of bot.toml. No `games` means every game."""
 
     name: str
     version: str
@@ -93,7 +93,7 @@ class Manifest:
 
 
 def read_manifest(content: bytes, where: str = MANIFEST) -> Manifest:
-    """What these bytes say.  where: to be named when something is wrong.  Raises UsageError, in one line."""
+    """Parse a manifest; `where` names it in errors.  Raises UsageError, in one line."""
     if len(content) > MOST_BYTES:
         raise UsageError(f"{where} has {len(content):,} bytes; {MOST_BYTES:,} are the most")
     try:
@@ -125,7 +125,7 @@ def read_manifest(content: bytes, where: str = MANIFEST) -> Manifest:
 
 
 def _check_keys(table: Mapping[str, Any], within: str, where: str) -> None:
-    """Every key is one that there is; of a mistyped one, what is meant."""
+    """Check that all keys are known; suggest a key for a mistyped one.  Raises UsageError."""
     known = [one.key for one in KEYS]
     tables = {key.partition(".")[0] for key in known if "." in key}
     for key, value in table.items():
@@ -139,7 +139,7 @@ def _check_keys(table: Mapping[str, Any], within: str, where: str) -> None:
 
 
 def _check_program(key: str, command: tuple[str, ...], runtime: str, where: str) -> None:
-    """The first word is the runtime's own, or a file in the folder; and no word leads out of it."""
+    """Check that the first word is the runtime or a file in the folder, and that no word leads out of it."""
     if key == "build" and command[:1] == ("sh",):
         runtime = "native"  # a script builds for any runtime
     for number, word in enumerate(command):

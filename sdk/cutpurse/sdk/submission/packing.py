@@ -1,11 +1,11 @@
-"""A folder with a bot as one archive: the same files are the same bytes, whenever and wherever they are packed.
+"""A folder with a bot as one archive: the same files always give the same bytes.
 
-They are so for one build of Python; another may have another zlib, which packs the same as well in other bytes.
+That holds for one build of Python: another may have another zlib, with equivalent output in other bytes.
 
-Files are taken in the order of their names, with one time and one of two modes. What is left out: `USUAL`, what
-`.cutpurseignore` and files.ignore of bot.toml name, a pattern a line as in .gitignore: `*.log` anywhere, `/out` only at
-the top, `data/` a folder with all in it, `!keep.log` after all. `node_modules` is packed: a build on the server has no
-network to install it from. Nothing that is linked to is followed. This module knows no server.
+Files are packed in the order of their names, with one fixed time and one of two modes. Left out are the patterns of
+`USUAL`, of `.cutpurseignore` and of files.ignore in bot.toml. A pattern is a line as in .gitignore: `*.log` anywhere,
+`/out` only at the top, `data/` a folder with its content, `!keep.log` is packed after all. `node_modules` is packed,
+since a build on the server has no network to install it. Links are not followed. This module knows no server.
 """
 
 from __future__ import annotations
@@ -59,20 +59,25 @@ USUAL: Final = (
     "*.pem",
     "*.key",
 )
-# What a server takes; see `docs/playing.md`.
+# Limits of a server; see `docs/playing.md`.
 MOST_PACKED: Final = 16 * 1024 * 1024
 MOST_INFLATED: Final = 64 * 1024 * 1024
 MOST_FILES: Final = 2_000
 MOST_DEPTH: Final = 16
-MOST_NAME: Final = 255  # bytes of a whole name
-NAME_SIGNS: Final = re.compile(r"[A-Za-z0-9_.@+,=~()\[\]{}!#$%&^ -]+")  # of one part of a name
-_TIME: Final = (1980, 1, 1, 0, 0, 0)  # the first that an archive can have
+MOST_NAME: Final = 255  # bytes of a whole path
+NAME_SIGNS: Final = re.compile(r"[A-Za-z0-9_.@+,=~()\[\]{}!#$%&^ -]+")  # allowed characters of one part of a path
+_TIME: Final = (1980, 1, 1, 0, 0, 0)  # the earliest time that an archive can hold
 _REGULAR: Final = 0o100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A bot, packed.  files: their names and sizes; left_out: what is not in it, as patterns found it."""
+    """A packed bot.
+
+    Attributes:
+        files: Names and sizes of the packed files.
+        left_out: Files and folders that patterns exclude.
+    """
 
     manifest: Manifest
     content: bytes
@@ -86,12 +91,17 @@ class Packed:
 
     @property
     def inflated(self) -> int:
-        """Bytes of all files."""
+        """The total size of the files in bytes."""
         return sum(size for _, size in self.files)
 
 
 def pack(folder: Path) -> Packed:
-    """The archive of a folder.  Raises NotFound for no such folder, UsageError for what a server would not take."""
+    """Pack a folder.
+
+    Raises:
+        NotFound: If the folder does not exist.
+        UsageError: If a server would reject the archive.
+    """
     if not folder.is_dir():
         raise NotFound(f"there is no folder {folder}")
     try:
@@ -124,7 +134,7 @@ def _packed(manifest: Manifest, folder: Path, found: Sequence[tuple[str, int]], 
                     f"name some in {IGNORE}"
                 )
             info = zipfile.ZipInfo(name, _TIME)
-            info.create_system = 3  # Unix, wherever it is packed
+            info.create_system = 3  # Unix, on every system
             info.external_attr = (_REGULAR | mode) << 16
             info.compress_type = zipfile.ZIP_DEFLATED
             zipped.writestr(info, content)
@@ -138,7 +148,7 @@ def _packed(manifest: Manifest, folder: Path, found: Sequence[tuple[str, int]], 
 
 
 def _found(folder: Path, within: str, rules: Sequence[_Rule], left_out: list[str]) -> Iterator[tuple[str, int]]:
-    """The files to be packed, by their names from the top, with their modes."""
+    """Yield the files to pack, as paths from the top with their modes."""
     try:
         entries = sorted(os.scandir(folder / within), key=lambda entry: entry.name)
     except OSError as problem:
@@ -175,13 +185,13 @@ def _check_name(folder: Path, name: str) -> None:
 
 
 def _check_run(manifest: Manifest, names: Sequence[str], folder: Path) -> None:
-    """What is started is there."""
+    """Check that the files named in the commands are packed.  Raises UsageError."""
     for key, command in (("run", manifest.run), ("build", manifest.build)):
         for word in command:
             path = word.removeprefix("./")
             looks_like_a_file = bool(re.search(r"\.(py|mjs|cjs|js|sh)$", path))
             is_program = word is command[0] and word not in (manifest.runtime, "sh")
-            made = bool(manifest.build) and key == "run"  # it may be the build that makes it
+            made = bool(manifest.build) and key == "run"  # the build may create it
             if (is_program or looks_like_a_file) and path not in names and not made:
                 raise UsageError(f"{folder / MANIFEST}: {key} names {word!r:.80}, which is not among what is packed")
 
@@ -194,7 +204,7 @@ def _read(path: Path) -> bytes:
 
 
 def _written(path: Path) -> list[str]:
-    """The patterns of an ignore file."""
+    """Return the patterns of an ignore file."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -205,24 +215,24 @@ def _written(path: Path) -> list[str]:
 
 
 class _Rule:
-    """A pattern of what is left out."""
+    """A pattern of files to leave out, or with `!` to pack."""
 
     def __init__(self, pattern: str) -> None:
         self.keeps = pattern.startswith("!")
         bare = pattern.removeprefix("!")
         self.is_for_folders = bare.endswith("/")
         bare = bare.rstrip("/")
-        self._is_whole = "/" in bare  # from the top, or the name alone
+        self._is_whole = "/" in bare  # matches whole paths, or names alone
         self._matches = re.compile(translate(bare.removeprefix("/"))).match
 
     def names(self, name: str, is_folder: bool) -> bool:
-        """Whether it is meant."""
+        """Return whether the pattern matches."""
         if self.is_for_folders and not is_folder:
             return False
         return self._matches(name if self._is_whole else name.rpartition("/")[2]) is not None
 
 
 def _is_ignored(name: str, is_folder: bool, rules: Sequence[_Rule]) -> bool:
-    """The last pattern that names it says so."""
+    """Return whether the last matching pattern excludes the file."""
     found = next((rule for rule in reversed(rules) if rule.names(name, is_folder)), None)
     return found is not None and not found.keeps

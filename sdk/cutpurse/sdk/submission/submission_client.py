@@ -1,6 +1,6 @@
-"""Handing in a bot to a server, and asking what became of it: the calls of SubmissionService.
+"""The calls of SubmissionService: submit a bot to a server, and follow its status.
 
-What a server says in refusal becomes an error of the command line, as with a league. This module knows no command.
+A server's refusal becomes an error of the command line, as with a league. This module knows no command.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["SENDING_S", "Submissions", "submissions_at", "version_named"]
 Told = TypeVar("Told")
 
 SENDING_S: Final = 150.0
-PIECE: Final = 32_000  # bytes at once; a server takes messages of 64 KiB
+PIECE: Final = 32_000  # bytes per message; a server accepts messages of 64 KiB
 LACKS: Final = "runs no bots of others: play there with `cutpurse bot run`, or ask whoever runs it for --submissions"
 _OPTIONS: Final = (
     ("grpc.enable_http_proxy", 0),
@@ -35,7 +35,7 @@ _OPTIONS: Final = (
 
 
 class Submissions:
-    """The calls, for one server.  Each raises NotFound, NotAuthorised, UsageError, ServerUnreachable, ServerRefused."""
+    """The calls to one server. Each raises NotFound, NotAuthorised, UsageError, ServerUnreachable or ServerRefused."""
 
     def __init__(self, stub: Any, to: Dialling) -> None:
         self._stub = stub
@@ -43,11 +43,11 @@ class Submissions:
 
     @property
     def address(self) -> str:
-        """Where it is."""
+        """The server's address."""
         return self._to.address
 
     def submit(self, packed: Packed, ladders: Sequence[str] = ()) -> submission_pb2.SubmissionShown:
-        """Hand in a bot; returns once the server keeps it."""
+        """Submit a bot; return when the server has stored it."""
 
         def pieces() -> Iterator[submission_pb2.SubmitRequest]:
             head = submission_pb2.SubmissionHead(sha256=packed.digest, size=len(packed.content), ladders=ladders)
@@ -67,19 +67,19 @@ class Submissions:
         return answer.submissions
 
     def one(self, bot: str, version: str) -> submission_pb2.SubmissionShown:
-        """Return this version.  Raises NotFound too."""
+        """Return this version.  Raises NotFound if there is none."""
         for shown in self.list(bot, version):
             return shown
         raise NotFound(f"the server at {self.address} knows no {bot}:{version} of yours")
 
     def log(self, bot: str, version: str = "") -> submission_pb2.GetSubmissionLogResponse:
-        """Return the log of a version, or of the one submitted last."""
+        """Return the log of a version, or of the latest submission."""
         request = submission_pb2.GetSubmissionLogRequest(bot=bot, version=version)
         answer: submission_pb2.GetSubmissionLogResponse = self._ask("GetSubmissionLog", request)
         return answer
 
     def archive(self, bot: str, version: str = "") -> bytes:
-        """Its archive as it was handed in."""
+        """Return the archive as it was submitted."""
         request = submission_pb2.GetArchiveRequest(bot=bot, version=version)
         call = self._stub.GetArchive
         return self._asked(
@@ -113,7 +113,7 @@ class Submissions:
 
 @contextmanager
 def submissions_at(server: str | None = None, ca: str | os.PathLike[str] | None = None) -> Iterator[Submissions]:
-    """Open the calls to a server, for the length of a block."""
+    """Open a connection to a server, for the length of the block."""
     to = dialling(server, ca)
     with to.blocking_channel(_OPTIONS) as channel:
         stub: Any = submission_pb2_grpc.SubmissionServiceStub(channel)
@@ -121,7 +121,7 @@ def submissions_at(server: str | None = None, ca: str | os.PathLike[str] | None 
 
 
 def version_named(text: str, needs_version: bool = False) -> tuple[str, str]:
-    """Parse the name of an own bot: NAME or NAME:VERSION, or as rankings show it.  Raises UsageError."""
+    """Parse the name of one's own bot: NAME or NAME:VERSION, also as rankings show it.  Raises UsageError."""
     bot, colon, version = text.rpartition("/")[2].partition(":")
     if not NAME.fullmatch(bot) or (colon and not NAME.fullmatch(version)):
         raise UsageError(f"{text!r:.100} names no bot: write NAME or NAME:VERSION")

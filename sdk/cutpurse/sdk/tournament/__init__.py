@@ -1,5 +1,6 @@
 """Tournaments: a fixed list of bots, a format, and a table at the end.
 
-`written` reads the file, `formats` says who meets whom, `seats` who sits where, `here` and `there` play (in this
-process, or on a server), `journal` keeps what was played, `standings` makes the table, and `course` ties them together.
+`tournament_file` reads the file, `formats` and `schedule` decide who meets whom, `seats` who sits where.
+`local_backend` and `server_backend` play, `progress_log` stores what was played, `tournament_table` makes the table,
+and `runner` ties them together.
 """

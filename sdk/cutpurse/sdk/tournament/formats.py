@@ -1,7 +1,7 @@
-"""The rounds of a tournament: which boards are played, given what the boards before them came to.
+"""The rounds of a tournament: which boards are played, given the results of earlier boards.
 
-How many boards there are is settled before the first; who sits at those of a later round follows from the results, by
-the rule of the format alone. This module plays nothing.
+The number of boards is fixed before the first one. The fields of later rounds follow from the results, by the rule of
+the format alone. This module plays nothing.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ class Rounds(Protocol):
     """The rounds of a format."""
 
     def count(self) -> int:
-        """How many there are."""
+        """Return the number of rounds."""
 
     def size(self, number: int) -> int:
-        """How many boards round `number` has."""
+        """Return the number of boards in round `number`."""
 
     def said(self, number: int) -> str:
-        """What round `number` is, for people."""
+        """Describe round `number` for people."""
 
     def fields(self, number: int, before: Sequence[PlayedBoard]) -> list[Field]:
-        """Who meets in round `number`, from 0; `before` are the boards of all rounds before it."""
+        """Return the fields of round `number`, from 0; `before` has the boards of all earlier rounds."""
 
     def stages(self, played: Sequence[PlayedBoard]) -> list[tuple[tuple[int, ...], list[PlayedBoard]]]:
-        """For the table: bots that are ranked together and by which boards, those who rank before others first."""
+        """Return groups of bots for the table, each with the boards that rank it; earlier groups rank first."""
 
     def byes(self, played: Sequence[PlayedBoard]) -> Counter[int]:
-        """How many rounds that are over each bot rested, for which it has the mean of a table."""
+        """Count the finished rounds that each bot rested; each gives it the mean of a table."""
 
 
 def rounds_of(tournament: Tournament) -> Rounds:
-    """The rounds of its format."""
+    """Return the rounds of the tournament's format."""
     kind = tournament.format.kind
     if kind == "swiss":
         return _Swiss(tournament)
@@ -51,7 +51,7 @@ def rounds_of(tournament: Tournament) -> Rounds:
 
 
 class _Once:
-    """Everything is settled at the beginning: round robin and gauntlet."""
+    """A format with all fields known from the beginning: round robin and gauntlet."""
 
     def __init__(self, tournament: Tournament) -> None:
         self._bots = tuple(range(len(tournament.bots)))
@@ -84,7 +84,7 @@ class _Once:
 
 
 class _Swiss:
-    """Those who stand alike meet."""
+    """A format in which bots with similar points meet."""
 
     def __init__(self, tournament: Tournament) -> None:
         self._bots = tuple(range(len(tournament.bots)))
@@ -115,13 +115,13 @@ class _Swiss:
         return [(self._bots, list(played))]
 
     def byes(self, played: Sequence[PlayedBoard]) -> Counter[int]:
-        rounds = len(played) // self._of_a_round  # that are over: who has not sat in one that goes on may still
+        rounds = len(played) // self._of_a_round  # finished rounds; in an open one, bots may still get a board
         sat = Counter(bot for board in played[: rounds * self._of_a_round] for bot in board.field)
         return Counter({bot: rounds - sat[bot] // self._deals for bot in self._bots})
 
 
 class _Groups:
-    """Round robins in groups, and one of the best of them."""
+    """A format with round robins in groups, and one of the best bots."""
 
     def __init__(self, tournament: Tournament) -> None:
         self._seats, self._deals = tournament.seats, tournament.deals
@@ -156,7 +156,7 @@ class _Groups:
         return [field for field in fields for _ in range(self._deals)]
 
     def _finalists(self, before: Sequence[PlayedBoard]) -> tuple[int, ...]:
-        """The first of each group by their points a board, then their seeding; in the order of the seeding."""
+        """Return the first bots of each group, by points per board and seeding, in the order of the seeding."""
         points = totals(before)
         boards = Counter(bot for board in before for bot in board.field)
         first = [

@@ -1,4 +1,4 @@
-"""Boards of a tournament played here, in this process or several; all bots are made anew for every match."""
+"""Boards of a tournament played on this machine, in one process or several; each match gets new bots."""
 
 from __future__ import annotations
 
@@ -24,10 +24,14 @@ __all__ = ["LocalBackend"]
 
 
 class LocalBackend:
-    """Plays the boards of one tournament.  failures: the first of each bot that failed."""
+    """A backend that plays the boards of one tournament.
+
+    Attributes:
+        failures: The first failure of each bot that failed.
+    """
 
     def __init__(self, tournament: Tournament, jobs: int = 1) -> None:
-        """Raises UsageError, NotFound or BotNotLoaded for bots that cannot be loaded."""
+        """Load the bots.  Raises UsageError, NotFound or BotNotLoaded if one cannot be loaded."""
         check_jobs(jobs)
         self.failures: dict[int, Failure] = {}
         self._jobs = jobs
@@ -36,7 +40,7 @@ class LocalBackend:
         self._table = _BoardSetup(game_named(tournament.game), tuple(makers), names, tournament, ())
 
     def plan(self) -> dict[str, Any]:
-        """What the boards depend on besides the tournament: the rules, and the bots' code as far as it can be seen."""
+        """Return what the boards depend on besides the tournament: the rules, and hashes of the bots' files."""
         return {
             "where": "here",
             "rules": self._table.rules.words.version,
@@ -44,7 +48,7 @@ class LocalBackend:
         }
 
     def play(self, boards: Sequence[TournamentBoard]) -> Iterator[PlayedBoard]:
-        """The boards, in their order."""
+        """Yield the boards, in order."""
         table = replace(self._table, boards=tuple(boards))
         one_by_one = (table.board(board) for board in boards)
         played = one_by_one if self._jobs == 1 else in_order(table.batch, len(boards), self._jobs)
@@ -59,7 +63,7 @@ class LocalBackend:
 
 @dataclass(frozen=True)
 class _BoardSetup:
-    """What all boards have in common; can be sent to another process."""
+    """The common parameters of all boards; can be sent to another process."""
 
     rules: type[Game]
     makers: tuple[BotMaker, ...]
@@ -87,7 +91,7 @@ class _BoardSetup:
 
 
 def _code(maker: BotMaker) -> str:
-    """A hash of a bot's file: an edited bot is another; empty where there is no file."""
+    """Return a hash of a bot's file, since an edited bot is a different one; empty if there is no file."""
     file = Path(maker.file)
     if maker.spec.startswith(PROGRAM) or not maker.file.endswith(".py") or not file.is_file():
         return ""

@@ -1,8 +1,7 @@
-"""What of a tournament was settled and played, in a file that outlives a crash at any moment.
+"""The journal of a tournament: the plan and the boards played, in a file that survives a crash at any time.
 
-JSON lines: first the plan, then a line for each board that is over, or for each match that a server was asked for.
-Every line is on the disk before anything follows from it. A line that was cut off is cut away. This module knows no
-format and no bot.
+It has JSON lines: first the plan, then a line for each finished board or requested match. Every line is on disk before
+the run continues. An incomplete last line is removed. This module knows no format and no bot.
 """
 
 from __future__ import annotations
@@ -25,21 +24,25 @@ SCHEMA: Final = "tournament/1"
 
 
 def digest_of(plan: Mapping[str, Any]) -> str:
-    """Names a plan: SHA-256 of its canonical JSON, as hex."""
+    """Return the SHA-256 of a plan's canonical JSON, as hex."""
     return sha256(json.dumps(plan, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 class Journal:
-    """The journal of one tournament, open to be written on.
+    """The journal of one tournament.
 
-    plan: what was settled, None in a new one. played: by number. asked: the names of matches that a server was asked
-    for, by the number of the board; the last counts.
+    Attributes:
+        plan: The settled plan, None in a new journal.
+        played: Boards by number.
+        asked: IDs of the matches requested from a server, by board; the last one counts.
     """
 
     def __init__(self, path: Path, *, is_to_be_written: bool = True) -> None:
-        """Open it, or begin it; one that is not to be written may be in use.
+        """Open or create the file; a file opened only to read may be in use.
 
-        Raises UsageError for a file that is none or in use, NotFound where it cannot be.
+        Raises:
+            UsageError: If the file is no journal, or in use.
+            NotFound: If it cannot be opened.
         """
         self.path = path
         self.plan: dict[str, Any] | None = None
@@ -58,7 +61,7 @@ class Journal:
             raise
 
     def settle(self, plan: dict[str, Any]) -> None:
-        """The first line: what is played.  Raises UsageError if another plan was settled."""
+        """Write the plan as the first line.  Raises UsageError if it has another plan."""
         if self.plan is None:
             self._write({"schema": SCHEMA, "digest": digest_of(plan), "plan": plan})
             self.plan = plan
@@ -70,12 +73,12 @@ class Journal:
             )
 
     def add(self, board: PlayedBoard) -> None:
-        """A board is over."""
+        """Store a finished board."""
         self._write(board.as_json())
         self.played[board.number] = board
 
     def ask(self, board: int, match: str) -> None:
-        """A server was asked for a match of a board."""
+        """Store a match requested from a server."""
         self._write({"asked": match, "board": board})
         self.asked.setdefault(board, []).append(match)
 
@@ -83,7 +86,7 @@ class Journal:
         self._file.seek(0)
         content = self._file.read()
         whole = content.rfind(b"\n") + 1
-        if whole < len(content):  # its writer was killed as it wrote
+        if whole < len(content):  # the writer was killed while writing
             if not whole and not content.startswith(b'{"schema":"tournament/'):
                 raise UsageError(f"{self.path} is there, and is no journal of a tournament")
             if is_to_be_written:
@@ -97,7 +100,7 @@ class Journal:
                 ) from None
 
     def _take(self, line: dict[str, Any]) -> None:
-        """Raises ValueError, KeyError, TypeError or AttributeError for a line that is none."""
+        """Use a line.  Raises ValueError, KeyError, TypeError or AttributeError if it is invalid."""
         if self.plan is None:
             if line.get("schema") != SCHEMA:
                 raise ValueError(f"schema {line.get('schema')!r:.40}; this version reads {SCHEMA}")
@@ -128,7 +131,7 @@ class Journal:
 
 
 def _different(mine: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """What differs, by name, one level down."""
+    """List the names of different values, including those of nested objects."""
     names: list[str] = []
     for key in sorted({*mine, *other}):
         one, another = mine.get(key), other.get(key)
@@ -140,10 +143,10 @@ def _different(mine: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 
 def _lock(file: IO[bytes], path: Path) -> None:
-    """Two that play one tournament would write over each other.  Raises UsageError."""
+    """Lock the file, since two runs would overwrite each other's lines.  Raises UsageError."""
     try:
         import fcntl
-    except ImportError:  # Windows, where nothing is held
+    except ImportError:  # Windows, where the file is not locked
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,7 @@
-"""The course of a tournament: a plan that is settled first, boards that are played and written down, and the table.
+"""A run of a tournament: settles a plan, plays and stores the boards, and makes the table.
 
-Whatever ends the program, the next run goes on with the first board that the journal does not tell of. This module
-knows no terminal, and not where boards are played.
+If the program is interrupted, the next run continues with the first board that is not in the journal. This module knows
+no terminal, and not where boards are played.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ __all__ = ["TournamentBackend", "Plan", "played_out", "plan_of", "standing"]
 
 
 class TournamentBackend(Protocol):
-    """Where boards are played."""
+    """The place where boards are played."""
 
     def plan(self) -> dict[str, Any]:
-        """What they depend on besides the tournament, as plain data; part of what is settled."""
+        """Return what the boards depend on besides the tournament, as JSON values; it becomes part of the plan."""
 
     def play(self, boards: Sequence[TournamentBoard]) -> Iterator[PlayedBoard]:
-        """Play boards, and give each as it is over, in whatever order."""
+        """Play boards, and yield each when it is over, in any order."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is settled before the first match.  digest: names all of it."""
+    """The plan, settled before the first match."""
 
     tournament: Tournament
     rounds: Rounds
@@ -43,15 +43,15 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """See the class."""
+        """The digest of everything that is settled."""
         return digest_of(self.settled)
 
     def boards(self) -> int:
-        """How many there are in all."""
+        """Return the number of boards."""
         return sum(self.rounds.size(number) for number in range(self.rounds.count()))
 
     def lines(self) -> list[str]:
-        """For people."""
+        """Describe the plan for people, in lines."""
         one = self.tournament
         kind = one.format.kind.replace("_", " ")
         matches = self.boards() * (one.seats if one.boards == "rotation" else 1)
@@ -68,7 +68,7 @@ class Plan:
 
 
 def plan_of(tournament: Tournament, place: dict[str, Any]) -> Plan:
-    """All that is settled before the first match; `place` as `Place.plan` gives it."""
+    """Return the plan of a tournament; `place` is what `TournamentBackend.plan` returned."""
     rounds = rounds_of(tournament)
     settled = {
         "tournament": tournament.as_json(),
@@ -83,9 +83,16 @@ def plan_of(tournament: Tournament, place: dict[str, Any]) -> Plan:
 def played_out(
     plan: Plan, place: TournamentBackend, journal: Journal, progress: Callable[[int, int], None] | None = None
 ) -> list[PlayedBoard]:
-    """Play what the journal does not tell of yet, and write it down; all boards, by number.
+    """Play and store the boards that are not in the journal; return all boards by number.
 
-    progress: told how many of how many boards are over. Raises UsageError for a journal of another tournament.
+    Args:
+        plan: The plan.
+        place: The backend that plays.
+        journal: Stores the boards.
+        progress: Called with the number of finished boards and of all boards.
+
+    Raises:
+        UsageError: If the journal belongs to another tournament, or was altered.
     """
     journal.settle(plan.settled)
     done: list[PlayedBoard] = []
@@ -125,5 +132,5 @@ def _check(boards: Sequence[TournamentBoard], journal: Journal) -> None:
 
 
 def standing(plan: Plan, played: Sequence[PlayedBoard]) -> list[TournamentStanding]:
-    """The table after these boards."""
+    """Return the table after these boards."""
     return table_of(plan.rounds.stages(played), plan.rounds.byes(played), plan.digest, plan.tournament.deals)

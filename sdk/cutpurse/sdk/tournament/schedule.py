@@ -1,7 +1,7 @@
-"""Who meets whom: fields of bots, by number, for matches of so many seats.
+"""The meetings of a tournament: fields of bots, by number, for matches with a given number of seats.
 
-Everything here follows from what it is given, without chance: the same bots in the same order meet alike again. The
-order in which bots are given is their seeding. This module knows no match and no result, only meetings.
+Everything follows from the arguments, without chance: the same bots in the same order meet in the same way. The order
+of the bots is their seeding. This module knows no match and no result, only meetings.
 """
 
 from __future__ import annotations
@@ -15,27 +15,28 @@ from typing import Final, TypeAlias
 __all__ = ["Field", "gauntlet", "groups", "meetings_of", "round_robin", "swiss_round"]
 
 Field: TypeAlias = tuple[int, ...]
-_LOOKED_AT: Final = 2_000  # tables that are tried for a round without a second meeting
-_MOST: Final = 200  # bots for whom such a round is looked for; it goes as deep as there are bots
+_LOOKED_AT: Final = 2_000  # tables to try when searching for a round without repeated meetings
+_MOST: Final = 200  # most bots for that search, which recurses once per bot
 
 
 def meetings_of(fields: Iterable[Field]) -> Counter[Field]:
-    """How often each two (the lower number first) have met."""
+    """Count the meetings of each pair, the lower number first."""
     return Counter(pair for field in fields for pair in combinations(sorted(field), 2))
 
 
 def round_robin(bots: Sequence[int], seats: int, meetings: int) -> list[Field]:
-    """Fields in which each two meet `meetings` times at least; with two seats, exactly so often.
+    """Return fields in which each pair meets at least `meetings` times; with two seats, exactly as often.
 
-    Every field that can be, once, is a plan in which all meet equally often: (bots - 2) over (seats - 2) times. For as
-    many meetings as that it is taken; for what is left over, those who have most still to meet sit down first.
+    In the list of all possible fields, each pair meets equally often: (bots - 2) over (seats - 2) times. It is used as
+    often as it fits into `meetings`. For the remaining meetings, fields are built of the bots with the most missing
+    meetings.
     """
     whole, left_over = divmod(meetings, comb(len(bots) - 2, seats - 2))
     return [*combinations(bots, seats)] * whole + (_covering(bots, seats, left_over) if left_over else [])
 
 
 def _covering(bots: Sequence[int], seats: int, meetings: int) -> list[Field]:
-    """Fields in which each two meet so often at least, and not many more of them than there have to be."""
+    """Return fields in which each pair meets at least `meetings` times, and few more fields than necessary."""
     place = {bot: at for at, bot in enumerate(bots)}
     missing = {bot: dict.fromkeys((other for other in bots if other != bot), meetings) for bot in bots}
     met: Counter[Field] = Counter()
@@ -68,7 +69,7 @@ def _covering(bots: Sequence[int], seats: int, meetings: int) -> list[Field]:
 
 
 def gauntlet(challenger: int, others: Sequence[int], seats: int, meetings: int) -> list[Field]:
-    """Fields in which the challenger meets each of the others `meetings` times at least."""
+    """Return fields in which the challenger meets each other bot at least `meetings` times."""
     boards = -(-len(others) * meetings // (seats - 1))
     turns = [others[at % len(others)] for at in range(boards * (seats - 1))]
     fields = [turns[at : at + seats - 1] for at in range(0, len(turns), seats - 1)]
@@ -76,7 +77,7 @@ def gauntlet(challenger: int, others: Sequence[int], seats: int, meetings: int) 
 
 
 def groups(bots: Sequence[int], number: int) -> list[tuple[int, ...]]:
-    """Groups of bots, drawn like a snake along the seeding: 1 to A, 2 to B, 3 to B, 4 to A, and so on."""
+    """Divide bots into groups in snake order along the seeding: 1 to A, 2 to B, 3 to B, 4 to A, and so on."""
     drawn: list[list[int]] = [[] for _ in range(number)]
     for at, bot in enumerate(bots):
         turn, place = divmod(at, number)
@@ -87,10 +88,16 @@ def groups(bots: Sequence[int], number: int) -> list[tuple[int, ...]]:
 def swiss_round(
     standing: Sequence[int], seats: int, met: Mapping[Field, int], byes: Mapping[int, int]
 ) -> tuple[list[Field], tuple[int, ...]]:
-    """The fields of a round, those who stand alike together and as few as can be found meeting again; and who rests.
+    """Pair a round: neighbours in the standing meet, with as few repeated meetings as can be found.
 
-    standing: the best first. met: how often each two have met. byes: how often each has rested; of those who have
-    least, the last in the standing rest.
+    Args:
+        standing: Bots, the best first.
+        seats: Seats per match.
+        met: Meetings of each pair so far.
+        byes: Rounds that each bot rested so far.
+
+    Returns:
+        The fields, and the bots that rest: the last in the standing of those that rested least.
     """
     resting = sorted(range(len(standing)), key=lambda at: (byes.get(standing[at], 0), -at))[: len(standing) % seats]
     pool = [bot for at, bot in enumerate(standing) if at not in resting]
@@ -98,7 +105,7 @@ def swiss_round(
 
 
 def _tables(pool: Sequence[int], seats: int, met: Mapping[Field, int]) -> list[Field]:
-    """Tables along the standing: without a second meeting, if such can be found; else each as good as it can be."""
+    """Return fields along the standing, without repeated meetings if the search finds such; else chosen greedily."""
     looked = 0
 
     def again(bot: int, field: Sequence[int]) -> int:

@@ -1,8 +1,8 @@
-"""Who sits where on the boards of a tournament, so that seats and neighbours are even for all who meet.
+"""The seats on the boards of a tournament: all bots get even shares of seats and neighbours.
 
-What is even is counted over the whole tournament: fields change from board to board, and bots that meet often are to
-sit left of each other as often as it is due. The seats follow from the fields and the seed alone, so a tournament that
-was broken off goes on with the same. This module plays nothing and knows no result.
+Shares are counted over the whole tournament. Fields change from board to board, and bots that meet often must be left
+neighbours of each other equally often. The seats follow from the fields and the seed alone, so an interrupted
+tournament continues with the same seats. This module plays nothing and knows no result.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ __all__ = ["Seats"]
 
 
 class Seats:
-    """The counts of one tournament.
+    """The seat and neighbour counts of one tournament.
 
-    Counts are in excess of what is due: 0 is even. The unit of a seat is 1/n of a match, that of a neighbour 1/(n - 1)
-    of one, for n seats.
+    Counts are relative to an even share, which is 0. The unit of a seat is 1/n of a match, that of a neighbour 1/(n -
+    1) of one, for n seats.
     """
 
     def __init__(self, boards: str, seed: str) -> None:
-        """Begin with nothing played.  boards: "rotation" or "plain"."""
+        """Start with nothing played; `boards` is "rotation" or "plain"."""
         self._is_rotation = boards == "rotation"
         self._seed = seed
         self._seat_excess: Counter[tuple[int, int]] = Counter()  # bot, seat
-        self._neighbour_excess: Counter[tuple[int, int]] = Counter()  # bot, the bot on the seat after it
+        self._neighbour_excess: Counter[tuple[int, int]] = Counter()  # bot, the bot in the next seat
         self._boards = 0
 
     def next(self, field: Field) -> tuple[Field, ...]:

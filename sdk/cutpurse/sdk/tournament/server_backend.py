@@ -1,7 +1,7 @@
-"""Boards of a tournament played by bots that are on a server, as matches on request: unrated, by the rules of a ladder.
+"""Boards of a tournament played by bots on a server: unrated requested matches, with the rules of a ladder.
 
-Bots that dial in may remember, so every board is one match of a deal that nobody chose and nobody meets again. A match
-that was dropped or is void is asked for again, a few times.
+These bots may remember deals, so every board is one match of a deal that nobody chose and that does not come again. A
+match that was dropped or void is requested again, a few times.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from cutpurse.v1 import arena_pb2, ladder_pb2
 
 __all__ = ["ServerBackend"]
 
-AT_ONCE: Final = 4  # matches; a server has eight of one owner at a time
-TRIES: Final = 5  # for each board
-LOOK_S: Final = 0.25  # between two looks at the matches that are played
-STORING_S: Final = 10.0  # that a match which is over may take to be stored; after it the server has lost it
+AT_ONCE: Final = 4  # matches; a server allows eight per owner
+TRIES: Final = 5  # requests per board
+LOOK_S: Final = 0.25  # between two polls of the open matches
+STORING_S: Final = 10.0  # for the server to store a finished match; after that it counts as lost
 
 
 class ServerBackend:
-    """Plays the boards of one tournament on a ladder of a server."""
+    """A backend that plays the boards of one tournament on a ladder of a server."""
 
     def __init__(
         self,
@@ -42,7 +42,12 @@ class ServerBackend:
         clock: Callable[[], float] = time.monotonic,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Raises UsageError for a tournament that cannot be played there, NotFound for a bot that is not."""
+        """Find the bots on the server, or take them from the journal.
+
+        Raises:
+            UsageError: If the tournament does not fit the ladder, or a bot's name is ambiguous.
+            NotFound: If a bot is not online.
+        """
         _check(tournament, ladder)
         self._league = league
         self._ladder = ladder.defined.name
@@ -50,15 +55,15 @@ class ServerBackend:
         self._clock = clock
         self._wait = wait
         settled = (journal.plan or {}).get("place", {}).get("versions")
-        # A bot without a version is its newest when the tournament begins, and that one to its end.
+        # A bot without a version keeps the version that is newest when the tournament begins.
         self._bots = list(map(bot_name, settled)) if settled else self._found(tournament)
 
     def plan(self) -> dict[str, Any]:
-        """What the boards depend on besides the tournament."""
+        """Return what the boards depend on besides the tournament."""
         return {"where": f"ladder {self._ladder}", "versions": [format_bot_name(bot) for bot in self._bots]}
 
     def play(self, boards: Sequence[TournamentBoard]) -> Generator[PlayedBoard, None, None]:
-        """The boards, each as it is over."""
+        """Yield the boards, each when it is over."""
         waiting = deque(boards)
         under_way: list[_UnderWay] = []
         while waiting or under_way:
@@ -73,7 +78,7 @@ class ServerBackend:
                 self._wait(LOOK_S)
 
     def _look(self, one: _UnderWay) -> PlayedBoard | None:
-        """The board, if it is over; asks for its match where none is played."""
+        """Return the board if it is over; request its match if none is open."""
         if one.match is None:
             self._ask(one)
             return None
@@ -116,7 +121,7 @@ class ServerBackend:
         return PlayedBoard(board.number, board.field, (played,), faults)
 
     def _found(self, tournament: Tournament) -> list[ladder_pb2.BotName]:
-        """The versions that are there now; of a bot without a version the newest."""
+        """Return the online versions of the bots; the newest of a bot without a version."""
         asked = ladder_pb2.ListBotsRequest(ladder=self._ladder)
         there = [one.bot for one in self._league.ListBots(asked).bots if one.is_here]
         found = []
@@ -142,17 +147,17 @@ class ServerBackend:
 
 
 class _UnderWay:
-    """A board that is to be played: the match that is for it now, and how often one was asked for in this run."""
+    """A board in progress: its current match, and the number of requests in this run."""
 
     def __init__(self, board: TournamentBoard, asked: dict[int, list[str]]) -> None:
         self.board = board
-        self.match = asked.get(board.number, [None])[-1]  # of a run that was broken off
+        self.match = asked.get(board.number, [None])[-1]  # requested by an interrupted run
         self.tries = 0
         self.why = ""
         self.missing_since: float | None = None
 
     def again(self, why: str) -> None:
-        """Its match came to nothing."""
+        """Request another match at the next poll, because this one has failed."""
         self.match, self.why, self.missing_since = None, why, None
 
 
@@ -163,7 +168,7 @@ def _why(now: RequestStatus) -> str:
 
 
 def _check(tournament: Tournament, ladder: ladder_pb2.LadderShown) -> None:
-    """Raises UsageError."""
+    """Check that the tournament fits the ladder.  Raises UsageError."""
     defined = ladder.defined
     if tournament.boards != "plain":
         raise UsageError(

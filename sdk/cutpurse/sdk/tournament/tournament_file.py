@@ -1,4 +1,4 @@
-"""A tournament as it is written down, in TOML.
+"""A tournament defined in a TOML file.
 
     name = "spring cup"
     game = "greed"
@@ -7,7 +7,7 @@
     [format]
     kind = "round_robin"
 
-This module knows what can be written; whether the bots can be loaded is seen by who plays them.
+This module checks the form; the backend finds out whether the bots can be loaded.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ __all__ = ["BOARDS", "FORMATS", "Entrant", "Format", "Tournament", "read_tournam
 
 BOARDS: Final = ("rotation", "plain")
 MOST_BOTS: Final = 256
-MOST: Final = 100_000  # of any number in a file
+MOST: Final = 100_000  # largest number in a file
 _KEYS: Final = ("name", "game", "seats", "settings", "seed", "boards", "deals", "bots", "format")
-# What each format is told, and as usual.
+# The keys of each format, with their defaults.
 FORMATS: Final[Mapping[str, Mapping[str, int | str]]] = {
     "round_robin": {"meetings": 1},
     "gauntlet": {"challenger": "", "meetings": 1},
@@ -41,7 +41,7 @@ _NAME: Final = re.compile(r"[^\x00-\x1f\x7f]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """A bot that takes part: how the table names it, and what is to be played."""
+    """A bot that takes part: its name in the table, and the bot to play."""
 
     name: str
     bot: str
@@ -49,24 +49,29 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Who meets whom.
+    """The rule that decides who meets whom.
 
-    kind: "round_robin" (everybody meets everybody `meetings` times or more), "gauntlet" (one bot, the challenger, meets
-    everybody else), "swiss" (those who stand alike meet, `rounds` times), "groups" (round robins in groups, and one of
-    the first `advance` of each).
+    Attributes:
+        kind: "round_robin" (all meet all others at least `meetings` times). "gauntlet" (one challenger meets all
+            others). "swiss" (bots with similar points meet, `rounds` times). "groups" (round robins in groups, then one
+            with the first `advance` of each).
+        numbers: The numbers of the format, by key.
+        challenger: Index of the challenger in the list of bots.
     """
 
     kind: str
     numbers: Mapping[str, int]
-    challenger: int = 0  # its place among the bots
+    challenger: int = 0  # index in the list of bots
 
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """What is to be played.
+    """The definition of a tournament.
 
-    boards: "rotation", every deal once with each bot in each seat in turn, or "plain", a match a deal. deals: boards
-    for each meeting of a field.
+    Attributes:
+        boards: "rotation" (each deal is played once with each bot in each seat in turn) or "plain" (one match per
+            deal).
+        deals: Number of boards for each meeting of a field.
     """
 
     name: str
@@ -80,7 +85,7 @@ class Tournament:
     format: Format
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, as plain data."""
+        """Return everything as JSON values."""
         return {
             "name": self.name,
             "game": self.game,
@@ -96,9 +101,17 @@ class Tournament:
 
 
 def read_tournament(path: str | os.PathLike[str], usual_boards: str = BOARDS[0]) -> Tournament:
-    """The tournament of a file; bots that are files are seen from its folder.  usual_boards: where the file names none.
+    """Read the tournament of a file; bots' paths are relative to its folder.
 
-    Raises NotFound for no such file, UsageError for what cannot be, UnknownGame and SettingsError.
+    Args:
+        path: The file.
+        usual_boards: Kind of boards if the file has none.
+
+    Raises:
+        NotFound: If the file does not exist.
+        UsageError: If it defines no valid tournament.
+        UnknownGame: If the game is not installed.
+        SettingsError: If a setting is invalid.
     """
     file = Path(path)
     written = read_toml(file, f"no tournament {file}")
@@ -158,7 +171,7 @@ def _bots(given: object, file: Path) -> tuple[Entrant, ...]:
 
 
 def _seen_from(bot: str, folder: Path) -> str:
-    """A bot's file as it is found from here; all else as it is written."""
+    """Return a bot's file relative to the current folder, or any other bot unchanged."""
     path, colon, name = bot.partition(".py")
     if not colon or bot.startswith("exec:") or Path(path).is_absolute():
         return bot

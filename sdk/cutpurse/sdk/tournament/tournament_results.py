@@ -1,4 +1,4 @@
-"""What came of the boards of a tournament, as plain data that goes to a file and back."""
+"""The results of the boards of a tournament, as plain data that can be stored."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ __all__ = ["TournamentBoard", "PlayedBoard", "TournamentMatch"]
 
 @dataclass(frozen=True, slots=True)
 class TournamentBoard:
-    """A deal that is to be played by a field.
+    """A deal to be played by a field.
 
-    number: counts all boards of the tournament from 0. seats: for each match, the bot on each seat.
+    Attributes:
+        number: Number of the board in the tournament, from 0.
+        seats: For each match, the bot in each seat.
     """
 
     number: int
@@ -29,7 +31,9 @@ class TournamentBoard:
 class TournamentMatch:
     """A match of a board; all tuples are by seat.
 
-    bots: by their places in the list of the tournament. name: of a match of a server; empty: it was played here.
+    Attributes:
+        bots: Indexes in the tournament's list of bots.
+        name: Match ID on the server; empty for a local match.
     """
 
     bots: tuple[int, ...]
@@ -39,13 +43,17 @@ class TournamentMatch:
     name: str = ""
 
     def is_taken_over(self, seat: int) -> bool:
-        """Whether the bot of a seat failed, so that the match played the seat on and placed it last."""
+        """Return whether the seat was taken over because its bot failed, so that it came last."""
         return self.end_causes[seat] != EndCause.NORMAL.value
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedBoard:
-    """A board that is over.  faults: how many decisions were taken for each bot that had any."""
+    """A finished board.
+
+    Attributes:
+        faults: Number of decisions lost by each bot that lost any.
+    """
 
     number: int
     field: Field
@@ -53,7 +61,7 @@ class PlayedBoard:
     faults: Mapping[int, int]
 
     def points(self) -> dict[int, float]:
-        """The mean of each bot's place points over the matches, from 0 for last to 1 for first."""
+        """Return the mean of each bot's place points over the matches, from 0 for last to 1 for first."""
         won = dict.fromkeys(self.field, 0.0)
         for match in self.matches:
             for bot, points in zip(match.bots, place_points(match.places), strict=True):
@@ -61,7 +69,7 @@ class PlayedBoard:
         return won
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, as plain data."""
+        """Return everything as JSON values."""
         return {
             "board": self.number,
             "field": list(self.field),
@@ -80,7 +88,7 @@ class PlayedBoard:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> PlayedBoard:
-        """The board that was written so.  Raises ValueError, KeyError or TypeError for what is none."""
+        """Read what `as_json` returned.  Raises ValueError, KeyError or TypeError for anything else."""
         matches = tuple(
             TournamentMatch(
                 _numbers(match["bots"]),

@@ -1,15 +1,15 @@
-"""The table of a tournament: points, how sure they are, and the places that follow.
+"""The table of a tournament: points, intervals, and ranks.
 
-Points of a board are the mean of a bot's place points over its matches, from 0 for last to 1 for first. Intervals are
-a bootstrap over boards (Efron, 1979): boards are drawn with replacement, as many as were played, and the table is made
-of each draw; so bots that met on one board vary together. A draw may hold no board of a bot: it says nothing of that
-bot. The draws follow from a seed: the same boards give the same table.
+A bot's points on a board are the mean of its place points over the matches, from 0 for last to 1 for first. Intervals
+are a bootstrap over boards (Efron, 1979). Boards are drawn with replacement, as many as were played, and the table is
+computed for each draw. So bots that met on a board vary together. A draw without a board of some bot says nothing about
+that bot. The draws follow from a seed: the same boards give the same table.
 
-What is sure at 95 % is so for the whole table at once, since readers compare every two bots (Hall and Miller, 2009;
-Mogstad and others, 2024). An interval reaches as many standard errors to either side as all bots need at once in
-95 % of the draws. A bot is certainly ahead of another if their difference is more standard errors than the differences
-of all pairs stay within, at once, in 95 % of the draws; the range of ranks follows from that. Of equal bots at most 5
-tables in 100 call one certainly ahead of another. This module knows no file and no game.
+All 95 % statements hold for the whole table at once, since readers compare every two bots (Hall and Miller, 2009;
+Mogstad and others, 2024). An interval reaches as many standard errors to either side as all bots need at once in 95 %
+of the draws. A bot is certainly ahead of another if their difference exceeds a number of standard errors. In 95 % of
+the draws, the differences of all pairs stay within that number at once. The range of ranks follows from that. If all
+bots are equal, at most 5 tables in 100 call any bot certainly ahead. This module knows no file and no game.
 """
 
 from __future__ import annotations
@@ -27,21 +27,27 @@ from cutpurse.sdk.tournament.tournament_results import PlayedBoard
 
 __all__ = ["BYE_POINTS", "Against", "TournamentStanding", "head_to_head", "table_of", "totals"]
 
-BYE_POINTS: Final = 0.5  # of a round that a bot rests, for each board of the others: the mean of every table
+BYE_POINTS: Final = 0.5  # for a rested round, per board of the others: the mean of every table
 DRAWS: Final = 1_000
 _LEAST_DRAWS: Final = 200
-_MOST_WORK: Final = 4_000_000  # points that are added up, and pairs that are compared, for all draws
+_MOST_WORK: Final = 4_000_000  # additions of points and comparisons of pairs, over all draws
 _SURE: Final = 0.95
-_LEAST_BOARDS: Final = 6  # of a bot, for an interval: one of two equal bots wins five in a row in 6 of 100 tries
+_LEAST_BOARDS: Final = 6  # per bot for an interval: one of two equal bots wins five in a row in 6 of 100 tries
 
 
 @dataclass(frozen=True, slots=True)
 class TournamentStanding:
-    """How a bot stands.
+    """A row of the table.
 
-    rank: 1 is the best, equals share. points: the mean of a board. low, high: the points of all bots lie between these
-    with a probability of 95 %; best and worst are the same of the ranks. None with too few boards. wins: matches with a
-    first place, shared ones too. taken_over: matches in which its seat was taken over, and so came last.
+    Attributes:
+        rank: 1 is the best; equal bots share a rank.
+        points: Mean points per board.
+        low: Lower end of the interval of the points, None with too few boards.
+        high: Upper end of that interval.
+        best: Best rank in the range of ranks, None with too few boards.
+        worst: Worst rank in that range.
+        wins: Matches with a first place, shared ones included.
+        taken_over: Matches in which its seat was taken over, so that it came last.
     """
 
     bot: int
@@ -62,7 +68,7 @@ class TournamentStanding:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """How two bots did against each other, in matches of both."""
+    """The results of two bots against each other, in matches of both."""
 
     bot: int
     other: int
@@ -72,7 +78,7 @@ class Against:
 
 
 def totals(played: Sequence[PlayedBoard]) -> defaultdict[int, float]:
-    """The points of each bot, added up."""
+    """Return the total points of each bot."""
     total: defaultdict[int, float] = defaultdict(float)
     for board in played:
         for bot, points in board.points().items():
@@ -83,9 +89,13 @@ def totals(played: Sequence[PlayedBoard]) -> defaultdict[int, float]:
 def table_of(
     stages: Sequence[tuple[Sequence[int], Sequence[PlayedBoard]]], byes: Mapping[int, int], seed: str, deals: int = 1
 ) -> list[TournamentStanding]:
-    """The table, the best first: bots of an earlier stage of `stages` rank before those of a later one.
+    """Return the table, the best first.
 
-    byes: how many rounds each bot rested. deals: the boards of each, for which it has the mean of a table.
+    Args:
+        stages: Groups of bots, each with its boards; bots of an earlier group rank before those of a later one.
+        byes: Rounds that each bot rested.
+        seed: Seed of the bootstrap.
+        deals: Boards per rested round, each worth the mean of a table.
     """
     rows: list[TournamentStanding] = []
     for bots, boards in stages:
@@ -94,7 +104,7 @@ def table_of(
 
 
 def head_to_head(played: Sequence[PlayedBoard]) -> list[Against]:
-    """Each two that met, the lower number first."""
+    """Return the results of each pair that met, the lower number first."""
     matches: Counter[tuple[int, int]] = Counter()
     ahead: Counter[tuple[int, int]] = Counter()
     level: Counter[tuple[int, int]] = Counter()
@@ -147,7 +157,7 @@ def _stage(
 
 
 def _means(bots: Sequence[int], points: Sequence[Mapping[int, float]], rested: Mapping[int, int]) -> dict[int, float]:
-    """The mean of a board, of all that have one; those that were rested count with the mean of a table."""
+    """Return the mean points per board of each bot with boards; rested boards count with the mean of a table."""
     won = dict.fromkeys(bots, 0.0)
     boards = dict.fromkeys(bots, 0)
     for board in points:
@@ -173,7 +183,7 @@ def _ranks(means: Mapping[int, float]) -> dict[int, int]:
 def _drawn(
     bots: Sequence[int], points: Sequence[Mapping[int, float]], rested: Mapping[int, int], seed: str
 ) -> list[dict[int, float]]:
-    """The means of each draw, without the bots that are on none of its boards."""
+    """Return the means of each draw, without bots that have no board in it."""
     if not points:
         return []
     chance = random.Random(f"cutpurse/tournament/{seed}")
@@ -185,7 +195,7 @@ def _drawn(
 def _intervals(
     bots: Sequence[int], means: Mapping[int, float], draws: Sequence[Mapping[int, float]], played: Mapping[int, int]
 ) -> dict[int, tuple[float, float]]:
-    """Return low and high of each bot, which all hold at once."""
+    """Return the interval of each bot; all intervals hold at once."""
     values = {bot: [draw[bot] for draw in draws if bot in draw] for bot in bots}
     errors = {bot: _standard_error(values[bot], means[bot]) for bot in bots if values[bot]}
     largest = []
@@ -207,9 +217,14 @@ def _rank_ranges(
     played: Mapping[int, int],
     unsure: int,
 ) -> dict[int, tuple[int, int]]:
-    """Return the best and the worst rank of each bot, which all hold at once.
+    """Return the best and the worst rank of each bot; all ranges hold at once.
 
-    unsure: how many more bots there are, of which nothing is sure.
+    Args:
+        bots: Bots with enough boards.
+        means: Mean points.
+        draws: Mean points in each draw.
+        played: Boards of each bot.
+        unsure: Number of further bots, whose ranks are unknown.
     """
     errors: dict[tuple[int, int], float] = {}
     largest = [0.0] * len(draws)
@@ -221,8 +236,8 @@ def _rank_ranges(
             for at, value in drawn.items():
                 largest[at] = max(largest[at], abs(value - difference) / error)
     reach = _within(largest)
-    ahead = dict.fromkeys(bots, 0)  # bots that are certainly ahead of this one
-    behind = dict.fromkeys(bots, 0)  # or level with it
+    ahead = dict.fromkeys(bots, 0)  # number of bots that are certainly ahead of this one
+    behind = dict.fromkeys(bots, 0)  # number of bots certainly behind, or level
     for (bot, other), error in errors.items():
         difference = means[bot] - means[other]
         needed = error * _for_boards(reach, min(played[bot], played[other]))
@@ -239,14 +254,14 @@ def _rank_ranges(
 
 
 def _standard_error(values: Sequence[float], mean: float) -> float:
-    """Return the root of the mean square distance from what was found; 0 if nothing varied at all."""
+    """Return the root mean square distance from `mean`; 0 if nothing varied at all."""
     if not values:
         return 0.0
     return math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
 
 
 def _for_boards(reach: float, boards: int) -> float:
-    """Widen a reach in standard errors that were taken from few boards, as Student's t does.
+    """Widen a reach in standard errors that were estimated from few boards, as Student's t does.
 
     The second factor is the ratio of the quantiles of t and of the normal distribution (Abramowitz and Stegun, 26.7.5).
     """
