@@ -1,1 +1,1 @@
-"""Sample bots; each sees only what its seat may see."""
+"""The sample bots; each sees only what its seat may see."""

@@ -1,4 +1,4 @@
-"""The shortest bot there is: what a bot must have, and nothing else."""
+"""The shortest possible bot: only what a bot must have."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["FirstOptionBot"]
 
 
 class FirstOptionBot:
-    """Takes whatever is named first."""
+    """A bot that always chooses the first option."""
 
     reads_events = False  # so a server need not send them
 
     def choose(self, view: Any, decision: Decision) -> int:
-        """The index of an option; there is always a first one."""
+        """Return the index of the first option; there always is one."""
         return 0

@@ -1,6 +1,6 @@
-"""A bot with a rule of thumb for every question: what a first bot of your own should beat.
+"""A bot with a rule of thumb for every question: your first own bot should beat it.
 
-Its strategies are in `greedy/`, a short module a game. This one knows no game.
+Its strategies are in `greedy/`, a short module per game. This module knows no game.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cutpurse.sdk.decision import Decision, Option
 
 __all__ = ["GreedyBot"]
 
-# Any: each game's functions take its own view
+# Any: each game's functions take its own view class
 ANSWERS: Final[Registry[Mapping[str, Callable[[Any, Decision], Option]]]] = Registry(
     {
         "steal_and_plunder": "cutpurse.bots.greedy.steal_and_plunder:ANSWERS",
@@ -26,12 +26,12 @@ ANSWERS: Final[Registry[Mapping[str, Callable[[Any, Decision], Option]]]] = Regi
 
 
 class GreedyBot:
-    """Takes what looks best now, and thinks no further."""
+    """A bot that chooses what looks best now, without looking ahead."""
 
     reads_events = False  # so a server need not send them
 
     def choose(self, view: Any, decision: Decision) -> Option:
-        """The rule of thumb for this question; where there is none, the safe answer."""
+        """Apply the rule of thumb for this question; without one, choose the safe option."""
         if decision.count == 1:
             return decision.options[0]
         answer = ANSWERS.get(view.game, {}).get(decision.ask)

@@ -1,7 +1,7 @@
-"""Where the bot in JavaScript is, and how it is started; the bot itself is `bot.mjs`, which needs no Python.
+"""The location and the command of the bot in JavaScript; the bot itself is `bot.mjs`, which needs no Python.
 
-Its npm packages are installed where it lies in a checkout, and in a folder of the user's cache otherwise. This module
-knows no server and no match.
+In a checkout its npm packages are installed beside it, otherwise in a folder of the user's cache. This module knows no
+server and no match.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from cutpurse.sdk.errors import NotFound
 __all__ = ["command", "folder"]
 
 OLDEST_NODE: Final = 18
-INSTALL_S: Final = 120.0  # for npm; it takes a few seconds when it works
+INSTALL_S: Final = 120.0  # for npm, which normally takes a few seconds
 LOCK: Final = "package-lock.json"
 FILES: Final = ("bot.mjs", "package.json", LOCK)
-# Exactly the packages of the lock file; their own install scripts do not run.
+# Installs exactly the packages of the lock file, without running their install scripts.
 INSTALL: Final = ("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=1")
 
 
 def command() -> list[str]:
-    """The command line that runs it; the npm packages are installed first if they are not there yet.
+    """Return the command line that runs the bot; install the npm packages first if they are missing.
 
-    It dials CUTPURSE_SERVER under the name CUTPURSE_BOT.  Raises NotFound, with the reason, where Node, npm or the
-    packages are not to be had.
+    The bot connects to CUTPURSE_SERVER under the name CUTPURSE_BOT.  Raises NotFound, with the reason, if Node, npm or
+    the packages are not available.
     """
     node = _node()
     place = folder()
@@ -41,7 +41,7 @@ def command() -> list[str]:
 
 
 def folder() -> Path:
-    """The folder to run it in: that of a checkout, or a copy in the cache, made if need be.
+    """Return the folder to run the bot in: that of a checkout, or a copy in the cache, made if necessary.
 
     Raises NotFound if the copy cannot be made.
     """
@@ -49,7 +49,7 @@ def folder() -> Path:
     checkout = here.parents[1] / "javascript"
     if checkout.is_dir():
         return checkout
-    # The places that they have in a checkout, so that the bot finds its .proto files.
+    # The same paths as in a checkout, so that the bot finds its .proto files.
     files = {f"sample_bots/javascript/{name}": here / "javascript" / name for name in FILES}
     files |= {f"proto/cutpurse/v1/{proto.name}": proto for proto in sorted((here.parent / "v1").glob("*.proto"))}
     try:
@@ -64,12 +64,12 @@ def folder() -> Path:
 
 
 def _cache() -> Path:
-    """Ours, as the XDG base directories have it."""
+    """Return our cache folder, as the XDG base directories define it."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cutpurse"
 
 
 def _put(file: Path, content: bytes) -> None:
-    """Write a file in one step, so that nobody reads half of it."""
+    """Write a file in one step, so that no process reads half of it."""
     if file.exists():
         return
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def _put(file: Path, content: bytes) -> None:
 
 
 def _node() -> str:
-    """The path of Node.  Raises NotFound."""
+    """Return the path of Node.  Raises NotFound."""
     node = shutil.which("node")
     if node is None:
         raise NotFound("Node is not installed")
@@ -92,7 +92,7 @@ def _node() -> str:
 
 
 def _is_installed(place: Path) -> bool:
-    """Whether the packages of the lock file are there, in their versions. npm writes its list when it is done."""
+    """Return whether the packages of the lock file are installed, in these versions. npm writes its list last."""
     try:
         wanted = _versions(place / LOCK)
         return _versions(place / "node_modules" / ".package-lock.json") == wanted
@@ -106,7 +106,7 @@ def _versions(lock: Path) -> dict[str, str]:
 
 
 def _install(place: Path) -> None:
-    """Install aside, and put all of it in its place in one step: others may be doing the same.  Raises NotFound."""
+    """Install into a temporary folder, then move the packages into place, as others may do the same.  Raises NotFound."""
     npm = shutil.which("npm")
     if npm is None:
         raise NotFound("npm is not installed, and the packages of the bot in JavaScript are not there")
@@ -124,12 +124,12 @@ def _install(place: Path) -> None:
             if not modules.exists():
                 (Path(aside) / "node_modules").rename(modules)
     except OSError as problem:
-        if not _is_installed(place):  # else somebody else was first
+        if not _is_installed(place):  # else another process was first
             raise NotFound(f"the packages cannot be put into {place}: {problem}") from None
 
 
 def _run(command: list[str], place: Path) -> subprocess.CompletedProcess[str]:
-    """Raises NotFound if it cannot be run or does not end."""
+    """Run a command.  Raises NotFound if it cannot be run or does not end."""
     try:
         return subprocess.run(
             command,

@@ -1,4 +1,4 @@
-"""A bot that plays every game at random: what any other should beat, and the quickest to watch a game with."""
+"""A bot that plays every game at random. Every other bot should beat it, and it is the fastest one to watch."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["RandomBot"]
 
 
 class RandomBot:
-    """Takes any option, all equally likely."""
+    """A bot that chooses among the options with equal probability."""
 
     reads_events = False  # so a server need not send them
 
     def start(self, match: MatchInfo) -> None:
-        """The chance of the run decides, so that a seed can be played again."""
+        """Use the match's random generator, so that the same seed repeats the run."""
         self.chance = match.chance
 
     def choose(self, view: Any, decision: Decision) -> int:
-        """The index of an option."""
+        """Return the index of a random option."""
         return int(self.chance.random() * decision.count)

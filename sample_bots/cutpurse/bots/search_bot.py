@@ -1,17 +1,17 @@
-"""A bot that tries out what it may answer: it imagines the cards it cannot see, and plays every option out in its head.
+"""A bot that simulates its options: it imagines the cards that it cannot see, and plays every option out.
 
-How it decides, in four steps:
+It decides in four steps:
 
-1. A rule of thumb names an option. It stays unless another one is clearly better.
-2. Imagine a table that fits all that the view shows. Play each option out there, every seat by the rule of thumb,
-   and note how many opponents end up behind. All options meet the same tables, so luck is the same for all.
-3. Again and again with new tables. From time to time the worse half of the options drops out.
-4. Take the best of the others if it leads the rule of thumb by more than luck explains, else the rule of thumb.
+1. A rule of thumb suggests an option. It stays unless another one is clearly better.
+2. Imagine a table that fits everything in the view. Play each option out on it, every seat by the rule of thumb,
+   and count how many opponents end up behind. All options get the same tables, so luck is the same for all.
+3. Repeat with new tables. From time to time the worse half of the options drops out.
+4. Take the best other option if it leads the rule of thumb by more than luck explains, else the rule of thumb.
 
-On a server it stops after half of the time that costs nothing, and takes what it has found by then; who is out of time
-already takes the rule of thumb.
+On a server it stops after half of the remaining base time, and takes the best option found by then. If its base time is
+used up, it takes the rule of thumb.
 
-The rule of thumb is `GreedyBot`. Put your own bot there, and you have one that thinks ahead. This module knows no game.
+The rule of thumb is `GreedyBot`. Replace it by your own bot to get one that thinks ahead. This module knows no game.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from cutpurse.sdk.views import VIEWS
 
 __all__ = ["SearchBot"]
 
-PLAYOUTS: Final = 100  # a decision
-SHARE: Final = 0.5  # of what is left of the base time
-LONGEST_PLAYOUT: Final = 300  # decisions; after so many the standing counts as it is
+PLAYOUTS: Final = 100  # per decision
+SHARE: Final = 0.5  # of the remaining base time
+LONGEST_PLAYOUT: Final = 300  # decisions; then the current standing counts
 CLEARLY: Final = 1.5  # standard errors by which an option must lead the rule of thumb
 
 
 class Racer:
-    """An option, and how its playouts ended: 1 is ahead of everybody, 0 behind everybody."""
+    """An option and the results of its playouts: 1 is ahead of all opponents, 0 behind all."""
 
     def __init__(self, index: int, act: Act) -> None:
         self.index = index
@@ -48,36 +48,37 @@ class Racer:
 
 
 class SearchBot:
-    """Plays every option out in imagined worlds. `SearchBot(20)` or CUTPURSE_PLAYOUTS=20: 20 playouts a decision.
+    """A bot that plays every option out on imagined tables.
 
-    A few may remain: when they are too few to play all options out that are left in the race.
+    `SearchBot(20)` or CUTPURSE_PLAYOUTS=20 limits it to 20 playouts per decision. A few may stay unused: too few to
+    play out all remaining options.
     """
 
     reads_events = False  # so a server need not send them
 
     def __init__(self, playouts: int | None = None) -> None:
-        """Raises ValueError unless the number is 1 or more."""
+        """Set the number of playouts per decision.  Raises ValueError unless it is 1 or more."""
         self.playouts = int(os.environ.get("CUTPURSE_PLAYOUTS", PLAYOUTS)) if playouts is None else playouts
         if self.playouts < 1:
             raise ValueError(f"{self.playouts} playouts a decision cannot be had; 1 and more can")
         self.thumb: Bot = GreedyBot()
 
     def start(self, match: MatchInfo) -> None:
-        """The chance of the run decides what is imagined, so that a seed can be played again."""
+        """Use the match's random generator for the imagined tables, so that the same seed repeats the run."""
         self.chance = match.chance
 
     def choose(self, view: Any, decision: Decision) -> int:
-        """The index of the option that wins the race."""
+        """Return the index of the option with the best playouts."""
         options = decision.options
         racers = [Racer(option.index, option.raw) for option in options]
         racers.insert(0, racers.pop(self.advice(view, decision).index))
         if len(racers) == 1:
             return racers[0].index
-        thumb, *others = racers[: self.playouts]  # with more options than playouts the last are not tried
+        thumb, *others = racers[: self.playouts]  # with more options than playouts, the last ones are not tried
         worlds = Chance(self.chance.randbytes(32))
         stages = 1 + ceil(log2(max(1, len(others))))
         spent = stage = 0
-        enough_s = decision.base_left_s * (1 - SHARE)  # endless, as what is left is, where no clock runs
+        enough_s = decision.base_left_s * (1 - SHARE)  # infinite where no clock runs
         while spent + 1 + len(others) <= self.playouts and decision.base_left_s >= enough_s:
             world = imagine(view.raw, worlds)
             for racer in (thumb, *others):
@@ -90,7 +91,7 @@ class SearchBot:
         return best.index if clearly_better(best.ends, thumb.ends) else thumb.index
 
     def play_out(self, game: Game, seat: int, act: Act) -> float:
-        """Which share of the opponents ends behind this seat, equals half, when the deal or the match is over."""
+        """Return the share of opponents that end behind this seat at the end of the deal or match; ties count half."""
         deal = game.chance.deal
         game.choose(seat, act)
         for _ in range(LONGEST_PLAYOUT):
@@ -103,7 +104,7 @@ class SearchBot:
         return fmean([1.0 if place > mine else 0.5 if place == mine else 0.0 for place in places])
 
     def answer(self, game: Game, seat: int) -> Act:
-        """What the rule of thumb says in an imagined game, from what that seat would see of it."""
+        """Return the rule of thumb's option in an imagined game, from what that seat would see."""
         acts = game.options(seat)
         if len(acts) == 1:
             return acts[0]
@@ -112,13 +113,13 @@ class SearchBot:
         return self.advice(view, decision).raw
 
     def advice(self, view: Any, decision: Decision) -> Option:
-        """What the rule of thumb says; a bot may name an option by its index."""
+        """Return the rule of thumb's option; a bot may name it by its index."""
         answer = self.thumb.choose(view, decision)
         return answer if isinstance(answer, Option) else decision.options[answer]
 
 
 def clearly_better(ends: list[float], others: list[float]) -> bool:
-    """Whether the first did better in the same worlds than the second, and by more than luck explains."""
+    """Return whether the first results beat the second ones on the same tables by more than luck explains."""
     leads = [one - other for one, other in zip(ends, others, strict=True)]
     if len(leads) < 2:
         return False
