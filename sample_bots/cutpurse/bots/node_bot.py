@@ -106,7 +106,7 @@ def _versions(lock: Path) -> dict[str, str]:
 
 
 def _install(place: Path) -> None:
-    """Install into a temporary folder, then move the packages into place, as others may do the same.  Raises NotFound."""
+    """Install into a temporary folder, then move the packages into place; others may do the same.  Raises NotFound."""
     npm = shutil.which("npm")
     if npm is None:
         raise NotFound("npm is not installed, and the packages of the bot in JavaScript are not there")

@@ -30,7 +30,7 @@ class Screen:
         """Show what happened, and the table after it.
 
         Args:
-            told: Lines about the events.
+            told: Lines that describe the events.
             picture: Lines of the table.
             behind: Number of steps that wait; the more, the shorter the pause.
         """

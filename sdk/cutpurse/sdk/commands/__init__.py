@@ -1,1 +1,1 @@
-"""The commands of the SDK, a module each, or a few that belong together."""
+"""The commands of the SDK: one module per command or group of related commands."""

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have, and what they are turned into."""
+"""Arguments and options of several commands, and their conversion."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Setting: TypeAlias = Annotated[
 
 
 def parse_settings(given: Sequence[str] | None) -> dict[str, object]:
-    """NAME=VALUE, several times.  Raises UsageError for one that has no = or comes twice."""
+    """Parse a list of NAME=VALUE.  Raises UsageError for one without = and for a repeated name."""
     settings: dict[str, object] = {}
     for one in given or ():
         name, equals, value = one.partition("=")
@@ -50,7 +50,7 @@ def parse_settings(given: Sequence[str] | None) -> dict[str, object]:
 
 
 def tell_failures(failures: Sequence[Failure], faults: Sequence[int], traces: bool) -> None:
-    """A line for each bot that failed, on stderr; with `traces` how it crashed."""
+    """Print a line for each bot that failed, on stderr; with `traces` also the tracebacks."""
     for failure in failures:
         more = faults[failure.bot] - 1 if failure.bot < len(faults) else 0
         print_message(paint(failure.text() + (f" (and {more:,} more faults)" if more else ""), "bad", sys.stderr))
@@ -59,10 +59,10 @@ def tell_failures(failures: Sequence[Failure], faults: Sequence[int], traces: bo
 
 
 def run_bots_in(context: typer.Context) -> None:
-    """Prepare a command for code of bots, to be called before one is loaded.
+    """Prepare a command to run bots; call this before loading one.
 
-    Until the command ends, what bots print does not mix with results, and is lost where nobody reads it any more. When
-    it ends, processes that bots have started are ended with it.
+    Until the command ends, what bots print does not mix with results, and is discarded if nobody can read it. When the
+    command ends, so do the processes that bots have started.
     """
     context.with_resource(ends_new_children())
     context.with_resource(reserve_stdout())

@@ -1,4 +1,4 @@
-"""`cutpurse bot`: the group of what is done with a bot of one's own; each command has a module of its own."""
+"""`cutpurse bot`: the commands for one's own bot, each in a module of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["app"]
 
 
 class BotCommands(LazyGroup):
-    """Each command by its module: a bot that plays has none of the others in its process."""
+    """The commands of the group, by module, so that a playing bot imports no others."""
 
     places: ClassVar[dict[str, str]] = {
         "init": "cutpurse.sdk.commands.bot_init:init",
@@ -38,4 +38,4 @@ app = typer.Typer(
 
 @app.callback()
 def bot() -> None:
-    """A bot of your own."""  # a group of one command would else be that command
+    """Work with a bot of your own."""  # without a callback, a group with one command would be that command

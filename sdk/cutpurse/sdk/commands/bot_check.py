@@ -1,4 +1,4 @@
-"""`cutpurse bot check`: is a bot ready for a server?"""
+"""`cutpurse bot check`: checks whether a bot is ready for a server."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def check(
 
     Example: cutpurse bot check my_bot.py --game greed
     """
-    from cutpurse.sdk.check.check_run import check_bot  # which is not needed to list the games
+    from cutpurse.sdk.check.check_run import check_bot  # imported late, for a quick `cutpurse games`
     from cutpurse.sdk.check.findings import CheckStatus
     from cutpurse.sdk.check.scenarios import SCENARIOS
 
@@ -119,7 +119,7 @@ def check(
 
 
 def _lifted(hello: arena_pb2.Hello, name: str | None, version: str | None, server: str | None, ca: Path | None) -> str:
-    """Tell the server that the bot has passed; the bot, as it is written."""
+    """Report to the server that the bot has passed; return its name."""
     from cutpurse.sdk.league import format_bot_name
     from cutpurse.v1 import ladder_pb2
 

@@ -1,4 +1,4 @@
-"""`cutpurse bot init`: a folder to begin with."""
+"""`cutpurse bot init`: a folder for a new bot."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def init(
 
     Example: cutpurse bot init my_bot --language go
     """
-    from cutpurse.sdk.starter.folder import write_starter  # not needed to list the games
+    from cutpurse.sdk.starter.folder import write_starter  # imported late, for a quick `cutpurse games`
 
     if language == PYTHON:
         written = write_starter(name, game or USUAL, Path())

@@ -1,4 +1,4 @@
-"""`cutpurse bot list`: which bots a league knows, which of them are there, and which are paused."""
+"""`cutpurse bot list`: the bots of a league, and which of them are online or paused."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def list_bots(
     db: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bots by owner, name and version: who is there, at how many tables, and who is paused.
+    """List bots by owner, name and version, with state and number of tables.
 
-    Why a bot is paused is told to its owner only, with his token.
+    Only the owner, with a token, sees why a bot is paused.
 
     Example: cutpurse bot list --owner ann
     """
@@ -67,7 +67,7 @@ def list_bots(
 
 
 def bot_shown_row(one: ladder_pb2.BotShown) -> dict[str, Any]:
-    """A bot, for a JSON document."""
+    """Return a bot for a JSON document."""
     return {
         **bot_row(one.bot),
         "created": iso(one.created_ms),

@@ -1,4 +1,4 @@
-"""`cutpurse bot logs`: why did my bot lose? Its faults, what it said about its decisions, and tests of the faults."""
+"""`cutpurse bot logs`: the faults of a bot, its notes on its decisions, and tests of the faults."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["logs"]
 
-MOST: Final = 100  # logs that are told at a time
+MOST: Final = 100  # most logs per call
 USUAL: Final = 10
 COMMAND: Final = "cutpurse bot logs --as-test"
-_NO_FILE: Final = re.compile(r"[^0-9A-Za-z]")  # of a match's name, which is a server's word
+_NO_FILE: Final = re.compile(r"[^0-9A-Za-z]")  # characters of a match ID that may not be safe in a file name
 
 
 def logs(
@@ -60,7 +60,7 @@ def logs(
     db: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """What became of a bot's decisions, those with faults first: for its owner alone.
+    """Show the faults and notes of a bot's decisions, matches with faults first; for its owner alone.
 
     Example: cutpurse bot logs my_bot --faulted --as-test tests
     """
@@ -102,7 +102,7 @@ def _matches(count: int) -> str:
 
 
 def _talk(bot: str, server: str | None, ca: Path | None, as_json: bool) -> None:
-    """What a bot that the server runs has printed."""
+    """Print the output of a bot that the server runs."""
     from cutpurse.sdk.submission.submission_client import submissions_at, version_named
 
     with submissions_at(server, ca) as submissions:
@@ -114,7 +114,7 @@ def _talk(bot: str, server: str | None, ca: Path | None, as_json: bool) -> None:
 
 
 def _told(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:
-    """A match in lines: how it went, then decision by decision what went wrong and what the bot said about it."""
+    """Describe a match in lines: the result, then faults and notes by decision."""
     match, seat = log.match, log.match.seats[log.seat]
     how = (
         f"void ({printable(match.void_cause, 40)})" if match.void_cause else f"place {seat.place}, score {seat.score:,}"
@@ -155,7 +155,7 @@ def _thinking(log: ladder_pb2.SeatLog) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """What a bot said, line by line, in signs that do nothing to a terminal."""
+    """Return the lines of a bot's text without control characters."""
     return ["".join([sign if sign.isprintable() else " " for sign in line]).rstrip() for line in text.split("\n")]
 
 
@@ -175,7 +175,7 @@ def _row(log: ladder_pb2.SeatLog) -> dict[str, Any]:
 
 # -- tests
 def _tests(league: League, found: list[ladder_pb2.SeatLog], folder: Path, bot: str) -> dict[Path, bool]:
-    """A file for each fault, and whether it is new: what is there may have been worked on, and is left alone."""
+    """Write a file for each fault; return the files, each with whether it is new. Existing files are left alone."""
     from cutpurse.sdk.as_test import as_test
 
     written: dict[Path, bool] = {}
@@ -192,7 +192,7 @@ def _tests(league: League, found: list[ladder_pb2.SeatLog], folder: Path, bot: s
 
 
 def _record(league: League, match: str) -> FiledMatch | None:
-    """The match, if it can be replayed; one that cannot costs a line of talk."""
+    """Return the match if it can be replayed, else print a line."""
     from cutpurse.sdk.match_file import read_matches
     from cutpurse.v1 import ladder_pb2
 

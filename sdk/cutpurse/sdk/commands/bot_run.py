@@ -86,7 +86,7 @@ def run(
 
     Example: cutpurse bot run my_bot.py --ladder greed
     """
-    import asyncio  # neither of these is needed to list the games
+    import asyncio  # imported late, for a quick `cutpurse games`
 
     from cutpurse.sdk.run import connect
 

@@ -1,4 +1,4 @@
-"""`cutpurse bot submit`: a bot is packed, sent, built, checked and put on its ladders; it is told how far it is."""
+"""`cutpurse bot submit`: packs, sends and follows a bot until it is built, checked and on its ladders."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["named", "state", "submission_row", "submit"]
 
-LOOK_S: Final = 0.5  # between questions how far it is
-AWAY_S: Final = 60.0  # for which a server may be away, as when it is started anew
+LOOK_S: Final = 0.5  # between two polls of its status
+AWAY_S: Final = 60.0  # longest time without a server, as during a restart
 RUNNING_S: Final = 30.0  # for an accepted bot to be started
-TAIL: Final = 12  # lines of the log that are told of a bot that was refused
-LARGEST: Final = 5  # files that are told of a large archive
+TAIL: Final = 12  # lines printed of the log of a refused bot
+LARGEST: Final = 5  # files listed of a large archive
 LARGE: Final = 1_000_000
 
 
@@ -53,7 +53,7 @@ def submit(
     Example: cutpurse bot submit my_bot --ladder greed
     """
     from cutpurse.sdk.submission.packing import pack
-    from cutpurse.sdk.submission.submission_client import submissions_at  # gRPC takes a while
+    from cutpurse.sdk.submission.submission_client import submissions_at  # slow, as it imports gRPC
 
     packed = pack(folder)
     _tell(packed)
@@ -89,7 +89,7 @@ def submit(
 
 
 def _tell(packed: Packed) -> None:
-    """What is sent, and what is not."""
+    """Print what is sent, and what is left out."""
     manifest = packed.manifest
     print_message(
         f"{manifest.name}:{manifest.version}: {len(packed.files)} files, {packed.inflated:,} bytes, "
@@ -106,7 +106,7 @@ def _tell(packed: Packed) -> None:
 def _waited(
     submissions: Submissions, shown: submission_pb2.SubmissionShown, spinner: Spinner
 ) -> submission_pb2.SubmissionShown:
-    """How it stands in the end; each step is told."""
+    """Print each step and return the final status."""
     told: list[str] = []
     heard_at = time.monotonic()
     accepted_at: float | None = None
@@ -128,7 +128,7 @@ def _waited(
         try:
             shown = submissions.one(shown.bot, shown.version)
             heard_at = time.monotonic()
-        except ServerUnreachable:  # what it said it keeps it keeps
+        except ServerUnreachable:  # it still has what it said it stored
             if time.monotonic() - heard_at > AWAY_S:
                 raise
 
@@ -152,7 +152,7 @@ def _step(shown: submission_pb2.SubmissionShown) -> str:
 
 
 def named(shown: submission_pb2.SubmissionShown) -> str:
-    """As rankings show it."""
+    """Format the name as in rankings."""
     from cutpurse.sdk.league import format_bot_name as written
     from cutpurse.v1 import ladder_pb2
 
@@ -160,7 +160,7 @@ def named(shown: submission_pb2.SubmissionShown) -> str:
 
 
 def state(shown: submission_pb2.SubmissionShown) -> str:
-    """How far it is, in a word or two."""
+    """Return the state in a word or two."""
     from cutpurse.v1 import submission_pb2
 
     try:
@@ -171,7 +171,7 @@ def state(shown: submission_pb2.SubmissionShown) -> str:
 
 
 def submission_row(shown: submission_pb2.SubmissionShown) -> dict[str, Any]:
-    """A submission, for a JSON document."""
+    """Return a submission for a JSON document."""
     return {
         "owner": shown.owner,
         "bot": shown.bot,

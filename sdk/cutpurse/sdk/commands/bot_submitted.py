@@ -1,4 +1,4 @@
-"""`cutpurse bot submitted`, `fetch`, `retire` and `rollback`: what one has handed in, and what is done with it."""
+"""`cutpurse bot submitted`, `fetch`, `retire` and `rollback`: the owner's submissions, and actions on them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def submitted(
     ca: Authority = None,
     as_json: AsJson = False,
 ) -> None:
-    """What you have handed in, the newest first: which version plays, and why another does not.
+    """List what you have submitted, the newest first: which version plays, and why another does not.
 
     Example: cutpurse bot submitted my_bot:2 --log
     """
@@ -68,9 +68,9 @@ def fetch(
 
     name, version = version_named(bot)
     with submissions_at(server, ca) as submissions:
-        version = version or submissions.log(name).submission.version  # handed in last, also if another comes now
+        version = version or submissions.log(name).submission.version  # fixed before the download
         content = submissions.archive(name, version)
-    if not NAME.fullmatch(version):  # it becomes a part of a file's name
+    if not NAME.fullmatch(version):  # it becomes part of a file name
         raise ServerRefused(f"the server told of a version that can be none: {printable(version, 40)}")
     path = output or Path(f"{name}-{version}.zip")
     try:
@@ -126,7 +126,7 @@ def _told(shown: submission_pb2.SubmissionShown, text: str, as_json: bool) -> No
 
 
 def _how(one: submission_pb2.SubmissionShown) -> str:
-    """How it stands, in a few words."""
+    """Describe the status of a submission in a few words."""
     how = state(one)
     if how == "accepted":
         how = "plays" if one.is_running else "is to play, and does not run now" if one.is_active else "does not play"

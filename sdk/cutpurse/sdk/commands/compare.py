@@ -1,4 +1,4 @@
-"""`cutpurse compare`: is the new version of a bot better than the old one?"""
+"""`cutpurse compare`: tests whether the new version of a bot is better than the old one."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def compare(
 
 
 def _lines_so_far(known: State, new: str, old: str, file: Path | None) -> list[str]:
-    """Say what an interrupted comparison knows, and how to go on with it."""
+    """Describe the results of an interrupted comparison, and how to continue it."""
     lines = [f"{new} against {old}: {Sprt(known).result().reason}"] if known.boards else []
     if file is None:
         hint = "to be able to go on, start it with --state compare.json: the same command then goes on from there"

@@ -1,7 +1,7 @@
-"""What a shell is offered where a command names a game, a bot, a ladder or a setting.
+"""Shell completion of games, bots, ladders and settings.
 
-A shell waits for it at every press of a key, so it is quick: of games only the one that is named is imported, and a
-league has a second to answer. What goes wrong is never said: nothing is offered then.
+A shell waits for it at every key press, so it must be fast. Only the named game is imported, and a league has a second
+to answer. Errors are never shown: nothing is offered then.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ __all__ = [
     "whole_words_of_bash",
 ]
 
-ANSWER_S: Final = 1.0  # that the shell waits for a league
-_SEPARATORS: Final = "=:"  # at which bash splits words
+ANSWER_S: Final = 1.0  # seconds to wait for a league
+_SEPARATORS: Final = "=:"  # characters at which bash splits words
 
 
 def complete_games() -> list[str]:
@@ -41,7 +41,7 @@ def complete_games() -> list[str]:
 
 
 def complete_bots(incomplete: str) -> list[str]:
-    """Return the bots that can be named here: those that are installed, then files and folders with this beginning."""
+    """Return the bots that can be named: installed ones, then files and folders with this beginning."""
     from importlib.metadata import entry_points
 
     names = sorted(point.name for point in entry_points(group="cutpurse.bots"))
@@ -56,14 +56,14 @@ def complete_bots(incomplete: str) -> list[str]:
 
 
 def complete_bot_lists(incomplete: str) -> list[str]:
-    """Return bots for the last name of a list with commas."""
+    """Return bots for the last name of a comma-separated list."""
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{bot}" for bot in complete_bots(last)]
 
 
 def complete_settings(context: typer.Context) -> list[str]:
-    """Return the settings of the game that is named, each with every value, or a number with its default."""
-    # Behind an option without its value what was named before is no parameter yet.
+    """Return the settings of the named game, each with every value, or a number with its default."""
+    # After an option without its value, earlier arguments are not parsed yet.
     named = [context.params.get("game"), *context.args]
     game = next((word for word in named if isinstance(word, str) and word in GAMES), None)
     if game is None:
@@ -78,12 +78,12 @@ def complete_settings(context: typer.Context) -> list[str]:
 
 
 def complete_ladders(context: typer.Context) -> list[str]:
-    """Return the names of the ladders of the league that is named."""
+    """Return the ladders of the named league."""
     return _of_league(context, _ladders)
 
 
 def complete_ranked_bots(context: typer.Context) -> list[str]:
-    """Return the bots that the league knows, on the ladder that is named if one is."""
+    """Return the bots of the named league, on the named ladder if there is one."""
     ladder = context.params.get("ladder")
     return _of_league(context, lambda league: _bots(league, ladder if isinstance(ladder, str) else ""))
 
@@ -96,7 +96,7 @@ def _of_league(context: typer.Context, names: Callable[[League], list[str]]) -> 
     try:
         with league_at(given.get("server"), given.get("ca"), db, ANSWER_S) as league:
             return names(league)
-    except Exception:  # no server, no token, no such file: the command itself will say so
+    except Exception:  # no server, token or file: the command itself reports it
         return []
 
 
@@ -117,9 +117,9 @@ def _bots(league: League, ladder: str) -> list[str]:
 # -- bash
 @contextmanager
 def whole_words_of_bash(environment: MutableMapping[str, str]) -> Iterator[None]:
-    """Let a word such as mode=single or my_bot.py:Bot be completed as a whole, which bash hands over in pieces.
+    """Complete words such as mode=single or my_bot.py:Bot as a whole, although bash passes them in pieces.
 
-    Bash replaces the last piece only, so what is printed within the block loses the pieces before it.
+    Bash replaces only the last piece, so the output of the block loses the pieces before it.
     """
     words, place = environment.get("COMP_WORDS", "").split("\n"), environment.get("COMP_CWORD", "")
     if not place.isdigit() or int(place) >= len(words):
@@ -138,7 +138,11 @@ def whole_words_of_bash(environment: MutableMapping[str, str]) -> Iterator[None]
 
 
 def _joined(words: Sequence[str], place: int) -> tuple[list[str], int, str]:
-    """Join the pieces of each word; the words, which one is completed, and what of it stands before its last piece."""
+    """Join the pieces of each word.
+
+    Returns:
+        The words, the index of the one to complete, and its text before the last piece.
+    """
     whole: list[str] = []
     before = ""
     for at, word in enumerate(words[: place + 1]):

@@ -1,4 +1,4 @@
-"""`cutpurse games` and `cutpurse rules`: what can be played, and the rules as the engine's own steps tell them."""
+"""`cutpurse games` and `cutpurse rules`: the installed games, and the rules from the engine's own steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["games", "rules"]
 
 
 def games(as_json: AsJson = False) -> None:
-    """What can be played: name, title, players, settings. Installed packages can bring games.
+    """List the games: name, title, players, settings. Installed packages can bring games.
 
     Example: cutpurse games
     """
@@ -37,13 +37,13 @@ def games(as_json: AsJson = False) -> None:
 
 
 def _hanging_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """A table whose last column is wrapped."""
+    """Format a table whose last column is wrapped."""
     indent = sum(max(len(row[i]) for row in [head, *rows]) + 2 for i in range(len(head) - 1))
     return [part for line in table(head, rows) for part in textwrap.wrap(line, WIDTH, subsequent_indent=" " * indent)]
 
 
 def rules(game: GameName, as_json: AsJson = False) -> None:
-    """The rules of a game, printed from the engine's own steps, as Markdown.
+    """Print the rules of a game, taken from the engine's own steps, as Markdown.
 
     Example: cutpurse rules greed
     """

@@ -1,4 +1,4 @@
-"""`cutpurse ladder`: which ladders there are, and who stands where on them."""
+"""`cutpurse ladder`: the ladders and their rankings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BOARDS", "Ladder", "app", "kind_shown", "ladder_row"]
 
-BOARDS: Final = ("plain", "rotation", "duplicate")  # of which kinds boards can be; see BoardKind
+BOARDS: Final = ("plain", "rotation", "duplicate")  # names of BoardKind, in order
 
 CSV_COLUMNS: Final = (
     "place",
@@ -59,7 +59,7 @@ CSV_COLUMNS: Final = (
 
 
 class LadderAdminCommands(LazyGroup):
-    """What only those may do who steer a ladder, in a module of its own."""
+    """The commands for administrators, by module."""
 
     places: ClassVar[dict[str, str]] = {
         "create": "cutpurse.sdk.commands.ladder_admin:create",
@@ -92,7 +92,7 @@ BotName: TypeAlias = Annotated[
 
 @app.callback()
 def ladder() -> None:
-    """Ladders and who stands where."""
+    """Show and administer ladders."""
 
 
 @app.command("list")
@@ -105,7 +105,7 @@ def list_ladders(
     db: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """The ladders there are.
+    """List the ladders.
 
     Example: cutpurse ladder list --server https://league.example:7777
     """
@@ -211,7 +211,7 @@ def rankings(
 def show(
     ladder: Ladder, server: Server = None, ca: Authority = None, db: Database = None, as_json: AsJson = False
 ) -> None:
-    """What a ladder is: its game, settings, clock and terms.
+    """Show a ladder: its game, settings, clock and terms.
 
     Example: cutpurse ladder show greed
     """
@@ -326,19 +326,19 @@ def opponents(
 
 
 def kind_shown(number: int) -> str:
-    """Of what kind a board is, by the number of BoardKind."""
+    """Return the name of a BoardKind."""
     return BOARDS[number - 1] if 0 < number <= len(BOARDS) else BOARDS[0]
 
 
 def _range(one: ladder_pb2.Ranking) -> str:
-    """Between which places a bot belongs; empty if that was not estimated."""
+    """Format the range of ranks of a bot; empty if it was not estimated."""
     if not one.best:
         return ""
     return f"{one.best}-{one.worst}" if one.best < one.worst else str(one.best)
 
 
 def _print_ladder(one: ladder_pb2.LadderShown) -> None:
-    """A ladder, a line for each thing worth knowing."""
+    """Print a ladder, one fact per line."""
     defined, terms = one.defined, one.defined.terms
     settings = ", ".join(f"{printable(each.name)}={printable(each.value)}" for each in defined.settings)
     lines = [
@@ -366,7 +366,7 @@ def _most(terms: ladder_pb2.LadderTerms) -> str:
 
 
 def pause_shown(terms: ladder_pb2.LadderTerms) -> str:
-    """Describe when a version is paused; a server of an earlier version does not say it."""
+    """Describe when a version is paused; older servers do not send it."""
     if not terms.HasField("pause_failed"):
         return "as the server has it"
     if not terms.pause_failed:
@@ -376,7 +376,7 @@ def pause_shown(terms: ladder_pb2.LadderTerms) -> str:
 
 
 def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
-    """A ladder, for a JSON document."""
+    """Return a ladder for a JSON document."""
     defined, terms = one.defined, one.defined.terms
     return {
         "ladder": defined.name,
@@ -421,7 +421,7 @@ def _ranking_state(one: ladder_pb2.Ranking) -> str:
 
 
 def _as_of(state: ladder_pb2.ListRankingsResponse) -> str:
-    """Describe from which results the ratings are."""
+    """Describe which results the ratings include."""
     if not state.estimated:
         return "no bot has a rating yet: a server estimates them from board 10 on, cutpurse db estimate those of a file"
     return (
@@ -451,10 +451,11 @@ def _ranking_row(one: ladder_pb2.Ranking) -> dict[str, Any]:
 
 
 def _csv(rows: list[dict[str, Any]], labels: Mapping[str, str] | None) -> str:
-    """Write the sheet as RFC 4180 has it: lines end in CR LF.
+    """Write the sheet as CSV by RFC 4180: lines end in CR LF.
 
     Args:
-        labels: Those of a class by owner, for a column of their own. Its owners that are in no row get one.
+        rows: The rankings.
+        labels: Labels of a class by owner, for an additional column. Its owners without a bot get a row at the end.
     """
     text = io.StringIO()
     lines = csv.DictWriter(text, CSV_COLUMNS if labels is None else (*CSV_COLUMNS, "label"))

@@ -1,4 +1,4 @@
-"""`cutpurse ladder create`, `change`, `delete`, `freeze` and `open`: whoever runs a server steers its ladders."""
+"""`cutpurse ladder create`, `change`, `delete`, `freeze` and `open`: the administration of ladders."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ House: TypeAlias = Annotated[
     ),
 ]
 
-_TRIES: Final = 20  # to change a ladder that others change at the same moment
+_TRIES: Final = 20  # attempts to change a ladder while others change it too
 
 
 def create(
@@ -138,7 +138,7 @@ def create(
 
 
 def _one_by_one(named: Sequence[str] | None) -> list[str]:
-    """What was named, with commas or one at a time, as `serve --house` takes it too."""
+    """Split comma-separated names, as `serve --house` does."""
     return [name for words in named or () for name in words.split(",") if name]
 
 
@@ -208,7 +208,12 @@ def change(
 
 
 def _owners(ladder: str, before: list[str], added: list[str], removed: list[str]) -> list[str]:
-    """Who may play with these more or less.  Raises UsageError where that would be everybody, and was or was not."""
+    """Return the owners with some added and removed.
+
+    Raises:
+        UsageError: If the ladder is open to all, or would become so because no owner is left.
+        NotFound: If a removed owner is not in the list.
+    """
     if not before:
         raise UsageError(f"everybody may play on {ladder}; --owner names those to whom alone it is to be open")
     for name in removed:
@@ -283,7 +288,7 @@ def _changed(
     ca: Path | None,
     db: Path | None,
 ) -> ladder_pb2.LadderShown:
-    """A ladder with other terms; what is not changed stays as it is, also what others change at the same moment."""
+    """Change a ladder's terms and return it; keeps what others change at the same time."""
     from cutpurse.v1 import ladder_pb2
 
     with asked(server, ca, db) as league:

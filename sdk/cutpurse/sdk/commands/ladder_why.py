@@ -1,4 +1,4 @@
-"""A step of a pairing skill as `cutpurse ladder history` shows it: as a row, and in words why it was made."""
+"""A step of a pairing skill for `cutpurse ladder history`: as a row, and explained in words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OUTCOMES: Final = {1: "ahead", 0: "level", -1: "behind"}
 
 
 def step_row(step: ladder_pb2.RatingStep) -> dict[str, Any]:
-    """For a JSON document."""
+    """Return a step for a JSON document."""
     return {
         "number": step.number,
         "match": step.match,
@@ -38,7 +38,7 @@ def step_row(step: ladder_pb2.RatingStep) -> dict[str, Any]:
 
 
 def rating_row(point: ladder_pb2.RatingPoint) -> dict[str, Any]:
-    """Return the rating that a version had, for a JSON document."""
+    """Return a version's rating for a JSON document."""
     return {
         "boards": point.boards,
         "version": point.version,
@@ -49,7 +49,7 @@ def rating_row(point: ladder_pb2.RatingPoint) -> dict[str, Any]:
 
 
 def why(step: ladder_pb2.RatingStep) -> str:
-    """For people: by how much a pairing skill moved, and against whom; first those of whom it was expected least."""
+    """Describe how much a pairing skill changed, and against whom; the least expected outcomes come first."""
     change = step.after.mu - step.before.mu
     opponents = sorted(step.opponents, key=lambda one: (-one.outcome, one.likely if one.outcome > 0 else -one.likely))
     met = ", ".join(map(_met, opponents))
@@ -57,7 +57,7 @@ def why(step: ladder_pb2.RatingStep) -> str:
 
 
 def _met(one: ladder_pb2.StepOpponent) -> str:
-    """How it went against an opponent, and how likely just that was; of a place that was shared, to be ahead."""
+    """Describe the outcome against an opponent, and how likely it was; for a tie, how likely being ahead was."""
     from cutpurse.sdk.league import format_bot_name
 
     if one.outcome > 0:

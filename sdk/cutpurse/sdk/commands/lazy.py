@@ -1,6 +1,6 @@
-"""Commands that are loaded when they are named, or when all of them are told.
+"""Groups of commands that import a command's module only when it is used or listed.
 
-A process that runs a bot or a server loads nothing of what the other commands need. This module knows no command.
+A process that runs a bot or a server imports nothing that only other commands need. This module knows no command.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["LazyCommands", "LazyGroup"]
 
 
 class LazyCommands(MutableMapping[str, Any]):
-    """The commands of a group by name: those that are here, those of `places`, and those that others bring.
+    """The commands of a group by name: its own, those of `places`, and those of other distributions.
 
-    What others bring is looked for when a name is neither here nor of `places`, or when all names are wanted: that
-    reads the descriptions of all that is installed. A command that does not load costs a line on stderr, no more.
+    Other distributions are searched for unknown names, and when all names are listed, which reads the metadata of all
+    installed packages. A command that fails to load only prints a line on stderr.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class LazyCommands(MutableMapping[str, Any]):
         self._others = others
 
     def __getitem__(self, name: str) -> Any:
-        """Raises KeyError for a command that there is not, or that does not load."""
+        """Return a command, and load it if necessary.  Raises KeyError if it is unknown or fails to load."""
         if name not in self._here:
             place = self._places.get(name) or self._all()[name]
             self._here[name] = _loaded(place)
@@ -56,7 +56,7 @@ class LazyCommands(MutableMapping[str, Any]):
         return len(list(iter(self)))
 
     def _all(self) -> dict[str, EntryPoint]:
-        """Places by name, with those that others bring; ours count where both have one of a name."""
+        """Return all entry points by name; ours win over others with the same name."""
         for place in self._others():
             self._places.setdefault(place.name, place)
         self._others = tuple
@@ -66,7 +66,7 @@ class LazyCommands(MutableMapping[str, Any]):
 def _loaded(place: EntryPoint) -> Any:
     try:
         brought = place.load()
-    except Exception as error:  # whatever a stranger's module raises
+    except Exception as error:  # foreign modules may raise anything
         print_message(
             f"cutpurse: the commands {place.name!r} ({place.value}) do not load: {type(error).__name__}: {error}"
         )
@@ -82,7 +82,7 @@ def _loaded(place: EntryPoint) -> Any:
 class LazyGroup(TyperGroup):
     """A group whose commands are in modules of their own."""
 
-    places: ClassVar[dict[str, str]] = {}  # by name: where it is, as an entry point says it; a typer app is a group
+    places: ClassVar[dict[str, str]] = {}  # by name, as an entry point's value; a typer app is a group
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -91,15 +91,15 @@ class LazyGroup(TyperGroup):
 
     @staticmethod
     def others() -> Iterable[EntryPoint]:
-        """What others bring."""
+        """Return the commands of other distributions."""
         return ()
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that was named, as click has it; one that does not load was told of, and is not unknown."""
+        """Resolve a command as click does; exit for a command whose load error was already printed."""
         if self.get_command(ctx, args[0]) is None and args[0] in self.list_commands(ctx):
             raise typer.Exit(FAILED)
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names, in order; none is loaded for it."""
+        """Return the names in order, without loading a command."""
         return list(self.commands)

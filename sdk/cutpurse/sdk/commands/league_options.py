@@ -1,4 +1,4 @@
-"""What the commands that ask a league have in common: where it is, moments, pages, and words for what it tells."""
+"""The common parts of commands that query a league: its address, times, pages, and formats."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = [
     "skill_row",
 ]
 
-SHORT: Final = 12  # signs of a match's name: two of a million begin alike once in five hundred leagues
+SHORT: Final = 12  # characters of a match ID: in one of 500 leagues with a million matches, two share them
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Server: TypeAlias = Annotated[
@@ -65,26 +65,26 @@ Written: TypeAlias = Annotated[
 
 @contextmanager
 def asked(server: str | None, ca: Path | None, db: Path | None) -> Iterator[League]:
-    """The league that is meant."""
-    from cutpurse.sdk.league import league_at  # gRPC takes a while
+    """Open the league of a server or database."""
+    from cutpurse.sdk.league import league_at  # slow, as it imports gRPC
 
     with league_at(server, ca, db) as league:
         yield league
 
 
 def ladder_named(league: League, ladder: str) -> ladder_pb2.LadderShown:
-    """A ladder by its name.  Raises NotFound, which names those that there are."""
+    """Return the ladder with this name.  Raises NotFound, which lists the ladders."""
     from cutpurse.v1 import ladder_pb2
 
     for one in league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders:
         if one.defined.name == ladder:
             return one
-    league.ListRankings(ladder_pb2.ListRankingsRequest(ladder=ladder, limit=1))  # says what there is
+    league.ListRankings(ladder_pb2.ListRankingsRequest(ladder=ladder, limit=1))  # its error lists the ladders
     raise NotFound(f"there is no ladder {printable(ladder, 64)}")
 
 
 def count(flag: str, given: int | None, most: int = 2**32 - 1) -> int:
-    """A number that is sent; 0 if none was given.  Raises UsageError."""
+    """Check a number to send; return 0 if none was given.  Raises UsageError."""
     if given is None:
         return 0
     if not 0 < given <= most:
@@ -93,12 +93,12 @@ def count(flag: str, given: int | None, most: int = 2**32 - 1) -> int:
 
 
 def interval(skill: ladder_pb2.SkillShown) -> str:
-    """Format where a pairing skill lies with a probability of 95 %, as low-high."""
+    """Format the 95 % interval of a pairing skill, as low-high."""
     return f"{skill.mu - 1.96 * skill.sigma:.1f}-{skill.mu + 1.96 * skill.sigma:.1f}"
 
 
 def since_ms(flag: str, given: str | None) -> int:
-    """A moment that is asked from, as ms since 1970: so many days or hours ago, or a date; 0 if none was given."""
+    """Convert a date, or a number of days or hours ago, to ms since 1970; return 0 if none was given."""
     from cutpurse.sdk.ladder_file import moment_ms
 
     if given is None:
@@ -113,29 +113,29 @@ def since_ms(flag: str, given: str | None) -> int:
 
 
 def iso(ms: int) -> str | None:
-    """A moment in UTC, as ISO 8601; None if there is none."""
+    """Format a time in UTC as ISO 8601; None for 0."""
     return None if ms == 0 else _moment(ms).isoformat(timespec="milliseconds")
 
 
 def local_time(ms: int) -> str:
-    """A moment as whoever reads it has it on the wall, to the minute and with the zone; empty if there is none."""
+    """Format a time in the local time zone, to the minute; empty for 0."""
     return "" if ms == 0 else _moment(ms).astimezone().strftime("%Y-%m-%d %H:%M %Z")
 
 
 def _moment(ms: int) -> datetime:
     try:
         return _EPOCH + timedelta(milliseconds=ms)
-    except OverflowError:  # whoever sends that does not mean it
+    except OverflowError:  # a server's mistake
         return datetime.max.replace(tzinfo=UTC)
 
 
 def short(match: str) -> str:
-    """Enough of a match's name to ask for it."""
+    """Return a prefix of a match ID that is long enough to request the match."""
     return printable(match, SHORT)
 
 
 def bot_row(bot: ladder_pb2.BotName) -> dict[str, str]:
-    """A bot, for a JSON document."""
+    """Return a bot for a JSON document."""
     return {"owner": bot.owner, "bot": bot.bot, "version": bot.version}
 
 

@@ -1,4 +1,4 @@
-"""`cutpurse match`: what can be done with matches, and records of them verified."""
+"""`cutpurse match`: the commands for matches, and the verification of records."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from cutpurse.sdk.terminal import paint, print_json, print_lines, printable, res
 
 __all__ = ["app", "verify"]
 
-LONGEST: Final = 10_000  # characters of a line of `verify`: what a stranger has written is in it, and all of ours
+LONGEST: Final = 10_000  # most characters per line of `verify`, whose lines contain foreign text
 
 
 class MatchCommands(LazyGroup):
-    """Commands in modules of their own."""
+    """The commands of the group, by module."""
 
     places: ClassVar[dict[str, str]] = {
         "replay": "cutpurse.sdk.commands.match_replay:replay",
@@ -55,7 +55,7 @@ def verify(
     """
     matches: list[dict[str, object]] = []
     held = 0
-    lines_shown = not as_json and results().isatty()  # they say how far it is
+    lines_shown = not as_json and results().isatty()  # the lines show the progress
     total = 0 if lines_shown else _line_count(file)
     with Progress("lines") as progress:
         for filed in matches_of(file, server, ca, db):
@@ -80,13 +80,13 @@ def verify(
 
 
 def _row(filed: FiledMatch, found: MatchFileCheck) -> dict[str, object]:
-    """A match in the document of --json."""
+    """Return a match for the document of --json."""
     head = {} if filed.head is None else {"match": filed.head.match, "not_checked": found.not_checked}
     return {"line": filed.line, "game": found.game, "seats": list(found.seats), "checked": found.checked, **head}
 
 
 def _line_count(file: str) -> int:
-    """Count the lines of a file for a bar on a terminal; 0 if there is no such file or no terminal."""
+    """Count the lines of a file for a progress bar; 0 if there is no such file or no terminal."""
     if not sys.stderr.isatty() or not Path(file).is_file():
         return 0
     with Path(file).open("rb") as lines:

@@ -1,4 +1,4 @@
-"""`cutpurse match download`: match files, to be kept and to be checked by anybody."""
+"""`cutpurse match download`: match files to store, which anybody can verify."""
 
 from __future__ import annotations
 

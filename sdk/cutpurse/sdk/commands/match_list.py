@@ -1,4 +1,4 @@
-"""`cutpurse match list` and `match show`: matches that are over."""
+"""`cutpurse match list` and `match show`: finished matches."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def list_matches(
     db: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Matches that are over, the newest first.
+    """List finished matches, the newest first.
 
     Example: cutpurse match list --ladder greed --bot ann/sneak --faulted --since 7d
     """
@@ -99,7 +99,7 @@ def show(
     db: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """A match that is over: who sat where, how it ended, and every decision that was taken for a bot.
+    """Show a finished match: its seats, its result, and every fault.
 
     Example: cutpurse match show 3f9a12c47e01
     """
@@ -117,7 +117,7 @@ def show(
 
 
 def course_row(course: ladder_pb2.SeatCourse) -> dict[str, Any]:
-    """How a seat did, decision by decision, for a JSON document."""
+    """Return the thinking times and faults of a seat for a JSON document."""
     return {
         "thinking_ms": list(course.thinking_ms),
         "faults": [
@@ -128,7 +128,7 @@ def course_row(course: ladder_pb2.SeatCourse) -> dict[str, Any]:
 
 
 def _facts(told: ladder_pb2.GetMatchResponse) -> list[str]:
-    """A match, a line for each thing worth knowing."""
+    """Describe a match, one fact per line."""
     one = told.match
     settings = ", ".join(f"{printable(setting.name)}={printable(setting.value)}" for setting in one.settings)
     played = f"{printable(one.game, 64)}, rules {printable(one.rules_version, 40)}" + (
@@ -161,7 +161,7 @@ def _counts(one: ladder_pb2.MatchShown) -> str:
 
 
 def _board(one: ladder_pb2.MatchShown) -> str:
-    """What else was played with the same cards; empty for nothing."""
+    """List the matches with the same cards; empty if there are none."""
     kind = kind_shown(one.board_kind)
     if kind == "plain":
         return ""
@@ -201,7 +201,7 @@ def _faults(told: ladder_pb2.GetMatchResponse) -> list[str]:
 
 
 def match_row(one: ladder_pb2.MatchShown) -> dict[str, Any]:
-    """A match, for a JSON document."""
+    """Return a match for a JSON document."""
     return {
         "number": one.number,
         "match": one.match,
@@ -239,7 +239,7 @@ def _seat_row(seat: ladder_pb2.MatchSeat, is_void: bool) -> dict[str, Any]:
 
 
 def cause(number: int) -> str:
-    """How a seat ended, by the protocol's name in lower case."""
+    """Return the protocol's name of an end cause, in lower case."""
     from cutpurse.v1 import arena_pb2
 
     try:
@@ -249,7 +249,7 @@ def cause(number: int) -> str:
 
 
 def places_text(one: ladder_pb2.MatchShown) -> str:
-    """Who had which place, the best first."""
+    """Format the places and bots of a match, the best first."""
     from cutpurse.sdk.league import format_bot_name
 
     if one.void_cause:

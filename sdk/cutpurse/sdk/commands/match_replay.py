@@ -96,16 +96,16 @@ def _record(file: str, filed: FiledMatch) -> Record:
 
 @dataclass(frozen=True, slots=True)
 class _ReplayStep:
-    """What a viewer was told up to a decision, and who decided what; or up to the end."""
+    """The view of a viewer before a decision, and the decision; or the view at the end."""
 
     match: Match
     view: GameView[Any]
-    first: int  # the number of the first event that the view tells
+    first: int  # number of the first event in the view
     decided: tuple[EngineDecision, Chosen] | None
 
 
 def _steps(record: Record, seat: int | None) -> Iterator[_ReplayStep]:
-    """The match as a viewer was told it; nothing where it was void before its first decision."""
+    """Yield the steps of the match as a viewer saw it; none if it was void before its first decision."""
     told = 0
     before: View | None = None
     match: Match | None = None
@@ -118,7 +118,7 @@ def _steps(record: Record, seat: int | None) -> Iterator[_ReplayStep]:
 
 
 def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
-    """The match as a viewer was told it: who decided what, and what came of it."""
+    """Yield the match as a viewer saw it, in groups of lines: events, decisions and the result."""
     who = "a spectator" if seat is None else f"seat {seat}"
     yield [f"{record.game}, {', '.join(map(printable, record.seats))}, as {who} sees it"]
     for step in _steps(record, seat):
@@ -142,7 +142,7 @@ def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
 
 
 def _one(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) -> list[str]:
-    """A decision with the table as its seat, or another, saw it."""
+    """Describe a decision, with the table as the given seat or the asked seat saw it."""
     viewer = asked.seat if seat is None else seat
     _, decision = decision_for(match, asked)
     lines = render_table(view_for(match, viewer), [printable(name) for name in match.seats])
@@ -161,7 +161,7 @@ def _one(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) 
 
 # -- for programs
 def _rows(record: Record, seat: int | None) -> Iterator[dict[str, Any]]:
-    """The match as `_whole` tells it, in the words of records: how it began, each event and decision, how it ended."""
+    """Yield JSON values for the match as `_whole` shows it: the beginning, each event and decision, the result."""
     yield {
         "began": {
             "game": record.game,
@@ -185,7 +185,7 @@ def _rows(record: Record, seat: int | None) -> Iterator[dict[str, Any]]:
 
 
 def _one_row(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) -> dict[str, Any]:
-    """A decision as `_one` shows it."""
+    """Return a decision as `_one` shows it, for a JSON document."""
     viewer = asked.seat if seat is None else seat
     _, decision = decision_for(match, asked)
     row: dict[str, Any] = {

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["request"]
 
-LOOK_S: Final = 0.25  # between two looks at how far it is
-STORING_S: Final = 30.0  # that a match may be over and not there yet
+LOOK_S: Final = 0.25  # between two polls of its status
+STORING_S: Final = 30.0  # for a finished match to appear
 SEED_BYTES: Final = 32
 
 
@@ -78,7 +78,7 @@ def request(
 
 
 def _waited(league: League, name: str, spinner: Spinner) -> ladder_pb2.MatchShown:
-    """The match, once it is over.  Raises ServerRefused if it never begins."""
+    """Wait for the end of the match and return it.  Raises ServerRefused if it never begins."""
     from cutpurse.sdk.request_status import requested
 
     told, unseen_since = "", None
@@ -88,7 +88,7 @@ def _waited(league: League, name: str, spinner: Spinner) -> ladder_pb2.MatchShow
             raise ServerRefused(f"match {printable(name, 200)} was not played: {now.why}")
         if now.match is not None:
             return now.match
-        if now.state == "unknown":  # it is over, and being stored
+        if now.state == "unknown":  # it has ended and is being stored
             unseen_since = unseen_since or time.monotonic()
             if time.monotonic() - unseen_since > STORING_S:
                 raise NotFound(f"match {printable(name, 200)} is not known to the server any more")

@@ -1,4 +1,4 @@
-"""Where the commands find matches: in a file, or in a league, of which they are given by name."""
+"""The source of matches for commands: a file, or a match ID in a league."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from cutpurse.sdk.match_file import FiledMatch, read_matches
 
 __all__ = ["FileOrMatch", "fetched", "matches_of"]
 
-_SHORTEST: Final = 8  # characters of a match's name that stand for it
-_NAME: Final = re.compile(r"[0-9a-f]{8,64}")  # of a match; its first signs will do
+_SHORTEST: Final = 8  # shortest prefix of a match ID
+_NAME: Final = re.compile(r"[0-9a-f]{8,64}")  # a match ID or its prefix
 _TOO_SHORT: Final = re.compile(r"[0-9a-f]{1,7}")
 
 FileOrMatch: TypeAlias = Annotated[
@@ -30,9 +30,12 @@ FileOrMatch: TypeAlias = Annotated[
 
 
 def matches_of(what: str, server: str | None, ca: Path | None, db: Path | None) -> Iterator[FiledMatch]:
-    """The matches of a file; or the one of this name, if a league is named or there is no such file.
+    """Yield the matches of a file, or the match with this ID if a league is given or there is no such file.
 
-    Raises NotFound, RecordError for what is no such file, and what a league raises.
+    Raises:
+        NotFound: If there is no such file or match.
+        RecordError: If the file is invalid.
+        CutpurseError: Other errors of the league.
     """
     path = Path(what)
     if server is None and ca is None and db is None and (path.exists() or not _NAME.fullmatch(what)):
@@ -46,7 +49,7 @@ def matches_of(what: str, server: str | None, ca: Path | None, db: Path | None) 
 
 
 def fetched(match: str, server: str | None, ca: Path | None, db: Path | None) -> bytes:
-    """The file of a match of a league.  Raises what a league raises."""
+    """Return the file of a match of a league.  Raises what the calls of `League` raise."""
     from cutpurse.v1 import ladder_pb2
 
     with asked(server, ca, db) as league:
@@ -54,7 +57,7 @@ def fetched(match: str, server: str | None, ca: Path | None, db: Path | None) ->
 
 
 def _read(path: Path) -> Iterator[FiledMatch]:
-    """One after the other: a file may be larger than memory."""
+    """Yield the matches of a file one by one, since it may be larger than memory."""
     try:
         with path.open("rb") as file:
             yield from read_matches(file)

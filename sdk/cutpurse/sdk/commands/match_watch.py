@@ -1,4 +1,4 @@
-"""`cutpurse match watch`: matches of a server as they are played."""
+"""`cutpurse match watch`: matches of a server while they are played."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["watch"]
 
-GIVES_UP_S: Final = 60.0  # after a lost stream, without a server
-LOOK_S: Final = 0.2  # that an interrupt waits at most
-SILENCE_S: Final = 3.0  # after which whoever follows a ladder is told why he sees nothing
-ASKS_S: Final = 30.0  # between looks whether there is another reason by now
-_PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to go on; the last again and again
+GIVES_UP_S: Final = 60.0  # after a lost stream, seconds without a server before giving up
+LOOK_S: Final = 0.2  # longest delay of an interrupt
+SILENCE_S: Final = 3.0  # seconds without a match on a ladder before the reason is printed
+ASKS_S: Final = 30.0  # between checks for a new reason
+_PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to reconnect; the last one repeats
 
 
 def watch(
@@ -54,9 +54,9 @@ def watch(
     ca: Authority = None,
     as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each thing that happens.")] = False,
 ) -> None:
-    """Follow a match, or a ladder, as it is played; a spectator is told some seconds later than the bots.
+    """Follow a match, or a ladder, as it is played; spectators see it some seconds later than the bots.
 
-    Ctrl-C ends it. A stream that is lost is taken up again.
+    Ctrl-C ends it. A lost stream is opened again.
 
     Example: cutpurse match watch --ladder greed
     """
@@ -76,9 +76,9 @@ def watch(
             show(step, told.behind)
 
 
-# -- what is told
+# -- messages
 def _messages(league: League, request: ladder_pb2.WatchMatchRequest) -> Iterator[ladder_pb2.WatchMatchResponse]:
-    """What the server tells, through streams that are lost.  Raises what the league raises."""
+    """Yield the server's messages, and reconnect lost streams.  Raises what the calls of `League` raise."""
     has_begun, lost_at, tries = False, 0.0, 0
     while True:
         try:
@@ -98,11 +98,11 @@ def _messages(league: League, request: ladder_pb2.WatchMatchRequest) -> Iterator
 
 
 def _why_nothing_comes(league: League, ladder: str) -> str:
-    """What whoever follows a ladder is told between its matches; empty if the server does not say how it is there."""
+    """Return the reason why no match of a ladder is shown; empty if the server does not answer."""
     try:
         there = ladder_named(league, ladder)
     except CutpurseError:
-        return ""  # the stream itself comes to its end, or is taken up again
+        return ""  # the watch call itself ends or reconnects
     if there.is_frozen:
         since = local_time(there.defined.terms.frozen_ms)
         return f"ladder {ladder} is frozen since {since}: no match begins there any more"
@@ -111,10 +111,10 @@ def _why_nothing_comes(league: League, ladder: str) -> str:
 
 
 class _Told:
-    """What happens, read by a thread of its own, so that the server never waits for who looks at it."""
+    """The steps of the matches, read in a separate thread so that the server never waits for the display."""
 
     def __init__(self, steps: Iterator[Watched], why: Callable[[], str] | None = None) -> None:
-        """why: what is said where no match is told of for a while, unless the same was said before."""
+        """Start to read.  `why` returns a message to print after a time without a match; it is printed once."""
         self._why = why
         self._said = ""
         self._waiting: SimpleQueue[Watched | BaseException | None] = SimpleQueue()
@@ -122,14 +122,14 @@ class _Told:
 
     @property
     def behind(self) -> int:
-        """How many steps wait to be looked at."""
+        """The number of steps that wait to be shown."""
         return self._waiting.qsize()
 
     def _read(self, steps: Iterator[Watched]) -> None:
         try:
             for step in steps:
                 self._waiting.put(step)
-        except Exception as problem:  # raised where it is looked at
+        except Exception as problem:  # raised by the iterator
             self._waiting.put(problem)
         else:
             self._waiting.put(None)
@@ -137,7 +137,7 @@ class _Told:
     def __iter__(self) -> Iterator[Watched]:
         from cutpurse.sdk.watching import WatchEnd
 
-        asks_at: float | None = time.monotonic() + SILENCE_S  # None while a match is told of
+        asks_at: float | None = time.monotonic() + SILENCE_S  # None while a match is shown
         while True:
             try:
                 step = self._waiting.get(timeout=LOOK_S)  # without one, Ctrl-C waits too on some systems
@@ -161,7 +161,7 @@ class _Told:
 
 # -- for people
 class _Pictures:
-    """Shows what happened and the table."""
+    """A display of events and the table."""
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
@@ -207,7 +207,7 @@ def _over_lines(step: WatchEnd, names: tuple[str, ...]) -> list[str]:
 
 # -- for programs
 class _JsonLines:
-    """Writes a line of JSON for a match that begins or is over, and for each event."""
+    """An output of one line of JSON for each beginning and end of a match, and for each event."""
 
     def __call__(self, step: Watched, behind: int) -> None:
         from cutpurse.sdk.watching import WatchBegin, WatchEnd, WatchUpdate

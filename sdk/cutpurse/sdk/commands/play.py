@@ -1,4 +1,4 @@
-"""`cutpurse play`: local matches, watched or counted up, with bots and with a person."""
+"""`cutpurse play`: local matches with bots or a person, watched or summed up."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def play(
 
 
 def summary(played: LocalRun) -> dict[str, Any]:
-    """The document of --json."""
+    """Return the document of --json."""
     return {
         "game": played.game,
         "matches": played.matches,
@@ -159,7 +159,7 @@ def summary(played: LocalRun) -> dict[str, Any]:
 
 
 def result_lines(played: LocalRun) -> list[str]:
-    """Return a table of the bots, who was taken over, and how long it took."""
+    """Return lines with a table of the bots, takeovers, and the time."""
     rows = [(row.bot, row.first_places, row.mean_place, row.mean_score) for row in played.seats]
     some = format_count(played.matches, "match", "matches")
     rate = f", {played.decisions / played.seconds:,.0f} a second" if played.seconds > 0 else ""
@@ -178,22 +178,27 @@ def result_lines(played: LocalRun) -> list[str]:
 
 
 class _Deals(NamedTuple):
-    """What the matches of a run are played with; a row says it, so that any of them can be played again."""
+    """The parameters of the deals of a run; each row of --out has them, so that any match can be repeated."""
 
     game: str
-    settings: str  # those that differ from their defaults: "mode=single specials=rich"
+    settings: str  # changed settings: "mode=single specials=rich"
     seed: str
 
     def of(self, match: int) -> tuple[str, str, str, str]:
-        """Return game, settings, seed and key (hex) of a match of the run, counted from 0."""
+        """Return game, settings, seed and key (hex) of match number `match`, counted from 0."""
         return *self, match_key(self.seed, match).hex()
 
 
 class _ResultWriter:
-    """Counts matches, and writes them into the file of --out if there is one.  Use it as a context."""
+    """A counter of matches, which also writes them to the file of --out. Use it as a context manager."""
 
     def __init__(self, out: Path | None, bots: Sequence[BotMaker], record: Path | None, deals: _Deals) -> None:
-        """Raises UsageError for a name of another kind, or that of `record`, NotFound if there is no such folder."""
+        """Check the file.
+
+        Raises:
+            UsageError: If its suffix is unknown, or the file is also that of --record.
+            NotFound: If its folder does not exist.
+        """
         if out is not None and out.suffix not in KINDS:
             raise UsageError(f"--out {out}: the name must end with {' or '.join(KINDS)}")
         if out is not None and not out.parent.is_dir():
@@ -207,8 +212,8 @@ class _ResultWriter:
         self._csv = csv.writer(self._lines, lineterminator="") if out and out.suffix == ".csv" else None
 
     def add(self, match: LocalMatch) -> None:
-        """A match is over.  Raises CutpurseError if that cannot be written."""
-        if not self.matches:  # whatever else is wrong with the command was found before
+        """Count and write a finished match.  Raises CutpurseError if the file cannot be written."""
+        if not self.matches:  # opened late, so that a wrong command leaves the file alone
             self._begin()
         self.matches += 1
         for bot, maker in enumerate(self._bots if self._lines.path is not None else ()):
@@ -235,20 +240,20 @@ class _ResultWriter:
 
 
 class MatchPrinter:
-    """Shows each step of a match as a spectator sees it."""
+    """A display of each step of a match, as a spectator sees it."""
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
         self.match: Match | None = None
         self.told = 0
-        self.before: View | None = None  # the view before what is told next
+        self.before: View | None = None  # the view before the next events
 
     def __call__(self, match: Match) -> None:
-        """The match has gone on."""
+        """Show the new events of the match."""
         if match is not self.match:
             self.match, self.told, self.before = match, 0, None
         view = view_for(match, None, self.told, self.before)
         told = event_lines(view)
         self.told, self.before = len(match.game.log or ()), view.raw
-        if told or match.over:  # else a sealed answer: a spectator learns nothing of it yet
+        if told or match.over:  # else a simultaneous answer, which spectators do not see yet
             self.screen.show(told, render_table(view, match.seats))

@@ -42,7 +42,7 @@ JournalFile: TypeAlias = Annotated[
 
 @app.callback()
 def tournament() -> None:
-    """A fixed list of bots, a format, and a table at the end."""
+    """Run tournaments of a fixed list of bots."""
 
 
 @app.command()
@@ -219,7 +219,7 @@ def _lines(rows: Sequence[TournamentStanding], settled: Plan, played: Sequence[P
 
 
 def _against(settled: Plan, played: Sequence[PlayedBoard]) -> list[str]:
-    """How the challenger did against each."""
+    """Return the challenger's results against each other bot."""
     challenger, names = settled.tournament.format.challenger, [bot.name for bot in settled.tournament.bots]
     cells = []
     for one in head_to_head(played):

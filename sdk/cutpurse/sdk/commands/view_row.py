@@ -1,4 +1,4 @@
-"""A view in the documents of --json: as records write it, with each counter under its name."""
+"""A view in the documents of --json: as in records, with each counter under its name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["view_row"]
 
 
 def view_row(view: View) -> dict[str, Any]:
-    """Return a view for a JSON document. `seat_counters` has an object for each seat."""
+    """Return a view for a JSON document. `seat_counters` has an object per seat."""
     words = view.rules.words
     by_seat = zip(*view.seat_counters, strict=True) if view.seat_counters else ((),) * view.seats
     return {
