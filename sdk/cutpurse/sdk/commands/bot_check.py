@@ -61,10 +61,10 @@ def check(
     ca: Authority = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put a bot, in a process of its own, into every situation that a server can, and tell how it did.
+    """Test a bot, in its own process, in every situation that a server can cause.
 
-    A server pauses a version that was taken over in too many of its recent rated matches. With --lift it is told that
-    the bot passed.
+    A server pauses a version that was taken over in too many of its recent rated matches. With --lift the server is
+    informed when the bot has passed.
 
     Example: cutpurse bot check my_bot.py --game greed
     """

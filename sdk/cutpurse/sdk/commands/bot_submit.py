@@ -45,10 +45,10 @@ def submit(
     ca: Authority = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hand in a bot to a server that runs it, so that your own machine need not stay on.
+    """Submit a bot to a server that runs it, so that your own machine need not stay on.
 
-    The folder is packed without what .cutpurseignore names, built and checked there, and plays if it passes; exit code
-    3 if it does not. A version never changes: what is handed in anew has another version in bot.toml.
+    The folder is packed without the files in .cutpurseignore. The server builds and checks the bot; it plays if it
+    passes, otherwise the exit code is 3. A version never changes: a new submission needs a new version in bot.toml.
 
     Example: cutpurse bot submit my_bot --ladder greed
     """

@@ -59,7 +59,7 @@ def fetch(
     server: Server = None,
     ca: Authority = None,
 ) -> None:
-    """Get back an archive of yours, as it was handed in.
+    """Download one of your archives, as it was submitted.
 
     Example: cutpurse bot fetch my_bot:1
     """
@@ -106,7 +106,7 @@ def rollback(
     ca: Authority = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have a version play that was accepted before, in place of the one that plays now.
+    """Let an earlier accepted version play in place of the current one.
 
     Example: cutpurse bot rollback my_bot:1
     """

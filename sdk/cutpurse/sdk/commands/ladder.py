@@ -151,15 +151,15 @@ def rankings(
     db: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Who stands where on a ladder.
+    """Show the rankings of a ladder.
 
-    rating is how strong a bot is, with the interval that holds with a probability of 95 %; rank is the places that it
-    deserves with the same probability. Both are estimated from all results together, now and then. A bot with "-" for a
-    place is not placed yet: it has fewer than 4 rated boards, or its interval is still too wide. form is the places in
-    its last matches, the newest first.
+    rating is a bot's strength with its 95 % interval; rank is the range of places that it deserves with the same
+    probability. Both are estimated from all results together, from time to time. A bot with "-" for a place is not
+    placed yet: it has fewer than 4 rated boards, or its interval is still too wide. form is the places in its last
+    matches, the newest first.
 
-    With --class, which is the file of `cutpurse token create --from`, the sheet is one of marks: each row has the label
-    of its owner, and owners of the class that have no bot here have a row at the end.
+    With --class, the file of `cutpurse token create --from`, the sheet is one of marks: each row has the label of its
+    owner. Owners of the class without a bot on the ladder have a row at the end.
 
     Example: cutpurse ladder rankings greed --csv > greed.csv
 
@@ -239,11 +239,11 @@ def history(
     db: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """How the pairing skill of a bot changed, match by match, the newest first.
+    """Show how the pairing skill of a bot changed, match by match, the newest first.
 
-    Matchmaking goes by the pairing skill, which follows each match. The rating is estimated from all results together:
-    see `ladder rankings`; --json has its history too. With --why each line names the opponents, and how likely that
-    outcome was, ties counted half: what was not expected moves a pairing skill most.
+    Matchmaking uses the pairing skill, which changes with each match. The rating is estimated from all results
+    together: see `ladder rankings`; --json has its history too. With --why each line names the opponents, and how
+    likely that outcome was, ties counted half. Unexpected outcomes change a pairing skill most.
 
     Example: cutpurse ladder history greed ann/sneak --why
     """
@@ -293,7 +293,7 @@ def opponents(
     db: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """How a bot did against each other on a ladder: in how many matches it was ahead, level and behind.
+    """Show a bot's results against each opponent on a ladder: in how many matches it was ahead, level and behind.
 
     Example: cutpurse ladder opponents greed ann/sneak
     """

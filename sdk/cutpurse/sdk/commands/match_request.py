@@ -47,9 +47,9 @@ def request(
     ca: Authority = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have a match played by bots that are there; it is not rated. House bots take the seats that are left.
+    """Request an unrated match of bots that are online. House bots take the remaining seats.
 
-    It begins when each of its bots has a free table, or not at all after a minute. Without --wait its name is printed.
+    It begins when each of its bots has a free table, and is dropped after a minute. Without --wait its ID is printed.
 
     Example: cutpurse match request greed my_bot ann/sneak bob/thug:2 cid/fox --wait
     """
