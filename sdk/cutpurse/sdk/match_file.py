@@ -145,7 +145,7 @@ def read_matches(content: bytes | Iterable[bytes]) -> Iterator[FiledMatch]:
 
 
 def _lines(content: Iterable[bytes]) -> Iterator[str]:
-    """Yield the lines without their ends.  Raises RecordError for a line that is no text or ends with "\\r" alone."""
+    """Yield the lines without their ends.  Raises RecordError for a line that is no text or ends with a bare CR."""
     for at, line in enumerate(content, 1):
         try:
             text = line.decode()

@@ -164,9 +164,8 @@ async def connect(
 ) -> RunSummary:
     """Connect a bot to a server and play, within a running event loop.
 
-    Args:
-        bot: As the other arguments not listed here, see `run`.
-        on_opened: Called with each match whose deal was opened only after the match, when its board was finished.
+    Arguments are those of `run`. In addition, `on_opened` is called with each match whose deal was opened only after
+    its end.
 
     Raises:
         UsageError: For unknown names and impossible values.
