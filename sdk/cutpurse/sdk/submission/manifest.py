@@ -65,15 +65,15 @@ class ManifestKey:
 
 
 KEYS: Final = (
-    ManifestKey("name", "as the rankings show it: 1 to 32 of a-z, 0-9, `_`, `-` and `.`"),
-    ManifestKey("version", "another version is another entry in the rankings, and never means other bytes", '`"1"`'),
-    ManifestKey("games", "what it plays, a list", "every game"),
+    ManifestKey("name", "name in the rankings: 1 to 32 of a-z, 0-9, `_`, `-` and `.`"),
+    ManifestKey("version", "each version has its own ranking entry and never changes", '`"1"`'),
+    ManifestKey("games", "list of games to play", "every game"),
     ManifestKey("runtime", "`python`, `node` or `native`", '`"python"`'),
-    ManifestKey("run", "the command that starts it, word by word; it is run in the folder"),
-    ManifestKey("build", "a command that is run once before, in the folder, without a network", "none"),
+    ManifestKey("run", "list of words: the command that starts the bot, in its folder"),
+    ManifestKey("build", "list of words: a command to run once before, in the folder, without a network", "none"),
     ManifestKey("limits.memory_mb", "memory of all its processes together, 16 to 1,024 MiB", "256"),
-    ManifestKey("limits.tables", "it sits at so many tables at once, 1 to 64", "4"),
-    ManifestKey("files.ignore", "patterns of files that are not packed, as in `.cutpurseignore`", "none"),
+    ManifestKey("limits.tables", "maximum number of simultaneous matches, 1 to 64", "4"),
+    ManifestKey("files.ignore", "list of patterns of files not to pack, as in `.cutpurseignore`", "none"),
 )
 
 
