@@ -1,4 +1,4 @@
-"""What a hostile program is told about each of its attempts (`probes`), by groups, as docs/sandbox.md has them."""
+"""The answers that hostile programs get to their attempts (`probes`), by groups, as README.md lists them."""
 
 from __future__ import annotations
 
@@ -129,13 +129,13 @@ IN_CONTAINERS: Final = {
 }
 
 IN_WORDS: Final = {
-    "networks": "there are sockets of the family AF_UNIX only, and those of the host are not there, but for the one",
-    "what belongs to others": "nothing of it is there",
-    "other processes": "those of the host are not there; the first of the sandbox cannot be hurt, and none looked into",
+    "networks": "only sockets of the family AF_UNIX exist, and of the host's only the bot's own",
+    "what belongs to others": "none of it is there",
+    "other processes": "the host's are not there; the sandbox's first process can't be killed or read",
     "mounts": "not allowed",
-    "new namespaces": "not allowed, or as if the kernel did not know the call",
-    "the kernel": "not allowed, or as if the kernel did not know the call",
+    "new namespaces": "not allowed, or unknown to the kernel",
+    "the kernel": "not allowed, or unknown to the kernel",
     "rights": "it has none, and gets none",
-    "writing": "all is read-only, but for the scratch, and nothing leads out of that",
-    "devices": "there are null, zero, full, random, urandom and the like, and no others",
+    "writing": "everything is read-only except the scratch folder, and nothing leads out of it",
+    "devices": "only harmless ones: null, zero, full, random, urandom",
 }

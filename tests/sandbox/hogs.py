@@ -1,6 +1,6 @@
 """Hostile programs that take what they can get, or stay where they should not: what each does, and how it must end.
 
-`HOGS` is what docs/sandbox.md shows; the sources run inside, on Python without site-packages.
+`HOGS` is what tests/sandbox/README.md lists; the sources run inside, on Python without site-packages.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ BRIEF = ResourceLimits(wall_s=1.0)
 
 HOGS: dict[str, Hog] = {
     "fork bomb": Hog(
-        "a fork bomb: every process starts others for ever",
-        "no more than its processes are started; after some hundreds of refusals it is ended",
+        "fork bomb: every process keeps starting others",
+        "no more processes than allowed; it is stopped after some hundred refusals",
         """
         import os
         while True:
@@ -53,8 +53,8 @@ HOGS: dict[str, Hog] = {
         needs=("pids",),
     ),
     "thread bomb": Hog(
-        "threads without end",
-        "threads count as processes do",
+        "endless threads",
+        "threads count as processes",
         """
         import threading, time
         while True:
@@ -68,8 +68,8 @@ HOGS: dict[str, Hog] = {
         needs=("pids",),
     ),
     "memory hog": Hog(
-        "memory without end",
-        "it is ended when it wants more than its own; nobody else's is touched",
+        "endless memory",
+        "it is killed above its limit; no other program is affected",
         """
         held = []
         while True:
@@ -80,8 +80,8 @@ HOGS: dict[str, Hog] = {
         needs=("memory",),
     ),
     "memory of many": Hog(
-        "memory without end, by many small processes",
-        "all of them have one limit together",
+        "endless memory, in many small processes",
+        "they share one limit",
         """
         import os
         for _ in range(12):
@@ -96,8 +96,8 @@ HOGS: dict[str, Hog] = {
         needs=("memory",),
     ),
     "memory files": Hog(
-        "memory without end, in files of memory (memfd)",
-        "it counts as its memory",
+        "endless memory, in memory files (memfd)",
+        "it counts as memory",
         """
         import os
         held = []
@@ -111,8 +111,8 @@ HOGS: dict[str, Hog] = {
         needs=("memory",),
     ),
     "disk filler": Hog(
-        "its scratch filled up",
-        "the scratch is of limited size, in memory: no space is left there, and nowhere else is any written",
+        "a full scratch folder",
+        "the scratch folder has a fixed size in memory; it can write nowhere else",
         """
         import errno
         try:
@@ -128,8 +128,8 @@ HOGS: dict[str, Hog] = {
         said="ENOSPC",
     ),
     "shared memory filler": Hog(
-        "/dev/shm filled up",
-        "that is of limited size, too",
+        "a full /dev/shm",
+        "it has a fixed size too",
         """
         import errno
         try:
@@ -144,8 +144,8 @@ HOGS: dict[str, Hog] = {
         said="ENOSPC",
     ),
     "huge file": Hog(
-        "one file of a terabyte, empty",
-        "no file is larger than the limit",
+        "one empty file of a terabyte",
+        "files have a size limit",
         """
         import errno
         try:
@@ -159,8 +159,8 @@ HOGS: dict[str, Hog] = {
         said="EFBIG",
     ),
     "inodes": Hog(
-        "files without end, all empty",
-        "what the system needs for them counts as its memory",
+        "endless empty files",
+        "what the kernel needs for them counts as memory",
         """
         number = 0
         while True:
@@ -172,8 +172,8 @@ HOGS: dict[str, Hog] = {
         needs=("memory",),
     ),
     "open files": Hog(
-        "files opened without end",
-        "no more than its limit are open at once",
+        "endless open files",
+        "the number of open files is limited",
         """
         import errno
         held = []
@@ -188,8 +188,8 @@ HOGS: dict[str, Hog] = {
         said="EMFILE True",
     ),
     "pipes": Hog(
-        "pipes filled up, as many and as large as can be had",
-        "what is in them counts as its memory, and is small",
+        "full pipes, as many and as large as possible",
+        "their contents count as memory, and are small",
         """
         import errno, fcntl, os
         held = []
@@ -214,8 +214,8 @@ HOGS: dict[str, Hog] = {
         SMALL,
     ),
     "busy loop": Hog(
-        "a loop without end, on many processes at once",
-        "all of them have the share of one program; what it may use in all ends it",
+        "endless loops in many processes",
+        "they share the CPU of one program, up to its total",
         """
         import os
         for _ in range(8):
@@ -228,8 +228,8 @@ HOGS: dict[str, Hog] = {
         SECOND,
     ),
     "endless output": Hog(
-        "output without end",
-        "so much a second is kept, the newest; what is more is left out, and waits for 5 ms a MiB at most",
+        "endless output",
+        "the newest output is stored, up to a rate; the rest is dropped",
         """
         import os
         while True:
@@ -240,8 +240,8 @@ HOGS: dict[str, Hog] = {
         said="bytes left out",
     ),
     "terminal escapes": Hog(
-        "output that writes over a terminal",
-        "it is shown as what it is",
+        "output with terminal control codes",
+        "control codes are escaped",
         r"""
         print("\x1b[2J\x1b]0;owned\x07\x1b[31m\u202e\x9b5n\r\b")
         """,
@@ -250,8 +250,8 @@ HOGS: dict[str, Hog] = {
         said="\\x1b[2J\\x1b]0;owned\\x07\\x1b[31m\\u202e\\x9b5n\\x0d\\x08\n",
     ),
     "closed outputs": Hog(
-        "its outputs closed, and on it goes",
-        "it is held to its limits all the same",
+        "running on with closed outputs",
+        "the limits still apply",
         """
         import os, signal
         os.write(1, b"last words")
@@ -264,22 +264,22 @@ HOGS: dict[str, Hog] = {
         said="last words",
     ),
     "asleep": Hog(
-        "nothing, for ever",
-        "where there is a time for it, that ends it; a bot that does not answer loses by the match's own clock",
+        "waiting without end",
+        "a time limit stops it, if it has one; a silent bot loses by its clock",
         "import signal; signal.pause()",
         ("time",),
         BRIEF,
     ),
     "stopped by itself": Hog(
-        "itself stopped (SIGSTOP), so that it cannot be asked to end",
-        "it is not asked",
+        "stopping itself (SIGSTOP), so that it can't be asked to exit",
+        "it is killed",
         "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
         ("time",),
         BRIEF,
     ),
     "deaf to signals": Hog(
-        "every signal ignored",
-        "the last one cannot be",
+        "ignoring every signal",
+        "SIGKILL can't be ignored",
         """
         import signal
         for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
@@ -291,8 +291,8 @@ HOGS: dict[str, Hog] = {
         BRIEF,
     ),
     "all of them killed": Hog(
-        "every process killed that it may",
-        "those are its own",
+        "killing every process it can",
+        "it reaches only its own",
         """
         import os, time
         if os.fork() == 0:
@@ -306,8 +306,8 @@ HOGS: dict[str, Hog] = {
         said="now",
     ),
     "daemons": Hog(
-        "daemons left behind (forked twice, in sessions of their own, deaf)",
-        "they are gone when it is",
+        "leaving daemons behind (double fork, own session, ignoring signals)",
+        "they end with it",
         """
         import os, signal, time
         for _ in range(5):
@@ -325,15 +325,15 @@ HOGS: dict[str, Hog] = {
         said="gone",
     ),
     "crash": Hog(
-        "memory read that is not there",
-        "it falls, alone",
+        "reading invalid memory",
+        "only that program crashes",
         "import ctypes; ctypes.string_at(0)",
         ("signal",),
         SMALL,
     ),
     "build that fills the disk": Hog(
-        "files without end from a build step, which may write into its folder",
-        "its folder is looked at four times a second; what grows beyond the limit is ended",
+        "endless files from a build step, which may write to its folder",
+        "its folder is measured four times a second; above the limit it is killed",
         """
         number = 0
         while True:
@@ -347,7 +347,7 @@ HOGS: dict[str, Hog] = {
     ),
     "build of many files": Hog(
         "a hundred thousand empty files from a build step",
-        "their number is limited, too",
+        "their number is limited too",
         """
         for number in range(100_000):
             open(f"empty{number}", "w").close()
@@ -358,8 +358,8 @@ HOGS: dict[str, Hog] = {
         is_build=True,
     ),
     "build that digs": Hog(
-        "folders in folders from a build step, deeper than a path can be long",
-        "what cannot be looked through is too much",
+        "nested folders from a build step, deeper than the longest path",
+        "what can't be measured counts as too much",
         """
         import os, signal
         for _ in range(30):  # deeper than a path can be long

@@ -1,6 +1,6 @@
 """Hostile programs, each tried in a real sandbox, beside a bot that means well and keeps answering.
 
-docs/sandbox.md tells what is tried here and what comes of it: renewed by
+README.md in this folder lists what is tried and what happens. Renew it with
 `pytest tests/sandbox/test_hostile.py --update-pages`.
 """
 
@@ -31,7 +31,7 @@ from tests.sandbox.hogs import HOGS
 from tests.sandbox.trying import Bench, runner_or_skip
 from tests.server.test_children import wait_until_gone
 
-PAGE: Final = CHECKOUT / "docs" / "sandbox.md"
+PAGE: Final = CHECKOUT / "tests" / "sandbox" / "README.md"
 ANSWER_S: Final = 20.0  # for an answer of the neighbour; its share is small, and this machine may be busy
 CALL: Final = re.compile(r'call\("(\w+)"')
 
@@ -179,8 +179,8 @@ def test_the_page_says_what_was_tried_and_what_comes_of_it(pytestconfig: pytest.
     attempts = [f"| {group} | {', '.join(names)} | {IN_WORDS[group]} |\n" for group, names in GROUPS.items()]
     hogs = [f"| {hog.tries} | {hog.happens} | {' or '.join(hog.causes)} |\n" for hog in HOGS.values()]
     shown = {
-        "attempts": "| what | tried | what comes of it |\n|---|---|---|\n" + "".join(attempts),
-        "hogs": "| it takes, or does | what comes of it | cause |\n|---|---|---|\n" + "".join(hogs),
+        "attempts": "| area | attempts | result |\n|---|---|---|\n" + "".join(attempts),
+        "hogs": "| program | result | cause |\n|---|---|---|\n" + "".join(hogs),
     }
     text = PAGE.read_text(encoding="utf-8")
     if pytestconfig.getoption("--update-pages"):

@@ -3,8 +3,8 @@
 A program sees the system's /usr, the runtimes it was given, its folder, its scratch, and one socket; no network, no
 other process, no device but the harmless ones, nothing of /etc, /home, /sys. It has no rights beyond those of nobody
 and can get none, makes system calls of a list only (`seccomp`), and is limited by a control group where there is one,
-else by limits of each process. All of it ends with the server, in whichever way that ends. docs/sandbox.md tells what
-was tried against it.
+else by limits of each process. All of it ends with the server, in whichever way that ends. tests/sandbox/README.md
+lists what was tried against it.
 """
 
 from __future__ import annotations
