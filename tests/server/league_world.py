@@ -31,7 +31,7 @@ __all__ = ["CALLS", "NEEDS", "OWNERS", "SECRETS", "LeagueWorld", "at_secret_tabl
 
 SERVICE: Final = ladder_pb2.DESCRIPTOR.services_by_name["LadderService"]
 CALLS: Final = [method.name for method in SERVICE.methods]
-NEEDS: Final = {  # scopes by method, of which a call needs one; other methods need none
+NEEDS: Final = {  # a call of the method needs one of these scopes; other methods need none
     "CreateLadder": ("admin",),
     "ChangeLadder": ("admin",),
     "DeleteLadder": ("admin",),

@@ -79,7 +79,7 @@ class Author:
         return await self.ask(lambda calls: calls.submit(packed, ladders))
 
     async def until(self, bot: str, version: str, *states: str) -> submission_pb2.SubmissionShown:
-        """Wait until the submission is in one of these states, of which one can be "running"; return it."""
+        """Wait until the submission is in one of these states, which can include "running"; return it."""
         async for _ in looks():
             shown = await self.ask(lambda calls: calls.one(bot, version))
             if state(shown) in states or (shown.is_running and "running" in states):

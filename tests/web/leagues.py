@@ -101,15 +101,15 @@ class _Prompt(Ledger):
     """A ledger that waits for its answers, so that the timing of its thread does not change the matches."""
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
-        """Return a finished future."""
+        """Load the ratings of a bot; return a finished future."""
         return _done(super().standings(player))
 
     def announce(self, match: MatchAnnouncement) -> Future[None]:
-        """Return a finished future."""
+        """Store an announcement; return a finished future."""
         return _done(super().announce(match))
 
     def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
-        """Return a finished future."""
+        """Store a result; return a finished future."""
         return _done(super().submit(result))
 
 

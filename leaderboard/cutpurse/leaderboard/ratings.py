@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 
 from cutpurse.leaderboard.free_for_all import Numbers, rate_in_order
 
-with warnings.catch_warnings():  # trueskill 0.4.5 has a docstring with "\ ", of which Python 3.12 warns
+with warnings.catch_warnings():  # Python 3.12 warns of "\ " in a docstring of trueskill 0.4.5
     warnings.simplefilter("ignore")
     import trueskill  # type: ignore[import-untyped]
 
