@@ -1,8 +1,8 @@
 """The command `python -m benchmarks.ladder.estimated`: how accurate estimates from all results are.
 
 It simulates ladders of bots with known strength. The figures are the share of true skills within their 95 % intervals,
-the share of true places of placed bots within theirs, the width of both, and the accuracy of the shown order. The same
-figures are given for the pairing skill, mu +- 1.96 sigma with TrueSkill's defaults.
+and of the true places of placed bots within theirs. Others are the width of both, and the accuracy of the shown order.
+The same figures are given for the pairing skill, mu +- 1.96 sigma with TrueSkill's defaults.
 
 A linear function through the mean maps skills to the scale of ratings. Its slope comes from a season of a thousand
 games per bot, with other bots.

@@ -6,9 +6,9 @@ A line is a time in seconds and an action, and after an arrow the result:
     0.000 hand 0#0
     1.150 answer 0#0 1  -> accepted
 
-`0#2` is decision 2 of seat 0, and the 1 after it is the index of an option. `opened` lists new decisions, `left 0` is
-the base time and time bank of seat 0, `next` the time of the next `tick`, `tick` lists what it closed, and `asked` what
-is open.
+`0#2` is decision 2 of seat 0, and the 1 after it is the index of an option. `opened` lists new decisions, and `asked`
+all open ones. `left 0` is the base time and time bank of seat 0. `next` is the time of the next `tick`, and `tick`
+lists the decisions it closed.
 """
 
 from __future__ import annotations

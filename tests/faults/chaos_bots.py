@@ -2,9 +2,9 @@
 
     python -m tests.faults.chaos_bots BOOK LEAST_MS MOST_MS TABLES ADDRESS NAME...
 
-Each bot connects to ADDRESS, in which `{}` stands for its name. The log BOOK gets a line for each match that begins,
-for each decision (`asked` and `answered` are times of the system's monotonic clock), for each match that is over, and
-for a bot that stopped, which none should. A paused bot tries again until it is admitted.
+Each bot connects to ADDRESS, in which `{}` stands for its name. The log BOOK gets a line for the begin and the end of
+each match, and for each decision, with `asked` and `answered` by the system's monotonic clock. A line for a bot that
+stopped is an error. A paused bot tries again until it is admitted.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@
 `attackers.py` is a process with its own address, and another attacker is a submitted bot. Every ten minutes the server
 is stopped for ten seconds, while the page is polled.
 
-A line for every five minutes has the resources of server and page, the size of the log, and the waits of honest bots,
-newcomers and readers, except while the server was stopped. At the end come the slopes over the second half. The exit
-code is 0, or 1 with a list of errors.
+A line for every five minutes has the resources of server and page, and the size of the log. It also has the waits of
+honest bots, newcomers and readers, except while the server was stopped. At the end come the slopes over the second
+half. The exit code is 0, or 1 with a list of errors.
 """
 
 from __future__ import annotations

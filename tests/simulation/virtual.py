@@ -1,8 +1,8 @@
 """Virtual time: a clock, a queue of events, and an event loop, with an order that depends on the seed.
 
 `Course` is the only clock, and the queue of all events outside of the server. `VirtualLoop` is an event loop for the
-server's own coroutines. It runs one handle at a time, a random one of those that are ready, so that the server cannot
-depend on an order that asyncio does not guarantee. Neither knows a server, a bot or a fault.
+server's own coroutines. It runs the ready handles one at a time in random order, so that the server cannot depend on
+an order that asyncio does not guarantee. Neither knows a server, a bot or a fault.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The watch sees the bytes of every call, all matches, and the contents of the disk, and does not trust the server's own
 records. Its time is `effective`, which excludes the server's stalls. `books.py` has its records. `deciding.py` checks
-how decisions are asked and closed, `reading.py` records what the server has read, `telling.py` and `ends.py` check what
-it writes, and `kept.py` checks the disk at the end.
+how decisions are asked and closed. `reading.py` records what the server has read, and `telling.py` and `ends.py` check
+what it writes. `kept.py` checks the disk at the end.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The factor graph of a free-for-all is a chain: the players in the order of their places, and a gap between each two
 neighbours. This module sends the same messages as the package, and does the same arithmetic in the same order. So the
 results have the same bits, and each can recompute a ledger that the other rated. This is why `x**2` is written exactly
-where the package has it, why a value first loses its old message and then gets the new one, and why `erfc` is the
-package's own, which is accurate to seven digits.
+where the package has it, and why a value first loses its old message and then gets the new one. It is also why `erfc`
+is the package's own, which is accurate to seven digits.
 
 Where the precision of floats is not enough, it raises as the package does. It knows only three numbers of the settings.
 

@@ -12,7 +12,7 @@ wait, and many results share the cost of a commit. There are no timers.
 
 A submitted result cannot be withdrawn: cancelling its future does nothing. The writing thread runs the callbacks of
 futures, so they must not wait for it. If the database fails (a full disk, a lock that is not released), the future has
-a StoreError, nothing was stored, and the result may be submitted again. The next write uses a new connection, so
+a StoreError. Then nothing was stored, and the result may be submitted again. The next write uses a new connection, so
 writing continues once the problem is solved. After a failed commit the store checks whether the results are stored.
 Only if that fails too, the StoreError is an Unsure.
 
@@ -343,9 +343,9 @@ class Store(Readings):
     def submit(self, result: CompletedMatch) -> Future[Stored]:
         """Store and rate a result; the future is done after the commit.
 
-        If the match is stored already, nothing changes and the first answer is repeated. The future may have an
-        InvalidEntry (no such ladder or version, another number of seats, a board that is full, a deal that differs
-        from the announced one) or a StoreError. After an Unsure, the result may be stored nevertheless.
+        If the match is stored already, nothing changes and the first answer is repeated. The future may have a
+        StoreError; after an Unsure, the result may be stored nevertheless. It may have an InvalidEntry: no such ladder
+        or version, another number of seats, a full board, or a deal that differs from the announced one.
 
         Raises:
             StoreError: If the store is closed.
