@@ -1,9 +1,9 @@
-"""`make bench`: what the engine and the arena do in a second; what readers of a leaderboard wait for; and rating.
+"""The command `make bench`: the speed of the engine, the arena, the leaderboard's queries, and ratings.
 
-The engine is measured beside other engines (`engine_part`), the arena beside bare messages over the same library
-(`arena`); everything of both is a process of its own, and this one only asks, waits and prints. The leaderboard is
-asked here (`queries`), beside the same counted from all seats, and its ratings are computed here (`ratings`), beside
-the package `trueskill`.
+The engine is compared with other engines (`engine_bench`), and the arena with bare messages over the same library
+(`arena`). Both run in other processes, and this process only sends requests, waits and prints. Queries of the
+leaderboard run in this process and are compared with counting all seats (`queries`). Ratings also run here and are
+compared with the package `trueskill` (`ratings`).
 """
 
 import argparse
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a script, it finds what lies beside it
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a script finds its neighbours
 from benchmarks import engine_bench
 from benchmarks import ratings as ratings_part
 from benchmarks.arena import arena_bench as arena_part
@@ -77,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measure, print.  Raises UnknownGame and WorkerFailed."""
+    """Measure and print.  Raises UnknownGame and WorkerFailed."""
     engine = arena = queries = ratings = None
     if options.only in (None, "engine"):
         engine = engine_bench.measure(
@@ -130,9 +130,9 @@ def interrupted(_number: int, _frame: object) -> NoReturn:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the bench: 0 done, 1 a worker of ours failed, 2 usage, 130 interrupted."""
+    """Run the bench; return 0, 1 if one of our workers failed, 2 for a usage error, or 130 for an interrupt."""
     options = parser().parse_args(arguments)
-    before = signal.signal(signal.SIGTERM, interrupted)  # so that it ends its processes then too
+    before = signal.signal(signal.SIGTERM, interrupted)  # so that SIGTERM ends the worker processes too
     try:
         run(options)
     except engine_bench.UnknownGame as error:

@@ -1,7 +1,8 @@
-"""The worker that measures our own engine: random playouts of every game, and what a fork, a save and a load cost.
+"""The worker that measures our engine: random playouts of every game, and the time of a fork, a save and a load.
 
-Four seats, default settings.  It drives the games as anyone does and knows no rule.  A decision is one seat's options,
-a random one of them, and choosing it; those with a single option (the driver's PASS) take time too but are not `free`.
+All games have four seats and default settings. The worker uses the public interface and knows no rules. A decision
+consists of listing a seat's options, choosing one at random, and applying it. Decisions with a single option (PASS)
+take time too, but are not counted as `free`.
 """
 
 import importlib.metadata
@@ -20,12 +21,12 @@ __all__ = ["main"]
 
 SEATS = 4
 SEED = 1
-POSITIONS = 64  # as many as a fork, a save and a load are measured at
-EVERY = 8  # of so many decisions, one gives a position
+POSITIONS = 64  # positions at which a fork, a save and a load are measured
+EVERY = 8  # one decision in this many gives a position
 
 
 def playouts(name: str, seconds: float) -> Sample:
-    """Random playouts of one game, nothing looked at."""
+    """Measure random playouts of one game without views."""
     chance = random.random
     new_game = GAMES[name].new
     done = free = 0
@@ -45,7 +46,7 @@ def playouts(name: str, seconds: float) -> Sample:
 
 
 def playouts_with_a_look(name: str, seconds: float) -> Sample:
-    """The same, and whoever decides is given the view of the seat first, even where there is but one option."""
+    """Measure random playouts in which each decision builds the seat's view first, even with one option."""
     chance = random.random
     new_game = GAMES[name].new
     done = free = 0
@@ -67,7 +68,7 @@ def playouts_with_a_look(name: str, seconds: float) -> Sample:
 
 @cache
 def positions(name: str) -> list[Game]:
-    """Positions from all along random playouts, the same each time."""
+    """Collect positions from random playouts, the same at each call."""
     dice = random.Random(SEED)
     found: list[Game] = []
     while True:
@@ -82,12 +83,12 @@ def positions(name: str) -> list[Game]:
 
 @cache
 def saved_positions(name: str) -> list[dict[str, object]]:
-    """The same positions as they come back from a file."""
+    """Return the same positions, saved and parsed from JSON."""
     return [json.loads(json.dumps(game.save())) for game in positions(name)]
 
 
 def calls(prepare: Callable[[], list[Callable[[], object]]], seconds: float) -> Sample:
-    """How often these can be called, all of them in turn."""
+    """Measure how often the prepared functions can be called, all in turn."""
     each = prepare()
     done = 0
     watch = Stopwatch(seconds)

@@ -1,9 +1,9 @@
 """The engine's part of the bench: our playouts beside those of other engines, measured in turn.
 
-Worker processes, ours and the peers', are asked in turn, row after row, round after round, so that a slow spell of the
-machine falls on all alike.  The peers live in an environment of their own, `.peers/`, made here by pip from
-`benchmarks/peers.lock`; where that fails, only our own rows are measured.  So does our compiled build, in `.compiled/`,
-which `make compiled` makes.
+Worker processes, ours and the peers', measure in turn, row after row, round after round, so that a slow period of the
+machine affects all equally. The peers have their own environment, `.peers/`, which pip installs here from
+`benchmarks/peers.lock`. If that fails, only our own rows are measured. Our compiled build has its own environment too,
+`.compiled/`, made by `make compiled`.
 """
 
 import hashlib
@@ -29,21 +29,21 @@ PEERS = ROOT / ".peers"
 LOCK = ROOT / "benchmarks" / "peers.lock"
 COMPILED = ROOT / ".compiled" / "bin" / "python"
 WARM_UP_S = 0.2
-COST_SHARE = 0.25  # of a row's seconds, for rows that repeat one call: they are steady sooner
+COST_SHARE = 0.25  # share of a row's seconds for rows that repeat one call, which are steady sooner
 
 Say = Callable[[str], None]
 
 
 class UnknownGame(Exception):
-    """A game was asked for that there is not; names those that there are."""
+    """The error for an unknown game; it names the known ones."""
 
 
 @dataclass(frozen=True)
 class EngineFigures:
-    """What was measured."""
+    """The measured figures."""
 
     rounds: Sequence[Round]
-    seconds: float  # of the CPU, a row
+    seconds: float  # CPU seconds per row
     load: Sequence[float]  # load average before each round
     games: Sequence[str]
     all_games: int
@@ -51,21 +51,21 @@ class EngineFigures:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The options of this part alone."""
+    """Add the options of this part."""
     group = parser.add_argument_group("engine")
     group.add_argument("--games", metavar="A,B", help="only these of our games")
     group.add_argument("--no-peers", action="store_true", help="only our own rows")
 
 
 def peers_python(say: Say) -> Path | None:
-    """The interpreter of `.peers/`, made if it is not there or no longer fits; None, saying why, if that fails."""
+    """Return the interpreter of `.peers/`, installing it if missing or outdated; report and return None on failure."""
     python = PEERS / "bin" / "python"
     stamp = PEERS / "made_from"
     wanted = f"Python {platform.python_version()}, lock {hashlib.sha256(LOCK.read_bytes()).hexdigest()}"
     if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return python
     say(f"making {PEERS.name}/ (once)")
-    # Wheels only for what takes an hour to build; rlcard is published as source only.
+    # Only wheels for packages that take an hour to build; rlcard is published as source only.
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "-q", "install", "--require-hashes"]
     what = ["--only-binary", "open-spiel,numpy,scipy", "-r", str(LOCK)]
     try:
@@ -95,7 +95,7 @@ def start_peers(say: Say) -> Worker | None:
 
 
 def start_compiled(say: Say) -> Worker | None:
-    """Our compiled build; None, saying so, where it was not made."""
+    """Start the worker of our compiled build; report and return None if there is none."""
     if not COMPILED.exists():
         say("there is no compiled build to measure; `make compiled` makes one")
         return None
@@ -112,7 +112,7 @@ def start_compiled(say: Say) -> Worker | None:
 
 
 def measure_rows(rows: Mapping[str, Worker], rounds: int, seconds: float, say: Say) -> tuple[list[Round], list[float]]:
-    """All rows once to warm up, then in turn, `rounds` times; and the machine's load average before each round."""
+    """Measure all rows in turn for `rounds` rounds after a warm-up; return them with the load average before each."""
 
     def one_round(seconds: float) -> dict[str, Sample]:
         return {
@@ -132,7 +132,19 @@ def measure_rows(rows: Mapping[str, Worker], rounds: int, seconds: float, say: S
 
 
 def measure(games: str | None, with_peers: bool, rounds: int, seconds: float, say: Say) -> EngineFigures:
-    """Measure all of it; `games`: names with commas, else all.  Raises UnknownGame, and WorkerFailed of our own."""
+    """Measure the engine.
+
+    Args:
+        games: Names separated by commas, None for all games.
+        with_peers: Measure the peers too.
+        rounds: Number of rounds.
+        seconds: CPU seconds per row.
+        say: Prints progress.
+
+    Raises:
+        UnknownGame: If there is no such game.
+        WorkerFailed: If our own worker fails.
+    """
     with ExitStack() as stack:
         ours = stack.enter_context(Worker(Path(sys.executable), "benchmarks.engine"))
         all_games = [row.split("/")[1] for row in ours.rows if row.count("/") == 1]
@@ -156,7 +168,7 @@ def measure(games: str | None, with_peers: bool, rounds: int, seconds: float, sa
 
 
 def lines(found: EngineFigures) -> list[str]:
-    """All that is shown of the figures, line by line."""
+    """Format the figures as lines."""
     loads = " ".join(f"{value:.2f}" for value in found.load)
     return [
         f"{len(found.rounds)} rounds, {found.seconds:g} CPU s a row, medians; load average before each: {loads}",
@@ -166,7 +178,7 @@ def lines(found: EngineFigures) -> list[str]:
 
 
 def document(found: EngineFigures) -> dict[str, object]:
-    """All that was measured, JSON-able."""
+    """Return the figures as JSON-compatible values."""
     rounds, games = found.rounds, found.games
     return {
         "cpu_seconds_a_row": found.seconds,

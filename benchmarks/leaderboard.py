@@ -1,10 +1,10 @@
-"""What the leaderboard does in a second: matches stored and rated, and what readers wait for at a hundred thousand.
+"""The speed of the leaderboard: matches stored and rated per second, and the latency of queries.
 
     .venv/bin/python benchmarks/leaderboard.py [--matches 100000] [--folder DIR]
 
-A match has four seats, of 200 versions, and a record of 10 KB; a result is handed in whenever fewer than 512 wait.
-Rates are by the clock, beside those by the CPU seconds of the process; a query is the median of 200, in CPU time. The
-file is made in a temporary folder of DIR, which decides how long a commit takes.
+A match has four seats, of 200 versions, and a record of 10 KB. At most 512 results wait at once. Rates are per second
+of wall time and per CPU second of the process. The figure of a query is the median of 200, in CPU time. The database is
+created in a temporary folder of DIR, whose disk determines the time of a commit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ RATING = TrueSkill(draw_probability=0.05)
 
 
 def record(rng: random.Random) -> str:
-    """Words as in a real record: choices of a few verbs with a few fields."""
+    """Return a text similar to a real record: choices of a few verbs with a few fields."""
     parts = []
     size = 0
     while size < RECORD_BYTES:
@@ -50,7 +50,7 @@ def record(rng: random.Random) -> str:
 
 
 def results(count: int, versions: list[int]) -> list[Callable[[], CompletedMatch]]:
-    """So many results, each made when it is wanted."""
+    """Return `count` functions that each create a result."""
     rng = random.Random(5)
     records = [record(rng) for _ in range(50)]
     now = datetime(2026, 11, 21, tzinfo=UTC)
@@ -70,7 +70,7 @@ def results(count: int, versions: list[int]) -> list[Callable[[], CompletedMatch
 
 
 def fill(store: Store, count: int) -> tuple[float, float]:
-    """Hand in so many results; the seconds it took, by the clock and of the CPU."""
+    """Submit `count` results; return the seconds of wall time and of CPU time."""
     versions = [store.ensure_version(f"owner {n % 50}", f"bot {n}", "1") for n in range(VERSIONS)]
     makers = results(count, versions)
     waiting: deque[Future[Stored]] = deque()
@@ -85,7 +85,7 @@ def fill(store: Store, count: int) -> tuple[float, float]:
 
 
 def one_at_a_time(store: Store, count: int) -> float:
-    """Seconds that one result takes by the clock when nobody else hands in any: the median."""
+    """Return the median of the seconds that a single result takes."""
     versions = [store.ensure_version("owner 0", f"late {n}", "1") for n in range(8)]
     makers = results(count, versions)
     took = []
@@ -99,7 +99,7 @@ def one_at_a_time(store: Store, count: int) -> float:
 
 
 def median_ms(ask: Callable[[], object], times: int = 200) -> float:
-    """What a query costs, in CPU milliseconds."""
+    """Return the median CPU milliseconds of a query."""
     took = []
     for _ in range(times):
         begin = time.process_time()

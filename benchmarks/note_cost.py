@@ -1,10 +1,10 @@
-"""What notes cost: a server and two bots in one process, without a network, CPU microseconds and bytes an answer.
+"""The cost of notes in CPU microseconds and bytes per answer: a server and two bots in one process, without a network.
 
     python -m benchmarks.note_cost [--rounds 7] [--seconds 1.0]
 
-Both ends are the product's own: lobby, tables and links of the server, sessions and lanes of the SDK. So an answer here
-is all that is done for it but for gRPC. The rows are measured in turn, round after round; each ratio is the median of
-those within a round.
+Both ends are the real ones: lobby, matches and links of the server, sessions and lanes of the SDK. So an answer here
+includes everything but gRPC. The rows are measured in turn, round after round. A ratio is the median of the ratios
+within each round.
 """
 
 import argparse
@@ -37,12 +37,12 @@ __all__ = ["main"]
 
 TEXT: Final = "expects 4.125 points from the third option, 3.875 from others"
 GAME: Final = "greed"
-WITHOUT: Final = ("agenda",)  # the features of a bot that does not know notes
+WITHOUT: Final = ("agenda",)  # the features of a bot without notes
 LIMITS: Final = ServerLimits(envelopes_per_second=1_000_000, envelopes_at_once=1_000_000)
 
 
 class Silent:
-    """Takes the first option."""
+    """A bot that takes the first option."""
 
     reads_events = False
 
@@ -51,7 +51,7 @@ class Silent:
 
 
 class Notes(Silent):
-    """Says a line about each decision."""
+    """A bot that attaches a note to each decision."""
 
     def choose(self, view: object, decision: Any) -> int:
         decision.note(TEXT)
@@ -59,7 +59,7 @@ class Notes(Silent):
 
 
 class Prints(Silent):
-    """Prints a line at each decision."""
+    """A bot that prints a line at each decision."""
 
     def choose(self, view: object, decision: Any) -> int:
         sys.stdout.write(TEXT + "\n")
@@ -67,7 +67,7 @@ class Prints(Silent):
 
 
 class Nothing:
-    """A log, and a stream, that keep nothing."""
+    """A log and a stream that drop everything."""
 
     def info(self, event: str, **facts: Any) -> None:
         pass
@@ -89,7 +89,7 @@ class Peer:
     bytes: int = 0
 
     def turn(self, now: float) -> bool:
-        """Carry one envelope each way; whether there was any."""
+        """Carry one envelope each way; return whether there was any."""
         envelope = self.link.next_envelope(now)
         if envelope is None:
             return False
@@ -115,10 +115,10 @@ class Row:
 
 @dataclass
 class Measured:
-    """What one round of a row gave."""
+    """The result of one round of a row."""
 
-    us: float  # CPU microseconds an answer, both ends and the match together
-    bytes: float  # of envelopes from the bots, an answer
+    us: float  # CPU microseconds per answer, of both ends and the match together
+    bytes: float  # bytes of envelopes from the bots per answer
 
 
 ROWS: Final = (
@@ -130,17 +130,17 @@ ROWS: Final = (
 
 
 async def play(row: Row, seconds: float) -> Measured:
-    """Two such bots, at four tables, for so long."""
+    """Play with two bots of this row at four tables for `seconds` CPU seconds."""
     sdk: Any = sdk_session
     before = sdk.FEATURES
-    sdk.FEATURES = row.features  # what a bot without notes says
+    sdk.FEATURES = row.features  # a bot's hello names its features
     log: Any = Nothing()
     ladders = [Ladder("it", GAME, 2)]
     lobby = Lobby(ladders, Taken(), entropy=secrets.token_bytes, utc=lambda: datetime.now(UTC), log=log)
     sessions = Sessions(lobby, LIMITS, "bench", secrets.token_bytes)
     try:
         peers = [_peer(name, row, sessions) for name in ("ann", "bob")]
-        _go_on(lobby, peers, lambda: min(peer.answers for peer in peers) > 2_000)  # it is warm, and proven quick
+        _go_on(lobby, peers, lambda: min(peer.answers for peer in peers) > 2_000)  # until the bots count as fast
         had = [(peer.answers, peer.bytes) for peer in peers]
         began = time.process_time()
         _go_on(lobby, peers, lambda: time.process_time() - began > seconds)
@@ -176,7 +176,7 @@ def _peer(name: str, row: Row, sessions: Sessions) -> Peer:
 
 
 class _Here(Thinker):
-    """Carries out every turn at once, as a bot that has proven quick is."""
+    """A thinker that runs every turn in the event loop, as for a bot that has proven fast."""
 
     def in_event_loop(self, kind: Any) -> bool:
         return True
@@ -193,13 +193,13 @@ def _go_on(lobby: Lobby, peers: list[Peer], is_over: Callable[[], bool]) -> None
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure and tell."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.note_cost", description="what notes cost")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds a row and round")
     given = parser.parse_args(arguments)
     rounds: list[list[Measured]] = []
-    streams: Any = sys  # whose stdout needs no more than `write` here
+    streams: Any = sys  # stdout needs only `write` here
     out, streams.stdout = sys.stdout, Nothing()
     try:
         with prints_are_noted():

@@ -1,10 +1,10 @@
-"""What it costs that a server also puts questions with one option: a server and its bots in one process, over sockets.
+"""The cost of also sending decisions with one option: a server and its bots in one process, over sockets.
 
     python -m benchmarks.one_option [--matches 40] [--rounds 3]
 
-Bots that answer at random and at once play each game, with such questions put and not put, in turn. A row has the
-decisions put for each decision with a choice, and such decisions a second of the CPU of server and bots together.
-Windows have no floor here: it would hide the difference.
+Bots that answer at random and at once play each game, in turn with and without such decisions. A row has the decisions
+sent per decision with a choice, and decisions with a choice per CPU second of server and bots together. Simultaneous
+decisions have no minimum time here, because it would hide the difference.
 """
 
 import argparse
@@ -32,11 +32,11 @@ from cutpurse.server.matches.lobby import Lobby
 __all__ = ["main"]
 
 SEATS: Final = 4
-TABLES: Final = 4  # of each bot
+TABLES: Final = 4  # per bot
 
 
 class Counted(Taken):
-    """In place of a store: counts decisions."""
+    """A substitute for a store that counts decisions."""
 
     def __init__(self) -> None:
         self.choices = 0
@@ -50,14 +50,14 @@ class Counted(Taken):
 
 
 class Figures(NamedTuple):
-    """What some matches took."""
+    """The figures of some matches."""
 
-    put_each: float  # decisions put for each with a choice
-    choices_s: float  # decisions with a choice a second of the CPU
+    put_each: float  # decisions sent per decision with a choice
+    choices_s: float  # decisions with a choice per CPU second
 
 
 class OnlyChoices(Match):
-    """A match that answers questions with one option itself."""
+    """A match that answers decisions with one option itself."""
 
     def __init__(self, *args: Any, ask_all: bool, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -86,7 +86,7 @@ async def _play(game: str, matches: int) -> Figures:
 
 
 def _measured(game: str, matches: int, asks_all: bool) -> Figures:
-    setattr(server_match, "Match", Match if asks_all else OnlyChoices)  # noqa: B010  # a name that a module has imported
+    setattr(server_match, "Match", Match if asks_all else OnlyChoices)  # noqa: B010  # replaces the imported name
     return asyncio.run(_play(game, matches))
 
 

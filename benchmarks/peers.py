@@ -1,16 +1,17 @@
-"""The worker that measures the peers: OpenSpiel and RLCard from Python, in an environment of their own (`.peers/`).
+"""The worker that measures the peers, OpenSpiel and RLCard, in their own Python environment (`.peers/`).
 
-It never imports anything of Cutpurse.  Each peer plays at random in the cheapest way its Python interface allows:
-OpenSpiel's chance is drawn by index (its examples use numpy.random.choice, four times slower), and a decision is the
-legal actions, a random one of them, and applying it.  Both count forced moves as decisions, so they are counted here.
+It imports nothing of Cutpurse. Each peer plays at random in the cheapest way its Python interface allows. OpenSpiel's
+chance outcomes are drawn by index (its examples use numpy.random.choice, which is four times slower). A decision
+consists of listing the legal actions, choosing one at random, and applying it. Forced moves count as decisions, as they
+do for both peers.
 """
 
 import importlib.metadata
 import random
 from functools import partial
 
-import pyspiel  # type: ignore[import-not-found]  # lives in .peers/ only
-import rlcard  # type: ignore[import-not-found]  # lives in .peers/ only
+import pyspiel  # type: ignore[import-not-found]  # installed only in .peers/
+import rlcard  # type: ignore[import-not-found]  # installed only in .peers/
 
 from benchmarks.protocol import Measure, Sample, Stopwatch, serve
 
@@ -21,7 +22,7 @@ SEED = 1
 
 
 def open_spiel_playouts(name: str, seconds: float) -> Sample:
-    """Random playouts of one game, nothing looked at."""
+    """Measure random playouts of one game without observations."""
     chance = random.random
     new_state = pyspiel.load_game(name).new_initial_state
     decisions = 0
@@ -42,7 +43,7 @@ def open_spiel_playouts(name: str, seconds: float) -> Sample:
 
 
 def open_spiel_playouts_with_a_look(name: str, seconds: float) -> Sample:
-    """The same, and whoever decides is given the information state string first."""
+    """Measure random playouts in which each decision builds the information state string first."""
     chance = random.random
     new_state = pyspiel.load_game(name).new_initial_state
     decisions = 0
@@ -64,7 +65,7 @@ def open_spiel_playouts_with_a_look(name: str, seconds: float) -> Sample:
 
 
 def rlcard_playouts(name: str, seconds: float) -> Sample:
-    """Random playouts through RLCard's environment, which builds an observation at every step and cannot do without."""
+    """Measure random playouts in RLCard's environment, which always builds an observation at every step."""
     chance = random.random
     env = rlcard.make(name, config={"seed": SEED})
     decisions = 0

@@ -1,7 +1,8 @@
-"""Both ends of the talk between the bench and its workers: JSON lines over a worker's stdin and stdout.
+"""Both ends of the protocol between the bench and its workers: JSON lines over a worker's stdin and stdout.
 
-A worker says first what it can measure and with which versions; then, for each line `{"row": name, "seconds": s}`, it
-measures that row for about `s` CPU seconds and answers with one `Sample`.  Nothing here knows what a row is.
+A worker first sends the rows it can measure and the versions of its libraries. For each line
+`{"row": name, "seconds": s}` it measures that row for about `s` CPU seconds, and answers with one `Sample`. This module
+does not know what a row is.
 """
 
 import json
@@ -22,10 +23,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What one row did in one round.
+    """The sample of one row in one round.
 
-    `done` counts decisions, forced ones too (or calls, where a row measures one call); `free` counts those decisions
-    that had two options or more, None where nobody counted.  Times are seconds.
+    `done` counts decisions including forced ones, or calls if the row measures a call. `free` counts the decisions with
+    two or more options; None if not counted. Times are in seconds.
     """
 
     done: int
@@ -39,9 +40,9 @@ Rows = Mapping[str, Measure]
 
 
 class Stopwatch:
-    """CPU and wall time since it was made.
+    """CPU and wall time since creation.
 
-    Rates are taken by CPU time: what else runs on the machine moves them by a few per cent, the wall's by far more.
+    Rates use CPU time: other programs on the machine change it by a few per cent, and wall time by much more.
     """
 
     __slots__ = ("_cpu_end", "_cpu_start", "_wall_start")
@@ -55,14 +56,14 @@ class Stopwatch:
         return time.process_time() >= self._cpu_end
 
     def sample(self, done: int, free: int | None = None) -> Sample:
-        """The sample of `done` things since the start; ask for it first thing after the measured loop."""
+        """Return the sample of `done` things since the start; call it directly after the measured loop."""
         return Sample(done, free, time.process_time() - self._cpu_start, time.perf_counter() - self._wall_start)
 
 
 def serve(prepare: Callable[[], tuple[Rows, Mapping[str, str]]]) -> None:
-    """The worker's end: call `prepare` for the rows and the versions, then measure what is asked until stdin closes.
+    """Run the worker's end: call `prepare` for the rows and the versions, then measure requests until stdin closes.
 
-    Whatever a library prints goes to stderr: stdout carries answers only.
+    Output of libraries goes to stderr, because stdout is for answers only.
     """
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -74,18 +75,18 @@ def serve(prepare: Callable[[], tuple[Rows, Mapping[str, str]]]) -> None:
             sample = rows[request["row"]](request["seconds"])
             print(json.dumps(asdict(sample)), file=answers, flush=True)
     except KeyboardInterrupt:
-        pass  # the terminal interrupts the whole group; the bench says what there is to say
+        pass  # the terminal interrupts the whole group, and the bench prints the message
 
 
 class WorkerFailed(Exception):
-    """A worker ended before it had answered; its own message is on stderr."""
+    """The error if a worker ends before its answer; its own message is on stderr."""
 
 
 class Worker:
-    """The bench's end: a running worker.  `rows` are what it can measure, `versions` what it measures with."""
+    """The bench's end: a running worker, with the rows it can measure and the versions of its libraries."""
 
     def __init__(self, python: Path, module: str) -> None:
-        """Start `python -m module` in the root of the repository.  Raises WorkerFailed if it does not come up."""
+        """Start `python -m module` in the root of the repository.  Raises WorkerFailed if it does not start."""
         self._module = module
         self._process = subprocess.Popen(
             [python, "-m", module], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
@@ -99,24 +100,24 @@ class Worker:
         self.versions: Mapping[str, str] = hello["versions"]
 
     def measure(self, row: str, seconds: float) -> Sample:
-        """One sample of `row`.  Raises WorkerFailed if the worker ends instead of answering."""
+        """Return one sample of `row`.  Raises WorkerFailed if the worker ends instead of answering."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps({"row": row, "seconds": seconds}) + "\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            pass  # it has ended: reading its answer says so
+            pass  # it has ended, and reading its answer raises the error
         return Sample(**self._answer(row))
 
     def close(self) -> None:
-        """End the worker, by force if closing its stdin is not enough."""
+        """Close the worker's stdin, and kill it if it does not end."""
         try:
             self._process.communicate(timeout=5)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
 
-    # Any: a JSON object's values are of any type; both callers give them one at once.
+    # Any: the values of a JSON object have any type; both callers convert them at once.
     def _answer(self, what: str) -> dict[str, Any]:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()

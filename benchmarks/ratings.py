@@ -1,7 +1,7 @@
-"""The ratings' part of the bench: what a match costs to rate, beside the package `trueskill`, and a ledger to check.
+"""The ratings' part of the bench: the time to rate a match and to check a ledger, compared with package `trueskill`.
 
-The package is put in the place of `rate` for its rows, so that both go the same way otherwise, and both are held to
-the same bits. All figures are of the CPU: the fields and the ledger are the same each time.
+For its rows the package replaces `rate`, so that everything else is equal, and both must give the same bits. All
+figures are CPU time. Matches and ledger are the same each time.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from cutpurse.leaderboard.recompute import recompute
 __all__ = ["MATCHES", "RatingFigures", "by_package", "document", "lines", "measure", "versions"]
 
 SEATS: Final = (2, 4, 8)
-FIELDS: Final = 100  # of each number of seats, in a round
+FIELDS: Final = 100  # comparisons per number of seats and round
 SETTINGS: Final = TrueSkill(draw_probability=0.05)
 MATCHES: Final = 100_000  # in the ledger
-AT_ONCE: Final = 10_000  # changes
+AT_ONCE: Final = 10_000  # changes written at once
 
 Field = tuple[list[int], list[Skill]]
 Rate = Callable[[Sequence[int], Sequence[Skill], TrueSkill], list[Skill]]
@@ -45,7 +45,7 @@ Rate = Callable[[Sequence[int], Sequence[Skill], TrueSkill], list[Skill]]
 
 @dataclass(frozen=True)
 class Figure:
-    """What a match costs, in microseconds of the CPU; `package_us` is None where it was left out."""
+    """The CPU microseconds per match; `package_us` is None if the package was left out."""
 
     what: str
     ours_us: float
@@ -55,7 +55,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class RatingFigures:
-    """What was measured; `rounds` are those of the first rows, a ledger is gone through once by each."""
+    """The measured figures; `rounds` is for the first rows, and each implementation checks the ledger once."""
 
     matches: int  # rated ones in the ledger
     recompute_s: float  # ours
@@ -66,7 +66,7 @@ class RatingFigures:
 def measure(
     matches: int, rounds: int, with_package: bool, folder: Path | None, say: Callable[[str], None]
 ) -> RatingFigures:
-    """Rate fields, then check a ledger made in a temporary folder of this one.  Raises ValueError where bits differ."""
+    """Rate matches, then check a ledger in a temporary folder of `folder`.  Raises ValueError if bits differ."""
     figures = []
     for seats in SEATS:
         say(f"ratings: {seats} seats")
@@ -95,7 +95,7 @@ def measure(
 
 
 def by_package(places: Sequence[int], skills: Sequence[Skill], settings: TrueSkill) -> list[Skill]:
-    """What `rate` was before it had a way of its own."""
+    """Rate a match with the package."""
     rated = _model(settings).rate([(trueskill.Rating(*skill),) for skill in skills], ranks=list(places))
     return [Skill(new.mu, new.sigma) for (new,) in rated]
 
@@ -122,7 +122,7 @@ def _of_seats(seats: int, rounds: int, with_package: bool) -> Figure:
 
 
 def _fields(seats: int) -> Iterator[Field]:
-    """Scores up to 20, so now and then a tie; skills as on a ladder that has been played on."""
+    """Generate comparisons with scores up to 20, so with some ties, and skills as on an established ladder."""
     rng = random.Random(seats)
     for _ in range(FIELDS):
         scores = [rng.randint(0, 20) for _ in range(seats)]
@@ -131,7 +131,7 @@ def _fields(seats: int) -> Iterator[Field]:
 
 
 def _time(way: Rate, fields: Sequence[Field]) -> float:
-    """CPU microseconds a match."""
+    """Return the CPU microseconds per match."""
     begin = time.process_time()
     for places, skills in fields:
         way(places, skills, SETTINGS)
@@ -140,7 +140,7 @@ def _time(way: Rate, fields: Sequence[Field]) -> float:
 
 # -- a ledger
 def _rate_all(path: Path) -> None:
-    """Put what follows from the results in the place of the plausible numbers of `build`."""
+    """Replace the invented ratings of `build` with those that follow from the results."""
     with LeaderboardReader(path) as reader, reader.reading() as connection, closing(sqlite3.connect(path)) as file:
         parents = dict(file.execute("SELECT id, parent_id FROM versions WHERE parent_id IS NOT NULL"))
         ids = dict(file.execute("SELECT name, id FROM ladders"))
@@ -172,7 +172,7 @@ _RATING: Final = "UPDATE ratings SET mu = ?, sigma = ?, form = ? WHERE ladder_id
 
 
 def _recompute(path: Path) -> tuple[int, float]:
-    """Rated matches, and the CPU seconds it took."""
+    """Check the ledger; return the number of rated matches, and the CPU seconds."""
     with LeaderboardReader(path) as reader:
         begin = time.process_time()
         checks = recompute(reader)
@@ -185,12 +185,12 @@ def _recompute(path: Path) -> tuple[int, float]:
 
 # -- what is shown
 def versions() -> dict[str, str]:
-    """Of the package that is measured beside ours."""
+    """Return the version of the package."""
     return {"trueskill": version("trueskill")}
 
 
 def lines(found: RatingFigures) -> list[str]:
-    """All that is shown of the figures, line by line."""
+    """Format the figures as lines."""
     body = [
         (
             figure.what,
@@ -207,7 +207,7 @@ def lines(found: RatingFigures) -> list[str]:
 
 
 def document(found: RatingFigures) -> dict[str, object]:
-    """All that was measured, JSON-able."""
+    """Return the figures as JSON-compatible values."""
     return {
         "matches": found.matches,
         "recompute_s": found.recompute_s,

@@ -1,10 +1,10 @@
-"""From samples to what is shown: medians, ratios beside their targets, tables.  It knows no clock, process or file.
+"""Medians, ratios with their targets, and tables of samples.  This module knows no clock, process or file.
 
-A round is one sample of every row, taken in turn.  A rate is a thing done per CPU second; a ratio is the median of the
-ratios within each round, so that what slows the whole machine for a while cancels out.
+A round is one sample of every row, taken in turn. A rate counts things done per CPU second. A ratio is the median of
+the ratios within each round, so that a slow period of the machine cancels out.
 
-Ratios count every decision on both sides, forced ones too, as the peers do themselves. Beside ours stands the stricter
-count: only decisions with two options or more, though the forced ones take their time.
+Ratios count every decision on both sides, including forced ones, as the peers do. Our rows also show a stricter count:
+only decisions with two or more options, although forced ones take time too.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,12 +30,12 @@ PEERS: Mapping[str, str] = {
     UNO: "RLCard uno, with the observation it always builds",
 }
 COSTS = ("fork", "save", "load")
-BUILDS: Mapping[str, str] = {"cutpurse": "", "compiled": ", compiled"}  # of ours, by the name of their rows
+BUILDS: Mapping[str, str] = {"cutpurse": "", "compiled": ", compiled"}  # our builds, by the name of their rows
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """One ratio of ours to a peer's; `value` is None if it was not measured, `target` the least it should be."""
+    """A ratio of our rate to a peer's; `value` is None if not measured, and `target` is its minimum."""
 
     what: str
     value: float | None
@@ -51,12 +51,12 @@ class Ratio:
 
 
 def rate(sample: Sample) -> float:
-    """Things done per CPU second, forced decisions too."""
+    """Return the things done per CPU second, including forced decisions."""
     return sample.done / sample.cpu_s
 
 
 def strict_rate(sample: Sample) -> float:
-    """Decisions with two options or more per CPU second; where nobody counted them apart, all."""
+    """Return the decisions with two or more options per CPU second, or all if they were not counted separately."""
     return (sample.done if sample.free is None else sample.free) / sample.cpu_s
 
 
@@ -65,14 +65,14 @@ def median_rate(rounds: Sequence[Round], row: str, of: Callable[[Sample], float]
 
 
 def mean_ratio(rounds: Sequence[Round], rows: Sequence[str], peer: str) -> float | None:
-    """The geometric mean of our rows to a peer's: the median over the rounds.  None if the peer is missing."""
+    """Return the median over the rounds of our rows' geometric mean, relative to a peer; None without the peer."""
     if not all(peer in each for each in rounds):
         return None
     return median(geometric_mean(rate(each[row]) for row in rows) / rate(each[peer]) for each in rounds)
 
 
 def ratios(rounds: Sequence[Round], games: Sequence[str], all_games: int) -> list[Ratio]:
-    """Every ratio, those of pure Python with their targets, which are for all the games: with fewer there are none."""
+    """Compute every ratio; only those of pure Python over all games have targets."""
     found: list[Ratio] = []
     for build, called in _builds(rounds, games):
         ours = f"ours{called} ({len(games)} of {all_games} games)"
@@ -94,12 +94,12 @@ def ratios(rounds: Sequence[Round], games: Sequence[str], all_games: int) -> lis
 
 
 def _builds(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, str]]:
-    """The builds of ours that were measured, with what is said of them."""
+    """List our measured builds with their labels."""
     return [(build, called) for build, called in BUILDS.items() if f"{build}/{games[0]}" in rounds[0]]
 
 
 def rates(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, float, float | None]]:
-    """For each row of playouts: its name, decisions per CPU second, and those with two options or more (ours only)."""
+    """List each row of playouts: name, decisions per CPU second, and decisions with two or more options (ours only)."""
     found: list[tuple[str, float, float | None]] = []
     for build, called in _builds(rounds, games):
         for game in games:
@@ -111,7 +111,7 @@ def rates(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, floa
 
 
 def costs(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, list[float]]]:
-    """For each game what a fork, a save and a load cost, CPU microseconds."""
+    """List the CPU microseconds of a fork, a save and a load for each game."""
     return [
         (f"{game}{called}", [1e6 / median_rate(rounds, f"{build}/{game}/{cost}") for cost in COSTS])
         for build, called in _builds(rounds, games)
@@ -120,7 +120,7 @@ def costs(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, list
 
 
 def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
-    """Aligned lines: the first column to the left, the others to the right."""
+    """Format aligned lines: the first column to the left, the others to the right."""
     rows = [head, *body]
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     return [
@@ -130,7 +130,7 @@ def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
 
 
 def lines(rounds: Sequence[Round], games: Sequence[str], found: Sequence[Ratio]) -> list[str]:
-    """All that is shown of the figures, line by line."""
+    """Format the figures as lines."""
     playouts = [
         (name, f"{every:,.0f}", "-" if free is None else f"{free:,.0f}") for name, every, free in rates(rounds, games)
     ]

@@ -1,10 +1,10 @@
-"""What the sandbox costs: how long a bot takes from its start to its first answer, for a decision, and in memory.
+"""The cost of the sandbox: time from a bot's start to its first answer, time per decision, and memory.
 
     python -m benchmarks.sandbox [--rounds 5] [--bots 50]
 
-The same bots are run as plain programs and in the sandbox, in turn: a Python bot of the SDK, and the bot in JavaScript
-where Node and its packages are there. They sit at private tables, over a unix socket, and answer at once. Times are by
-the clock, so the machine should be quiet; a row is the median of all rounds.
+The same bots run in turn as plain programs and in the sandbox: a Python bot of the SDK, and the JavaScript bot if Node
+and its packages are installed. They play private matches over a unix socket, and answer at once. Times are wall time,
+so the machine should be idle; a row is the median of all rounds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["Bot", "Sandboxed", "bots", "main", "measured"]
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 GAME = "greed"
-MOST_S = 120.0  # for a bot to dial in
+MOST_S = 120.0  # maximum wait until a bot connects
 PYTHON_BOT = """
 from cutpurse.sdk.run import run
 class Bot:
@@ -51,7 +51,7 @@ raise SystemExit(run(Bot, name="python", quiet=True))
 
 @dataclass(frozen=True)
 class Bot:
-    """A bot to measure: its folder, and its command there."""
+    """A bot to measure: its folder, and its command in it."""
 
     name: str
     folder: Path
@@ -59,7 +59,7 @@ class Bot:
 
 
 class Sandboxed:
-    """What `Child` is to local play, by a runner."""
+    """A substitute for `Child` of local play that uses a runner."""
 
     def __init__(
         self,
@@ -92,21 +92,21 @@ class Sandboxed:
 
     @property
     def code(self) -> int | None:
-        """Its exit code, once it has ended."""
+        """Exit code, None while the program runs."""
         ended = self.running.ended()
         return None if ended is None else ended.code or 0
 
     def how_it_ended(self) -> str:
-        """In words."""
+        """Describe how the program ended."""
         ended = self.running.ended()
         return "still runs" if ended is None else ended.text
 
     def last_words(self) -> str:
-        """The last of what it said."""
+        """Return the last lines of the program's output."""
         return " | ".join(self.running.talk().splitlines()[-3:])
 
     def stop(self, grace_s: float = 2.0) -> bool:
-        """End it."""
+        """Stop the program, and remove its folder."""
         self.running.stop(grace_s)
         shutil.rmtree(self.root, ignore_errors=True)
         return True
@@ -118,7 +118,7 @@ def _is_shown(folder: Path) -> bool:
 
 @dataclass
 class Timed:
-    """A seat at a private table that times the program which sits there."""
+    """A seat of a private match that measures the time of its program."""
 
     inner: Any
     began: float
@@ -141,7 +141,7 @@ class Timed:
 
 @dataclass(frozen=True)
 class Measured:
-    """Of one run: seconds until the first answer, a decision (the median), and of the start of the sandbox alone."""
+    """The seconds of one run: until the first answer, per decision (the median), and of the sandbox's start alone."""
 
     first_s: float
     decision_s: float
@@ -151,7 +151,7 @@ class Measured:
 
 
 def bots(root: Path) -> list[Bot]:
-    """Those that can be run here."""
+    """List the bots that can run on this machine."""
     folder = root / "python-bot"
     folder.mkdir(exist_ok=True)
     (folder / "bot.py").write_text(PYTHON_BOT, encoding="utf-8")
@@ -163,9 +163,9 @@ def bots(root: Path) -> list[Bot]:
 
 
 def measured(bot: Bot, runner: str | None, matches: int = 3, limits: ResourceLimits | None = None) -> Measured:
-    """Play matches against itself.  runner: None is a plain program, as local play has it.
+    """Let a bot play matches against itself; without a runner it is a plain program, as in local play.
 
-    Raises RuntimeError if it does not play them to the end.
+    Raises RuntimeError if the bot does not play them to the end.
     """
     children: list[Any] = []
     seats: list[Timed] = []
@@ -207,7 +207,7 @@ def _found(command: str) -> str:
 
 
 async def crowd(bot: Bot, count: int) -> tuple[float, list[int], list[int]]:
-    """So many at once: seconds until all had dialled in, and of each the most memory counted, and its share."""
+    """Run `count` bots at once; return the seconds until all are connected, and their peak and proportional memory."""
     async with AsyncExitStack() as stack:
         hosts = [await stack.enter_async_context(Host()) for _ in range(count)]
         began = time.perf_counter()
@@ -231,7 +231,7 @@ async def crowd(bot: Bot, count: int) -> tuple[float, list[int], list[int]]:
 
 
 def _share_bytes(pid: int) -> int:
-    """Of the memory of a process, with its share of what others use too."""
+    """Return the proportional set size of a process: its memory, with its share of common pages."""
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
             if line.startswith("Pss:"):
@@ -242,7 +242,7 @@ def _share_bytes(pid: int) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sandbox", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="of each row (5)")
     parser.add_argument("--bots", type=int, default=50, help="that run at once (50)")

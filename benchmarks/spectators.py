@@ -1,14 +1,14 @@
-"""What it costs an arena that many people look at one match on the page.
+"""The cost of many people watching one match on the web page.
 
     python -m benchmarks.spectators [--readers 200] [--seconds 20] [--rounds 3] [--bot random] [--game greed]
 
-A real `cutpurse serve` with a database, its page and its figures, and bots in processes of their own, play one ladder.
-Windows of so many seconds are measured in turn: without a reader, and with that many streams of the page's live table
-of this ladder, held by one more process. A window counts the answers that took effect in the arena (its figures tell),
-and for the page what its readers were sent. The readers' process has the lowest priority: real ones are elsewhere.
+A real `cutpurse serve` with a database, web page and metrics, and bots in their own processes, play one ladder. Windows
+of `--seconds` are measured in turn: without readers, and with `--readers` streams of the page's live match, which
+another process holds. A window counts the decisions in the server's metrics, and the bytes that readers received. The
+readers' process has the lowest priority, because real readers run on other machines.
 
-The last lines say the medians, and the ratios of neighbouring windows, which are what the pages quote: of decisions a
-second, and of the server's CPU for each, which hangs less on what else the machine does.
+The last lines are the medians, and the ratios of neighbouring windows, which the documentation quotes: of decisions per
+second, and of the server's CPU time per decision, which depends less on other load of the machine.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["main"]
 
 BOTS: Final = 4
 PATIENCE_S: Final = 60.0
-SETTLES_S: Final = 3.0  # after readers came or went
+SETTLES_S: Final = 3.0  # wait after readers have connected or left
 LOOK_S: Final = 0.05
 DECISIONS: Final = "cutpurse_answers_accepted_total"
 LOWEST: Final = 19  # priority of the readers' process
@@ -44,7 +44,7 @@ LOWEST: Final = 19  # priority of the readers' process
 # -- processes
 @contextmanager
 def running(*words: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A command for the length of a block."""
+    """Run a command for the length of the block."""
     with log.open("wb") as file, subprocess.Popen(words, stdout=file, stderr=file, stdin=subprocess.PIPE) as process:
         try:
             yield process
@@ -53,7 +53,7 @@ def running(*words: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def told(log: Path, pattern: str) -> str:
-    """What a process says of itself, once it does."""
+    """Wait for a pattern in a process's log, and return its first group."""
     ends_at = time.monotonic() + PATIENCE_S
     while time.monotonic() < ends_at:
         if found := re.search(pattern, log.read_text(encoding="utf-8")):
@@ -63,7 +63,7 @@ def told(log: Path, pattern: str) -> str:
 
 
 def figure(metrics: str, name: str) -> float:
-    """The sum of a counter over its labels."""
+    """Return the sum of a metric over its labels."""
     with urllib.request.urlopen(metrics, timeout=PATIENCE_S) as answer:
         lines = answer.read().decode().splitlines()
     values = [float(line.rpartition(" ")[2]) for line in lines if re.match(rf"{name}(\{{| )", line)]
@@ -74,7 +74,7 @@ def figure(metrics: str, name: str) -> float:
 
 # -- readers
 async def read(page: str, ladder: str, readers: int) -> None:
-    """Hold so many streams, and tell on a line each second what they have been sent: bytes, and how many are open."""
+    """Hold `readers` streams; print a line each second with the number of open streams and the received bytes."""
     sent, open_ = [0], [0]
 
     async def one() -> None:
@@ -100,7 +100,7 @@ async def read(page: str, ladder: str, readers: int) -> None:
 
 @contextmanager
 def readers_of(page: str, ladder: str, readers: int, folder: Path) -> Iterator[Path]:
-    """A process with so many readers, once all are connected; the file to which it tells what they were sent."""
+    """Run a process with `readers` readers; yield its log once all are connected."""
     log = folder / "readers.log"
     words = ["nice", f"-n{LOWEST}", sys.executable, "-m", "benchmarks.spectators", "--hold", page]
     with running(*words, "--game", ladder, "--readers", str(readers), log=log):
@@ -109,13 +109,13 @@ def readers_of(page: str, ladder: str, readers: int, folder: Path) -> Iterator[P
 
 
 def sent_to(log: Path) -> int:
-    """Bytes that the readers were sent so far."""
+    """Return the bytes that the readers have received so far."""
     return int(log.read_text(encoding="utf-8").rstrip("\n").rpartition("\n")[2].split()[1])
 
 
 # -- measuring
 class Window(NamedTuple):
-    """What was seen in a window: decisions a second, CPU of the server for each, and of the page in a second."""
+    """The figures of a window: decisions per second, CPU time of the server per decision, and CPU load of the page."""
 
     decisions_s: float
     server_us: float
@@ -123,13 +123,13 @@ class Window(NamedTuple):
 
 
 def cpu_s(pid: int) -> float:
-    """The CPU time of a process."""
+    """Return the CPU time of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def page_of(server: int) -> int:
-    """The process of the page, a child of the server."""
+    """Return the process ID of the page, a child of the server."""
     children = Path(f"/proc/{server}/task/{server}/children").read_text(encoding="utf-8").split()
     for child in map(int, children):
         if b"web" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0"):
@@ -138,7 +138,7 @@ def page_of(server: int) -> int:
 
 
 def measured(metrics: str, server: int, seconds: float) -> Window:
-    """The arena over so many seconds."""
+    """Measure the arena for `seconds`."""
     page = page_of(server)
     began, decisions, cpu, page_cpu = time.monotonic(), figure(metrics, DECISIONS), cpu_s(server), cpu_s(page)
     time.sleep(seconds)
@@ -148,7 +148,7 @@ def measured(metrics: str, server: int, seconds: float) -> Window:
 
 
 def run(readers: int, seconds: float, rounds: int, bot: str, game: str) -> None:
-    """Measure, and print."""
+    """Measure and print."""
     print(machine_line(machine()))
     alone: list[Window] = []
     watched: list[Window] = []
@@ -191,7 +191,7 @@ def run(readers: int, seconds: float, rounds: int, bot: str, game: str) -> None:
 
 
 def until_played(metrics: str) -> None:
-    """Wait until something is played."""
+    """Wait until the bots play."""
     ends_at = time.monotonic() + PATIENCE_S
     while figure(metrics, DECISIONS) < 100:
         if time.monotonic() > ends_at:
@@ -200,7 +200,7 @@ def until_played(metrics: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--readers", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=20.0)

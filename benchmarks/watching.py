@@ -1,14 +1,14 @@
-"""What it costs that matches are watched: the server's CPU a decision, and memory for each who watches.
+"""The cost of spectators: the server's CPU time per decision, and its memory per watch call.
 
     python -m benchmarks.watching [--rounds 7] [--seconds 1.0] [--calls 200]
 
-The first part is a lobby with four bots at one table and its watchers, in one process and without a network: every
-decision is encoded for its bot and answered at once. The rows are measured in turn, round after round; each ratio is
-the median of those within a round. The table plays 100 decisions a second of its own time, so that a look at it, ten
-times a second at most, goes with ten decisions.
+The first part is a lobby with one match of four bots and its spectators, in one process and without a network. Every
+decision is encoded for its bot and answered at once. The rows are measured in turn, round after round. A ratio is the
+median of the ratios within each round. The match has 100 decisions per second of simulated time. Spectators get at most
+ten updates per second, so there is one update per ten decisions.
 
-The second part is a server in a process of its own with such a table, whose resident memory is read before and
-after so many calls of WatchMatch follow it over gRPC.
+The second part is a server with such a match in its own process. Its resident memory is read before and after
+`--calls` calls of WatchMatch follow the match over gRPC.
 """
 
 import argparse
@@ -48,16 +48,16 @@ from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc
 __all__ = ["main"]
 
 SEATS: Final = 4
-TICK_S: Final = 0.01  # of the table's own time, between two decisions
+TICK_S: Final = 0.01  # simulated time between two decisions
 DELAY_S: Final = 1.0
-SETTLES_S: Final = 5.0  # after calls were opened: they have been told of a match or two
+SETTLES_S: Final = 5.0  # wait after calls were opened, for updates of a match or two
 LIMITS: Final = ServerLimits(most_watchers=10_000, watchers_per_address=10_000)
 QUICK: Final = TimeControl(poll_floor_ms=0)
 
 
 @dataclass(frozen=True)
 class Row:
-    """Who watches."""
+    """The spectators of a row."""
 
     name: str
     spectators: int = 0
@@ -73,7 +73,7 @@ ROWS: Final = (
 
 
 class Bot:
-    """A session whose bot takes any option at once."""
+    """A session whose bot answers at once."""
 
     wants_events = False
     wants_agenda = True
@@ -115,13 +115,13 @@ class Bot:
         self.to_do[seat] = None
 
     def opened(self, seat: SeatAt, body: bytes) -> None:
-        """It never plays on a board of several matches."""
+        """Do nothing: the bot never plays on a board of several matches."""
 
     def tell(self, reason: str, text: str) -> None:
         raise AssertionError(text)
 
     def turn(self, lobby: Lobby, now: float) -> bool:
-        """Answer one decision, and rise from a table that is done; whether there was a decision."""
+        """Answer one decision, and leave finished matches; return whether there was a decision."""
         while self.to_do:
             seat = next(iter(self.to_do))
             del self.to_do[seat]
@@ -138,7 +138,7 @@ class Bot:
 
 
 class Hall:
-    """A lobby with one table after the other, and its watchers."""
+    """A lobby with one match after the other, and its spectators."""
 
     def __init__(self, game: str, row: Row) -> None:
         self.now = 0.0
@@ -174,7 +174,7 @@ class Hall:
             for _ in range(64):
                 self.now += TICK_S
                 self.lobby.tick(self.now)
-                any(bot.turn(self.lobby, self.now) for bot in self.bots)  # one of them
+                any(bot.turn(self.lobby, self.now) for bot in self.bots)  # only the first bot with a decision
                 at = self.watching.next_event_at()
                 if at is not None and at <= self.now:
                     self.watching.tick(self.now)
@@ -185,16 +185,16 @@ class Hall:
 
 @dataclass
 class Measured:
-    """What one round of a row gave."""
+    """The result of one round of a row."""
 
-    us: float  # CPU microseconds a decision
-    told: float  # messages to all watchers together, a decision
+    us: float  # CPU microseconds per decision
+    told: float  # messages to all spectators together, per decision
 
 
 def play(game: str, row: Row, seconds: float) -> Measured:
-    """A table that is watched so, for so long."""
+    """Play with the spectators of `row` for `seconds` CPU seconds."""
     hall = Hall(game, row)
-    hall.go_on(lambda: hall.now > DELAY_S + 1)  # the first messages have been told
+    hall.go_on(lambda: hall.now > DELAY_S + 1)  # until the first messages were sent
     had, told, began = hall.decisions, hall.told, time.process_time()
     hall.go_on(lambda: time.process_time() - began > seconds)
     spent = time.process_time() - began
@@ -204,7 +204,7 @@ def play(game: str, row: Row, seconds: float) -> Measured:
 
 # -- over gRPC
 async def serve() -> None:
-    """A server with four bots at one table in its own process; says its address, and ends with its stdin."""
+    """Run a server with a match of four bots; print its address, and stop when stdin closes."""
     loop = asyncio.get_running_loop()
     log: Any = logger(sys.stderr, "error")
     with tempfile.TemporaryDirectory() as folder:
@@ -224,13 +224,13 @@ async def serve() -> None:
 
 
 def _resident(process: int) -> int:
-    """Resident bytes of a process."""
+    """Return the resident bytes of a process."""
     pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 class Calls:
-    """Calls of WatchMatch, each on a connection of its own, that read what they are told."""
+    """Calls of WatchMatch, each on its own connection, that read all messages."""
 
     def __init__(self, address: str, stack: AsyncExitStack) -> None:
         self.address = address
@@ -239,7 +239,7 @@ class Calls:
         self.tasks: list[asyncio.Task[None]] = []
 
     async def open(self, count: int) -> None:
-        """So many more, each of which has been told something."""
+        """Open `count` more calls, and wait until each has received a message."""
         for _ in range(count):
             options = (("grpc.use_local_subchannel_pool", 1),)
             channel = await self.stack.enter_async_context(grpc.aio.insecure_channel(self.address, options=options))
@@ -255,7 +255,7 @@ class Calls:
 
 
 async def calls(count: int) -> list[str]:
-    """Lines about a server with so many calls of WatchMatch."""
+    """Measure a server with `count` calls of WatchMatch, and return lines about it."""
     server = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.watching", "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -265,7 +265,7 @@ async def calls(count: int) -> list[str]:
     try:
         async with AsyncExitStack() as stack:
             watching = Calls(address, stack)
-            await watching.open(16)  # what only the first of them cost has been spent
+            await watching.open(16)  # so that costs of only the first calls are not counted
             await asyncio.sleep(SETTLES_S)
             before = _resident(server.pid)
             await watching.open(count)
@@ -282,7 +282,7 @@ async def calls(count: int) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure and tell."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.watching", description="what watching costs")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds a row and round")

@@ -1,11 +1,11 @@
-"""What a decision costs on its way over the wire: CPU microseconds to encode it, to parse it and to look at it.
+"""The cost of a decision on the wire: CPU microseconds to encode it, to parse it and to read it.
 
     python -m benchmarks.wire [--seconds S] [--games NAME,...]
 
-Whole random matches are recorded first, four seats and default settings. To encode is what a server does at each
-question with two options or more, view, events since that seat's last one and agenda: the matches are played again with
-and without it (and, for what did not change, with it twice), and the difference is told. Each row goes through all
-matches, again and again, for about so many CPU seconds, and its quickest pass counts. Nothing is sent anywhere.
+Whole random matches are recorded first, with four seats and default settings. Encoding is what a server does at each
+decision with two or more options: the view, the events since the seat's last decision, and the agenda. The matches are
+played again with and without encoding (and with encoding twice, for unchanged views), and the difference is printed.
+Each row repeats all matches for about `--seconds` CPU seconds, and its quickest pass counts. Nothing is sent.
 """
 
 import argparse
@@ -28,12 +28,12 @@ __all__ = ["Played", "Put", "main", "matches", "measured"]
 
 SEATS = 4
 SEED = 1
-DECISIONS = 400  # at least so many are recorded of a game, in whole matches
+DECISIONS = 400  # minimum decisions to record per game, in whole matches
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A question as it is put, and what it takes to put it again."""
+    """A recorded decision, with what is needed to send it again."""
 
     seat: int
     number: int
@@ -42,7 +42,7 @@ class Put:
     first_event: int
 
     def encoded(self, game: Game, encoder: MatchEncoder) -> bytes:
-        """The Decision of the wire, as a server makes it."""
+        """Encode the Decision message as a server does."""
         return encoder.decision(
             table=3,
             number=self.number,
@@ -59,13 +59,13 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A random match to its end: each answer, and the question if it had two options or more."""
+    """A recorded random match: each answer, with the decision if it had two or more options."""
 
     key: bytes
     answers: list[tuple[int, Option, Put | None]]
 
     def again(self, rules: type[Game], look: Callable[[Game, MatchEncoder, Put], None]) -> None:
-        """Play it again; `look` is called at each question."""
+        """Play the match again; `look` is called at each decision."""
         game = rules(SEATS, rules.check(SEATS, {}), Chance(self.key))
         game.start(log=True)
         encoder = MatchEncoder(rules, game.settings, SEATS)
@@ -76,7 +76,7 @@ class Played:
 
 
 def matches(rules: type[Game]) -> list[Played]:
-    """Random matches, the same each time."""
+    """Record random matches, the same at each call."""
     dice = random.Random(SEED)
     found: list[Played] = []
     while sum(put is not None for match in found for _, _, put in match.answers) < DECISIONS:
@@ -101,7 +101,7 @@ def matches(rules: type[Game]) -> list[Played]:
 
 
 def measured(rules: type[Game], seconds: float) -> dict[str, float]:
-    """By row the microseconds of one decision, and last the bytes of one."""
+    """Measure the microseconds per decision by row, and last the bytes of a decision."""
     played = matches(rules)
     settings = rules.check(SEATS, {})
     bodies: list[tuple[bytes, int]] = []
@@ -154,7 +154,7 @@ def measured(rules: type[Game], seconds: float) -> dict[str, float]:
 
 
 def _microseconds(row: Callable[[], None], seconds: float) -> float:
-    """The quickest pass: other work on the machine can only make one slower."""
+    """Return the quickest pass, because other work on the machine can only slow a pass down."""
     row()
     quickest = float("inf")
     watch = Stopwatch(seconds)

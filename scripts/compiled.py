@@ -1,10 +1,10 @@
-"""The wheel with its engine in C: `CUTPURSE_COMPILED=1 pip install .`, or `make compiled`.
+"""The build hook for a wheel with a compiled engine: `CUTPURSE_COMPILED=1 pip install .`, or `make compiled`.
 
-mypyc compiles the rules and the engine below them as one group, from the types that mypy checks anyway. The compiled
-modules lie beside the Python in the wheel, which then is for one version of Python on one kind of machine. Without the
-variable the wheel is pure.
+mypyc compiles the rules and the engine as one group, from the types that mypy checks anyway. The wheel contains the
+compiled modules beside the Python ones, and works with one version of Python on one kind of machine. Without the
+variable, the wheel is pure Python.
 
-A hook of hatchling's build; by hand it compiles into a folder: python scripts/compiled.py FOLDER.
+As a script it compiles into a folder: python scripts/compiled.py FOLDER.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ ROOT: Final = Path(__file__).resolve().parent.parent / "games"
 VARIABLE: Final = "CUTPURSE_COMPILED"
 NEEDS: Final = ["mypy>=2.4", "setuptools>=77"]
 MODULES: Final = ("cutpurse/engine/*.py", "cutpurse/games/*/*.py")
-# Modules that gain nothing, and those whose classes are made by what mypyc does not do: class keywords, frozen
+# Modules that gain nothing, and modules whose classes use features that mypyc does not support: class keywords, frozen
 # dataclasses with metadata.
 INTERPRETED: Final = (
     *[f"cutpurse/engine/{name}.py" for name in ("clocks", "commitment", "errors", "history", "match", "native")],
     *[f"cutpurse/engine/{name}.py" for name in ("placement", "record", "seating", "settings", "text", "words")],
     *[f"cutpurse/games/szmal/{name}.py" for name in ("actions", "box", "cards", "holdings", "thugs")],
 )
-GROUP: Final = "cutpurse"  # the module that holds all of them is called cutpurse__mypyc
+GROUP: Final = "cutpurse"  # the module with the code of all others is cutpurse__mypyc
 FAILED: Final = "compiling failed, as it says above; the C compiler needs Python's headers (Debian: python3-dev)"
 NO_COMPILER: Final = "no C compiler is here, so nothing can be compiled: install one, or do without CUTPURSE_COMPILED"
 SETUP: Final = """
@@ -50,13 +50,13 @@ setup(name="compiled", ext_modules=modules, script_args=build)
 
 
 def sources() -> list[Path]:
-    """List the modules that are compiled, as paths from the root of their part: cutpurse/engine/zones.py."""
+    """List the modules to compile, as paths relative to the source root, such as cutpurse/engine/zones.py."""
     found = [path.relative_to(ROOT) for pattern in MODULES for path in sorted(ROOT.glob(pattern))]
     return [path for path in found if path.name != "__init__.py" and path.as_posix() not in INTERPRETED]
 
 
 def compiler() -> str | None:
-    """Find the C compiler that would be used, None if it is not there."""
+    """Return the path of the C compiler, None if it is not installed."""
     called = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cl"
     return shutil.which(str(called).split()[0])
 
@@ -65,14 +65,14 @@ def compile_modules(folder: Path, *, quick: bool = False) -> list[Path]:
     """Compile the modules into a copy of their packages.
 
     Args:
-        folder: Where to put the copy; made if it is not there.
-        quick: For tests, with less of the C compiler's work.
+        folder: Where to put the copy; created if missing.
+        quick: Compile without optimization, for tests.
 
     Returns:
-        Paths of what was made: a small one for each module, and that of the group.
+        Paths of the compiled files: a small one for each module, and that of the group.
 
     Raises:
-        subprocess.CalledProcessError: If mypyc or the C compiler fails; it has said why.
+        subprocess.CalledProcessError: If mypyc or the C compiler fails; its message is on stderr.
     """
     ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd")
     shutil.copytree(ROOT / "cutpurse", folder / "cutpurse", ignore=ignore, dirs_exist_ok=True)
@@ -86,18 +86,18 @@ def compile_modules(folder: Path, *, quick: bool = False) -> list[Path]:
 
 
 class CompiledBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any configuration of a builder
-    """Adds the compiled modules to a wheel, if they are asked for."""
+    """The hook that adds the compiled modules to a wheel, if requested."""
 
     @property
     def _is_wanted(self) -> bool:
         return os.environ.get(VARIABLE, "0") not in ("", "0") and self.target_name == "wheel"
 
     def dependencies(self) -> list[str]:
-        """Return what the build itself needs."""
+        """Return the requirements of the build."""
         return NEEDS if self._is_wanted else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile before the wheel is put together; an editable install stays pure, or an edit would do nothing."""
+        """Compile before the wheel is built; an editable install stays pure, or edits would have no effect."""
         if not self._is_wanted or version == "editable":
             return
         if compiler() is None:
@@ -113,7 +113,7 @@ class CompiledBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any co
         build_data["infer_tag"] = True
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove the folder of compiled files once the wheel is there."""
+        """Remove the folder of compiled files after the wheel is built."""
         if self._is_wanted and version != "editable":
             self._folder.cleanup()
 

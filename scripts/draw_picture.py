@@ -1,4 +1,4 @@
-"""Draws docs/watch.svg, the picture of the README: a moment of a match of Greed as a spectator sees it.
+"""The script that draws docs/watch.svg, the picture of the README: a match of Greed as a spectator sees it.
 
 usage: .venv/bin/python scripts/draw_picture.py
 """
@@ -17,12 +17,12 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.text_view import event_lines, render_table
 from cutpurse.sdk.views import VIEWS
 
-DECISION = 33  # a raid is under way
+DECISION = 33  # during a raid
 NAMES = ("greedy", "my_bot.py", "random", "random")
 
 
 def draw() -> str:
-    """Return the picture as SVG, without fonts from elsewhere."""
+    """Return the picture as SVG, without external fonts."""
     match = Match(GAMES["greed"], NAMES, bytes(range(32)), log=True)
     since = 0
     while (decision := match.decision()) and len(match.choices) < DECISION:

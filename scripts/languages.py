@@ -1,10 +1,10 @@
-"""Bots in every language on one ladder, and the table of what came of it.
+"""A ladder of bots in every language, and the table of its results.
 
 Usage: python scripts/languages.py [--game GAME] [--seats N] [--matches N]
 
-Every bot that `cutpurse bot init` writes is built, if this machine has what it takes; what is missing is said. They
-dial in to a server of this process, and play. All but the one in JavaScript choose by the same rule, so who leads is
-mostly chance: what is to be seen is that they play together, how fast each answers, and that none makes a mistake.
+Every bot that `cutpurse bot init` writes is built, if this machine has the tools; missing ones are reported. The bots
+connect to a server in this process, and play. All except the JavaScript bot choose by the same rule, so the order is
+mostly random. The table shows that they play together, how fast each answers, and that none makes faults.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from tests.languages.workshop import LANGUAGES, MISSING, Made, built  # noqa: E4
 
 LADDER: Final = "languages"
 OURS: Final = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "--quiet", "--name", "python"]
-# Else all matches would begin before these have dialled in.
+# The order of starting: otherwise all matches would begin before the slow ones are connected.
 SLOW_TO_START: Final = ("python", "java", "typescript", "javascript", "cpp", "rust", "go")
 LOOK_S: Final = 0.5
-TELL: Final = 10  # matches
+TELL: Final = 10  # matches between two lines of progress
 
 
 def commands(folder: Path) -> dict[str, list[str]]:
-    """Return the command of each bot that can run here, by language; print why the others cannot."""
+    """Return the command of each bot that can run on this machine, by language; print why the others cannot."""
     found = {"python": [*OURS, str(CHECKOUT / "tests" / "languages" / "rule.py") + ":Starter"]}
     for language in LANGUAGES:
         print(f"building {language} ...", file=sys.stderr)
@@ -56,7 +56,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
 
 
 async def played(folder: Path, bots: dict[str, list[str]], ladder: Ladder) -> None:
-    """Let them play all matches of the ladder."""
+    """Let the bots play all matches of the ladder."""
     wanted = ladder.matches_wanted or 0
     with (
         (folder / "server.log").open("w") as log,
@@ -82,7 +82,7 @@ async def played(folder: Path, bots: dict[str, list[str]], ladder: Ladder) -> No
 
 
 def table(store: Store) -> list[list[str]]:
-    """Return the results as rows, a row per bot, with a heading."""
+    """Return the results as rows, one per bot, with a heading."""
     store.put_estimates(store.ladder_estimates(LADDER), datetime.now(UTC)).result()
     rows = [["bot", "place", "rating", "matches", "wins", "decisions", "median think time", "faults"]]
     for one in store.rankings(LADDER):
@@ -96,14 +96,14 @@ def table(store: Store) -> list[list[str]]:
 
 
 def written(rows: Sequence[Sequence[str]]) -> str:
-    """As Markdown."""
+    """Format rows as a Markdown table."""
     head, *others = rows
     lines = [head, ["---", *["--:" for _ in head[1:]]], *others]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def main() -> None:
-    """See the module's docstring."""
+    """Run the command."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--game", default="steal_and_plunder", choices=tuple(GAMES))
     asked.add_argument("--seats", type=int, help="at a table; as many as may, up to six")

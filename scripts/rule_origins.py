@@ -1,8 +1,8 @@
-"""Write `cutpurse.games.origins`: which rules are rulings or proposed numbers, by the sheets in `docs/rules/`.
+"""The script that writes `cutpurse.games.origins`: which rules in `docs/rules/` are rulings or proposed numbers.
 
     python scripts/rule_origins.py
 
-`cutpurse rules` prints the marks, and it is installed without the sheets. A test compares the module with them.
+`cutpurse rules` prints the origins, and is installed without the sheets. A test compares the module with the sheets.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WIDTH: Final = 120
 
 
 def origin(marks: list[str]) -> str:
-    """Say where a rule comes from by its marks: "proposed", "ruling", "partly ruling", or nothing."""
+    """Return the origin of a rule by its marks: "proposed", "ruling", "partly ruling", or an empty text."""
     if any("ruling: value" in mark for mark in marks):
         return "proposed"
     if not any(re.search(r"\bruling\b", mark) for mark in marks):
@@ -48,7 +48,7 @@ def marks_of(text: str) -> list[str]:
 
 
 def origins_of_rules() -> dict[str, str]:
-    """Read the origin of every rule that is not the publisher's alone, by its number, in the order of the sheets."""
+    """Read the origin of every rule that is not only the publisher's, by rule number, in the order of the sheets."""
     rulings = _clashes_and_rulings((ROOT / "docs" / "rulings.md").read_text(encoding="utf-8"))
     found = {}
     for game in PREFIXES.values():
@@ -66,7 +66,7 @@ def _clashes_and_rulings(page: str) -> set[str]:
 
 
 def origins_of_settings() -> dict[str, dict[str, str]]:
-    """Read the origin of every setting from the tables of the sheets, by game and name; the publisher's left out."""
+    """Read the origin of every setting from the tables of the sheets, by game and name, except the publisher's."""
     found: dict[str, dict[str, str]] = {}
     for game in PREFIXES.values():
         sheet = (ROOT / "docs" / "rules" / f"{game}.md").read_text(encoding="utf-8")
@@ -78,7 +78,7 @@ def origins_of_settings() -> dict[str, dict[str, str]]:
 
 
 def module_text() -> str:
-    """Write the module that holds these origins."""
+    """Return the source of the module with these origins."""
     rules, settings = origins_of_rules(), origins_of_settings()
     lines = [
         '"""Where rules come from, by the sheets in `docs/rules/`; written by `python scripts/rule_origins.py`.',

@@ -1,9 +1,9 @@
-"""Pictures of the page for the documents: a league is played, and its page is opened in a browser.
+"""The script that takes the screenshots of the web page for the documentation.
 
-Usage: python scripts/screenshots.py [FOLDER]     (docs/pictures unless named; needs chromium and Playwright)
+Usage: python scripts/screenshots.py [FOLDER]     (default: docs/pictures; needs chromium and Playwright)
 
-The league is that of `cutpurse demo`, small. Pictures are kept small as well, with 256 colours, for each is in the
-history of the project for ever.
+The ladders are small ones of `cutpurse demo`. Pictures are small too, with 256 colours, because each stays in the
+repository's history permanently.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ from playwright.sync_api import Browser  # noqa: E402
 from tests.web.browser import chromium  # noqa: E402
 from tests.web.leagues import live_league, page_process  # noqa: E402
 
-MOST_BYTES: Final = 150_000  # of a picture
-MATCHES: Final = "40"  # of each game
+MOST_BYTES: Final = 150_000  # maximum size of a picture
+MATCHES: Final = "40"  # per game
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture. path: what is shown, MATCH being a match of the game; is_moving: once there is a live table."""
+    """A picture to take.
+
+    In `path`, MATCH stands for a match of the game. If `is_moving`, the page must show a live match first.
+    """
 
     name: str
     path: str
@@ -60,7 +63,7 @@ LIVE: Final = Picture("live", "/live?ladder=stolen_treasure", is_moving=True)
 
 
 def main() -> int:
-    """Play, look, keep; the exit code."""
+    """Play the matches and save the pictures; return the exit code."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else CHECKOUT / "docs" / "pictures"
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as workshop, chromium() as browser:
@@ -74,7 +77,7 @@ def main() -> int:
 
 
 def _played(workshop: Path) -> Path:
-    """Make the database of a demo, with estimates from all its results."""
+    """Create the database of a demo, with estimates from all its results."""
     database = workshop / "demo" / "demo.db"
     for words in (
         ("demo", "--matches", MATCHES, "--folder", str(database.parent)),
@@ -86,7 +89,7 @@ def _played(workshop: Path) -> Path:
 
 
 def _take(browser: Browser, site: str, picture: Picture, folder: Path) -> None:
-    """Keep one picture.  Fails if it is too large to be kept."""
+    """Save one picture.  Fails if it is too large."""
     path = picture.path
     if "MATCH" in path:
         with urllib.request.urlopen(f"{site}/api/v1/matches?ladder={picture.game}&limit=5") as answer:
@@ -114,7 +117,7 @@ def _take(browser: Browser, site: str, picture: Picture, folder: Path) -> None:
 
 
 def _small(browser: Browser, png: bytes) -> bytes:
-    """Return the picture with 256 colours, as a browser counts them."""
+    """Return the picture reduced to 256 colours, which a browser computes."""
     page = browser.new_page()
     told = page.evaluate(_COUNT, b64encode(png).decode())
     page.close()

@@ -1,7 +1,6 @@
-"""What every test may ask for: the quick run (`--quick`), the long run (`--soak`), and whether to renew what is kept as
-text.
+"""The pytest options of all tests: the quick run (`--quick`), the long run (`--soak`), and updates of stored texts.
 
-Processes that share the tests take a file each (`--dist loadfile`), in the order of `FIRST`.
+Worker processes take one test file each (`--dist loadfile`), in the order of `FIRST`.
 """
 
 import gc
@@ -18,9 +17,9 @@ from tests.tiers import is_full
 __all__ = ["soak"]
 
 ROOT = Path(__file__).parent
-LEFT_OUT = pytest.StashKey[int]()  # how many tests the quick run leaves out
+LEFT_OUT = pytest.StashKey[int]()  # number of tests that the quick run leaves out
 
-# Folders whose files take long, or wait for much: they come first, so that none of them is left over at the end.
+# Folders with slow files: they come first, so that none of them is left for the end.
 FIRST = (
     "languages",
     "simulation",
@@ -34,12 +33,12 @@ FIRST = (
     "sdk",
 )
 
-# How long an example takes says more of what else the machine does than of the code.
+# Without a deadline, because the time of an example depends more on the load of the machine than on the code.
 hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("untimed")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A shell that starts the tests in the background has Ctrl-C ignored, also by the programs that are tested with it.
+    # A shell that starts the tests in the background makes them ignore Ctrl-C, and so would the tested programs.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -57,11 +56,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection(session: pytest.Session) -> None:
-    gc.disable()  # thousands of tests are made, and none goes: looking for garbage would be half of it
+    gc.disable()  # thousands of tests are created and none is freed, so half of the time would be garbage collection
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What is loaded now stays to the end: it is looked through no more."""
+    """Exclude everything loaded so far from garbage collection, because it stays to the end."""
     gc.freeze()
     gc.enable()
 
@@ -85,24 +84,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Share the tests among four processes at least: many tests wait, so that two cores have room for more."""
+    """Use at least four processes, because many tests wait."""
     return max(4, os.cpu_count() or 1)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Tell the process that prints the summary how many tests were left out here; each process has looked at all."""
+    """Send the number of left-out tests to the process that prints the summary; each worker has counted all tests."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, 0)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Hear that from one of the processes that share the tests; one that has died tells nothing."""
+    """Receive the number of left-out tests from a worker; a worker that has died sends none."""
     node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", node.config.stash.get(LEFT_OUT, 0))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say what the quick run has left out."""
+    """Print how many tests the quick run has left out."""
     if left_out := config.stash.get(LEFT_OUT, 0):
         terminalreporter.write_line(
             f"left out: {left_out} tests that take many processes or repeat what a quicker one shows; "
@@ -111,12 +110,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def _turn(item: pytest.Item) -> int:
-    """When a test has its turn: the place of its folder."""
+    """Return the sort key of a test: the index of its folder in `FIRST`."""
     folder = item.path.relative_to(ROOT).parts[0]
     return FIRST.index(folder) if folder in FIRST else len(FIRST)
 
 
 @pytest.fixture(scope="session")
 def soak(pytestconfig: pytest.Config) -> bool:
-    """Whether this is the long run: a test may then play more cases."""
+    """Return whether this is the long run, in which tests may play more cases."""
     return bool(pytestconfig.getoption("--soak"))

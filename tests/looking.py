@@ -1,7 +1,7 @@
-"""Wait for what another process does, of which no event comes here: look again and again, at the one place for it.
+"""Polling: waiting for something in another process that sends no event to the tests.
 
-No test sleeps. What happens in the process of the tests is waited for by its event, its task or a clock that the test
-sets; what a file, a process or a server tells only when it is asked is looked at by these functions.
+No test sleeps. For events in their own process, tests wait for an event, a task or a clock that the test sets. These
+functions are only for files, processes and servers that must be polled.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LOOK_S: Final = 0.02
 
 
 def until(is_so: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
-    """Look until it is so; fail, saying what was waited for, if that takes too long."""
+    """Poll until `is_so` returns True; fail, naming `what`, after `patience_s` seconds."""
     ends_at, nothing = time.monotonic() + patience_s, threading.Event()
     while not is_so():
         assert time.monotonic() < ends_at, f"{what}: not within {patience_s:g} s"
@@ -27,14 +27,14 @@ def until(is_so: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) 
 
 
 async def until_so(is_so: Callable[[], bool]) -> None:
-    """Look until it is so, while the event loop goes on; the time limit of the test is that of the wait."""
+    """Poll until `is_so` returns True, without blocking the event loop; only the test's time limit ends the wait."""
     async for _ in looks():
         if is_so():
             return
 
 
 async def looks() -> AsyncIterator[None]:
-    """Say when to look, without end."""
+    """Yield at each polling interval, without end."""
     while True:
         yield
         await asyncio.sleep(_LOOK_S)

@@ -18,18 +18,18 @@ class Module:
 
     @property
     def is_public(self) -> bool:
-        """Written by hand and meant to be imported: no part of its name is private or `__main__`."""
+        """Whether the module is written by hand and no part of its name is private or `__main__`."""
         generated = self.name.endswith(("_pb2", "_pb2_grpc"))
         return not generated and not any(part.startswith("_") for part in self.name.split("."))
 
 
 def roots() -> list[Path]:
-    """The folders of the checkout that hold a part of the namespace."""
+    """List the folders of the checkout that contain a part of the namespace."""
     return sorted(folder.parent for folder in CHECKOUT.glob("*/cutpurse") if folder.is_dir())
 
 
 def modules() -> list[Module]:
-    """Every module of every root, by name; folders that are not packages (templates beside the bots) are left out."""
+    """List every module of every root, by name, except in folders that are not packages (templates of bots)."""
     found = []
     for root in roots():
         for file in root.glob("cutpurse/**/*.py"):
@@ -42,6 +42,6 @@ def modules() -> list[Module]:
 
 
 def is_in_a_package(file: Path, root: Path) -> bool:
-    """Whether every folder from the file up to `cutpurse` has an `__init__.py` (generated stubs need none)."""
+    """Return whether every folder from the file up to `cutpurse` has an `__init__.py` (generated stubs need none)."""
     between = [folder for folder in file.parents if folder.is_relative_to(root / "cutpurse") and folder.parent != root]
     return all((folder / "__init__.py").exists() or folder.name == "v1" for folder in between)

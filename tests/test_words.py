@@ -45,10 +45,10 @@ ALLOWED: Final = {
     "sdk": 10,
     "sample_bots": 7,
     "server": 174,
-    "leaderboard": 26,
-    "tests": 403,
-    "benchmarks": 51,
-    "scripts": 1,
+    "leaderboard": 0,
+    "tests": 222,
+    "benchmarks": 0,
+    "scripts": 0,
     "docs": 319,
 }
 

@@ -1,10 +1,10 @@
-"""Which tests `make test` leaves to `make test-all`: those marked `full`.
+"""The tests marked `full`, which only `make test-all` runs.
 
-A test is `full` for one of three reasons. It takes many processes, or programs that a newcomer need not have: a
-compiler, a sandbox, a browser. It shows that a check can fail, by a fault that is planted. Or it repeats what a quicker
-one shows, with other numbers of players, more seeds or more matches.
+A test is `full` for one of three reasons. It needs many processes, or programs that a new developer may not have: a
+compiler, a sandbox, a browser. It plants a fault to show that a check can fail. Or it repeats a faster test with other
+numbers of players, more seeds or more matches.
 
-Whole folders and files are listed here; a single test, or one of its cases, has the marker `full`. What is left must
+Whole folders and files are listed here; a single test, or one of its cases, has the marker `full`. The other tests must
 take at most four minutes on two cores.
 """
 
@@ -41,7 +41,7 @@ _PROCESSES: Final = (
     "server/test_stalls.py",
     "server/test_tournament.py",
     "test_compiled.py",
-    # The browser of `make test` is that of web/test_ten_questions.py.
+    # `make test` uses a browser only in web/test_ten_questions.py.
     "web/test_demo_open.py",
     "web/test_every_page.py",
     "web/test_harness.py",
@@ -77,5 +77,5 @@ FULL: Final = (*_PROCESSES, *_PLANTED, *_REPEATED)
 
 
 def is_full(path: PurePath) -> bool:
-    """Tell whether all tests of this file, relative to `tests`, are `full`."""
+    """Return whether all tests of this file, relative to `tests`, are `full`."""
     return any(path.is_relative_to(listed) for listed in FULL)

@@ -1,6 +1,6 @@
-"""`cutpurse` as it is typed, but in this process: a process of its own takes half a second to come up, each time.
+"""The command `cutpurse`, run in the process of the tests, because a new process takes half a second to start.
 
-What a process is needed for (signals, terminals, limits, locks between processes) starts one.
+Tests of signals, terminals, limits, and locks between processes start a process instead.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ __all__ = ["typed"]
 
 
 def typed(*words: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """What came of it, in this folder; what escapes the command is raised here."""
+    """Run the command in `folder`, and return its result; raise what the command does not catch."""
     said = [str(word) for word in words]
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     with contextlib.chdir(folder or CHECKOUT):
         run = CliRunner().invoke(app, said, prog_name="cutpurse")
-    root.handlers[:], root.level = handlers, level  # a server takes what libraries log, as long as its process lives
+    root.handlers[:], root.level = handlers, level  # a server redirects the logs of libraries and never restores them
     if run.exception is not None and not isinstance(run.exception, SystemExit):
         raise run.exception
     return subprocess.CompletedProcess(said, run.exit_code, run.stdout, run.stderr)

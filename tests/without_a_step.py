@@ -1,4 +1,4 @@
-"""A pytest plugin that takes one step out of a game: it happens or is answered, and nothing follows.
+"""A pytest plugin that disables one step of a game: it happens or is answered, but has no effect.
 
 CUTPURSE_WITHOUT_STEP=greed:GoBust python -m pytest -p tests.without_a_step tests/games/greed
 """
@@ -19,7 +19,7 @@ VARIABLE: Final = "CUTPURSE_WITHOUT_STEP"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take the step out that the environment names; without a name nothing is changed."""
+    """Disable the step that the environment names, if any."""
     if named := os.environ.get(VARIABLE):
         game, _, step = named.partition(":")
         take_out(GAMES[game].steps()[step])
@@ -30,5 +30,5 @@ def take_out(step: type[Step]) -> None:
 
 
 def what_follows(step: type[Step]) -> str:
-    """The name of the method that carries a step out."""
+    """Return the name of the method that executes a step."""
     return "closed" if issubclass(step, Poll) else "chosen" if issubclass(step, Choice) else "run"

@@ -1,1 +1,1 @@
-"""What the arena does in a second, what it costs, and how long bots wait: real processes over loopback."""
+"""The speed, cost and latency of the arena, measured with real processes over loopback."""

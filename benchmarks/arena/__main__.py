@@ -1,4 +1,4 @@
-"""`python -m benchmarks.arena`: the arena's part of `make bench` alone."""
+"""The command `python -m benchmarks.arena`: only the arena's part of `make bench`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The arena's part of the bench: what is measured of it, in which order, and how it is told."""
+"""The arena's part of the bench: its options, its order of measurements, and its output."""
 
 import os
 import tempfile
@@ -18,36 +18,36 @@ from cutpurse.sdk.bot import bot_makers
 __all__ = ["ArenaFigures", "ArenaPlan", "add_arguments", "document", "lines", "measure", "plan", "versions"]
 
 WEIGH_S = 0.5
-CROWD_SECONDS = 5  # times those of a row: there are few decisions a second
+CROWD_SECONDS = 5  # multiple of the seconds of a row, because there are few decisions per second
 
 
 @dataclass(frozen=True)
 class ArenaPlan:
-    """What to measure."""
+    """The plan of the measurements."""
 
     rounds: int
-    seconds: float  # a row, by the wall's clock
+    seconds: float  # wall time per row
     tables: tuple[int, ...]
     bots: tuple[str, ...]
-    rated: tuple[int, ...]  # of the tables
-    crowd: int  # 0: none
+    rated: tuple[int, ...]  # those of `tables` to measure with a database too
+    crowd: int  # number of idle bots; 0 means none
     folder: Path | None  # for databases
 
 
 @dataclass(frozen=True)
 class ArenaFigures:
-    """What was measured."""
+    """The measured figures."""
 
     plan: ArenaPlan
     rows: Sequence[RateRow]
-    bytes: tuple[int, int]  # of a question and an answer of the bare exchange
+    bytes: tuple[int, int]  # size of a question and of an answer of the bare exchange
     rounds: Sequence[Round]
     load: Sequence[float]  # load average before each round
     crowd: Crowd | None
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The options of this part alone."""
+    """Add the options of this part."""
     group = parser.add_argument_group("arena")
     group.add_argument(
         "--tables", type=_counts, default=(1, 8, 64, 256), metavar="N,...", help="a bot; a row each (1,8,64,256)"
@@ -67,7 +67,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def plan(options: Namespace, rounds: int, seconds: float) -> ArenaPlan:
-    """What these options ask for."""
+    """Convert options to a plan."""
     return ArenaPlan(rounds, seconds, options.tables, options.bots, options.rated, options.crowd, options.folder)
 
 
@@ -106,7 +106,7 @@ def _crowd(text: str) -> int:
 
 
 def measure(plan: ArenaPlan, say: Callable[[str], None]) -> ArenaFigures:
-    """Measure all of it.  Raises WorkerFailed if a process fails."""
+    """Measure all parts of the plan.  Raises WorkerFailed if a process fails."""
     chosen = rows(plan.bots, plan.tables, plan.rated)
     rounds: list[Round] = []
     load: list[float] = []
@@ -123,12 +123,12 @@ def measure(plan: ArenaPlan, say: Callable[[str], None]) -> ArenaFigures:
 
 
 def versions() -> dict[str, str]:
-    """Of what the arena is made of."""
+    """Return the versions of the packages that the arena uses."""
     return {name: version(name) for name in ("cutpurse", "grpcio", "protobuf")}
 
 
 def lines(found: ArenaFigures) -> list[str]:
-    """All that is shown of the figures, line by line."""
+    """Format the figures as lines."""
     plan = found.plan
     loads = " ".join(f"{value:.2f}" for value in found.load)
     return [
@@ -141,7 +141,7 @@ def lines(found: ArenaFigures) -> list[str]:
 
 
 def document(found: ArenaFigures) -> dict[str, object]:
-    """All that was measured, JSON-able."""
+    """Return the figures as JSON-compatible values."""
     many = found.crowd
     return {
         "seconds_a_row": found.plan.seconds,

@@ -1,9 +1,9 @@
-"""The bare exchange that the arena is measured beside: gRPC streams on which a question and an answer go to and fro.
+"""The bare exchange with which the arena is compared: gRPC streams with alternating questions and answers.
 
-The same library, options and sizes of messages, and nothing behind them: the server asks again as soon as an answer was
-read, on the same stream, or where streams take turns on the next, as a table does that asks one seat after the other.
-This module is the server and, for one stream, the client that answers at once; each is a process of its own
-(`python -m benchmarks.arena.bare_grpc`).
+It has the same library, options and message sizes as the arena, and no work behind them. The server sends the next
+question as soon as it has read an answer: on the same stream, or on the next one if streams take turns, as in a match
+that asks one seat after the other. This module is the server and a client with one stream that answers at once. Each
+runs in its own process (`python -m benchmarks.arena.bare_grpc`).
 """
 
 import asyncio
@@ -30,12 +30,12 @@ class Exchange:
 
     def __init__(self) -> None:
         self._question = b""
-        self._took: list[float] = []  # from the writing of a question to the reading of its answer, seconds
+        self._took: list[float] = []  # seconds from writing a question to reading its answer
         self._client: asyncio.Task[None] | None = None
         self._server: grpc.aio.Server | None = None
 
     async def open(self, question_bytes: int, in_turn: int = 0) -> dict[str, object]:
-        """Be a server that asks questions of this size.  in_turn: so many streams, of which one is asked at a time."""
+        """Start a server with questions of this size; if `in_turn` is not 0, that many streams take turns."""
         self._question = bytes(question_bytes)
         self._in_turn = in_turn
         self._turns: list[asyncio.Event] = []
@@ -54,7 +54,7 @@ class Exchange:
         turns, mine, place = self._turns, asyncio.Event(), len(self._turns)
         turns.append(mine)
         if len(turns) == self._in_turn:
-            turns[0].set()  # all of them are there
+            turns[0].set()  # all streams are open
         while True:
             if self._in_turn:
                 await mine.wait()
@@ -68,7 +68,7 @@ class Exchange:
                 turns[(place + 1) % len(turns)].set()
 
     async def measure(self, seconds: float) -> dict[str, object]:
-        """How many questions are answered in so many seconds, or until the first is; and how long each took."""
+        """Measure answers and their latencies for `seconds`, or longer until the first answer."""
         took: list[float] = []
         self._took = took
         began, cpu = time.monotonic(), time.process_time()
@@ -86,7 +86,7 @@ class Exchange:
         }
 
     async def answer(self, address: str, answer_bytes: int) -> dict[str, object]:
-        """Be a client that answers on one stream at once, from now on."""
+        """Start a client that answers on one stream at once."""
         self._client = asyncio.create_task(self._answer(address, bytes(answer_bytes)))
         return {}
 
@@ -97,19 +97,19 @@ class Exchange:
                 await call.write(answer)
 
     async def rest(self) -> dict[str, object]:
-        """End the client."""
+        """Stop the client."""
         if self._client is not None:
             self._client.cancel()
             await asyncio.wait([self._client])
         return {}
 
     async def cpu(self) -> dict[str, object]:
-        """CPU seconds of this process until now."""
+        """Return the CPU seconds of this process so far, and the current time."""
         return {"cpu_s": time.process_time(), "at": time.monotonic()}
 
 
 def prepare() -> Does:
-    """What this process does."""
+    """Return the commands of this process, by name."""
     exchange = Exchange()
     return {
         "open": exchange.open,

@@ -1,8 +1,8 @@
-"""Both ends of the talk between the arena's bench and its processes: JSON lines over a child's stdin and stdout.
+"""Both ends of the protocol between the arena's bench and its processes: JSON lines over a child's stdin and stdout.
 
-A child says `{}` once it is up; then each line `{"do": name, ...}` is answered by one line when it is done. It does
-what it does in an event loop, also between two questions. No child outlives the bench: it ends when its stdin does, and
-the bench kills it when it needs it no more, for it has nothing to lose. Nothing here knows what is measured.
+A child sends `{}` once it is up. Then it answers each line `{"do": name, ...}` with one line when that is done. Its
+event loop also runs between two requests. No child outlives the bench: it ends when its stdin closes, and the bench
+kills it when it is no longer needed. This module does not know what is measured.
 """
 
 import asyncio
@@ -23,20 +23,20 @@ from benchmarks.protocol import ROOT, WorkerFailed
 
 __all__ = ["Child", "LOOK_S", "Does", "ask_all", "serve", "so_long"]
 
-PATIENCE_S = 120.0  # for one answer
-LOOK_S = 0.02  # between looks at whether something has happened
-SOMETHING_S = 30.0  # for something to happen on a machine that is busy with other work
-LAST_WORDS = 2_000  # characters of a child's stderr that are shown when it failed
-MOST_BYTES = 1 << 26  # of a question; asyncio asks for a limit
+PATIENCE_S = 120.0  # maximum wait for one answer
+LOOK_S = 0.02  # polling interval
+SOMETHING_S = 30.0  # maximum wait for a first result on a busy machine
+LAST_WORDS = 2_000  # characters of a failed child's stderr to show
+MOST_BYTES = 1 << 26  # maximum size of a request; asyncio needs a limit
 
-Does = Mapping[str, Callable[..., Awaitable[Mapping[str, object]]]]  # by name, what a child can do
+Does = Mapping[str, Callable[..., Awaitable[Mapping[str, object]]]]  # the commands of a child, by name
 
 
 class Child:
-    """The bench's end: a running process.  Use it as a context."""
+    """The bench's end: a running process, used as a context manager."""
 
     def __init__(self, module: str) -> None:
-        """Start `python -m module` in the root of the repository; the first answer waits until it is up."""
+        """Start `python -m module` in the root of the repository; the first `answer` waits until it is up."""
         self.module = module
         self._files = ExitStack()
         self._errors = self._files.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # closed with the others
@@ -48,8 +48,8 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             bufsize=0,
-            env={**os.environ, "GRPC_VERBOSITY": "NONE"},  # it would tell of each connection that breaks
-            start_new_session=True,  # Ctrl-C is for the bench alone
+            env={**os.environ, "GRPC_VERBOSITY": "NONE"},  # else it would print each broken connection
+            start_new_session=True,  # so that only the bench gets Ctrl-C
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -58,12 +58,12 @@ class Child:
         self._is_up = False
 
     def tell(self, do: str, **given: object) -> None:
-        """Ask for something without waiting for the answer."""
-        with suppress(BrokenPipeError):  # it has ended: `answer` says so
+        """Send a request without waiting for the answer."""
+        with suppress(BrokenPipeError):  # it has ended, and `answer` raises the error
             self._questions.write(json.dumps({"do": do, **given}).encode() + b"\n")
 
     def answer(self, patience_s: float = PATIENCE_S) -> dict[str, Any]:
-        """The next answer.  Raises WorkerFailed, with the last that it said, if the child ends or does not answer."""
+        """Return the next answer.  Raises WorkerFailed, with the last output, if the child ends or does not answer."""
         if not self._is_up:
             self._is_up = True
             self._line(patience_s)
@@ -71,12 +71,12 @@ class Child:
         return answer
 
     def ask(self, do: str, **given: object) -> dict[str, Any]:
-        """Ask, and wait for the answer."""
+        """Send a request, and wait for the answer."""
         self.tell(do, **given)
         return self.answer()
 
     def kill(self) -> None:
-        """End it now."""
+        """Kill the process."""
         self._process.kill()
         self._process.wait()
 
@@ -108,14 +108,14 @@ class Child:
 
 
 def ask_all(children: Sequence[Child], do: str, **given: object) -> list[dict[str, Any]]:
-    """Ask several at once, and wait for all."""
+    """Send a request to several children at once, and wait for all answers."""
     for child in children:
         child.tell(do, **given)
     return [child.answer() for child in children]
 
 
 async def so_long(seconds: float, has_something: Callable[[], object]) -> None:
-    """Let so much time pass, and more if nothing has happened by then."""
+    """Wait for `seconds`, and longer until there is something, at most `SOMETHING_S`."""
     await asyncio.sleep(seconds)
     until = time.monotonic() + SOMETHING_S
     while not has_something() and time.monotonic() < until:
@@ -123,9 +123,9 @@ async def so_long(seconds: float, has_something: Callable[[], object]) -> None:
 
 
 def serve(prepare: Callable[[], Does]) -> NoReturn:
-    """The child's end: do what is asked until stdin closes.
+    """Run the child's end: answer requests until stdin closes.
 
-    `prepare` is called in the event loop. Whatever a library prints goes to stderr: stdout carries answers only.
+    `prepare` is called in the event loop. Output of libraries goes to stderr, because stdout is for answers only.
     """
     answers = os.dup(1)
     os.dup2(2, 1)
@@ -147,7 +147,7 @@ def serve(prepare: Callable[[], Does]) -> NoReturn:
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(1)
-    os._exit(0)  # threads and calls that are open are left: there is nothing to lose
+    os._exit(0)  # without waiting for threads and open calls
 
 
 def _write(file: int, answer: Mapping[str, object]) -> None:
@@ -157,7 +157,7 @@ def _write(file: int, answer: Mapping[str, object]) -> None:
 
 
 def _allow_many_files() -> None:
-    """As many as the system lets this process have: each connection is one."""
+    """Raise the limit of open files to the maximum, because each connection is one."""
     import resource
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

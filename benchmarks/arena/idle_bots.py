@@ -1,8 +1,8 @@
-"""A thousand bots at once: what each costs while idle, how long each waits, and how all come back to a killed server.
+"""A thousand bots at once: the cost of an idle bot, latencies, and reconnecting to a killed server.
 
-They are cheap bots in a few processes, each on a connection of its own. First they connect and do nothing; then each
-has about one decision a second; then the server is killed and started again. The bare exchange has as many streams and
-as many messages a second, half of the time before and half of it after, as the machine may change meanwhile.
+They are cheap bots in a few processes, each with its own connection. First they connect and are idle. Then each has
+about one decision per second. Then the server is killed and started again. The bare exchange has as many streams and
+messages per second. Half of it runs before and half after, because the machine may change meanwhile.
 """
 
 import time
@@ -17,21 +17,21 @@ from benchmarks.protocol import WorkerFailed
 
 __all__ = ["crowd"]
 
-PROCESSES = 4  # at most
-BOTS_A_PROCESS = 4  # at least
-WARM_BOTS = 20  # that connect before memory is looked at: the first pay what all share
+PROCESSES = 4  # maximum
+BOTS_A_PROCESS = 4  # minimum
+WARM_BOTS = 20  # bots that connect before memory is read, because the first ones allocate what all share
 SEATS = 4
 TABLES_A_BOT = 4
-FULL_SHARE = 0.8  # of the tables: the last few stay empty until others end, so that the same bots do not meet again
-FULL_S = 30.0  # for so many to be taken
-SETTLE_S = 3.0  # until first answers are spread, unless less is measured
-QUIET_S = 1.0  # between the last Welcome and the look at memory
-BACK_S = 60.0  # for all to come back
-BASE_MS = 10_000  # a bot that thinks up to 1.5 s never touches its bank
+FULL_SHARE = 0.8  # share of tables that fill up; the others wait, so that the same bots do not meet again
+FULL_S = 30.0  # maximum wait until these are in use
+SETTLE_S = 3.0  # wait until first answers are spread, unless less is measured
+QUIET_S = 1.0  # from the last Welcome until memory is read
+BACK_S = 60.0  # maximum wait until all bots have reconnected
+BASE_MS = 10_000  # a bot that thinks for up to 1.5 s never uses its time bank
 
 
 def crowd(bots: int, seconds: float, sizes: tuple[int, int], say: Callable[[str], None]) -> Crowd:
-    """Measure all of it; `sizes`: bytes of a question and an answer of the bare exchange."""
+    """Measure `bots` bots for `seconds`; `sizes` are the bytes of a question and an answer of the bare exchange."""
     say(f"{bots:,} bare streams")
     bare = [_bare(bots, seconds / 2, sizes)]
     with ExitStack() as stack:
@@ -80,12 +80,12 @@ def crowd(bots: int, seconds: float, sizes: tuple[int, int], say: Callable[[str]
 
 class _Bare(NamedTuple):
     found: Turnarounds
-    rate: float  # questions a second
-    load: float  # CPU seconds of the server a second
+    rate: float  # questions per second
+    load: float  # CPU seconds of the server per second
 
 
 def _bare(bots: int, seconds: float, sizes: tuple[int, int]) -> _Bare:
-    """The bare exchange at the same rate."""
+    """Measure the bare exchange at the same rate."""
     question_bytes, answer_bytes = sizes
     with ExitStack() as stack:
         server = stack.enter_context(Child("benchmarks.arena.bare_grpc"))
@@ -106,7 +106,7 @@ def _processes(stack: ExitStack, bots: int) -> list[Child]:
 
 
 def _dial(processes: Sequence[Child], bots: int, address: str, answer_bytes: int = 0) -> float:
-    """Connect all; the seconds it took."""
+    """Connect all bots, and return the seconds it took."""
     first = 0
     for number, process in enumerate(processes):
         count = bots * (number + 1) // len(processes) - first
@@ -117,7 +117,7 @@ def _dial(processes: Sequence[Child], bots: int, address: str, answer_bytes: int
 
 
 def _settle(processes: Sequence[Child]) -> None:
-    """Wait until they are up."""
+    """Wait until the processes are up."""
     ask_all(processes, "listen", seconds=0.0)
 
 
@@ -135,7 +135,7 @@ def _moment(event: Sequence[Any]) -> tuple[str, float]:
 
 
 def _storm(stack: ExitStack, server: Child, processes: Sequence[Child], bots: int, opening: dict[str, object]) -> Storm:
-    """Kill the server, start it again at its address, and wait until everybody is back."""
+    """Kill the server, start it again at its address, and wait until all bots have reconnected."""
     killed_at = time.monotonic()
     server.kill()
     again = stack.enter_context(Child("benchmarks.arena.server"))

@@ -1,4 +1,4 @@
-"""A bot of the SDK in a process of its own, as `cutpurse bot run` has it (`python -m benchmarks.arena.players`)."""
+"""A bot of the SDK in its own process, as `cutpurse bot run` runs it (`python -m benchmarks.arena.players`)."""
 
 import asyncio
 import time
@@ -10,22 +10,22 @@ __all__ = ["prepare"]
 
 
 class Player:
-    """One bot at a time."""
+    """A process that runs one bot at a time."""
 
     def __init__(self) -> None:
         self._playing: asyncio.Task[object] | None = None
 
     async def play(self, bot: str, name: str, address: str) -> dict[str, object]:
-        """Dial in, and play from now on."""
+        """Connect, and start to play."""
         self._playing = asyncio.create_task(connect(bot, "greed", server=address, name=name, quiet=True))
         return {}
 
     async def cpu(self) -> dict[str, object]:
-        """CPU seconds of this process until now, and the moment."""
+        """Return the CPU seconds of this process so far, and the current time."""
         return {"cpu_s": time.process_time(), "at": time.monotonic()}
 
     async def rest(self) -> dict[str, object]:
-        """Go at once.  Raises what ended the bot before."""
+        """Stop the bot at once.  Raises the error that ended it before, if any."""
         if self._playing is not None:
             self._playing.cancel()
             await asyncio.wait([self._playing])
@@ -36,7 +36,7 @@ class Player:
 
 
 def prepare() -> Does:
-    """What this process does."""
+    """Return the commands of this process, by name."""
     player = Player()
     return {"play": player.play, "cpu": player.cpu, "rest": player.rest}
 

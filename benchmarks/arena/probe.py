@@ -1,7 +1,7 @@
-"""What can be seen of an arena from inside while it plays: how long answers take, and how much goes over its streams.
+"""The probe in a running arena: the latency of answers, and the bytes on its streams.
 
-To look costs a little of each decision, so the bench counts decisions first and looks afterwards. Looked at are the
-envelopes that a `Link` reads and sends, and what stands in them.
+Probing slows each decision a little, so the bench counts decisions first and probes afterwards. The probe reads the
+envelopes that a `Link` receives and sends.
 """
 
 from collections.abc import Iterator
@@ -19,27 +19,27 @@ __all__ = ["Seen", "to_be_watched", "watching"]
 
 
 class _Link(Link):
-    """Its methods can be replaced; in the compiled build those of `Link` itself cannot."""
+    """A link with replaceable methods; in the compiled build those of `Link` itself cannot be replaced."""
 
 
 def to_be_watched() -> None:
-    """From now on links are such that `watching` sees what they do."""
+    """Make all new links observable by `watching`."""
     there: Any = sessions_module
     there.Link = _Link
 
 
 @dataclass
 class Seen:
-    """Of the time in which somebody looked."""
+    """The observations of one probe."""
 
-    took: list[float] = field(default_factory=list)  # from a decision's hand-over to its answer, seconds
-    sent_bytes: int = 0  # of envelopes to bots
-    read_bytes: int = 0  # of those from bots
+    took: list[float] = field(default_factory=list)  # seconds from passing a decision to the stream to its answer
+    sent_bytes: int = 0  # bytes of envelopes to bots
+    read_bytes: int = 0  # bytes of envelopes from bots
 
 
 @contextmanager
 def watching() -> Iterator[Seen]:
-    """Look for the length of the block."""
+    """Probe for the length of the block."""
     seen = Seen()
     open_since: dict[tuple[ServerSession, int, int], float] = {}
 

@@ -1,9 +1,8 @@
-"""Many bots in one process, each on a connection of its own, that cost next to nothing: no part of the SDK plays.
+"""Many cheap bots in one process, each with its own connection, without the SDK.
 
-They speak the protocol by hand, acknowledge at once, think for a while without doing anything, and take the first
-option. Every moment is one of the system's monotonic clock, which all processes share. Those of the bare exchange
-answer after as long. One that lost its server comes back as the SDK does, with its options and its waits
-(`python -m benchmarks.arena.raw_bots`).
+They implement the protocol directly: they acknowledge at once, wait for a while, and take the first option. Clients of
+the bare exchange wait as long. All times are of the system's monotonic clock, which all processes share. A bot that
+lost its server reconnects with the SDK's options and delays (`python -m benchmarks.arena.raw_bots`).
 """
 
 import asyncio
@@ -22,19 +21,19 @@ from cutpurse.v1 import arena_pb2
 
 __all__ = ["prepare"]
 
-DIALLING: Final = 16  # at once
-THINKS_S: Final = (0.5, 1.5)  # one second on average; spread, so that they do not all answer at once
-TABLES: Final = 4  # so that a bot has one decision a second: at a table of four, each has every fourth
+DIALLING: Final = 16  # maximum simultaneous connection attempts
+THINKS_S: Final = (0.5, 1.5)  # one second on average; random, so that bots do not all answer at once
+TABLES: Final = 4  # gives a bot one decision per second, because it has every fourth decision of a match
 
 
 class Log:
-    """What was seen: at which match, or stream of the bare exchange, and when."""
+    """The observed times, with the match or the stream of the bare exchange."""
 
     def __init__(self) -> None:
-        self.answered: list[tuple[str, float]] = []  # an answer was about to be written
-        self.asked: list[tuple[str, float]] = []  # a question had come
+        self.answered: list[tuple[str, float]] = []  # before an answer was written
+        self.asked: list[tuple[str, float]] = []  # after a question was read
         self.welcomed: list[float] = []
-        self.ended = 0  # bots that were refused for good
+        self.ended = 0  # bots that were refused permanently
 
 
 class RawBot:
@@ -52,7 +51,7 @@ class RawBot:
         self._task = asyncio.create_task(self._run())
 
     def play(self) -> None:
-        """Sit down, from now on."""
+        """Start to play."""
         self._tables = TABLES
         self._out.put_nowait(("", arena_pb2.PlayRequest(received=self._received, max_tables=TABLES)))
 
@@ -74,7 +73,7 @@ class RawBot:
             attempts += 1
 
     async def _stream(self) -> grpc.StatusCode:
-        """One stream to its end, and how it ended."""
+        """Run one stream to its end, and return its status."""
         self._out = asyncio.Queue()
         self._matches.clear()
         self._received = 0
@@ -108,7 +107,7 @@ class RawBot:
             del self._matches[ended.table]
 
     def _answer(self, out: asyncio.Queue[tuple[str, Any]], table: int, decision: int) -> None:
-        if out is self._out:  # else it was asked on a stream that is lost
+        if out is self._out:  # else the question came on a lost stream
             answer = arena_pb2.Answer(table=table, decision=decision, option=0)
             request = arena_pb2.PlayRequest(received=self._received, answers=[answer])
             out.put_nowait((self._matches.get(table, ""), request))
@@ -127,14 +126,14 @@ class BareBot:
     """One stream of the bare exchange."""
 
     def __init__(self, name: str, address: str, log: Log, answer: bytes) -> None:
-        self.welcomed = asyncio.Event()  # the first question has come
+        self.welcomed = asyncio.Event()  # set by the first question
         self._name = name
         self._log = log
         self._may_answer = asyncio.Event()
         self._task = asyncio.create_task(self._run(address, answer))
 
     def play(self) -> None:
-        """Answer, from now on."""
+        """Start to answer."""
         self._may_answer.set()
 
     async def _run(self, address: str, answer: bytes) -> None:
@@ -157,9 +156,10 @@ class RawBots:
         self._bots: list[RawBot | BareBot] = []
 
     async def dial(self, first: int, count: int, address: str, answer_bytes: int = 0) -> dict[str, object]:
-        """Connect so many, numbered from `first`, and wait until all are welcomed; bare ones if answers have a size.
+        """Connect `count` bots, numbered from `first`, and wait until all are welcomed.
 
-        Tells when the first began and the last was there.
+        They are clients of the bare exchange if `answer_bytes` is not 0. Returns when the first began and the last was
+        connected.
         """
         began = time.monotonic()
         places = asyncio.Semaphore(DIALLING)
@@ -179,20 +179,20 @@ class RawBots:
         return {"began": began, "ended": time.monotonic()}
 
     async def play(self) -> dict[str, object]:
-        """Let all of them play, from now on."""
+        """Let all bots start to play."""
         for bot in self._bots:
             bot.play()
         return {}
 
     async def listen(self, seconds: float) -> dict[str, object]:
-        """What is seen in so long."""
+        """Collect observations for `seconds`."""
         self._log.answered.clear()
         self._log.asked.clear()
         await asyncio.sleep(seconds)
         return {"answered": self._log.answered, "asked": self._log.asked}
 
     async def back(self, since: float, patience_s: float) -> dict[str, object]:
-        """When those were welcomed that were since that moment; waits for all, or so long."""
+        """Wait until all bots are welcomed after `since`, at most `patience_s`; return when each was welcomed."""
 
         def back() -> list[float]:
             return [at for at in self._log.welcomed if at >= since]
@@ -204,7 +204,7 @@ class RawBots:
 
 
 def prepare() -> Does:
-    """What this process does."""
+    """Return the commands of this process, by name."""
     bots = RawBots()
     return {"dial": bots.dial, "play": bots.play, "listen": bots.listen, "back": bots.back}
 

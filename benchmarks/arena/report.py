@@ -1,4 +1,4 @@
-"""The arena's figures as tables.  It knows no clock, process or file."""
+"""The arena's figures as tables.  This module knows no clock, process or file."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ __all__ = ["crowd_lines", "rate_lines"]
 
 
 def rate_lines(rounds: Sequence[Round], rows: Sequence[RateRow]) -> list[str]:
-    """What was measured of four bots, and the ratios."""
+    """Format the rates of four bots, and the ratios."""
     head = (
         *("Greed, four bots, tables each", "decisions/s", "p50 ms", "p99 ms"),
         *("server CPU us", "bots CPU us", "gathered", "elsewhere"),
@@ -32,7 +32,7 @@ def _rate(rounds: Sequence[Round], name: str) -> tuple[str, ...]:
 
 
 def _share(elsewhere: Sequence[float | None]) -> str:
-    """The worst of all rounds."""
+    """Format the highest share of all rounds."""
     told = [share for share in elsewhere if share is not None]
     return f"{100 * max(told):.0f} %" if told else "-"
 
@@ -63,7 +63,7 @@ def _aims(what: str, aims: Sequence[Aim]) -> list[str]:
 
 
 def crowd_lines(crowd: Crowd) -> list[str]:
-    """What was measured of many bots."""
+    """Format the figures of many bots."""
     rows = [
         (name, f"{rate:,.0f}", *(f"{found.ms(percent):.2f}" for percent in (50, 99, 99.9)), f"{100 * load:.0f} %")
         for name, rate, found, load in (

@@ -1,7 +1,7 @@
-"""The arena that is measured: a real server in a process of its own (`python -m benchmarks.arena.server`).
+"""The measured arena: a real server in its own process (`python -m benchmarks.arena.server`).
 
-It plays Greed at four seats. Without a database results are counted and thrown away; with one they are stored and
-rated as `cutpurse serve` does.
+It plays Greed with four seats. Without a database, results are counted and dropped. With one, they are stored and rated
+as by `cutpurse serve`.
 """
 
 import asyncio
@@ -38,29 +38,29 @@ SEATS = 4
 
 
 class Taken:
-    """In place of a store."""
+    """A substitute for a store that drops everything."""
 
     def announce(self, match: MatchAnnouncement) -> Future[None]:
-        """Promise nothing."""
+        """Drop an announcement."""
         done: Future[None] = Future()
         done.set_result(None)
         return done
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
-        """Everybody is a newcomer."""
+        """Return no ratings: every bot is a newcomer."""
         done: Future[Mapping[str, tuple[Skill, int]]] = Future()
         done.set_result({})
         return done
 
     def submit(self, _: FinishedMatch) -> Future[StoreOutcome]:
-        """Nothing follows."""
+        """Drop a result."""
         done: Future[StoreOutcome] = Future()
         done.set_result(StoreOutcome())
         return done
 
 
 class Server:
-    """One arena at a time."""
+    """A process that runs one arena at a time."""
 
     def __init__(self) -> None:
         self._log = logger(sys.stderr, "error")
@@ -70,8 +70,8 @@ class Server:
     async def open(
         self, tables: int, database: str | None = None, address: str = "127.0.0.1:0", base_ms: int = 1_000
     ) -> dict[str, object]:
-        """Listen.  Tells the address, and since when by the system's monotonic clock."""
-        # No floor for windows: it is there to slow them down.
+        """Start the arena; return its address, and the time by the system's monotonic clock."""
+        # Without a minimum time of simultaneous decisions, which would slow matches down.
         ladder = Ladder("greed", "greed", SEATS, {}, TimeControl(base_ms=base_ms, poll_floor_ms=0))
         store: ResultStore = Taken()
         if database is not None:
@@ -89,14 +89,14 @@ class Server:
         return {"address": bound, "at": time.monotonic()}
 
     async def tables(self, wanted: int, patience_s: float) -> dict[str, object]:
-        """Wait until so many are open, or so long; how many there were."""
+        """Wait until `wanted` matches are open, at most `patience_s`, and return their number."""
         until = time.monotonic() + patience_s
         while self._lobby.tables < wanted and time.monotonic() < until:
             await asyncio.sleep(LOOK_S)
         return {"tables": self._lobby.tables}
 
     async def measure(self, seconds: float) -> dict[str, object]:
-        """What is done in so many seconds, or until the first decision; faults are counted when their match is over."""
+        """Count for `seconds`, or longer until the first decision; faults are counted at the end of their match."""
         before = self._done()
         began, cpu = time.monotonic(), time.process_time()
         await so_long(seconds, lambda: self._counts.accepted > before["decisions"])
@@ -117,7 +117,7 @@ class Server:
         }
 
     async def watch(self, seconds: float) -> dict[str, object]:
-        """How long answers take in so many seconds, and how many bytes go over the streams for each."""
+        """Probe for `seconds`: the latency of answers, and the bytes per answer."""
         with watching() as seen:
             await so_long(seconds, lambda: seen.took)
         count = max(1, len(seen.took))
@@ -129,21 +129,21 @@ class Server:
         }
 
     async def used(self, after_s: float = 0.0) -> dict[str, object]:
-        """Memory after so long, garbage collected, and CPU seconds until then."""
+        """Return resident memory and CPU seconds after `after_s` and a garbage collection."""
         await asyncio.sleep(after_s)
         gc.collect()
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         return {"bytes": pages * os.sysconf("SC_PAGE_SIZE"), "cpu_s": time.process_time()}
 
     async def close(self) -> dict[str, object]:
-        """Stop; what is open is void."""
+        """Stop the arena; open matches are void."""
         await self._arena.stop()
         self._open.close()
         return {}
 
 
 def prepare() -> Does:
-    """What this process does."""
+    """Return the commands of this process, by name."""
     to_be_watched()
     server = Server()
     return {

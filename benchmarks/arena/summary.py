@@ -1,7 +1,7 @@
-"""Samples of the arena, and what is made of them: percentiles, medians, ratios, aims.  No clock, process or file.
+"""Samples of the arena, and their percentiles, medians, ratios and aims, without clock, process or file.
 
-A round is one sample of every row, taken in turn; a ratio is the median of the ratios within each round, so that what
-slows the whole machine for a while cancels out.
+A round is one sample of every row, taken in turn. A ratio is the median of the ratios within each round, so that a slow
+period of the machine cancels out.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,14 +27,14 @@ __all__ = [
     "turnarounds",
 ]
 
-RATE_AIMS: Mapping[int, float] = {1: 0.7, 64: 5.0, 256: 10.0}  # by tables a bot, decisions a second to bare messages
-RATED_AIM = 0.6  # stored and rated, to the same without
+RATE_AIMS: Mapping[int, float] = {1: 0.7, 64: 5.0, 256: 10.0}  # by tables per bot: decisions relative to bare messages
+RATED_AIM = 0.6  # rate with storing and rating, relative to the rate without
 ADDED_P99_MS = 30.0
 IDLE_BOT_KIB = 64.0
 
 
 def nearest_rank(values: Sequence[float], percent: float) -> float:
-    """The least of the values that is not exceeded by so many percent of them.  Raises ValueError if there are none."""
+    """Return the smallest value that `percent` % of the values do not exceed.  Raises ValueError without values."""
     if not values:
         raise ValueError("there is no percentile of nothing")
     ordered = sorted(values)
@@ -44,7 +44,7 @@ def nearest_rank(values: Sequence[float], percent: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RateRow:
-    """What is measured: four bots of this kind, so many tables each."""
+    """A row of the measurements: four bots of one kind, with a number of tables each."""
 
     bot: str
     tables: int
@@ -57,17 +57,17 @@ class RateRow:
 
 
 BARE = "bare messages, one at a time"
-IN_TURN = "bare messages, four bots in turn"  # as with one table, where another bot is asked each time
+IN_TURN = "bare messages, four bots in turn"  # as with one table, where the next decision is another bot's
 
 
 @dataclass(frozen=True, slots=True)
 class RateSample:
-    """What one row did in one round.
+    """The sample of one row in one round.
 
-    Seconds are the wall's unless they are the CPU's. A latency is from a question's hand-over to the stream to the
-    reading of its answer, both at the server; latencies and bytes are those of a second window. `tables` is how many
-    were open when the measurement began. Envelopes are those of all bots; bytes are of a decision. `elsewhere` is the
-    share of the machine's CPU time that went to other programs, or to others on its host; None where nobody can tell.
+    Seconds are of wall time, unless the name says CPU. A latency is the time from passing a decision to the stream
+    until its answer is read, both at the server. Latencies and bytes are from a second measurement. `tables` is the
+    number of open matches when the measurement began. Envelopes are those of all bots; bytes are per decision.
+    `elsewhere` is the share of the machine's CPU time used by other programs or on its host; None if unknown.
     """
 
     decisions: int
@@ -87,27 +87,27 @@ class RateSample:
 
     @property
     def rate(self) -> float:
-        """Decisions a second."""
+        """Decisions per second."""
         return self.decisions / self.seconds
 
     @property
     def server_us(self) -> float:
-        """CPU microseconds of the server a decision."""
+        """CPU microseconds of the server per decision."""
         return 1e6 * self.server_cpu_s / max(1, self.decisions)
 
     @property
     def bots_us(self) -> float:
-        """CPU microseconds of all bots together a decision."""
+        """CPU microseconds of all bots together per decision."""
         return 1e6 * self.bots_cpu_s / max(1, self.decisions)
 
     @property
     def gathered(self) -> float:
-        """Decisions in an envelope to a bot, those without any counted; 0 if none was sent."""
+        """Mean number of decisions per envelope to a bot, including envelopes without any; 0 without envelopes."""
         return self.decisions / self.envelopes_sent if self.envelopes_sent else 0.0
 
     @property
     def per_cpu_s(self) -> float:
-        """Decisions per CPU second of all processes: what other work on the machine moves least."""
+        """Decisions per CPU second of all processes, which other work on the machine changes least."""
         return self.decisions / (self.server_cpu_s + self.bots_cpu_s)
 
 
@@ -116,9 +116,10 @@ Round = Mapping[str, RateSample]  # by row's name
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """A figure beside what it should be: at least `target`, or at most; None: not measured, or held to nothing.
+    """A figure and its target.
 
-    `by_cpu`: the same ratio, of decisions per CPU second in place of those per second of the wall.
+    `value` is None if not measured, and `target` is None if there is none. The target is a minimum, or a maximum if
+    `at_most` is set. `by_cpu` is the same ratio by decisions per CPU second.
     """
 
     what: str
@@ -139,12 +140,12 @@ class Aim:
 
 
 def middle(rounds: Sequence[Round], row: str, of: Callable[[RateSample], float]) -> float:
-    """The median over the rounds."""
+    """Return the median of a value over the rounds."""
     return median(of(each[row]) for each in rounds)
 
 
 def rate_aims(rounds: Sequence[Round], rows: Sequence[RateRow]) -> list[Aim]:
-    """Every ratio of rates that was measured, with its target."""
+    """Compute every measured ratio of rates, with its target."""
 
     def ratio(what: str, row: str, to: str, target: float | None) -> Aim:
         value = median(each[row].rate / each[to].rate for each in rounds)
@@ -173,9 +174,10 @@ DUMB = "first_option"  # the bot that the targets are for
 
 @dataclass(frozen=True, slots=True)
 class Turnarounds:
-    """From the writing of an answer to the arrival of the question that follows from it, seconds; `odd` are left out.
+    """The seconds from writing an answer to receiving the next question of the match.
 
-    Odd: something else was seen at that table in between, which one machine's clock should not show.
+    `odd` counts answers that are left out, because another event of that match came between, which the clock of one
+    machine should not show.
     """
 
     took: Sequence[float]
@@ -186,9 +188,9 @@ class Turnarounds:
 
 
 def turnarounds(answered: Iterable[tuple[str, float]], asked: Iterable[tuple[str, float]]) -> Turnarounds:
-    """Put together what several processes saw: at which match and moment they wrote an answer, or got a question.
+    """Combine the observations of several processes: match and time of each answer and each question.
 
-    In these matches one seat decides at a time, so each answer is followed by one question, to whomever.
+    In these matches one seat decides at a time, so exactly one question follows each answer.
     """
     by_match: dict[str, list[tuple[float, bool]]] = {}
     for events, is_answer in ((answered, True), (asked, False)):
@@ -206,29 +208,29 @@ def turnarounds(answered: Iterable[tuple[str, float]], asked: Iterable[tuple[str
 
 @dataclass(frozen=True, slots=True)
 class Storm:
-    """How bots came back to a server that was killed and started again; seconds after it listens."""
+    """The reconnection of bots after a server was killed and started again."""
 
     bots: int
     away_s: float  # from the kill until the server listened again
-    back_s: Sequence[float]  # of each bot that came back, when it was welcomed
-    gave_up: int  # bots that were refused for good
+    back_s: Sequence[float]  # seconds until each reconnected bot was welcomed, since the server listens
+    gave_up: int  # bots that were refused permanently
 
     def share_back(self, percent: float) -> float | None:
-        """When so many percent of all bots were back; None if they never were."""
+        """Return the seconds until `percent` percent of all bots were back; None if they never were."""
         needed = max(1, int(-(-percent * self.bots // 100)))
         return sorted(self.back_s)[needed - 1] if len(self.back_s) >= needed else None
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Many bots on connections of their own."""
+    """The figures of many bots, each with its own connection."""
 
     bots: int
     bytes_a_bot: float
     connects_a_second: float
     server_cpu_ms_a_connect: float
     decisions_a_second: float
-    server_load: float  # CPU seconds a second
+    server_load: float  # CPU seconds per second
     bare_decisions_a_second: float
     bare_load: float
     faults: int
@@ -238,7 +240,7 @@ class Crowd:
 
 
 def crowd_aims(crowd: Crowd) -> list[Aim]:
-    """What many bots are to get."""
+    """Compute the aims for many bots."""
     p99 = crowd.arena.ms(99) - crowd.bare.ms(99)
     return [
         Aim("added to the p99 of bare", p99, ADDED_P99_MS, at_most=True, unit="ms"),

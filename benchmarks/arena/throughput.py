@@ -1,7 +1,7 @@
-"""How many decisions a second: four bots of the SDK at so many tables, beside bare messages, in alternating rounds.
+"""Decisions per second: four bots of the SDK, compared with bare messages in alternating rounds.
 
-All processes are started once and stay; for each row a server is opened and bots dial in. A row is let come to its
-tables, then counted, then looked into for a while (see `watch`).
+All processes start once and stay. For each row, an arena is opened and bots connect. When the row has reached its
+number of tables, its decisions are counted, and then it is probed for a while (see `Server.watch`).
 """
 
 from collections.abc import Callable, Sequence
@@ -18,22 +18,22 @@ from benchmarks.protocol import WorkerFailed
 __all__ = ["Rates", "rows"]
 
 BOTS = 4
-PATIENCE_S = 10.0  # for the tables to fill up; bots begin with few
+PATIENCE_S = 10.0  # maximum wait until the tables are in use; bots begin with few
 SETTLE_S = 0.3
-WATCH_SHARE = 0.4  # of a row's seconds, looked into after they were counted
+WATCH_SHARE = 0.4  # duration of the probe, relative to a row's seconds
 
 
 def rows(bots: Sequence[str], tables: Sequence[int], rated: Sequence[int]) -> list[RateRow]:
-    """Every bot at every number of tables, the first of them also stored and rated where `rated` says so."""
+    """List every bot with every number of tables, and the first bot also with a database for those in `rated`."""
     plain = [RateRow(bot, count) for bot in bots for count in tables]
     return plain + [RateRow(bots[0], count, is_rated=True) for count in tables if count in rated]
 
 
 class Rates:
-    """The processes of this part.  Use it as a context."""
+    """The processes of this part, used as a context manager."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder` takes the databases."""
+        """Start the processes; `folder` is for databases."""
         self._folder = folder
         self._databases = 0
         self._stack = ExitStack()
@@ -43,15 +43,15 @@ class Rates:
             self._bare_server = stack.enter_context(Child("benchmarks.arena.bare_grpc"))
             self._bare_clients = [stack.enter_context(Child("benchmarks.arena.bare_grpc")) for _ in range(BOTS)]
             self._stack = stack.pop_all()
-        self.bytes = (0, 0)  # of a question and an answer of the bare exchange
+        self.bytes = (0, 0)  # size of a question and of an answer of the bare exchange
 
     def weigh(self, seconds: float) -> None:
-        """Let the bare messages be as large as a decision and its answer are with one table, all that travels."""
+        """Set the size of bare messages to that of a decision and its answer with one table, including overhead."""
         sample = self.measure(RateRow("first_option", 1), seconds)
         self.bytes = (round(sample.bytes_sent), round(sample.bytes_read))
 
     def one_round(self, rows: Sequence[RateRow], seconds: float, say: Callable[[str], None]) -> dict[str, RateSample]:
-        """A sample of the bare exchange, and one of every row.  Raises WorkerFailed."""
+        """Take a sample of the bare exchange, and one of every row.  Raises WorkerFailed."""
         found = {BARE: self.bare(seconds), IN_TURN: self.bare(seconds, BOTS)}
         for row in rows:
             sample = found[row.name] = self.measure(row, seconds)
@@ -64,7 +64,7 @@ class Rates:
         return found
 
     def bare(self, seconds: float, in_turn: int = 0) -> RateSample:
-        """One sample of the bare exchange, with one client or with so many in turn."""
+        """Take a sample of the bare exchange, with one client, or with `in_turn` clients that take turns."""
         sent, read = self.bytes
         clients = self._bare_clients[: in_turn or 1]
         address = self._bare_server.ask("open", question_bytes=sent, in_turn=in_turn)["address"]
@@ -75,7 +75,7 @@ class Rates:
         return RateSample(**told, **took, bytes_sent=sent, bytes_read=read)
 
     def measure(self, row: RateRow, seconds: float) -> RateSample:
-        """One sample of the arena."""
+        """Take a sample of the arena."""
         address = self._server.ask("open", tables=row.tables, database=self._database(row))["address"]
         for number, player in enumerate(self._players):
             player.tell("play", bot=row.bot, name=f"bot_{number}", address=address)
@@ -90,7 +90,7 @@ class Rates:
         return RateSample(**told, **took, **seen, **reached)
 
     def _measured(self, server: Child, bots: Sequence[Child], seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What the server counted, and where the machine's time went meanwhile."""
+        """Return the server's counts, and the use of CPU time meanwhile."""
         began, before = MachineTime.now(), ask_all(bots, "cpu")
         told = server.ask("measure", seconds=seconds)
         after, ended = ask_all(bots, "cpu"), MachineTime.now()
@@ -116,7 +116,7 @@ class Rates:
 
 
 def _load(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -> float:
-    """CPU seconds a second of all bots; each was asked at slightly other moments."""
+    """Return the CPU seconds per second of all bots, each over its own slightly different interval."""
     load = 0.0
     for now, then in zip(before, after, strict=True):
         load += (then["cpu_s"] - now["cpu_s"]) / (then["at"] - now["at"])

@@ -1,1 +1,1 @@
-"""How much luck is in the cards of each game, what boards of several matches save, what a ladder begins with."""
+"""The luck of the cards in each game, the savings by boards of several matches, and initial parameters of ladders."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.boards`: how much luck is in the cards, what boards save, what a ladder begins with."""
+"""The command `python -m benchmarks.boards`: luck of the cards, savings by boards, initial parameters of ladders."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def parser() -> ArgumentParser:
 
 
 def played(game: str, company: str, count: int, seed: str) -> list[Board]:
-    """Boards, with a line now and then how far it is."""
+    """Play boards, and print the progress now and then."""
     found: list[Board] = []
     began = said = time.process_time()
     for board in boards(game, company, count, seed):
@@ -72,7 +72,7 @@ def played(game: str, company: str, count: int, seed: str) -> list[Board]:
 
 
 def run(options: Namespace) -> None:
-    """Play, print.  Raises ValueError for too few matches and where a bot fails."""
+    """Play and print.  Raises ValueError if there are too few matches or a bot fails."""
     found: dict[tuple[str, str], Savings] = {}
     fits: dict[str, Fit] = {}
     begins = {ladder.game: ladder.rating for ladder in default_ladders()}
@@ -104,7 +104,7 @@ def run(options: Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 done, 2 usage, 130 interrupted."""
+    """Run the command; return 0, 2 for a usage error, or 130 for an interrupt."""
     options = parser().parse_args(arguments)
     try:
         run(options)

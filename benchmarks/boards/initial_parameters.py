@@ -1,4 +1,4 @@
-"""What a ladder of a game had best begin with: fitted to play between bots of known strength, judged by other play."""
+"""The initial parameters of a game's ladders, fitted to matches of bots with known strength, judged by others."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from cutpurse.leaderboard.ratings import TrueSkill
 __all__ = ["BOTS", "LIBRARY", "Fit", "fit_to", "strengths"]
 
 BOTS = 24
-LIBRARY = TrueSkill(draw_probability=0.10)  # the library's values
+LIBRARY = TrueSkill(draw_probability=0.10)  # TrueSkill's defaults
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What was found, and how badly as many matches of newcomers that it was not fitted to are foretold.
+    """The fitted parameters, and the log losses of several parameters on matches not used for the fit.
 
-    Each log-loss is in nats a pair of players: with what was found, with the library's values, with the library's but
-    for the ties that were found, and with the numbers that a server begins with.
+    A log loss is in nats per pair of players: with the fitted parameters, with TrueSkill's defaults, with the defaults
+    and the fitted draw probability, and with the server's initial parameters.
     """
 
     found: TrueSkill
@@ -33,12 +33,12 @@ class Fit:
 
 
 def strengths(bots: int = BOTS) -> list[float]:
-    """A continuum, from the random bot to the greedy one."""
+    """Return evenly spaced strengths, from the random bot to the greedy one."""
     return [bot / (bots - 1) for bot in range(bots)]
 
 
 def fit_to(game: str, matches: int, begins: TrueSkill, seed: str) -> Fit:
-    """Play twice as many, fit to the first half, judge by the second, in which all are newcomers again."""
+    """Fit to `matches` matches, and judge by as many others, in which all bots are newcomers again."""
     first: Sequence[RankedMatch] = list(outcomes(game, strengths(), matches, f"{seed}/fit"))
     other: Sequence[RankedMatch] = list(outcomes(game, strengths(), matches, f"{seed}/held out"))
     found = fit(first, LIBRARY)

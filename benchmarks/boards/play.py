@@ -1,8 +1,8 @@
-"""Matches of the real games between bots of differing strength, in this process, the same for the same seed.
+"""Matches of the real games between bots of different strength, in this process; deterministic for a seed.
 
-A board is one deal, played as often as there are seats, so that each of four bots has each seat once. As no bot keeps
-anything from match to match, that is a rotation board; and it is a duplicate board too, of bots that are equal in
-strength from table to table: who held the same seat did so in another match.
+A board is one deal, played once per seat, so that each bot has each seat once. Bots remember nothing from match to
+match. So the board counts as a rotation board. It also counts as a duplicate board of bots with equal strength from
+match to match, because each bot has the same seat in only one match.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ COMPANIES: Final = {
     "wide": (0.0, 0.25, 0.5, 0.75, 1.0),
     "near": (0.8, 0.85, 0.9, 0.95, 1.0),
     "search": (0.9, 1.0, 4.0, 6.0, 8.0),
-}  # strengths, as `players` has them; each board has all of them but one, in turn
+}  # strengths, as in `players`; each board leaves out one of them, in turn
 
 
 class Board(NamedTuple):
-    """What came of one: points[match][bot] and seats[match][bot]; bot i is as strong as bots[i]."""
+    """The result of a board: points[match][bot] and seats[match][bot]; bots[i] is the strength of bot i."""
 
     bots: tuple[float, ...]
     seats: tuple[tuple[int, ...], ...]
@@ -36,7 +36,7 @@ class Board(NamedTuple):
 
 
 def boards(game: str, company: str, count: int, seed: str) -> Iterator[Board]:
-    """So many, one after another.  Points are the share of the opponents that ended behind, equals half."""
+    """Play `count` boards.  Points are the share of opponents that ended behind; ties count half."""
     strengths = COMPANIES[company]
     order = Random(f"{seed}/{game}/{company}/order")
     for number in range(count):
@@ -55,7 +55,7 @@ def boards(game: str, company: str, count: int, seed: str) -> Iterator[Board]:
 
 
 def outcomes(game: str, bots: Sequence[float], count: int, seed: str) -> Iterator[RankedMatch]:
-    """Plain matches, a deal each, of four of these that chance draws."""
+    """Play `count` plain matches of randomly drawn bots, each with its own deal."""
     order = Random(f"{seed}/{game}/order")
     for number in range(count):
         players = order.sample(range(len(bots)), GAMES[game].usual_seats)
@@ -65,14 +65,14 @@ def outcomes(game: str, bots: Sequence[float], count: int, seed: str) -> Iterato
 
 
 def points_of(places: Sequence[int]) -> list[float]:
-    """Which share of the others ended behind each, equals half."""
+    """Compute the share of opponents that ended behind each bot; ties count half."""
     return [
         (sum(other > place for other in places) + (places.count(place) - 1) / 2) / (len(places) - 1) for place in places
     ]
 
 
 def _places(game: str, deal: str, seated: Sequence[float], luck: str) -> tuple[int, ...]:
-    """Of one match, by seat.  Raises ValueError if a bot failed, so that nothing is measured of safe options."""
+    """Play a match; return the places by seat.  Raises ValueError if a bot fails, as safe options must not count."""
     makers = [bot_of(strength, f"{game}/{luck}/{seat}") for seat, strength in enumerate(seated)]
     names = [f"bot {seat}" for seat in range(len(seated))]
     match = Match(GAMES[game], names, match_key(deal, 0), {}, log=True)

@@ -1,8 +1,8 @@
-"""Bots of any strength between the random bot and the greedy one, and some that search.
+"""Bots of any strength between the random bot and the greedy one, and search bots.
 
-A strength up to 1 is the probability with which a decision is the greedy bot's, and any option otherwise; one above is
-the number of the search bot's playouts a decision. Each bot has luck of its own: a match's would be the same for
-whoever holds the seat on the same deal.
+A strength up to 1 is the probability of taking the greedy bot's option instead of a random one. A higher strength is
+the number of playouts per decision of the search bot. Each bot has its own random stream, because that of the match
+would be the same for each bot in a seat of the same deal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Mixed", "Searching", "bot_of", "in_words"]
 
 
 class Mixed:
-    """Takes the greedy bot's answer with the probability `share`, else any option."""
+    """A bot that takes the greedy bot's option with probability `share`, else a random one."""
 
     reads_events = False
 
@@ -30,34 +30,34 @@ class Mixed:
         self.greedy: Bot = GreedyBot()
 
     def start(self, match: MatchInfo) -> None:
-        """The greedy bot needs nothing of it."""
+        """Do nothing: the greedy bot does not need the start of a match."""
 
     def choose(self, view: Any, decision: Decision) -> Option | int:
-        """An option, or its index."""
+        """Return an option, or its index."""
         if self.luck.random() < self.share:
             return self.greedy.choose(view, decision)
         return int(self.luck.random() * decision.count)
 
 
 class Searching(SearchBot):
-    """The search bot."""
+    """The search bot with its own random stream."""
 
     def __init__(self, playouts: int, luck: Random) -> None:
         super().__init__(playouts)
         self.luck = luck
 
     def start(self, match: MatchInfo) -> None:
-        """What it imagines is its own."""
+        """Use the bot's own random stream for determinizations."""
         self.chance = self.luck
 
 
 def bot_of(strength: float, luck: str) -> BotMaker:
-    """One for a match.  luck: the seed of its own."""
+    """Create the maker of a bot for a match; `luck` is the seed of its random stream."""
     own = Random(luck)
     made = partial(Searching, int(strength), own) if strength > 1 else partial(Mixed, strength, own)
     return BotMaker(in_words(strength), made)
 
 
 def in_words(strength: float) -> str:
-    """What it is."""
+    """Describe a strength."""
     return f"search {strength:g}" if strength > 1 else f"{strength:.0%} greedy"

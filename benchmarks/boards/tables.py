@@ -1,4 +1,4 @@
-"""What was found, as tables."""
+"""The results as tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["lines"]
 
 
 def lines(found: Mapping[tuple[str, str], Savings], fits: Mapping[str, Fit]) -> list[str]:
-    """A table of what boards save, one by strength for each company, one of what was fitted."""
+    """Format tables: savings by boards, savings by strength for each group of bots, and fitted parameters."""
     shown: list[str] = []
     if found:
         shown += table(

@@ -1,8 +1,8 @@
-"""How much a board of several matches saves: ratios of variances, with intervals.  Functions of results, without play.
+"""The savings by boards of several matches: ratios of variances with intervals, as functions of results.
 
-What a bot of this strength gets in this seat beside these opponents on average is its strength, and is taken off; what
-is left is luck, the cards' and that of the play. Seats are even, as a ladder has them, so what a seat is worth is off
-too. Matches are counted alike: a ratio of 2 means that half as many matches of such boards tell as much of a bot.
+The mean result of a strength, in a seat, with certain opponents, is subtracted; the rest is luck, of cards and of play.
+The value of a seat is subtracted too, because a ladder assigns seats evenly. Matches count equally: a ratio of 2 means
+that half as many matches on such boards say as much about a bot.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from benchmarks.boards.play import Board
 
 __all__ = ["Estimate", "Luck", "Savings", "estimate", "luck_of", "savings"]
 
-RESAMPLED: Final = 1_000  # times
-WITHIN: Final = 0.05  # how near figures are wanted, in shares of them
+RESAMPLED: Final = 1_000  # number of bootstrap samples
+WITHIN: Final = 0.05  # desired relative precision of figures
 
 
 class Estimate(NamedTuple):
-    """A figure with its 95 % interval; with so many matches that would be -+ 5 %, or -+ 0.05 of what is below 1."""
+    """A figure with its 95 % interval, and the number of matches for an interval of +-5 %, or +-0.05 below 1."""
 
     value: float
     low: float
@@ -33,7 +33,7 @@ class Estimate(NamedTuple):
 
 
 class Luck(NamedTuple):
-    """What one board, or some, say of luck, as sums over its results; see `luck_of`."""
+    """The luck in the results of one or more boards, as sums; see `luck_of`."""
 
     plain: float
     rotation: float
@@ -43,11 +43,17 @@ class Luck(NamedTuple):
 
 @dataclass(frozen=True)
 class Savings:
-    """What was found of a game.
+    """The savings of a game.
 
-    cards: the share of a result's variance that two in the same seat of the same deal have in common. rotation and
-    duplicate: the variance of a bot's mean over plain matches by that over as many matches of such boards. by_strength:
-    rotation, of the bots of each strength. mean: points of each. sd: of a result, luck alone.
+    Attributes:
+        boards: Number of boards.
+        matches: Number of matches.
+        cards: Share of a result's variance that two bots in the same seat of the same deal have in common.
+        rotation: Variance of a bot's mean over plain matches, divided by that over as many matches of rotation boards.
+        duplicate: The same ratio for duplicate boards.
+        by_strength: `rotation` of the bots of each strength.
+        mean: Mean points of each strength.
+        sd: Standard deviation of the luck in a result.
     """
 
     boards: int
@@ -61,7 +67,7 @@ class Savings:
 
 
 def savings(played: Sequence[Board], seed: str) -> Savings:
-    """All of it.  Raises ValueError for less than two boards of each company."""
+    """Compute the savings of a game.  Raises ValueError for fewer than two boards of each group of bots."""
     chance = Random(f"{seed}/resampled")
     means = _means(played)
     every = [luck_of(board, means) for board in played]
@@ -93,7 +99,7 @@ _Stratum = tuple[tuple[float, ...], float, int]
 
 
 def _means(played: Sequence[Board]) -> dict[_Stratum, float]:
-    """What a bot gets on average: by its company, its strength and its seat."""
+    """Return the mean points by opponents, strength and seat."""
     found: dict[_Stratum, list[float]] = defaultdict(list)
     for board in played:
         for stratum, points in _results(board):
@@ -113,10 +119,10 @@ def _results(board: Board) -> list[tuple[_Stratum, float]]:
 
 
 def luck_of(board: Board, means: dict[_Stratum, float], strength: float | None = None) -> Luck:
-    """Squares, as means over the board's bots, or of the one of this strength alone.
+    """Compute squares of luck, as means over the board's bots, or for the bot of one strength.
 
-    plain: of the luck in a match. rotation: of the mean luck of a bot over the board, times its matches. duplicate: of
-    the luck of a bot less the mean of those who held its seat. same_seat: the luck of two in the same seat, multiplied.
+    `plain` is that of a match. `rotation` is that of a bot's mean over the board, times its matches. `duplicate` is
+    that of a bot relative to the mean of its seat. `same_seat` is the product for two bots in the same seat.
     """
     size = len(board.bots)
     left = [points - means[stratum] for stratum, points in _results(board)]
@@ -154,7 +160,7 @@ def _duplicate(total: Luck) -> float:
 
 
 def estimate(every: Sequence[Luck], of: Callable[[Luck], float], matches: int, chance: Random) -> Estimate:
-    """A figure of all boards, and its interval by boards drawn again with chance (percentiles)."""
+    """Compute a figure of all boards, and its interval by the percentile bootstrap over boards."""
     drawn = sorted(of(_sum(chance.choices(every, k=len(every)))) for _ in range(RESAMPLED))
     low, high = drawn[round(0.025 * RESAMPLED)], drawn[round(0.975 * RESAMPLED) - 1]
     value = of(_sum(every))

@@ -1,1 +1,1 @@
-"""A ladder of simulated bots whose strength is known: after how many games does it tell who is better?"""
+"""A simulated ladder of bots with known strength, to measure after how many games its order is right."""

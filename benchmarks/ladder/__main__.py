@@ -1,4 +1,4 @@
-"""`python -m benchmarks.ladder`: how many games a bot needs until a ladder tells who is better."""
+"""The command `python -m benchmarks.ladder`: how many games per bot a ladder needs until its order is right."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from cutpurse.leaderboard.ratings import TrueSkill
 
 __all__ = ["main"]
 
-LIBRARY = TrueSkill(draw_probability=0.10)  # the library's values
-# The first two look at the pairing skill with those numbers; the third at what the server shows, with the fitted ones.
+LIBRARY = TrueSkill(draw_probability=0.10)  # TrueSkill's defaults
+# The first two use the pairing skill with these parameters; the third uses the ratings that the server shows, with
+# the fitted parameters.
 RATINGS = ("library", "fitted", "estimated")
 
 
@@ -31,7 +32,7 @@ def say(text: str) -> None:
 
 
 def some_of(names: Sequence[str]) -> Callable[[str], list[str]]:
-    """The type of an option that takes some of these, with commas."""
+    """Return the argument type of an option that takes some of `names`, separated by commas."""
 
     def read(text: str) -> list[str]:
         given = text.split(",")
@@ -85,7 +86,7 @@ def parser() -> ArgumentParser:
 
 
 def fitted(plan: Plan, stretch: int) -> tuple[TrueSkill, float, float]:
-    """What is found in a first stretch of play, and the log-loss of library and fitted on that of other bots."""
+    """Fit parameters to some games; return them with the log losses of default and fitted ones on other bots' games."""
     first = season(replace(plan, seed=f"{plan.seed}/fit", games=stretch)).outcomes
     other = season(replace(plan, seed=f"{plan.seed}/held out", games=stretch)).outcomes
     settings = fit(first, LIBRARY)
@@ -93,7 +94,7 @@ def fitted(plan: Plan, stretch: int) -> tuple[TrueSkill, float, float]:
 
 
 def run(options: Namespace) -> None:
-    """Play, print.  Raises ValueError for what cannot be played."""
+    """Play and print.  Raises ValueError if a plan cannot be played."""
     nature = Nature(options.bots, options.seats, options.luck, options.cards, options.ties, options.drift)
     rows: list[Row] = []
     fits: dict[str, tuple[TrueSkill, float, float]] = {}
@@ -148,7 +149,7 @@ def _in_words(settings: TrueSkill, library: float, ours: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 done, 2 usage, 130 interrupted."""
+    """Run the command; return 0, 2 for a usage error, or 130 for an interrupt."""
     options = parser().parse_args(arguments)
     try:
         run(options)

@@ -1,4 +1,4 @@
-"""How right a ladder is, and how fair: functions of what is true and what is shown, without play or chance."""
+"""Measures of how accurate and how fair a ladder is, as functions of true and shown values."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from cutpurse.leaderboard.ratings import Skill
 
 __all__ = ["WIDE", "covered", "kendall", "reached", "shown_order", "top_found"]
 
-WIDE = 1.96  # sigmas: 95 % of a normal distribution
+WIDE = 1.96  # standard deviations on each side that hold 95 % of a normal distribution
 _BELOW = 1e9  # points between the groups of a ranking
-IN_A_ROW = 3  # looks at which the order must be right, so that it is not right by chance
+IN_A_ROW = 3  # consecutive looks with the right order, so that it is not right by chance
 
 
 def kendall(true: Sequence[float], believed: Sequence[float]) -> float:
-    """Kendall's tau of two orders: pairs in the right order less pairs in the wrong one, of all pairs; 1 is the same.
+    """Compute Kendall's tau: pairs in the same order minus pairs in the opposite order, divided by all pairs.
 
-    A pair that is equal in either is neither. Raises ValueError for less than two or for unequal lengths.
+    A pair that is equal in either list counts as neither. Raises ValueError for less than two or for unequal lengths.
     """
     if len(true) != len(believed) or len(true) < 2:
         raise ValueError(f"{len(true)} and {len(believed)} numbers; expected as many of both, two at least")
     right = wrong = 0
-    lower: list[float] = []  # what is believed of all those who truly are less
+    lower: list[float] = []  # believed values of all bots whose true value is lower
     for _, equals in groupby(sorted(zip(true, believed, strict=True)), key=lambda one: one[0]):
         group = [believed_of for _, believed_of in equals]
         for value in group:
@@ -40,11 +40,11 @@ def kendall(true: Sequence[float], believed: Sequence[float]) -> float:
 def shown_order(
     bots: Sequence[int], found: Mapping[int, Estimated], boards: Mapping[int, int], beta: float
 ) -> list[float]:
-    """Return by what a ladder lists each bot, the highest first, as `cutpurse.leaderboard.queries.rankings` does.
+    """Return the value by which a ladder sorts each bot, the highest first, as `queries.rankings` does.
 
     Args:
-        bots: Bots that are listed.
-        found: Estimates; a bot that is in none stands last.
+        bots: Bots to list.
+        found: Estimates; a bot without one is last.
         boards: Rated boards of each bot.
         beta: Beta of the ladder.
     """
@@ -59,9 +59,9 @@ def shown_order(
 
 
 def covered(true: Sequence[float], believed: Sequence[Skill]) -> float:
-    """The share of the bots whose true skill lies within mu -+ 1.96 sigma; it should be 0.95.
+    """Return the share of bots whose true skill lies within mu +- 1.96 sigma; it should be 0.95.
 
-    True skill comes to the scale of ratings by the straight line that fits best: a rating's unit and zero mean nothing.
+    True skills are mapped to the scale of ratings by linear regression, because unit and zero of ratings are arbitrary.
     """
     mean_true, mean_mu = fmean(true), fmean(skill.mu for skill in believed)
     variance = sum((one - mean_true) ** 2 for one in true)
@@ -73,7 +73,7 @@ def covered(true: Sequence[float], believed: Sequence[Skill]) -> float:
 
 
 def top_found(true: Sequence[float], believed: Sequence[float], count: int) -> float:
-    """The share of the `count` best that are believed to be among them."""
+    """Return the share of the `count` best bots that are among the `count` highest believed values."""
 
     def best(of: Sequence[float]) -> set[int]:
         return set(sorted(range(len(of)), key=lambda at: -of[at])[:count])
@@ -82,7 +82,7 @@ def top_found(true: Sequence[float], believed: Sequence[float], count: int) -> f
 
 
 def reached(games: Sequence[float], values: Sequence[float], mark: float) -> float | None:
-    """After how many games values are at the mark, and still are at the next two looks; None if they never are."""
+    """Return the games after which the values reach the mark for three looks in a row; None if they never do."""
     for at in range(len(values) - IN_A_ROW + 1):
         if all(value >= mark for value in values[at : at + IN_A_ROW]):
             return games[at]

@@ -1,11 +1,11 @@
-"""`python -m benchmarks.ladder.estimated`: whether estimates from all results hold what they promise.
+"""The command `python -m benchmarks.ladder.estimated`: how accurate estimates from all results are.
 
-On ladders of bots whose strength is known: how many of the true skills lie within their intervals and of the true
-places of the placed bots within their ranges, which should be 95 % of both, how wide these are, and how right the order
-of what is shown is. Beside them what the pairing skill has, mu -+ 1.96 sigma with the library's values.
+It simulates ladders of bots with known strength. The figures are the share of true skills within their 95 % intervals,
+and of the true places of placed bots within theirs. Others are the width of both, and the accuracy of the shown order.
+The same figures are given for the pairing skill, mu +- 1.96 sigma with TrueSkill's defaults.
 
-A skill comes to the scale of ratings by a straight line through nothing but the middle: its slope is that of a season
-of a thousand games a bot, of other bots.
+A linear function through the mean maps skills to the scale of ratings. Its slope comes from a season of a thousand
+games per bot, with other bots.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from cutpurse.leaderboard.ratings import Skill, rate
 
 __all__ = ["CASES", "Case", "Look", "looks_of", "main", "measured"]
 
-LONG = 1_000  # games a bot from which a scale is taken
+LONG = 1_000  # games per bot of the season for the scale
 SIZES = (64, 200, 1_000)  # bots
-CHANGE = 0.5  # standard deviation of what a bot's skill changes with a new version, as `TrueSkill.widening` supposes
+CHANGE = 0.5  # standard deviation of the change of skill by a new version, as in `TrueSkill.widening`
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A ladder.  games: of a bot, at which it is looked; versions: of each bot, one after the other."""
+    """A ladder to simulate; `games` are the games per bot at which to look, `versions` is the number per bot."""
 
     nature: Nature
     boards: str = "plain"
@@ -71,9 +71,10 @@ CASES: Mapping[str, Case] = {
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A ladder at one moment: who is ranked, how strong they truly are, and all that was played.
+    """A ladder after some games.
 
-    truth: by player; players are numbers, each version of a bot another. ranked: the newest version of each bot.
+    Each version of a bot is a player with its own number. `truth` is the true skill by player, and `ranked` are the
+    newest versions.
     """
 
     games: int
@@ -84,7 +85,7 @@ class Look:
 
 
 def looks_of(case: Case, seed: str) -> Iterator[Look]:
-    """Play a season; the same for the same case and seed."""
+    """Play a season, and yield a look at each of the case's numbers of games; deterministic for the seed."""
     nature = case.nature
     world = World(nature, seed)
     change = Random(f"{seed}/versions")
@@ -92,7 +93,7 @@ def looks_of(case: Case, seed: str) -> Iterator[Look]:
     scheme = scheme_named(case.scheme, nature.bots, nature.seats, LIBRARY, seed, tables)
     skills: dict[int, Skill] = {}
     results: list[Field] = []
-    old: dict[int, float] = {}  # the skills of versions that are gone
+    old: dict[int, float] = {}  # the skills of replaced versions
     played, version, most = 0, 0, max(case.games)
     for games in case.games:
         while played < games * nature.bots:
@@ -118,12 +119,12 @@ def looks_of(case: Case, seed: str) -> Iterator[Look]:
 
 
 def estimated(look: Look) -> dict[int, Estimated]:
-    """What is found of everybody."""
+    """Estimate the skills of all players."""
     return estimate(look.results, LIBRARY, look.parents, look.ranked)
 
 
 def live(look: Look) -> list[Skill]:
-    """The pairing skills of those who are ranked."""
+    """Compute the pairing skills of the ranked players."""
     skills: dict[int, Skill] = {}
     for players, places in look.results:
         before = [skills.get(player, LIBRARY.newcomer) for player in players]
@@ -133,12 +134,12 @@ def live(look: Look) -> list[Skill]:
 
 @dataclass(slots=True)
 class Figures:
-    """Of one look of all runs: shares that are held, widths, and how right the order is."""
+    """The figures of one look, over all runs: shares within the intervals, widths, and accuracy of the order."""
 
     skills: list[float] = field(default_factory=list)
     places: list[float] = field(default_factory=list)
-    placed: list[float] = field(default_factory=list)  # share of the bots
-    width: list[float] = field(default_factory=list)  # of intervals, in standard deviations of skill
+    placed: list[float] = field(default_factory=list)  # share of placed bots
+    width: list[float] = field(default_factory=list)  # width of intervals, in standard deviations of skill
     places_wide: list[float] = field(default_factory=list)
     tau: list[float] = field(default_factory=list)
     live_skills: list[float] = field(default_factory=list)
@@ -147,7 +148,7 @@ class Figures:
 
 
 def slope_of(case: Case, seed: str) -> float:
-    """How many points of rating a standard deviation of skill is."""
+    """Return the rating points per standard deviation of skill."""
     long = replace(case, nature=replace(case.nature, drift=0.0, bots=max(case.nature.bots, 16)), versions=1)
     (look,) = looks_of(replace(long, games=(LONG,)), f"{seed}/scale")
     found = estimated(look)
@@ -158,7 +159,7 @@ def slope_of(case: Case, seed: str) -> float:
 
 
 def measured(case: Case, seed: str, runs: int) -> dict[int, Figures]:
-    """By games a bot."""
+    """Measure all runs of a case; return the figures by games per bot."""
     slope = slope_of(case, seed)
     figures = {games: Figures() for games in case.games}
     for run in range(runs):
@@ -206,7 +207,7 @@ HEAD = (
 
 
 def lines(found: Mapping[str, Mapping[int, Figures]]) -> list[str]:
-    """The table."""
+    """Format the table."""
     cells = [
         (
             name,
@@ -227,7 +228,7 @@ def lines(found: Mapping[str, Mapping[int, Figures]]) -> list[str]:
 
 
 def speed(results: int) -> list[str]:
-    """A table of what estimates of so many results of four take, for ladders of several sizes."""
+    """Format a table of the time of estimates from `results` matches of four, for ladders of several sizes."""
     cells = []
     for bots in SIZES:
         chance, skills = Random("speed"), [Random(bot).gauss(0.0, 1.0) for bot in range(bots)]
@@ -257,7 +258,7 @@ def parser() -> ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 done, 2 usage, 130 interrupted."""
+    """Run the command; return 0, 2 for a usage error, or 130 for an interrupt."""
     options = parser().parse_args(arguments)
     found: dict[str, dict[int, Figures]] = {}
     try:
@@ -268,7 +269,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in options.cases:
             began = time.process_time()
             case = CASES[name]
-            runs = options.runs * max(1, math.isqrt(64 // case.nature.bots))  # of small ones more, or it is chance
+            runs = options.runs * max(1, math.isqrt(64 // case.nature.bots))  # small ladders vary more
             found[name] = measured(case, options.seed, runs)
             say(f"{name}: {runs} runs, {time.process_time() - began:.0f} s of the CPU")
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""From seasons to what is shown: medians over runs with their spread, tables, a document.  Without play or chance."""
+"""The figures of seasons: medians over runs with their spread, as tables and as a document."""
 
 from __future__ import annotations
 
@@ -13,17 +13,25 @@ from benchmarks.report import table
 
 __all__ = ["AT", "Row", "document", "gained", "lines", "row_of"]
 
-AT = (100, 200, 400, 800)  # games a bot
+AT = (100, 200, 400, 800)  # games per bot
 
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one way to run a ladder, over all runs.
+    """The figures of one way to run a ladder, over all runs.
 
-    to_mark: games a bot until the order is right, by run; infinite where it never was. tau, covered, top: by games a
-    bot, the median and the means over the runs; taus: of each run. wait: how many tables of others were begun between
-    two of a bot, the median and the most. seats: how much oftener a bot had one seat than another, the mean and the
-    most. uneven: games of the bot with fewest and with most, in shares of the mean.
+    Attributes:
+        scheme: Pairing scheme.
+        rating: Kind of rating.
+        boards: Kind of boards.
+        to_mark: Games per bot until the order is right, by run; infinite if it never was.
+        tau: Median of Kendall's tau, by games per bot.
+        taus: Kendall's tau of each run, by games per bot.
+        covered: Mean share of true skills within their intervals, by games per bot.
+        top: Mean share of the best bots found, by games per bot.
+        wait: Matches of others begun between two matches of a bot: median and maximum.
+        seats: Difference between a bot's most and least frequent seat: mean and maximum.
+        uneven: Games of the bot with the fewest and with the most, relative to the mean.
     """
 
     scheme: str
@@ -40,7 +48,7 @@ class Row:
 
 
 def row_of(scheme: str, rating: str, boards: str, seasons: Sequence[Season], mark: float) -> Row:
-    """One row of the tables."""
+    """Compute one row of the tables."""
     to_mark = [reached([look.games for look in one.looks], [look.tau for look in one.looks], mark) for one in seasons]
     waits = [wait for one in seasons for wait in one.waits]
     gaps = [max(turns) - min(turns) for one in seasons for turns in one.turns]
@@ -64,12 +72,12 @@ def row_of(scheme: str, rating: str, boards: str, seasons: Sequence[Season], mar
 def _at(
     seasons: Sequence[Season], of: Callable[[Look], float], over: Callable[[Iterable[float]], float]
 ) -> dict[int, float]:
-    """A figure at the first look after so many games, over all runs."""
+    """Combine a figure over all runs, by games per bot of the looks."""
     return {games: over(each) for games, each in _each(seasons, of).items()}
 
 
 def _each(seasons: Sequence[Season], of: Callable[[Look], float]) -> dict[int, tuple[float, ...]]:
-    """The same of each run."""
+    """Return a figure of each run at the first look after each number of games in `AT`."""
     found: dict[int, tuple[float, ...]] = {}
     for games in AT:
         looks = [next((look for look in one.looks if look.games >= games), None) for one in seasons]
@@ -80,7 +88,7 @@ def _each(seasons: Sequence[Season], of: Callable[[Look], float]) -> dict[int, t
 
 
 def gained(row: Row, beside: Row) -> dict[int, tuple[float, float]]:
-    """How much more tau a row has than another, run by run as they have the same bots: the mean, and its 95 % -+."""
+    """Return the mean gain in tau over another row and half its 95 % interval; runs with the same bots are paired."""
     found: dict[int, tuple[float, float]] = {}
     for games, taus in row.taus.items():
         more = [one - other for one, other in zip(taus, beside.taus[games], strict=True)]
@@ -89,7 +97,7 @@ def gained(row: Row, beside: Row) -> dict[int, tuple[float, float]]:
 
 
 def lines(rows: Sequence[Row], mark: float, games: int) -> list[str]:
-    """The tables."""
+    """Format the tables."""
     shown = [at for at in AT if at in rows[0].tau]
 
     def count(value: float) -> str:
@@ -145,7 +153,7 @@ def lines(rows: Sequence[Row], mark: float, games: int) -> list[str]:
 
 
 def document(rows: Sequence[Row]) -> list[dict[str, object]]:
-    """The same for --json; null where the order never was right."""
+    """Return the rows for --json; null if the order was never right."""
     return [
         {
             "pairing": row.scheme,

@@ -1,8 +1,8 @@
-"""`python -m benchmarks.ladder.placing`: how many rated matches a newcomer needs until it is placed.
+"""The command `python -m benchmarks.ladder.placing`: how many rated matches a newcomer needs until it is placed.
 
-For the numbers that a new ladder of each game begins with: settled bots whose skills are as far apart as sigma says, or
-half as far, and one newcomer that plays on. What is printed is the number of its matches until `is_placed` holds, and
-how often its provisional rating is the highest of all after three matches.
+Each game uses the initial parameters of its ladder. The ladder has settled bots whose skills have standard deviation
+sigma, or half of it, and one newcomer. The command prints the newcomer's matches until `is_placed` holds, and how often
+its provisional rating is the highest of all after three matches.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from cutpurse.server.ladder_config import NUMBERS
 __all__ = ["SPREADS", "Newcomer", "main", "newcomer"]
 
 SEATS = 4
-SPREADS = (1.0, 0.5)  # standard deviations of skill, in units of sigma: as in the fits, and bots that are closer
-SETTLED = 60  # matches of each other bot before the newcomer comes
-EARLY = 3  # matches after which it is looked at who leads
+SPREADS = (1.0, 0.5)  # standard deviations of skill, relative to sigma
+SETTLED = 60  # matches of each other bot before the newcomer
+EARLY = 3  # matches of the newcomer after which the leader is checked
 
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """What became of one newcomer: matches until it was placed; whether its rating was the highest after three."""
+    """The result of one newcomer: its matches until placed, and whether its rating was the highest after three."""
 
     matches: int
     leads_early: bool
 
 
 def newcomer(settings: TrueSkill, bots: int, spread: float, seed: str) -> Newcomer:
-    """Play one ladder until its newcomer is placed; the same for the same arguments."""
+    """Play one ladder until its newcomer is placed; deterministic for the arguments."""
     chance = Random(seed)
     skills = [chance.gauss(0.0, spread * settings.sigma) for _ in range(bots + 1)]
     results: list[Field] = []
@@ -64,7 +64,7 @@ def newcomer(settings: TrueSkill, bots: int, spread: float, seed: str) -> Newcom
 
 
 def lines(found: Mapping[tuple[str, float], Sequence[Newcomer]]) -> list[str]:
-    """The table."""
+    """Format the table."""
     head = ["game", "beta", "apart", "matches until placed", "least", "most", "highest rating after 3"]
     cells = []
     for (game, spread), newcomers in found.items():
@@ -88,7 +88,7 @@ def parser() -> ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 done, 2 usage, 130 interrupted."""
+    """Run the command; return 0, 2 for a usage error, or 130 for an interrupt."""
     options = parser().parse_args(arguments)
     found: dict[tuple[str, float], list[Newcomer]] = {}
     try:

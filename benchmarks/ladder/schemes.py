@@ -1,7 +1,6 @@
-"""Who plays whom: five schemes between which a ladder may choose, each behind the same three methods.
+"""Five pairing schemes with the same three methods.
 
-`random`, `near`, `window` and `informed` are small and here. `ours` is the pairing of the server itself with its books
-and its `company`: nothing of it is told again here.
+`random`, `near`, `window` and `informed` are implemented here. `ours` is the server's own pairing.
 """
 
 from __future__ import annotations
@@ -25,28 +24,28 @@ from cutpurse.server.matches.opponents import SLACK
 
 __all__ = ["SCHEMES", "Informed", "Near", "Ours", "Scheme", "Uniform", "Window", "scheme_named"]
 
-NEAR: Final = 2  # `near` looks for company among so many times as many as there are seats
-WINDOW: Final = 5.0  # as Halite: of 5 / (0.01 + u) ** 0.65 of the nearest, u in (0, 1)
+NEAR: Final = 2  # `near` draws from this many nearest bots per seat
+WINDOW: Final = 5.0  # as in Halite: draw from the 5 / (0.01 + u) ** 0.65 nearest, u in (0, 1)
 WINDOW_POWER: Final = 0.65
-SURE: Final = 1e-12  # of the product of two probabilities: what is less is a rounding error
+SURE: Final = 1e-12  # minimum product of two probabilities; smaller values are rounding errors
 LADDER: Final = "simulated"
 
 
 class Scheme(Protocol):
-    """Bots are 0, 1, ...; each sits at one table at a time."""
+    """A pairing of bots 0, 1, ..., each in at most one match at a time."""
 
     def next(self) -> tuple[int, ...] | None:
-        """Who sits down now, by seat; None if nobody does before a table has ended."""
+        """Return the bots of the next match by seat; None if a match must end first."""
 
     def ended(self, bots: Sequence[int]) -> None:
-        """These have risen from their table."""
+        """Note the end of the match of these bots."""
 
     def rated(self, skills: Mapping[int, Skill]) -> None:
-        """What is believed of some bots now."""
+        """Update the skills of some bots."""
 
 
 class _Simple(ABC):
-    """Whoever has played least sits first, with company that a subclass chooses; chance gives the seats."""
+    """A scheme that starts with the bot of fewest matches; a subclass chooses opponents, and seats are random."""
 
     def __init__(self, bots: int, seats: int, settings: TrueSkill, seed: str) -> None:
         self.random = Random(f"{seed}/pairing")
@@ -80,37 +79,37 @@ class _Simple(ABC):
 
     @abstractmethod
     def around(self, first: int, others: list[int]) -> list[int]:
-        """From whom company is drawn."""
+        """Return the bots from which opponents are drawn."""
 
     def nearest(self, first: int, others: list[int], count: int) -> list[int]:
-        """So many, and enough for a table."""
+        """Return the `count` nearest bots, or more if a match needs more."""
         mu = self.mus[first]
         return sorted(others, key=lambda bot: abs(self.mus[bot] - mu))[: max(count, self.seats - 1)]
 
 
 class Uniform(_Simple):
-    """Anybody."""
+    """The scheme `random`: any opponents."""
 
     def around(self, first: int, others: list[int]) -> list[int]:
         return others
 
 
 class Near(_Simple):
-    """Only those who are near."""
+    """The scheme `near`: only the nearest opponents."""
 
     def around(self, first: int, others: list[int]) -> list[int]:
         return self.nearest(first, others, NEAR * self.seats)
 
 
 class Window(_Simple):
-    """The common scheme: a window around the first, mostly narrow, with a long tail."""
+    """The scheme `window`: a window of random size around the first bot, mostly narrow, with a long tail."""
 
     def around(self, first: int, others: list[int]) -> list[int]:
         return self.nearest(first, others, int(WINDOW / (0.01 + self.random.random()) ** WINDOW_POWER))
 
 
 class Informed(_Simple):
-    """Those who make a table that is expected to tell most, of whoever has not played much more than the others."""
+    """The scheme `informed`: the most informative opponents, among those with not many more matches than others."""
 
     def around(self, first: int, others: list[int]) -> list[int]:
         most = min(self.matches[bot] for bot in others) + SLACK
@@ -123,10 +122,10 @@ class Informed(_Simple):
         return chosen[1:]
 
     def told(self, one: int, other: int) -> float:
-        """How much less variance two have after a duel without ties, on average.
+        """Return the expected reduction of the variance of two bots by a match of both without ties.
 
-        TrueSkill takes sigma^4 / c^2 w of each, with c^2 = 2 beta^2 + both sigma^2; of w, which depends on who wins,
-        the mean is what stands here, 2 / pi for equals and less the clearer it is who is better.
+        TrueSkill reduces each variance by sigma^4 / c^2 w, with c^2 = 2 beta^2 + both sigma^2. w depends on the winner;
+        its mean is used here. It is 2 / pi for equal bots, and less if one is clearly better.
         """
         mine, his = self.sigmas[one] ** 2, self.sigmas[other] ** 2
         spread = 2 * self.luck**2 + mine + his
@@ -138,7 +137,7 @@ class Informed(_Simple):
 
 @dataclass(slots=True, eq=False)
 class _Bot:
-    """A bot that is there, for the server's pairing."""
+    """A connected bot, for the server's pairing."""
 
     number: int
     identity: Identity
@@ -152,10 +151,10 @@ class _Bot:
 
 
 class Ours:
-    """The server's pairing, in a time of its own: as long as a match lasts, `at_once` matches end."""
+    """The scheme `ours`: the server's pairing with a simulated clock; `at_once` matches end per match duration."""
 
     def __init__(self, bots: int, seats: int, settings: TrueSkill, seed: str, at_once: int = 1) -> None:
-        """Raises ValueError if no game can be played with so many seats."""
+        """Set up the pairing.  Raises ValueError if no game has this number of seats."""
         self._ladder = Ladder(LADDER, _game_with(seats), seats, rating=settings)
         self._pairing = Pairing([self._ladder], Chance(sha256(f"{seed}/pairing".encode()).digest()))
         self._bots = [_Bot(number, Identity(f"owner{number}", "bot", "1")) for number in range(bots)]
@@ -191,7 +190,7 @@ class Ours:
 
 
 def _game_with(seats: int) -> str:
-    """Some game for so many; it is never set up."""
+    """Return a game with this number of seats; it is never played."""
     for name, rules in GAMES.items():
         try:
             rules.check(seats, {})
@@ -211,7 +210,7 @@ SCHEMES: Final = (*_SIMPLE, "ours")
 
 
 def scheme_named(name: str, bots: int, seats: int, settings: TrueSkill, seed: str, at_once: int = 1) -> Scheme:
-    """One of `SCHEMES`, at its beginning.  Raises ValueError if there is none of this name."""
+    """Create a scheme of `SCHEMES`.  Raises ValueError if there is none of this name."""
     if name == "ours":
         return Ours(bots, seats, settings, seed, at_once)
     if name not in _SIMPLE:

@@ -1,9 +1,9 @@
-"""A season: bots are paired, play, are rated, and now and then somebody looks how right the order is.
+"""A season: bots are paired, play and are rated, and the accuracy of the order is measured now and then.
 
-A board is one deal. `plain` has one match. `rotation` has one of the same bots in every seat in turn, and is rated once
-by the sum of place points. `duplicate` is one deal at as many tables as there are seats, and rates those who
-held the same seat against each other by their place points. Its tables are mixed before, seat by seat: place points say
-little of a bot that had only its equals beside it, and those who held its seat only theirs.
+A board is one deal. `plain` has one match. `rotation` has one match per seat with the same bots, each in every seat
+once, and is rated once by the sum of place points. `duplicate` has as many matches as seats, with different bots, and
+rates the bots of the same seat against each other by their place points. Before that its bots are exchanged between the
+matches, seat by seat. Otherwise each match would have bots of similar strength, and place points would say little.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 __all__ = ["BOARDS", "TOP", "Look", "Plan", "Season", "board_results", "mixed", "points_of", "season"]
 
 BOARDS = ("plain", "rotation", "duplicate")
-TOP = 8  # bots whose names everybody remembers
+TOP = 8  # bots at the top of the ranking, whose order matters most
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is played: `games` a bot (the mean), looked at after each `every`; `at_once` tables are open at a time.
+    """The plan of a season: `games` per bot on average, a look after every `every` games, `at_once` open matches.
 
-    is_estimated: what is looked at is what the server shows, ratings estimated from all results so far with the placed
-    bots first; else it is the pairing skill, by mu - 3 sigma. Pairing goes by the pairing skill anyway.
+    If `is_estimated`, a look uses the estimates from all results so far with placed bots first, as the server shows
+    them. Else it uses the pairing skill, sorted by mu - 3 sigma. Pairing always uses the pairing skill.
     """
 
     nature: Nature
@@ -45,7 +45,7 @@ class Plan:
     is_estimated: bool = False
 
     def __post_init__(self) -> None:
-        """Raises ValueError if there are too few bots."""
+        """Check the plan.  Raises ValueError for an unknown kind of boards, or too few bots."""
         if self.boards not in BOARDS:
             raise ValueError(f"no boards {self.boards}; there are {', '.join(BOARDS)}")
         if self.nature.bots < self.most_open * self.nature.seats:
@@ -55,23 +55,23 @@ class Plan:
 
     @property
     def tables_of_a_board(self) -> int:
-        """At which the same deal is played by different bots."""
+        """Number of matches of a board that different bots play."""
         return self.nature.seats if self.boards == "duplicate" else 1
 
     @property
     def most_open(self) -> int:
-        """Tables."""
+        """Maximum number of open matches."""
         return max(self.at_once, self.tables_of_a_board)
 
     @property
     def seats_of_a_board(self) -> int:
-        """In all its matches."""
+        """Number of seats in all matches of a board."""
         return self.nature.seats ** (1 if self.boards == "plain" else 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The ladder after `games` a bot: Kendall's tau, intervals that hold, the share of the best that is on top."""
+    """The accuracy after `games` per bot: Kendall's tau, the share of intervals that hold, and the best bots found."""
 
     games: float
     tau: float
@@ -81,10 +81,13 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Season:
-    """What came of it.
+    """The result of a season.
 
-    waits: for each time that a bot sat down again, how many tables of others were begun since it last sat down.
-    turns: of each bot, how often it had each seat. outcomes: what was rated, in that order.
+    Attributes:
+        looks: Accuracy over time.
+        waits: Number of matches of others that began between two matches of a bot.
+        turns: How often each bot had each seat.
+        outcomes: All comparisons in the order of rating.
     """
 
     looks: Sequence[Look]
@@ -94,11 +97,11 @@ class Season:
 
 
 class _Tables:
-    """Who sits where, and what that says of fairness."""
+    """The open matches, and the figures of fairness."""
 
     def __init__(self, scheme: Scheme, nature: Nature, every_seat: bool) -> None:
         self.scheme = scheme
-        self.every_seat = every_seat  # at a table each has each seat in turn
+        self.every_seat = every_seat  # each bot plays every seat of its board
         self.open: list[tuple[int, ...]] = []
         self.waits: list[int] = []
         self.turns = [[0] * nature.seats for _ in range(nature.bots)]
@@ -106,7 +109,7 @@ class _Tables:
         self._begun = 0
 
     def begin(self, most: int) -> None:
-        """Tables, until so many are open or nobody else sits down."""
+        """Begin matches until `most` are open or no more can be paired."""
         while len(self.open) < most and (bots := self.scheme.next()) is not None:
             for seat, bot in enumerate(bots):
                 if bot in self._last:
@@ -119,7 +122,7 @@ class _Tables:
 
 
 def season(plan: Plan) -> Season:
-    """Play one; the same for the same plan.  Raises ValueError if the scheme cannot pair so."""
+    """Play a season; deterministic for the plan.  Raises ValueError if the scheme does not support the plan."""
     nature, settings = plan.nature, plan.settings
     world = World(nature, plan.seed)
     scheme = scheme_named(plan.scheme, nature.bots, nature.seats, settings, plan.seed, plan.most_open)
@@ -148,7 +151,7 @@ def season(plan: Plan) -> Season:
 
 
 def mixed(tables: Sequence[tuple[int, ...]], chance: Random) -> list[tuple[int, ...]]:
-    """The same bots, each in the seat that it had, at other tables."""
+    """Exchange bots between matches at random; each stays in its seat."""
     by_seat = [chance.sample(bots, len(bots)) for bots in zip(*tables, strict=True)]
     return list(zip(*by_seat, strict=True))
 
@@ -156,7 +159,7 @@ def mixed(tables: Sequence[tuple[int, ...]], chance: Random) -> list[tuple[int, 
 def board_results(
     world: World, kind: str, tables: Sequence[tuple[int, ...]]
 ) -> list[tuple[tuple[int, ...], list[int]]]:
-    """Play a board, one deal: each group of bots that is rated together, and their places.  kind: see `BOARDS`."""
+    """Play a board of a kind of `BOARDS`; return each group of bots rated together, and their places."""
     deal = world.deal()
     seats = len(deal)
     if kind == "plain":
@@ -177,19 +180,19 @@ def board_results(
 
 
 def points_of(places: Sequence[int]) -> list[float]:
-    """How many each has beaten, those who share a place half."""
+    """Compute place points: 1 for each opponent behind, a half for each with the same place."""
     return [sum(other > place for other in places) + (places.count(place) - 1) / 2 for place in places]
 
 
 def _running(skills: Sequence[Skill]) -> tuple[Sequence[Skill], Sequence[float]]:
-    """The pairing skill of each, and what those are sorted by here."""
+    """Return the pairing skills, and the values by which they are sorted."""
     return skills, [skill.exposed for skill in skills]
 
 
 def _estimated(
     outcomes: Sequence[RankedMatch], running: Sequence[Skill], settings: TrueSkill
 ) -> tuple[Sequence[Skill], Sequence[float]]:
-    """The rating of each, and what rankings are sorted by; of a bot in no result yet, the skill of a newcomer."""
+    """Return the estimated ratings, and the values by which rankings sort them; bots without results are newcomers."""
     found = estimate(outcomes, settings)  # type: ignore[arg-type]  # players are numbers here
     skills = list(running)
     for bot, one in found.items():

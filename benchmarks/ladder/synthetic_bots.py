@@ -1,8 +1,8 @@
-"""Bots of known strength, and games of luck between them.
+"""Synthetic bots of known strength, and simulated matches between them.
 
-A bot shows in a match its skill, and the luck of its cards, and the luck of its play. Skills are drawn from the
-standard normal distribution, so everything here is in standard deviations of skill. Who shows more is placed before who
-shows less, and those who are within a margin of each other tie. This module knows no ladder and no rating.
+The performance of a bot in a match is the sum of its skill, the luck of its cards and the luck of its play. Skills are
+standard normal, so the unit of everything is the standard deviation of skill. Places follow from performances, and
+performances within a margin of each other tie. This module knows no ladder and no rating.
 """
 
 from __future__ import annotations
@@ -18,11 +18,18 @@ __all__ = ["Nature", "World", "places_of"]
 
 @dataclass(frozen=True, slots=True)
 class Nature:
-    """How things are.
+    """The parameters of the simulation.
 
-    luck: standard deviation of all luck in a match. cards: the share of its variance that is the cards': two who
-    hold the same seat of the same deal share it. ties: how often two equal bots tie. drift: standard deviation
-    of what a bot's skill changes from one match of its own to the next. Raises ValueError.
+    Attributes:
+        bots: Number of bots.
+        seats: Number of seats of a match.
+        luck: Standard deviation of all luck in a match.
+        cards: Share of its variance due to the cards, which is equal for the same seat of the same deal.
+        ties: Probability that two equal bots tie.
+        drift: Standard deviation of the change of a bot's skill between two of its matches.
+
+    Raises:
+        ValueError: If a value is invalid.
     """
 
     bots: int = 64
@@ -42,12 +49,12 @@ class Nature:
 
     @property
     def margin(self) -> float:
-        """How far apart two may be that tie."""
+        """Largest difference of two performances that tie."""
         return NormalDist().inv_cdf((1 + self.ties) / 2) * math.sqrt(2) * self.luck
 
 
 class World:
-    """The bots 0, 1, ... with their `skills`, and what they play; the same for the same nature and seed."""
+    """The bots 0, 1, ... with their `skills`, and their matches; deterministic for the nature and the seed."""
 
     def __init__(self, nature: Nature, seed: str) -> None:
         self.nature = nature
@@ -59,11 +66,11 @@ class World:
         self._margin = nature.margin
 
     def deal(self) -> tuple[float, ...]:
-        """How good the cards of each seat are."""
+        """Draw the luck of the cards of each seat."""
         return tuple(self._luck.gauss(0.0, self._cards_sd) for _ in range(self.nature.seats))
 
     def play(self, bots: Sequence[int], deal: Sequence[float]) -> list[int]:
-        """The places of a match; bots[i] has seat i.  Then those who played are a little changed, if bots drift."""
+        """Play a match with bots[i] in seat i, and return the places; afterwards the skills of the bots drift."""
         shown = [
             self.skills[bot] + cards + self._luck.gauss(0.0, self._play_sd)
             for bot, cards in zip(bots, deal, strict=True)
@@ -75,7 +82,7 @@ class World:
 
 
 def places_of(shown: Sequence[float], margin: float) -> list[int]:
-    """Places from 1, the most shown the best: 1 + how many are before. Neighbours within the margin tie, in a chain."""
+    """Compute places from performances: 1 is the highest; neighbours within the margin tie, also in a chain."""
     order = sorted(range(len(shown)), key=lambda at: -shown[at])
     places = [1] * len(shown)
     for before, (at, last) in enumerate(zip(order[1:], order, strict=False), start=1):

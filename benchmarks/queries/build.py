@@ -1,10 +1,10 @@
-"""A leaderboard of a million matches in a minute: inserted by SQL, as no server would.
+"""The builder of a leaderboard with a million matches in a minute, by direct SQL inserts.
 
-Three ladders of four seats: `wide` has 1,000 bots and six tenths of the matches, `narrow` 64 of them and all others but
-a thousandth, `rare` the same 64. Each bot has three versions, one after the other. Places, faults (one seat in 100) and
-void matches (one in 200) come from a hash of the match's number, so each build is the same. Ratings and estimates are
-plausible numbers and not computed, which readers cannot tell; what is counted (matches, first places, opponents) is
-right.
+There are three ladders of four seats. `wide` has 1,000 bots and 60 % of the matches. `narrow` has 64 of these bots and
+the other matches except one in a thousand, which `rare` has, with the same 64 bots. Each bot has three versions, one
+after the other. Places, faults (one seat in 100) and void matches (one in 200) come from a hash of the match number, so
+each build is the same. Ratings and estimates are invented, which readers cannot notice. Counts (matches, first places,
+opponents) are right.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ __all__ = ["LADDERS", "VERSIONS_EACH", "build", "size_of"]
 SEATS: Final = 4
 VERSIONS_EACH: Final = 3
 LADDERS: Final = {"wide": 1_000, "narrow": 64, "rare": 64}  # bots
-RECORD_BYTES: Final = 600  # compressed; those of real matches are 1,000 to 3,000
+RECORD_BYTES: Final = 600  # compressed; records of real matches have 1,000 to 3,000
 DAWN: Final = datetime(2026, 1, 1, tzinfo=UTC)
 SECONDS: Final = 20  # from one match to the next
 
-# A match of number n, in a ladder of b bots: seat s has bot (hash(n) + s * stride) mod b, of the version that is the
-# newest at that time; its score is drawn, and its place follows from the scores.
+# In match n of a ladder with b bots, seat s has bot (hash(n) + s * stride) mod b, with its newest version at that time.
+# The score is drawn, and the place follows from the scores.
 _STATEMENTS: Final = (
     "CREATE TEMP TABLE plan (number INTEGER PRIMARY KEY, hash INTEGER, ladder INTEGER, bots INTEGER, sequence INTEGER)",
     """
@@ -109,7 +109,7 @@ _STATEMENTS: Final = (
 
 
 def build(path: Path, matches: int, say: Callable[[str], None]) -> None:
-    """Make it at this path, where nothing is yet."""
+    """Create the leaderboard at a new path."""
     bots = max(LADDERS.values())
     with Store(path) as store:
         for ladder in LADDERS:
@@ -153,5 +153,5 @@ def build(path: Path, matches: int, say: Callable[[str], None]) -> None:
 
 
 def size_of(path: Path) -> int:
-    """Bytes on the disk."""
+    """Return the size of the file in bytes."""
     return path.stat().st_size

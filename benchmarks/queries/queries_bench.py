@@ -1,4 +1,4 @@
-"""The leaderboard's part of the bench: what its readers wait for at a million matches."""
+"""The leaderboard's part of the bench: the latency of queries with a million matches."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = ["MATCHES", "QueryFigures", "Row", "add_arguments", "document", "lines
 
 TARGET_MS: Final = 2.0
 MATCHES: Final = 1_000_000
-ASKED: Final = 300  # times each
+ASKED: Final = 300  # runs of each query
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a question took, in milliseconds of the CPU; `counted_ms`: the same counted from all seats, if it was."""
+    """The CPU milliseconds of a query; `counted_ms` is the time to count the same from all seats, if measured."""
 
     what: str
-    rows: int  # in the last answer
+    rows: int  # in the last result
     p50_ms: float
     p99_ms: float
     counted_ms: float | None
@@ -40,22 +40,22 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times longer counting takes."""
+        """Time of counting relative to the query."""
         return None if self.counted_ms is None else self.counted_ms / self.p50_ms
 
 
 @dataclass(frozen=True)
 class QueryFigures:
-    """What was measured."""
+    """The measured figures."""
 
     matches: int
     file_bytes: int
-    built_s: float  # by the wall
+    built_s: float  # wall time
     rows: Sequence[Row]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The options of this part, of which that on ratings takes one too; it takes `--folder` of the arena."""
+    """Add the options of this part; ratings use `--matches` too, and this part uses the arena's `--folder`."""
     group = parser.add_argument_group("queries")
     group.add_argument(
         "--matches",
@@ -73,7 +73,7 @@ def _matches(text: str) -> int:
 
 
 def measure(matches: int, folder: Path | None, say: Callable[[str], None]) -> QueryFigures:
-    """Build the leaderboard in a temporary folder of this one, ask, and remove it."""
+    """Build the leaderboard in a temporary folder of `folder`, run the queries, and remove it."""
     with tempfile.TemporaryDirectory(dir=folder) as name:
         path = Path(name) / "leaderboard.db"
         begin = time.perf_counter()
@@ -92,7 +92,7 @@ def _row(
     question: Question, reader: LeaderboardReader, file: sqlite3.Connection, matches: int, names: Sequence[str]
 ) -> Row:
     rng = random.Random(7)
-    question.ask(reader, question.asked(rng, matches, names))  # so that the statement is compiled
+    question.ask(reader, question.asked(rng, matches, names))  # warm up, so that the statement is compiled
     took = []
     for _ in range(ASKED):
         asked = question.asked(rng, matches, names)
@@ -129,7 +129,7 @@ def _names(file: sqlite3.Connection, matches: int) -> list[str]:
 
 @contextmanager
 def _as_in_a_server() -> Iterator[None]:
-    """Python's garbage collector set as a server sets it: it does not look at what was there before."""
+    """Set Python's garbage collector as a server does: it ignores objects that exist already."""
     usual = gc.get_threshold()
     gc.collect()
     gc.freeze()
@@ -142,19 +142,19 @@ def _as_in_a_server() -> Iterator[None]:
 
 
 def versions() -> dict[str, str]:
-    """Of what the leaderboard is made of."""
+    """Return the versions of the packages that the leaderboard uses."""
     return {"SQLite": sqlite3.sqlite_version, "SQLAlchemy": version("SQLAlchemy")}
 
 
 def verdict(row: Row) -> str:
-    """Whether a page is had in time."""
+    """Say whether the query of a page is fast enough."""
     if not row.is_page:
         return ""
     return "met" if row.p50_ms <= TARGET_MS else "missed"
 
 
 def lines(found: QueryFigures) -> list[str]:
-    """All that is shown of the figures, line by line."""
+    """Format the figures as lines."""
     head = (
         f"asked of {found.matches:,} matches",
         *("rows", "p50 CPU ms", "p99 CPU ms", "counted from seats", "ratio", f"p50 <= {TARGET_MS:g} ms"),
@@ -179,7 +179,7 @@ def lines(found: QueryFigures) -> list[str]:
 
 
 def document(found: QueryFigures) -> dict[str, object]:
-    """All that was measured, JSON-able."""
+    """Return the figures as JSON-compatible values."""
     return {
         "matches": found.matches,
         "file_bytes": found.file_bytes,

@@ -1,4 +1,4 @@
-"""What is asked of a leaderboard, and the same counted from the seats of all matches, as without kept tables."""
+"""The measured queries of a leaderboard, and equivalents that count the seats of all matches."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ HOUR: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whom a question is about this time."""
+    """The arguments of one run of a query."""
 
-    bot: int  # of the ladder in question, from 1; ids are the same
-    before: int  # a number of a match
-    match: str  # its name
+    bot: int  # of the ladder, from 1; equal to its ID
+    before: int  # a match number
+    match: str  # a match ID
 
     @property
     def name(self) -> tuple[str, str]:
@@ -32,16 +32,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One thing that is asked.  counted: SQL that finds the same by counting, with `:bot` and `:before`, if it does."""
+    """A query; `counted` is SQL that counts the same, with `:bot` and `:before`, if there is any."""
 
     what: str
-    bots: int  # of the ladder that it is about
+    bots: int  # of its ladder
     ask: Callable[[LeaderboardReader, Asked], Sequence[object]]
     counted: str | None = None
-    is_page: bool = True  # whether it is to take less than the target; else it is as long as the ladder is wide
+    is_page: bool = True  # whether it must be faster than the target; else its time grows with the ladder
 
     def asked(self, rng: random.Random, matches: int, names: Sequence[str]) -> Asked:
-        """For the next time."""
+        """Draw the arguments of the next run."""
         return Asked(rng.randrange(self.bots) + 1, rng.randrange(matches // 2, matches), rng.choice(names))
 
 
@@ -59,7 +59,7 @@ _OPPONENTS: Final = (
 
 
 def questions(matches: int) -> list[Question]:
-    """All of them, for a leaderboard of so many matches."""
+    """List all queries, for a leaderboard of `matches` matches."""
     wide, narrow, rare = LADDERS["wide"], LADDERS["narrow"], LADDERS["rare"]
     late = DAWN + timedelta(seconds=SECONDS * matches) - HOUR
     return [

@@ -10,7 +10,7 @@ __all__ = ["HUGE", "KEY", "NO_BANK", "PASS", "YES", "toy"]
 
 KEY = bytes(range(32))
 NO_BANK = TimeControl(bank_ms=0)
-YES, PASS = 0, 1  # of the toy's question whether to take a card
+YES, PASS = 0, 1  # options of the toy's decision whether to take a card
 HUGE = 10**5000
 
 
@@ -22,7 +22,7 @@ def toy(
     stars: str = "",
     now: float = 0.0,
 ) -> TimedMatch:
-    """A timed toy match; the seats in `stars` hold one, as if they had drawn it."""
+    """Create a timed toy match; the seats in `stars` hold a star, as if they had drawn it."""
     match = Match(Toy, [f"bot {i}" for i in range(seats)], KEY, {"rounds": rounds}, log=True, hold_polls=hold_polls)
     for seat in map(int, stars):
         match.game.move(STAR, match.game.deck, match.game.hand[seat])  # type: ignore[attr-defined]  # a toy

@@ -1,7 +1,7 @@
-"""A toy game with one zone of every sort, for tests of the engine that no real game should have to stand for.
+"""A toy game with one zone of every sort, for tests of the engine that do not depend on a real game.
 
-Two to four players. Whoever is asked `TakeOne` takes the top card of the deck or passes; then a `Window` asks all, and
-only who holds a star can say yes.
+It has two to four players. In `TakeOne` a seat takes the top card of the deck or passes. Then a `Window` asks all
+seats, and only those with a star can say yes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ YES: Final = WORDS.verb("yes", "{actor} shows {cards}", "show {cards}", "TY-2")
 
 @dataclass(frozen=True, slots=True)
 class ToySettings(Settings):
-    """One setting of each sort."""
+    """The toy's settings, one of each sort."""
 
     length: str = choice("short", "long", text="how long", rule="TY-3")
     loud: bool = flag(True, text="whether loud", rule="TY-3")
@@ -69,7 +69,7 @@ class ToySettings(Settings):
 
 
 class Toy(Game[ToySettings]):
-    """TY-0. The toy."""
+    """TY-0. The toy game."""
 
     words = WORDS
     settings_type = ToySettings
@@ -151,7 +151,7 @@ class Window(Poll):
 
 
 def empty_table(seats: int = 3, *chance: int) -> Toy:
-    """A toy without cards and with scripted chance; it keeps its events."""
+    """Create a toy without cards, with scripted chance and an event log."""
     toy = Toy(seats, ToySettings(), Script(chance))
     toy.log = []
     return toy

@@ -1,13 +1,14 @@
-"""Transcripts of timed matches: what happens at which second, with every moment handed in.
+"""Transcripts of timed matches: actions and results, each with an explicit time.
 
-A line is a moment and what is done then, and behind an arrow what comes of it:
+A line is a time in seconds and an action, and after an arrow the result:
 
     0.000 opened        -> 0#0
     0.000 hand 0#0
     1.150 answer 0#0 1  -> accepted
 
-`0#2` is decision 2 of seat 0, the 1 behind it the place of an option. `opened` tells what was put, `left 0` what seat 0
-has of base and bank, `next` when the next `tick` is due, `tick` what it closed, `asked` what is open.
+`0#2` is decision 2 of seat 0, and the 1 after it is the index of an option. `opened` lists new decisions, and `asked`
+all open ones. `left 0` is the base time and time bank of seat 0. `next` is the time of the next `tick`, and `tick`
+lists the decisions it closed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["play", "told"]
 
 
 def told(outcome: AnswerOutcome) -> str:
-    """An outcome in the words of a transcript."""
+    """Format an outcome as in a transcript."""
     words = [outcome.kind.value]
     if outcome.corrections_left:
         words.append(f"{outcome.corrections_left} left")
@@ -33,7 +34,7 @@ def told(outcome: AnswerOutcome) -> str:
 
 
 def named(decision: str) -> tuple[int, int]:
-    """Seat and number of a decision that is written 0#2."""
+    """Parse seat and number of a decision such as 0#2."""
     seat, _, number = decision.partition("#")
     return int(seat), int(number)
 
@@ -69,7 +70,7 @@ DOINGS: dict[str, Callable[..., str | None]] = {
 
 
 def play(timed: TimedMatch, transcript: str) -> None:
-    """Do what a transcript says, and compare what comes of it."""
+    """Run the actions of a transcript, and compare the results."""
     said, wanted = [], []
     for line in transcript.strip().splitlines():
         done, _, result = line.partition("->")

@@ -1,16 +1,16 @@
-"""The hour of chaos: bots and connections are hurt without pause, and the server must not care.
+"""The chaos test: bots and connections fail all the time, and the server must not be affected.
 
     python -m tests.faults.chaos --minutes 60 --bots 200 --seed 1
 
-A server (`chaos_server`), bots of the SDK in a few processes (`chaos_bots`), and between each bot and the server a line
-of its own (`proxy`). By chance that the seed decides, lines are cut, cut in the middle of a message, held in one
-direction, swallowed, or ended at one side before the other; processes of bots are stopped for seconds, or killed and
-started again. A bot that was killed in three of its matches is paused by right, and the pause is lifted, as its owner
-would. A line a minute tells how the server does. At the end the verdict: exit code 0, or 1 with what is wrong.
+There is a server (`chaos_server`), bots of the SDK in a few processes (`chaos_bots`), and a proxy between each bot and
+the server (`proxy`). At random times by the seed, connections are cut, also in the middle of a message, held in one
+direction, swallowed, or ended at one side before the other. Processes of bots are stopped for seconds, or killed and
+started again. The server rightly pauses a bot that was killed in three of its matches, and the test lifts the pause. A
+line per minute shows the server's status. The exit code is 0, or 1 with a list of errors.
 
-**False time-outs** are looked for in the bots' own books. A decision that the server closed for a seat must be
-explained: by a bot that was killed, by what was done to its line or its process while the decision was open, or by its
-own book, which says that it thought too long. A book that says otherwise is a false time-out.
+**False timeouts** are found with the bots' own logs. Each faulted decision needs an explanation: the bot was killed,
+its connection or process failed while the decision was open, or its log says that it thought too long. Otherwise it is
+a false timeout.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ from tests.roots import CHECKOUT
 __all__ = ["Plan", "Verdict", "chaos", "main"]
 
 BOTS_A_PROCESS: Final = 25
-LIFTS_S: Final = 5.0  # between looks for bots that are paused
-DIALS_S: Final = 4.0  # an interrupted bot is away for so long, its waits between attempts included
-SLACK_S: Final = 0.5  # beyond thinking time and outages, that a closed decision need not have been waited for
-GHOST_S: Final = 120.0  # that a match may last in which a killed bot has a seat
-HANDOVER_S: Final = 1.0  # of the usual clock
-LONG_MINUTES: Final = 10.0  # from here on what it holds is judged
-WARM_MINUTES: Final = 30.0  # and its memory, which takes a while to be as large as the longest matches make it
-GROWTH_AN_HOUR: Final = 16 << 20  # bytes that the server may grow, at this rate over the second half
+LIFTS_S: Final = 5.0  # between checks for paused bots
+DIALS_S: Final = 4.0  # maximum absence of an interrupted bot, including delays between attempts
+SLACK_S: Final = 0.5  # tolerance beyond thinking time and outages
+GHOST_S: Final = 120.0  # maximum duration of a match with a killed bot
+HANDOVER_S: Final = 1.0  # of the default clock
+LONG_MINUTES: Final = 10.0  # minimum run for a judgement of the number of open resources
+WARM_MINUTES: Final = 30.0  # minimum run for a judgement of memory, which grows until the longest matches were seen
+GROWTH_AN_HOUR: Final = 16 << 20  # maximum growth of the server's memory in bytes per hour, over the second half
 GROWTH_LEAST: Final = 4 << 20
 TROUBLE: Final = ("match broke down", "stream broke", "lobby broke", "result not stored", "Traceback")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much of everything."""
+    """The plan of a run."""
 
     minutes: float = 60.0
     bots: int = 200
@@ -68,18 +68,18 @@ class Plan:
     line_every_s: float = 0.5  # on average, over all bots
     stop_every_s: float = 15.0
     kill_every_s: float = 30.0
-    drain_s: float = 60.0  # for open matches at the end; what is open then is void by right
+    drain_s: float = 60.0  # for open matches at the end; matches still open then are rightly void
 
 
 @dataclass(slots=True)
 class Verdict:
-    """What came of it: `wrong` is empty if all is well."""
+    """The result of a run: `wrong` is empty if there is no error."""
 
     wrong: list[str] = field(default_factory=list)
     status: list[Mapping[str, Any]] = field(default_factory=list)
     hurts: Counter[str] = field(default_factory=Counter)
-    closed: Counter[str] = field(default_factory=Counter)  # decisions closed for a seat, by what explains them
-    lifted: int = 0  # pauses of bots
+    closed: Counter[str] = field(default_factory=Counter)  # faulted decisions by explanation
+    lifted: int = 0  # lifted pauses
 
 
 @dataclass(slots=True)
@@ -89,11 +89,11 @@ class _Herd:
     number: int
     names: list[str]
     process: Process | None = None
-    is_killed: bool = False  # by the chaos, and not started again yet
+    is_killed: bool = False  # killed by the test, and not started again yet
 
 
 class Chaos:
-    """One run in a folder of its own."""
+    """One run in its own folder."""
 
     def __init__(self, plan: Plan, folder: Path) -> None:
         self.plan = plan
@@ -113,7 +113,7 @@ class Chaos:
 
     # -- the processes
     async def start_server(self) -> str:
-        """Start it, and follow what it tells."""
+        """Start the server, and follow its status lines."""
         self.server = await self._start("chaos_server", str(self.folder), str(self.plan.drain_s), stdout=PIPE)
         assert self.server.stdout is not None
         address: str = json.loads(await self.server.stdout.readline())["address"]
@@ -140,9 +140,9 @@ class Chaos:
                 sys.executable, "-m", f"tests.faults.{module}", *words, stdout=stdout, stderr=talk, cwd=CHECKOUT
             )
 
-    # -- what goes wrong
+    # -- the failures
     async def hurt_lines(self) -> None:
-        """Hurt one line after the other, for ever."""
+        """Let one connection after the other fail, without end."""
         while True:
             await asyncio.sleep(self.chance.expovariate(1 / self.plan.line_every_s))
             name = self.chance.choice(self.names)
@@ -162,11 +162,11 @@ class Chaos:
             await line.hurt(how, way, seconds, count)
         finally:
             if how is Hurt.CUT_AT_BYTE:
-                began = time.monotonic()  # until then the line was well
+                began = time.monotonic()  # the connection was good until then
             self.outages[name].append((began, time.monotonic() + DIALS_S))
 
     async def stop_processes(self) -> None:
-        """Let a process of bots stand still for seconds, again and again."""
+        """Stop a process of bots for some seconds, again and again."""
         while True:
             await asyncio.sleep(self.chance.expovariate(1 / self.plan.stop_every_s))
             herd, seconds = self.chance.choice(self.herds), self.chance.uniform(0.5, 4.0)
@@ -177,7 +177,7 @@ class Chaos:
             process.send_signal(signal.SIGSTOP)
             try:
                 await asyncio.sleep(seconds)
-            finally:  # also if the end of the run interrupts it: it was done all the same
+            finally:  # also if the end of the run interrupts it
                 for name in herd.names:
                     self.outages[name].append((began, time.monotonic() + 1.0))
                 with contextlib.suppress(ProcessLookupError):  # killed meanwhile
@@ -200,20 +200,20 @@ class Chaos:
                 await self.start_bots(herd)
                 herd.is_killed = False
             finally:
-                # Tables of the lost session go on without a bot until they are over.
+                # Matches of the lost session continue without the bot.
                 for name in herd.names:
                     self.kills[name].append((began, time.monotonic()))
 
     async def lift_pauses(self, address: str) -> None:
-        """Lift the pause of whoever has one, for ever: no bot here can help being killed."""
+        """Lift all pauses, again and again, because the test kills the bots itself."""
         while True:
             await asyncio.sleep(LIFTS_S)
-            with contextlib.suppress(ServerUnreachable):  # it is busy, or has died, which is found elsewhere
+            with contextlib.suppress(ServerUnreachable):  # it is busy, or has died, which the verdict finds
                 self.verdict.lifted += await asyncio.to_thread(_lift_pauses, address)
 
     # -- the course of it
     async def run(self) -> Verdict:
-        """All of it."""
+        """Run the whole plan."""
         async with contextlib.AsyncExitStack() as stack:
             address = await self.start_server()
             stack.callback(_kill, self.server)
@@ -236,7 +236,7 @@ class Chaos:
             finally:
                 for pain in pains:
                     pain.cancel()
-                ends = await asyncio.gather(*pains, *self._hurting, return_exceptions=True)  # whoever is hurt, recovers
+                ends = await asyncio.gather(*pains, *self._hurting, return_exceptions=True)  # wait for all recoveries
                 self.verdict.wrong += [f"the chaos broke: {end!r}" for end in ends if isinstance(end, Exception)]
                 for herd in self.herds:
                     if herd.process is not None and herd.process.returncode is None:
@@ -247,10 +247,10 @@ class Chaos:
         return self.verdict
 
     def _kill_bots(self, herd: _Herd) -> None:
-        _kill(herd.process)  # the one that runs by then
+        _kill(herd.process)  # the process that runs at that time
 
     async def _watch(self) -> None:
-        """Tell how the server does, a line a minute, as long as it lives."""
+        """Print a status line every minute while the server runs."""
         ends_at = time.monotonic() + 60 * self.plan.minutes
         minute = 0
         while (left := ends_at - time.monotonic()) > 0 and self.server.returncode is None:
@@ -298,7 +298,7 @@ class Chaos:
     def _books(self) -> Iterable[dict[str, Any]]:
         for file in sorted(self.folder.glob("book*.jsonl")):
             for line in file.read_text(encoding="utf-8").splitlines():
-                with contextlib.suppress(ValueError):  # cut off as its process was killed, and then written on
+                with contextlib.suppress(ValueError):  # a line cut off by a kill, and continued by the next process
                     yield json.loads(line)
 
     def _wrong_with_the_database(self, books: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -320,12 +320,12 @@ class Chaos:
         return wrong + self._recomputed()
 
     def _recomputed(self) -> list[str]:
-        """Where the ratings are not those that follow from the results."""
+        """List where stored ratings differ from those that follow from the results."""
         with Store(self.folder / "chaos.db") as store:
             return [f"ladder {one.ladder}: {text}" for one in recompute(store) for text in one.differences]
 
     def _explain(self, books: Sequence[Mapping[str, Any]]) -> None:
-        """Every decision that was closed for a seat has a reason which is the bot's, or is a false time-out."""
+        """Check that every faulted decision has a reason on the bot's side; else it is a false timeout."""
         asked = {(line["bot"], line["match"], line["decision"]): line for line in books if "asked" in line}
         for fault in self.faults:
             reason = self._reason(fault, asked.get((fault["bot"], fault["match"], fault["decision"])))
@@ -338,11 +338,11 @@ class Chaos:
         allowed_s = int(fault["reason"].removeprefix("no answer in ").removesuffix(" ms")) / 1_000
         began = at - allowed_s - HANDOVER_S
         for killed_at, back_at in self.kills[bot]:
-            # It may have had no line to send on what it wrote down.
+            # The bot may have logged an answer that it could not send.
             was_away = line is None or line["answered"] + SLACK_S > killed_at
             was_away |= any(start < killed_at and end > line["answered"] for start, end in self.outages[bot] if line)
             if was_away and killed_at < at < back_at + GHOST_S:
-                return "killed"  # its table plays on without a bot until it is over
+                return "killed"  # its match continues without the bot
         away_s = _covered([(max(began, start), min(at, end)) for start, end in self.outages[bot]])
         thinks_s = self.plan.think_ms[1] / 1_000
         if away_s + thinks_s + SLACK_S >= allowed_s:
@@ -353,7 +353,7 @@ class Chaos:
 
 
 def _lift_pauses(address: str) -> int:
-    """Whoever is paused plays again; how many they were."""
+    """Lift all pauses, and return their number."""
     with league_at(address) as league:
         paused = [shown.bot for shown in league.ListBots(ladder_pb2.ListBotsRequest()).bots if shown.paused_ms]
         for bot in paused:
@@ -362,7 +362,7 @@ def _lift_pauses(address: str) -> int:
 
 
 def _covered(spans: Iterable[tuple[float, float]]) -> float:
-    """How long, in seconds, at least one of these spans lasts."""
+    """Return the seconds covered by at least one of the spans."""
     total, until = 0.0, float("-inf")
     for start, end in sorted(spans):
         total += max(0.0, end - max(start, until))
@@ -371,7 +371,7 @@ def _covered(spans: Iterable[tuple[float, float]]) -> float:
 
 
 def _growth(status: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What grew over the second half, told second by second."""
+    """List what grew over the second half of the status lines."""
     half = status[len(status) // 2 :]
     quarter = max(1, len(half) // 4)
 
@@ -417,12 +417,12 @@ def _say(text: str) -> None:
 
 
 async def chaos(plan: Plan, folder: Path) -> Verdict:
-    """Run it in an empty folder, whose path must be short enough for sockets."""
+    """Run the plan in an empty folder, whose path must be short enough for sockets."""
     return await Chaos(plan, folder).run()
 
 
 def main() -> int:
-    """The command line; the exit code."""
+    """Run the command, and return its exit code."""
     usual = Plan()
     parser = argparse.ArgumentParser(
         description="Hurt bots and their connections, and see what the server makes of it."

@@ -1,10 +1,10 @@
-"""A process of bots for the chaos, each with a connection of its own through the real SDK, and a book of what it did.
+"""A process of bots for the chaos test, each with its own connection through the real SDK, and a log of their actions.
 
     python -m tests.faults.chaos_bots BOOK LEAST_MS MOST_MS TABLES ADDRESS NAME...
 
-Each bot dials ADDRESS, in which `{}` stands for its name. The book gets a line for each match that begins, for each
-decision (`asked` and `answered` on the system's monotonic clock), for each match that is over, and for a bot that
-stopped, which none should. One that is paused when it comes tries again until it is not.
+Each bot connects to ADDRESS, in which `{}` stands for its name. The log BOOK gets a line for the begin and the end of
+each match, and for each decision, with `asked` and `answered` by the system's monotonic clock. A line for a bot that
+stopped is an error. A paused bot tries again until it is admitted.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ __all__ = ["main"]
 
 PATIENCE_S: Final = 600.0
 PAUSED: Final = " is paused: "
-PAUSED_S: Final = 2.0  # until a bot that is paused comes again: that is lifted soon
+PAUSED_S: Final = 2.0  # delay until a paused bot tries again; pauses are lifted soon
 
 
 class Book:
-    """What the bots of this process did, a line at a time: the process may be killed at any moment."""
+    """The log of this process's bots, written line by line, because the process may be killed at any time."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
 
     def write(self, **facts: Any) -> None:
-        """One line."""
+        """Write one line."""
         self._file.write(json.dumps(facts) + "\n")
         self._file.flush()
 
 
 def maker_of(name: str, book: Book, least_s: float, most_s: float) -> BotMaker:
-    """Bots that think for a while, and answer at random."""
+    """Return the maker of a bot that thinks for a while, and answers at random."""
 
     class Thinking:
         def start(self, match: MatchInfo) -> None:
@@ -62,7 +62,7 @@ def maker_of(name: str, book: Book, least_s: float, most_s: float) -> BotMaker:
 
 
 async def stay(name: str, address: str, tables: int, book: Book, think_s: tuple[float, float]) -> None:
-    """One bot, for as long as it may."""
+    """Run one bot as long as the server lets it."""
 
     def over(match: PlayedMatch) -> None:
         cause = match.result.end_causes[match.seat].value
@@ -89,7 +89,7 @@ async def stay(name: str, address: str, tables: int, book: Book, think_s: tuple[
 
 
 async def run(file: Path, think_s: tuple[float, float], tables: int, address: str, names: list[str]) -> None:
-    """All of them."""
+    """Run all bots."""
     with file.open("a", encoding="utf-8") as lines:
         book = Book(lines)
         async with asyncio.TaskGroup() as group:
@@ -98,11 +98,9 @@ async def run(file: Path, think_s: tuple[float, float], tables: int, address: st
 
 
 def main(words: list[str]) -> None:
-    """See the module's docstring."""
+    """Run the command."""
     file, least, most, tables, address, *names = words
-    with patch.object(
-        concurrency, "FIRST_TABLES", int(tables)
-    ):  # all at once: there is to be much to hurt from the beginning
+    with patch.object(concurrency, "FIRST_TABLES", int(tables)):  # all tables at once, so that chaos hits many
         asyncio.run(run(Path(file), (int(least) / 1_000, int(most) / 1_000), int(tables), address, names))
 
 

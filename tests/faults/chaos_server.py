@@ -1,9 +1,9 @@
-"""The server of the chaos: that of `cutpurse serve`, and every second a line on stdout of how it does.
+"""The server of the chaos test: `cutpurse serve`, with a status line on stdout every second.
 
     python -m tests.faults.chaos_server FOLDER DRAIN_S
 
-Lines are JSON objects: `address`, then `status` again and again, and `fault` for each decision that was closed for a
-seat, with the moment on the system's monotonic clock, which the bots' books have too.
+Lines are JSON objects: first `address`, then `status` every second, and `fault` for each faulted decision. Times are of
+the system's monotonic clock, as in the bots' logs.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 def tell(**facts: Any) -> None:
-    """One line."""
+    """Write one line."""
     sys.stdout.write(json.dumps(facts) + "\n")
     sys.stdout.flush()
 
 
 class Watch:
-    """Counts what the tables do, from outside."""
+    """Counters of what the matches do, from outside."""
 
     def __init__(self) -> None:
         self.matches = self.voids = self.decisions = 0
         self.causes: Counter[str] = Counter()
 
     def put_on(self) -> None:
-        """From now on every table is watched."""
+        """Instrument all matches from now on."""
         tick, finish = ServerMatch.tick, ServerMatch.finish
 
         def watched_tick(table: ServerMatch, now: float) -> None:
@@ -78,7 +78,7 @@ class Watch:
 
 
 def _number(table: ServerMatch, fault: Fault) -> int:
-    """The number of a faulted decision as its bot counts, from 0; -1: it had one option, so the bot was not asked."""
+    """Return the number of a faulted decision as its bot counts, from 0; -1 if it had one option and was not asked."""
     choices = table.match.choices
     if choices[fault.place].lone is not None:
         return -1
@@ -86,7 +86,7 @@ def _number(table: ServerMatch, fault: Fault) -> int:
 
 
 async def status(opened: OpenArena, watch: Watch) -> None:
-    """Tell how the server does, for ever."""
+    """Report the server's status every second, without end."""
     loop = asyncio.get_running_loop()
     told_at, lag_s = loop.time(), 0.0
     while True:
@@ -118,7 +118,7 @@ async def status(opened: OpenArena, watch: Watch) -> None:
 
 
 async def run(opened: OpenArena, watch: Watch, drain_s: float) -> None:
-    """Serve, and tell, until a signal comes and open matches are over or those seconds gone."""
+    """Serve and report until a signal; then wait for open matches, at most `drain_s`."""
     telling: list[asyncio.Task[None]] = []
 
     def listening(address: str) -> None:
@@ -131,7 +131,7 @@ async def run(opened: OpenArena, watch: Watch, drain_s: float) -> None:
 
 
 def main(folder: Path, drain_s: float) -> None:
-    """Serve all games, with the usual clocks, until a signal comes."""
+    """Serve all games, with default clocks, until a signal."""
     watch = Watch()
     watch.put_on()
     with (folder / "server.log").open("w", encoding="utf-8") as file:

@@ -1,10 +1,10 @@
-"""A league whose server is killed again and again, and which must lose nothing that anybody was told.
+"""A league whose server is killed repeatedly, and which must not lose any result that a bot was sent.
 
     python -m tests.faults.league --minutes 10 --kill-every 60 --seed 1
 
-Twelve bots of four owners, each owner's in a process of its own with his token, play on one ladder of `cutpurse serve`,
-a real process. It is killed with -9 and started again at the same address. At the end it is told to stop, and the
-verdict is found in the database and in the bots' own books: exit code 0, or 1 with what is wrong.
+Twelve bots of four owners play on one ladder of a real `cutpurse serve`. The bots of each owner run in their own
+process with the owner's token. The server is killed with SIGKILL and started again at the same address. At the end it
+is stopped, and the database is compared with the bots' own logs. The exit code is 0, or 1 with a list of errors.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from tests.looking import until
 __all__ = ["LeagueRun", "Plan", "Verdict", "main", "owners_of", "tokens_of"]
 
 OWNERS: Final = ("ann", "bob", "cid", "dan")
-LAST_KILL_S: Final = 0.5  # a kill comes by so much later than it is due, so that it comes at any moment of a match
+LAST_KILL_S: Final = 0.5  # maximum random delay of a kill, so that it can hit any point of a match
 TROUBLE: Final = ("match broke down", "stream broke", "lobby broke", "result not stored", "call broke", "Traceback")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much of everything: it is killed so often, each time when so many more matches are over and seconds gone."""
+    """The plan of a run: `kills` kills, each after `matches` more finished matches and `seconds` seconds."""
 
     kills: int = 3
     matches: int = 12
@@ -54,21 +54,21 @@ class Plan:
 
 @dataclass(slots=True)
 class Verdict:
-    """What came of it: `wrong` is empty if all is well."""
+    """The result of a run: `wrong` is empty if there is no error."""
 
     wrong: list[str] = field(default_factory=list)
-    told: int = 0  # matches that were told as rated
-    counted: int = 0  # matches that are stored and count
+    told: int = 0  # matches that bots were sent as rated
+    counted: int = 0  # stored matches that are not void
     void: int = 0
 
 
 def owners_of(bots: int) -> dict[str, list[str]]:
-    """The bots of each owner, as evenly as can be."""
+    """Distribute the bots evenly among the owners."""
     return {owner: [f"{owner}s_{number}" for number in range(at, bots, 4)] for at, owner in enumerate(OWNERS)}
 
 
 def tokens_of(folder: Path, owners: Sequence[str]) -> dict[str, str]:
-    """A token for each owner, made as whoever runs a server makes them."""
+    """Create a token for each owner with the command line, as an administrator does."""
     (folder / "class.csv").write_text("owner\n" + "".join(f"{owner}\n" for owner in owners), encoding="utf-8")
     words = ("token", "create", "--from", "class.csv", "--out", "tokens.csv", "--db", "league.db")
     subprocess.run([sys.executable, "-m", "cutpurse.sdk.cli", *words], check=True, cwd=folder, capture_output=True)
@@ -86,10 +86,10 @@ class LeagueRun:
         self.verdict = Verdict()
         self.herds: dict[str, Herd] = {}
         self.servers: list[Server] = []
-        self.killed: list[float] = []  # on the clock of the books
+        self.killed: list[float] = []  # times by the clock of the bots' logs
 
     def run(self) -> Verdict:
-        """All of it."""
+        """Run the whole plan."""
         tokens = tokens_of(self.folder, OWNERS)
         with ExitStack() as stack:
             self._start(stack)
@@ -132,14 +132,14 @@ class LeagueRun:
         self.servers.append(stack.enter_context(server(self.folder, *words, address=address, name=name)))
 
     def _play(self, matches: int, seconds: float) -> None:
-        """Let so many more matches come to their end, and so much time go by."""
+        """Wait until `matches` matches have ended and `seconds` have passed."""
         ends_at = time.monotonic() + seconds
         host = self.servers[-1]
         until(lambda: len(host.events("match ended")) >= matches, f"{matches} more matches")
         Event().wait(max(0.0, ends_at - time.monotonic()))
 
     def _played_since(self, moment: float) -> set[str]:
-        """Bots that were told the end of a match that began after this."""
+        """Return the bots that received the end of a match that began after `moment`."""
         told = set()
         for one in self.herds.values():
             begun = {(line["bot"], line["match"]) for line in one.book() if line.get("began", 0.0) > moment}
@@ -191,13 +191,13 @@ class LeagueRun:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """The command line; the exit code."""
+    """Run the command, and return its exit code."""
     parser = argparse.ArgumentParser(description="Kill the server of a league again and again, and see what is lost.")
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--kill-every", type=float, default=60.0, metavar="S")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(words)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the child processes are ended
     kills = max(1, round(60 * given.minutes / given.kill_every))
     plan = Plan(kills=kills, seconds=given.kill_every, seed=given.seed, think_ms=(5, 50))
     with tempfile.TemporaryDirectory(prefix="league-") as folder:

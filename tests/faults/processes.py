@@ -1,4 +1,4 @@
-"""`cutpurse serve` and bots as processes of their own, that can be signalled, killed and started again."""
+"""Processes of `cutpurse serve` and of bots that can be signalled, killed and started again."""
 
 from __future__ import annotations
 
@@ -38,37 +38,37 @@ class Server:
 
     @property
     def said(self) -> str:
-        """All that it has said."""
+        """Its output so far."""
         return self._log.read_text(encoding="utf-8")
 
     def events(self, event: str) -> list[dict[str, Any]]:
-        """What it has logged of a kind."""
+        """List the log lines of an event."""
         lines = [json.loads(line) for line in self.said.splitlines() if line.startswith("{") and line.endswith("}")]
         return [line for line in lines if line.get("event") == event]
 
     def open_matches(self) -> set[str]:
-        """Those that have begun and are not over."""
+        """Return the IDs of matches that have begun and are not over."""
         return {line["match"] for line in self.events("match started")} - {
             line["match"] for line in self.events("match ended")
         }
 
     def signal(self, number: signal.Signals) -> None:
-        """Send it a signal."""
+        """Send a signal to the process."""
         self.process.send_signal(number)
 
     def ends(self) -> int:
-        """Wait for its exit code."""
+        """Wait for the exit code."""
         return self.process.wait(timeout=PATIENCE_S)
 
     def stored(self) -> dict[str, str | None]:
-        """What the database has: matches, and why they are void."""
+        """Return the void causes of all stored matches, by match."""
         with closing(sqlite3.connect(self.database)) as connection:
             rows = connection.execute("SELECT id, void_cause FROM matches").fetchall()
         assert len(rows) == len(dict(rows)), "a match is stored twice"
         return dict(rows)
 
     def faults(self) -> dict[tuple[str, str], int]:
-        """By match and bot, how many decisions were closed for it."""
+        """Return the number of faults by match and bot."""
         with closing(sqlite3.connect(self.database)) as connection:
             rows = connection.execute(
                 "SELECT matches.id, bots.name, seats.faults FROM seats JOIN matches ON matches.number = match_number "
@@ -79,7 +79,7 @@ class Server:
 
 @contextmanager
 def server(folder: Path, *words: str, address: str = "127.0.0.1:0", name: str = "server") -> Iterator[Server]:
-    """Start it; killed in the end if it still runs."""
+    """Run a server; kill it at the end if it still runs."""
     log, database = folder / f"{name}.log", folder / "league.db"
     command = [sys.executable, "-m", "cutpurse.sdk.cli", "serve", "--address", address, "--db", str(database), *words]
     with log.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file, cwd=folder) as process:
@@ -90,23 +90,23 @@ def server(folder: Path, *words: str, address: str = "127.0.0.1:0", name: str = 
 
 
 class Herd:
-    """A process of bots with a book of what they did, see `chaos_bots`."""
+    """A process of bots with a log of their actions, see `chaos_bots`."""
 
     def __init__(self, process: subprocess.Popen[bytes], book: Path) -> None:
         self.process = process
         self._book = book
 
     def book(self) -> list[dict[str, Any]]:
-        """What its bots wrote down; the last line may be cut off."""
+        """Return the lines of the log, without a last line that is cut off."""
         lines = self._book.read_text(encoding="utf-8").splitlines() if self._book.exists() else []
         return [json.loads(line) for line in lines if line.endswith("}")]
 
     def begun(self) -> set[tuple[str, str]]:
-        """Bots, with matches that began for them."""
+        """Return the pairs of bots and matches that began for them."""
         return {(line["bot"], line["match"]) for line in self.book() if "began" in line}
 
     def heard(self) -> list[tuple[str, str, bool, bool]]:
-        """Bots, with matches that they were told are over; whether void, whether rated."""
+        """List the ends of matches that bots received: bot, match, whether void, whether rated."""
         return [(one["bot"], one["match"], one["voided"], one["rated"]) for one in self.book() if "ended" in one]
 
 
@@ -120,7 +120,7 @@ def herd(
     name: str = "book",
     token: str = "",
 ) -> Iterator[Herd]:
-    """Start bots, all of them the owner's of this token; killed in the end."""
+    """Run bots, all with the token of one owner; kill them at the end."""
     book = folder / f"{name}.jsonl"
     words = [str(book), *map(str, think_ms), str(tables), address, *names]
     command = [sys.executable, "-m", "tests.faults.chaos_bots", *words]

@@ -1,7 +1,7 @@
-"""A line between one bot and a server, that can come to grief: bytes are passed on, held, swallowed or cut off.
+"""A proxy between one bot and a server that can fail: it forwards, holds, swallows or cuts bytes.
 
-A proxy listens at an address of its own for one bot, so that whoever wants to hurt that bot knows which line to take.
-It knows nothing of what passes; a cut may come in the middle of a message.
+Each bot has its own proxy with its own address, so that a test can choose which bot's connection fails. A proxy does
+not know messages; a cut can come in the middle of one.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ UP: Final = 0  # from the bot
 DOWN: Final = 1
 CHUNK: Final = 65_536
 
-CUT_S: Final = 10.0  # that a cut waits for its byte
+CUT_S: Final = 10.0  # maximum wait of a cut for its byte
 
 _Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Hurt(Enum):
-    """What can be done to a line; it has come to its end after each of them but HOLD."""
+    """The ways in which a connection can fail; each except HOLD ends it."""
 
     CUT = "cut"
     CUT_AT_BYTE = "cut at a byte"
@@ -41,7 +41,7 @@ class Line:
         self.passed = [0, 0]  # bytes, up and down
         self.is_swallowing = False
         self.over = asyncio.Event()
-        self.cut_at: list[int | None] = [None, None]  # after so many bytes of a direction
+        self.cut_at: list[int | None] = [None, None]  # cut after this many bytes, by direction
         self._readers = (bot[0], server[0])
         self._writers = (server[1], bot[1])
         self._flows = (asyncio.Event(), asyncio.Event())
@@ -49,7 +49,7 @@ class Line:
             flow.set()
 
     async def run(self) -> None:
-        """Pass on until either side ends."""
+        """Forward bytes until either side ends."""
         pumps = [asyncio.create_task(self._pump(way)) for way in (UP, DOWN)]
         try:
             await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
@@ -74,34 +74,34 @@ class Line:
                     break
                 writer.write(data)
                 await writer.drain()
-        for flow in self._flows:  # an end is held as well
+        for flow in self._flows:  # the end of a direction is held as well
             await flow.wait()
 
     def cut(self) -> None:
-        """End it now, both ways, in the middle of whatever it is."""
+        """Abort both directions now, even in the middle of a message."""
         for way in (UP, DOWN):
             self.end(way)
 
     def end(self, way: int) -> None:
-        """End the connection to the server (UP) or to the bot (DOWN); the other side learns of it by itself or not."""
+        """Abort the connection to the server (UP) or to the bot (DOWN); the other side is not informed."""
         with contextlib.suppress(RuntimeError, OSError):
             self._writers[way].transport.abort()
 
     def swallow(self) -> None:
-        """From now on nothing arrives, and nobody is told."""
+        """Drop all further bytes silently."""
         self.is_swallowing = True
 
     def hold(self, way: int) -> None:
-        """Nothing more is passed on in this direction, until `go_on`."""
+        """Hold all bytes of this direction until `go_on`."""
         self._flows[way].clear()
 
     def go_on(self) -> None:
-        """What was held is passed on."""
+        """Forward the held bytes."""
         for flow in self._flows:
             flow.set()
 
     async def hurt(self, how: Hurt, way: int, seconds: float, count: int) -> None:
-        """Do something bad that lasts for so long, or happens so many bytes from now."""
+        """Let the connection fail, for `seconds` or after `count` bytes, depending on the kind."""
         match how:
             case Hurt.CUT_AT_BYTE:
                 self.cut_at[way] = self.passed[way] + count
@@ -125,11 +125,11 @@ class Line:
 
 
 class Proxy:
-    """Listens at a socket in the file system; use it as `async with Proxy(path, "127.0.0.1:7777") as proxy`."""
+    """A proxy on a unix socket; use it as `async with Proxy(path, "127.0.0.1:7777") as proxy`."""
 
     def __init__(self, path: Path, server: str) -> None:
         self.address = f"unix:{path}"
-        self.lines: list[Line] = []  # those that are open
+        self.lines: list[Line] = []  # open connections
         self.dialled = 0
         self._path = path
         host, _, port = server.rpartition(":")
@@ -148,7 +148,7 @@ class Proxy:
 
     @property
     def line(self) -> Line | None:
-        """The line that was opened last, if it is open."""
+        """The newest open connection, if any."""
         return self.lines[-1] if self.lines else None
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

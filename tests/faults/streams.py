@@ -1,8 +1,8 @@
-"""Streams between the SDK's session and the server's, in virtual time, any envelope of which can come to grief.
+"""Streams between the SDK's session and the server's in virtual time, with a fault at any envelope.
 
-Nothing here opens a socket: what is tried is what both sides make of a stream that breaks. The sessions, links, lobby
-and tables are the server's own, the bot's side is the SDK's own `Session`; between them are two pipes that keep the
-order of what they carry, as TCP does, and a `Fault` at one envelope.
+The tests are of how both sides handle a broken stream, so there are no sockets. Sessions, links, lobby and matches are
+the server's own, and the bot uses the SDK's own `ClientSession`. Between them are two pipes that keep the order of
+envelopes, as TCP does, and a `Fault` at one envelope.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ __all__ = ["Bot", "Fault", "FaultKind", "House", "answers_taken", "said_about"]
 
 LATENCY_S: Final = 0.002  # one way
 THINKS_S: Final = 0.02
-LATE_S: Final = 1.0  # how much later one side learns of what the other knows
+LATE_S: Final = 1.0  # delay until the second side learns of a loss
 STALL_S: Final = 1.5
-BACK_S: Final = 0.3  # between a lost stream and the next attempt
-WELCOME_S: Final = 1.0  # after which an attempt is given up
+BACK_S: Final = 0.3  # delay from a lost stream to the next attempt
+WELCOME_S: Final = 1.0  # timeout of an attempt
 EARLY_S: Final = 1e-6
 LIMITS: Final = ServerLimits(heartbeat_ms=1_000)
 
 
 class FaultKind(Enum):
-    """What happens at an envelope."""
+    """The kinds of faults at an envelope."""
 
     LOST = "it and all that follows is lost, and both sides learn of it"
     LAST = "it arrives, what follows is lost, and both sides learn of it"
@@ -48,10 +48,10 @@ class FaultKind(Enum):
 
 
 class Fault(NamedTuple):
-    """Something that goes wrong once: at envelope `at` of a direction, counted from 0 over all streams of the bot."""
+    """A fault at envelope `at` of a direction, counted from 0 over all streams of the bot."""
 
     kind: FaultKind
-    is_up: bool  # on the way to the server
+    is_up: bool  # in the direction to the server
     at: int
 
 
@@ -62,15 +62,15 @@ class _Stream:
         self.house = house
         self.bot = bot
         self.link: Link | None = None
-        self.is_over = False  # as the server knows it
+        self.is_over = False  # for the server
         self.up_lost = self.down_lost = False
-        self.up_at = self.down_at = 0.0  # before which nothing of each direction arrives
+        self.up_at = self.down_at = 0.0  # earliest arrival, by direction
         self._is_woken = False
         self._rings_at = 0.0
 
     # -- the pipes
     def up(self, data: bytes) -> None:
-        """From the bot."""
+        """Send an envelope from the bot."""
         self._meddle(is_up=True)
         if self.up_lost:
             return
@@ -85,7 +85,7 @@ class _Stream:
         self.house.at(self.down_at, lambda: self.bot.read(self, data))
 
     def _meddle(self, is_up: bool) -> None:
-        """Count this envelope, and let the fault happen if it is the one."""
+        """Count an envelope, and cause the fault if it is the one."""
         fault = self.bot.passes(is_up)
         if fault is None:
             return
@@ -96,7 +96,7 @@ class _Stream:
                 self.down_at = self.house.now + STALL_S
             return
         if fault.kind is FaultKind.LAST:
-            self.house.at(self.house.now, self._cut)  # once this envelope is on its way
+            self.house.at(self.house.now, self._cut)  # after this envelope is sent
             return
         if fault.kind is FaultKind.OVERTAKEN:
             self.up_at = self.house.now + BACK_S + LATE_S
@@ -166,21 +166,21 @@ class _Stream:
             self._pump()
 
     def gone(self) -> None:
-        """The server hears that the stream is gone."""
+        """Inform the server that the stream is lost."""
         if not self.is_over:
             self.is_over = True
             if self.link is not None:
                 self.house.sessions.lost(self.link, self.house.now)
 
     def _end(self, how: CallStatus) -> None:
-        """The server ends the stream: what was sent before arrives before."""
+        """End the stream from the server; envelopes sent before still arrive first."""
         self.is_over = True
         if not self.down_lost:
             self.house.at(max(self.down_at, self.house.now + LATENCY_S), lambda: self.bot.lost(self, how))
 
 
 class Bot:
-    """A bot of the SDK that plays `matches` matches and leaves, answering by a rule that anybody can compute again."""
+    """A bot of the SDK that plays `matches` matches and leaves; it answers by a deterministic rule."""
 
     def __init__(self, house: House, name: str, tables: int, matches: int, fault: Fault | None = None) -> None:
         self.house = house
@@ -189,12 +189,12 @@ class Bot:
         self.fault = fault
         self.passed = {True: 0, False: 0}  # envelopes up and down so far
         self.streams = 0
-        self.ghosts = 0  # of its next attempts, how many are overtaken by the one after
+        self.ghosts = 0  # number of next attempts that are overtaken by the following one
         self.stream: _Stream | None = None
         self.begun: list[str] = []
         self.finished: list[tuple[str, Finish]] = []
-        self.answers: dict[str, dict[int, int]] = {}  # by match and decision: the option
-        self.events: dict[str, int] = {}  # by match: how many it was told of
+        self.answers: dict[str, dict[int, int]] = {}  # option by match and decision
+        self.events: dict[str, int] = {}  # number of received events by match
         self.notes: list[str] = []
 
     @property
@@ -203,7 +203,7 @@ class Bot:
         return self.session.done() and self.stream is None
 
     def passes(self, is_up: bool) -> Fault | None:
-        """An envelope is under way; the fault that is to happen at it."""
+        """Count an envelope; return the fault at it, if any."""
         number = self.passed[is_up]
         self.passed[is_up] += 1
         fault = self.fault
@@ -224,7 +224,7 @@ class Bot:
         self.house.at(self.house.now + WELCOME_S, lambda: self._look(stream))
 
     def _look(self, stream: _Stream) -> None:
-        """Is the stream still alive?"""
+        """Give the stream up if it has been silent for too long, else check again later."""
         if self.stream is not stream:
             return
         silent_at = self.session.silent_at
@@ -234,9 +234,9 @@ class Bot:
             self.house.at(silent_at, lambda: self._look(stream))
 
     def read(self, stream: _Stream, data: bytes) -> None:
-        """An envelope arrives."""
+        """Process an envelope."""
         if self.stream is not stream:
-            return  # whoever gave a stream up reads no more of it
+            return  # the bot has given this stream up
         for todo in self.session.receive(data, self.house.now):
             match todo:
                 case Begin(table):
@@ -269,7 +269,7 @@ class Bot:
         self.house.at(self.house.now + THINKS_S * (1 + number % 3), answer)
 
     def _told_events(self, table: ClientTable, first: int, count: int) -> None:
-        """Nothing that happened is left out, and nothing is told twice."""
+        """Check that no event is missing and none is repeated."""
         assert first == self.events[table.match], f"after {self.events[table.match]} events, those from {first}"
         self.events[table.match] += count
 
@@ -279,7 +279,7 @@ class Bot:
             stream.up(data)
 
     def lost(self, stream: _Stream, how: CallStatus | None) -> None:
-        """The stream has ended: as the server says, or None, cut off."""
+        """Handle the end of the stream, with the server's status, or None if it was cut off."""
         if self.stream is not stream:
             return
         self.stream = None
@@ -293,7 +293,7 @@ class Bot:
 
 
 class House:
-    """The server's own sessions, lobby and tables, with bots that dial in."""
+    """The server's own sessions, lobby and matches, with bots that connect."""
 
     def __init__(self, ladders: list[Ladder], seed: str) -> None:
         self.world = World(ladders, seed)
@@ -301,29 +301,31 @@ class House:
 
     @property
     def now(self) -> float:
-        """The moment."""
+        """The current virtual time."""
         return self.world.now
 
     def at(self, moment: float, what: Callable[[], None]) -> None:
-        """Something will happen; in the future a little later, so that rounding never makes it too early."""
+        """Schedule a call, in the future slightly later, so that rounding never makes it too early."""
         self.world.after(moment - self.now + EARLY_S if moment > self.now else 0.0, what)
 
     def run(self, bots: list[Bot]) -> None:
-        """Let bots in, and go on until all of them have left. Fails if nothing more happens before."""
+        """Connect the bots, and run until all have left.  Fails if nothing more happens before."""
         for number, bot in enumerate(bots):
             self.at(self.now + number * LATENCY_S, bot.dial)
         self.world.run(lambda: all(bot.is_done for bot in bots) and self.world.lobby.is_idle, 100_000)
 
 
 def said_about(decision: int, option: int) -> str:
-    """What a bot has to say about each of its decisions."""
+    """Return a bot's note about a decision."""
     return f"decision {decision}: option {option}\n  żółw"
 
 
 def answers_taken(result: FinishedMatch, with_lone: bool = True) -> list[dict[int, int]]:
-    """By seat and decision, from 1, the option that counted: the match played again from its key.
+    """Play a match again from its key; return the accepted option by seat and decision, counted from 1.
 
-    with_lone: numbered as on the wire; else without the decisions with one option, as the SDK asks its bots.
+    Args:
+        result: The match.
+        with_lone: Count decisions with one option too, as on the wire; else count as the SDK does for its bots.
     """
     played = result.played
     again = Match(played.rules, played.seats, played.key, result.settings, ask_all=True)

@@ -2,7 +2,7 @@
 
     python -m tests.games.digests    # writes tests/games/digests.json anew; only when a rule changes
 
-Every value is taken apart by its fields, so that it does not matter what a value is made of.
+Values are converted by their fields, so that the type of a value does not matter.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FIELDS: Final[dict[type, tuple[str, ...]]] = {
 
 
 def taken_apart(value: object) -> Any:
-    """Turn an act or an event into its name and its fields, and leave a number or a tuple as it is."""
+    """Convert an act or an event to its name and its fields; return a number or a tuple as it is."""
     fields = FIELDS.get(type(value))
     if fields is None:
         return value
@@ -45,7 +45,7 @@ def taken_apart(value: object) -> Any:
 
 
 def digest_of_match(rules: type[Game], number: int) -> str:
-    """Play random match `number` of a game and return the digest of what every viewer got, and of every save."""
+    """Play random match `number` of a game; return the digest of every viewer's data and of every save."""
     seats = rules.words.seats[number % len(rules.words.seats)]
     match = RandomGame(rules, seats, number)
     digest = hashlib.sha256()
@@ -73,7 +73,7 @@ def digest_of_match(rules: type[Game], number: int) -> str:
 
 
 def _another_way(game: Game, way: int) -> Game:
-    """Return an equal game: a fork, what was saved and loaded again, or what was pickled."""
+    """Return an equal game: a fork, a saved and loaded copy, or a pickled copy."""
     log = game.log
     if way == 0:
         game = game.fork()
@@ -86,7 +86,7 @@ def _another_way(game: Game, way: int) -> Game:
 
 
 def stored_digests() -> dict[str, list[str]]:
-    """Read the digests of the matches of each game, as they were before."""
+    """Read the stored digests of the matches of each game."""
     stored: dict[str, list[str]] = json.loads(STORED.read_text(encoding="utf-8"))
     return stored
 

@@ -1,12 +1,12 @@
-"""How a rule test is told: cards are laid, chance is scripted, seats answer in words, and the whole table is compared.
+"""Stories: rule tests that lay cards, script chance, answer in words, and compare the whole table.
 
     story = Story(Greed, 3, {"hand": ["crook 3", "crook 5 5", "crook"], "deck": "1 2"}, chance=[1])
     story.begin(PlayACard(0))
     story.says(0, "play 3")
     assert story.table() == {...}
 
-Cards are named as in the box, by words with spaces between; the last card of an ordered zone is its top. A card of a
-zone with columns may carry their numbers: "silver_coin@4" or "22@2@5".
+Cards are named as in the box, separated by spaces; the last card of an ordered zone is its top. A card of a zone with
+columns may have their numbers: "silver_coin@4" or "22@2@5".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ G = TypeVar("G", bound=Game)
 
 
 class Story(Generic[G]):
-    """A game whose cards a test lays and whose chance it scripts; events are kept from `begin` on."""
+    """A game with cards laid and chance scripted by a test; events are stored from `begin` on."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Story(Generic[G]):
         self.script = Script(chance)
         self.g = rules(seats, rules.check(seats, settings or {}), self.script)
         self.history = ZoneHistory(self.g.words, seats)
-        self.heard = 0  # events that the history has
+        self.heard = 0  # number of events in the history
         for name, cards in zones.items():
             zone = getattr(self.g, name)
             if isinstance(cards, str):
@@ -55,7 +55,7 @@ class Story(Generic[G]):
             setattr(self.g, name, value)
 
     def lay(self, zone: Zone, cards: str, seers: int | None = None) -> None:
-        """Put named cards into a zone; in one of mixed visibility everybody, or `seers`, knows them."""
+        """Put named cards into a zone; if its visibility is mixed, `seers` know them, by default everybody."""
         for named in cards.split():
             name, *numbers = named.split("@")
             card = self.g.words.card_named(name)
@@ -68,7 +68,7 @@ class Story(Generic[G]):
         zone.changed()
 
     def begin(self, *steps: Step) -> None:
-        """Let these steps be all of the agenda, and let everything happen that waits for nobody."""
+        """Replace the agenda by these steps, and run up to the first decision."""
         self.g.log = []
         self.history = ZoneHistory(self.g.words, self.g.n, self.g.zones())
         self.heard = 0
@@ -76,42 +76,42 @@ class Story(Generic[G]):
         self.g.settle()
 
     def offers(self, seat: int) -> list[str]:
-        """What a seat may answer, in words."""
+        """List the options of a seat in words."""
         assert seat in self.g.waiting(), f"seat {seat} is not asked; waiting: {self.g.waiting()}"
         return [option_text(self.g, option) for option in self.g.options(seat)]
 
     def option(self, seat: int, text: str) -> Option:
-        """The option that reads like this."""
+        """Return the option with this text."""
         offers = self.offers(seat)
         assert text in offers, f"seat {seat} is not offered {text!r} but {offers}"
         return self.g.options(seat)[offers.index(text)]
 
     def says(self, seat: int, text: str) -> None:
-        """A seat answers with the option that reads like this."""
+        """Let a seat answer with the option of this text."""
         self.g.choose(seat, self.option(seat, text))
 
     def all_pass(self) -> None:
-        """Everybody who is asked something now passes, once."""
+        """Let every waiting seat pass once."""
         for seat in self.g.waiting():
             self.says(seat, "pass")
 
     def safe(self, seat: int) -> str:
-        """The published safe answer of a waiting seat, in words."""
+        """Return the safe option of a waiting seat in words."""
         options = self.g.options(seat)
         safe = self.g.safe_option(seat, options)
         assert safe in options
         return option_text(self.g, safe)
 
     def question(self) -> str:
-        """The name of the question that is open; empty when the game is over."""
+        """Return the name of the open decision; empty if the game is over."""
         return self.g.question.name if self.g.agenda else ""
 
     def names(self, cards: Iterable[int]) -> str:
-        """Cards by name, ? for one face down."""
+        """Format cards by name, ? for a face-down card."""
         return " ".join("?" if card == FACE_DOWN else self.g.words.cards[card - 1].name for card in cards)
 
     def table(self) -> dict[str, str]:
-        """Every card on the table, by zone: "hand 0", "deck", "pack 14 of 2"; empty zones are left out."""
+        """Return all cards by zone, such as "hand 0", "deck" or "pack 14 of 2", without empty zones."""
         lying: dict[str, str] = {}
         for zone in self.g.zones():
             if not zone.cards:
@@ -126,22 +126,22 @@ class Story(Generic[G]):
         return lying
 
     def counters(self) -> dict[str, int | list[int]]:
-        """Every counter of the table and the seats that is not zero."""
+        """Return every counter of the table and the seats that is not zero."""
         words = self.g.words
         named = {c.name: getattr(self.g, c.name) for c in (*words.table_counters, *words.seat_counters)}
         return {name: value for name, value in named.items() if (any(value) if isinstance(value, list) else value)}
 
     def known(self, zone: Zone, viewer: int | None) -> tuple[str, str]:
-        """What a viewer (None: the spectator) knows of a zone he may not see: certain and uncertain, by name."""
+        """Return a viewer's knowledge of a hidden zone, certain and uncertain cards; viewer None is the spectator."""
         view = self.g.view(viewer).zone(zone.number)
         return self.names(view.known), self.names(view.maybe)
 
     def seen(self, zone: Zone, viewer: int | None) -> str:
-        """The cards of a zone as a viewer sees them."""
+        """Return the cards of a zone as a viewer sees them."""
         return self.names(self.g.view(viewer).zone(zone.number).cards)
 
     def told(self, viewer: int | None, since: int = 0) -> list[str]:
-        """Every event since the beginning (or since one number) as a viewer is told it, in words."""
+        """List all events since number `since` in words, redacted for a viewer."""
         assert self.g.log is not None
         number = self.g.n if viewer is None else viewer
         self.history.add(self.g.log[self.heard :], self.heard)

@@ -1,8 +1,8 @@
-"""An arena under attack, seen from outside: its process, the honest bots on it, and what must be so afterwards.
+"""An arena under attack, seen from outside: its process, its honest bots, and the check after an attack.
 
-`Besieged` starts both processes. `unharmed` is the one check that follows every attack: a new honest bot is let in
-within a second, the honest bots lost no decision and play on, tasks, streams, sessions, descriptors and memory are
-back, and nothing secret is in what attackers were sent or the arena logged.
+`Besieged` starts both processes. `unharmed` is the check that follows every attack. A new honest bot is admitted within
+a second. The honest bots lost no decision and still play. Tasks, streams, sessions, descriptors and memory are back to
+normal. No secret is in the log or in what attackers received.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from tests.roots import CHECKOUT
 
 __all__ = ["MORE_KIB", "Besieged", "Harmed"]
 
-MORE_KIB = 16 * 1024  # that the arena may hold after an attack beyond what it held before
-LET_IN_S = 1.0  # the longest that an honest newcomer waits for his Welcome
-ATTEMPTS = 3  # of which one must be in time: this machine may have other things to do
-ALL_BACK_S = 8.0  # until tasks, streams and descriptors are back
+MORE_KIB = 16 * 1024  # maximum memory growth of the arena by an attack
+LET_IN_S = 1.0  # maximum wait of an honest newcomer for its Welcome
+ATTEMPTS = 3  # only one must be in time, because the machine may be busy
+ALL_BACK_S = 8.0  # maximum wait until tasks, streams and descriptors are back
 ANSWERS_S = 60.0
-IDLE_TASKS = 12  # of an arena on which two bots play; it has about eight
-MORE = {"tasks": 3, "streams": 0, "sessions": 0, "fds": 2}  # threads that store results come and go
+IDLE_TASKS = 12  # maximum tasks of an arena with two bots; it has about eight
+MORE = {"tasks": 3, "streams": 0, "sessions": 0, "fds": 2}  # tolerance, because storing results needs some at times
 WORDS = tuple(
     {word.lower() for card in GAMES["greed"].words.cards for word in (card.name, card.title) if len(word) > 3}
 )
 
 
 class Harmed(AssertionError):
-    """The arena, or an honest bot, took harm: what."""
+    """The error if the arena, or an honest bot, was harmed."""
 
 
 class _Child:
-    """A process of ours that answers lines with lines of JSON."""
+    """A child process that answers each line with a line of JSON."""
 
     def __init__(self, errors: Path, module: str, *arguments: str) -> None:
-        """errors: a file for what it prints on stderr."""
+        """Start a module; `errors` is the file for its stderr."""
         with errors.open("wb") as stderr:
             self.process = subprocess.Popen(
                 [sys.executable, "-W", "error", "-m", module, *arguments],
@@ -60,7 +60,7 @@ class _Child:
         self._rest = b""
 
     def line(self) -> str:
-        """The next line that it prints.  Raises Harmed if it has ended or hangs."""
+        """Return the next printed line.  Raises Harmed if the process has ended or hangs."""
         assert self.process.stdout is not None
         until = time.monotonic() + ANSWERS_S
         while b"\n" not in self._rest:
@@ -79,11 +79,11 @@ class _Child:
             self.process.stdin.write(json.dumps(question).encode() + b"\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # `line` says how it ended
+            pass  # `line` raises the error
         return json.loads(self.line())
 
     def close(self) -> int:
-        """Let it end.  Returns its exit code."""
+        """Let the process end, and return its exit code."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         try:
@@ -101,7 +101,7 @@ class _Child:
 
 @dataclass(frozen=True)
 class Look:
-    """The arena at a moment."""
+    """The state of the arena at one time."""
 
     status: dict[str, int]
     decisions: int  # of the honest bots
@@ -109,7 +109,7 @@ class Look:
 
 
 class Besieged:
-    """An arena in a process of its own, with honest bots in another. Use `close` in the end."""
+    """An arena in its own process, with honest bots in another; call `close` at the end."""
 
     def __init__(self, folder: Path, *, honest: bool = True, **limits: object) -> None:
         self.log_file = folder / "log"
@@ -121,39 +121,39 @@ class Besieged:
         self.pid = self._child.process.pid
 
     def close(self) -> None:
-        """End both. Raises Harmed if the arena does not end in order."""
+        """End both processes.  Raises Harmed if the arena does not end with exit code 0."""
         if self._witness is not None:
             self._witness.close()
         code = self._child.close()
         if code != 0:
             raise Harmed(f"the arena ended with {code}")
 
-    # -- what it says
+    # -- questions
     def status(self) -> dict[str, int]:
-        """Counts, memory, and the longest pause of the loop since the last question."""
+        """Return counts, memory, and the longest stall of the event loop since the last call."""
         answer: dict[str, int] = self._child.ask(ask="status")
         return answer
 
     def honest(self, decisions: int = 0) -> dict[str, int]:
-        """What the honest bots have seen, once they have made so many decisions.  Raises Harmed if they are stuck."""
+        """Return the honest bots' counts after `decisions` decisions.  Raises Harmed if the bots are stuck."""
         return self._witness.ask(decisions=decisions) if self._witness is not None else {}
 
     def sessions(self) -> dict[str, dict[str, str]]:
-        """Every session by the name of its bot: its id and secret."""
+        """Return ID and secret of every session, by name of the bot."""
         return {one["bot"]: one for one in self._child.ask(ask="sessions")}
 
     def results(self) -> list[dict[str, Any]]:
-        """Every seat of every finished match."""
+        """Return every seat of every finished match."""
         answer: list[dict[str, Any]] = self._child.ask(ask="results")
         return answer
 
     def log(self, since: int = 0) -> list[str]:
-        """Lines of the log."""
+        """Return the lines of the log from byte `since` on."""
         return self.log_file.read_bytes()[since:].decode().splitlines()
 
     # -- the check
     def warm_up(self) -> None:
-        """Have everything loaded and allocated that a served bot needs, so that it is not taken for a leak."""
+        """Serve some bots, so that later lazy loading and allocation do not look like leaks."""
         for number in range(60):
             with Caller(self.address) as bot:
                 bot.hello(f"early_{number}")
@@ -163,16 +163,16 @@ class Besieged:
         self.settle({"tasks": IDLE_TASKS, "streams": here, "sessions": here, "fds": 40})
 
     def look(self) -> Look:
-        """The arena before an attack."""
+        """Return the state of the arena before an attack."""
         return Look(self.status(), self.honest().get("decisions", 0), len(self.log_file.read_bytes()))
 
     def welcome_s(self) -> float:
-        """How long an honest newcomer waits, from dialling to his Welcome.  Raises Harmed if there is none."""
+        """Return the seconds from connecting to Welcome for an honest newcomer.  Raises Harmed if there is none."""
         self._probes += 1
         before = time.monotonic()
         with Caller(self.address) as bot:
             hello = arena_pb2.Hello(protocol_major=1, bot=f"newcomer_{self._probes}")
-            bot.say(arena_pb2.PlayRequest(hello=hello, max_tables=0))  # so that nobody waits for him at a table
+            bot.say(arena_pb2.PlayRequest(hello=hello, max_tables=0))  # so that it gets no match
             envelope = bot.next()
             took = time.monotonic() - before
             bot.say(arena_pb2.PlayRequest(received=bot.had, leaving=True))
@@ -181,13 +181,13 @@ class Besieged:
         return took
 
     def settle(self, most: dict[str, int], within_s: float = ALL_BACK_S) -> None:
-        """Wait until counts are back.  Raises Harmed."""
+        """Wait until all counts are back within limits.  Raises Harmed if they stay above."""
         above = self._child.ask(ask="settled", most=most, within_s=within_s)
         if above:
             raise Harmed(f"not back after {within_s:g} s: {above}, but there may be {most}")
 
     def unharmed(self, before: Look, attackers: Iterable[Peer] = (), *, more_kib: int = MORE_KIB) -> dict[str, int]:
-        """See the module's docstring.  Returns the status afterwards.  Raises Harmed."""
+        """Check the arena after an attack, as the module's docstring says, and return its status.  Raises Harmed."""
         waits = [self.welcome_s()]
         while min(waits) > LET_IN_S and len(waits) < ATTEMPTS:
             waits.append(self.welcome_s())

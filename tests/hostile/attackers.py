@@ -1,9 +1,9 @@
-"""Hostile clients that never stop, each kind a process with an address of its own on the loopback.
+"""Hostile clients that never stop; each kind is a process with its own loopback address.
 
     CUTPURSE_TOKEN=... python -m tests.hostile.attackers KIND SERVER PAGE SEED
 
-SERVER and PAGE are host:port; the token lets a bot play. A process goes on until it is killed. How much it has done so
-far is on its stdout, a number a line.
+SERVER and PAGE are host:port; the token lets a bot play. A process runs until it is killed. It prints its number of
+actions so far, one number per line.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ TELLS_S: Final = 1.0  # between two lines on stdout
 REFUSED_A_SECOND: Final = 1_700
 REFUSED_CONNECTIONS: Final = 16
 HALF_CONNECTIONS: Final = 700
-HALF_CALLS: Final = 16  # on each connection
-HALF_A_ROUND: Final = 20  # connections that are made between two looks
+HALF_CALLS: Final = 16  # per connection
+HALF_A_ROUND: Final = 20  # connections opened between two polls
 REQUESTS_A_SECOND: Final = 100
 DOWNLOADS: Final = 40
-STREAMS: Final = 1_100  # more than a page has for all its readers
+STREAMS: Final = 1_100  # more than the page's limit for all readers
 STREAMS_A_ROUND: Final = 20
 ROUND_S: Final = 0.05
 CASES_A_SECOND: Final = 20
-PERSON: Final = "127.0.0."  # and the number of the kind: so that addresses can be told apart
+PERSON: Final = "127.0.0."  # with the number of the kind, so that each has its own address
 LIST_LOGS: Final = "/cutpurse.v1.LadderService/ListLogs"  # needs a token, as Play does
 HELLO: Final = arena_pb2.PlayRequest(hello=arena_pb2.Hello(protocol_major=1, bot="refused")).SerializeToString()
-LIST_LADDERS: Final = "/cutpurse.v1.LadderService/ListLadders"  # needs none
+LIST_LADDERS: Final = "/cutpurse.v1.LadderService/ListLadders"  # needs no token
 
-# What a bot does that was handed in: it plays, and from its first match on others of its processes dial without bound:
-# 700 connections together, on which 1,700 calls a second are made.
+# A submitted bot: it plays, and from its first match on its other processes connect without limit. Together they have
+# 700 connections and make 1,700 calls per second.
 SUBMITTED: Final = """
 import os, subprocess, sys
 from cutpurse.sdk.run import run
@@ -126,7 +126,7 @@ while True:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is attacked, and from where."""
+    """The attacked server and page, and the attacker's address."""
 
     server: str
     page: str
@@ -141,12 +141,12 @@ class Target:
 
 
 def refused(target: Target) -> Iterator[int]:
-    """Make calls without a token, at a steady rate, on a few connections that live on."""
+    """Make calls without a token, at a steady rate, on a few permanent connections."""
     held: list[tuple[socket.socket, Iterator[int]]] = []
     began, made = time.monotonic(), 0
     while True:
         due = int((time.monotonic() - began) * REFUSED_A_SECOND) - made
-        due = min(due, REFUSED_A_SECOND)  # what could not be done in a second is left
+        due = min(due, REFUSED_A_SECOND)  # calls missed for more than a second are dropped
         for number in range(due):
             if len(held) < REFUSED_CONNECTIONS:
                 try:
@@ -170,7 +170,7 @@ def refused(target: Target) -> Iterator[int]:
 
 
 def half_sent(target: Target) -> Iterator[int]:
-    """Hold many connections with calls of which half a message was sent; one that is ended is opened again."""
+    """Hold many connections with calls that sent half a message; reopen a connection that ends."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     beginnings = b"".join(
@@ -197,7 +197,7 @@ def half_sent(target: Target) -> Iterator[int]:
 
 
 def match_requests(target: Target) -> Iterator[int]:
-    """Ask for matches with bots of others, far more than can be played."""
+    """Request matches with bots of other owners, far more than can be played."""
     asked = ladder_pb2.RequestMatchRequest(
         ladder="steady",
         bots=[ladder_pb2.BotName(owner=owner, bot=f"steady_{owner}") for owner in ("ann", "bob")],
@@ -209,14 +209,14 @@ def match_requests(target: Target) -> Iterator[int]:
             began = time.monotonic()
             try:
                 ladders.RequestMatch(asked, metadata=metadata, timeout=10)
-            except grpc.RpcError:  # a request that is refused is one
+            except grpc.RpcError:  # a refused request counts too
                 pass
             yield 1
             _pause(max(0.0, 1 / REQUESTS_A_SECOND - (time.monotonic() - began)))
 
 
 def downloads(target: Target) -> Iterator[int]:
-    """Download all matches of a ladder, as many at once as people of a class would."""
+    """Download all matches of a ladder, as many times at once as the students of a class."""
     done = count()
     asked = f"GET /ladders/archive/matches.csv HTTP/1.1\r\nHost: {target.page}\r\nConnection: close\r\n\r\n".encode()
 
@@ -243,7 +243,7 @@ def downloads(target: Target) -> Iterator[int]:
 
 
 def streams(target: Target) -> Iterator[int]:
-    """Open streams of events of the page, more than there may be, and read every second one; others are left unread."""
+    """Open more event streams of the page than its limit, and read only every second one."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     paths = ("/events/home", "/events/live?ladder=steady")
@@ -270,14 +270,14 @@ def streams(target: Target) -> Iterator[int]:
             if not _is_read(key.fileobj):
                 ready.unregister(key.fileobj)
                 key.fileobj.close()
-        if len(unread) > STREAMS // 2:  # the page has ended the oldest of them by now
+        if len(unread) > STREAMS // 2:  # the page has ended the oldest of these already
             unread.pop(0).close()
         yield opened
         _pause(ROUND_S)
 
 
 def fuzzed(target: Target) -> Iterator[int]:
-    """Send what the fuzz makes: frames that are wrong, and envelopes in calls that are right."""
+    """Send cases of the fuzzer: wrong frames, and wrong envelopes in correct calls."""
     for number in count():
         for level in ("frames", "calls"):
             pieces = case(level, target.seed, number)
@@ -298,7 +298,7 @@ def fuzzed(target: Target) -> Iterator[int]:
 
 
 def deaf(target: Target) -> Iterator[int]:
-    """Let bots in that never read, and watchers that take nothing; let them go after a while, and come again."""
+    """Connect bots and spectators that never read; close them after a while, and repeat."""
     watched = ladder_pb2.WatchMatchRequest(ladder="steady").SerializeToString()
     for number in count():
         held: list[Peer] = []
@@ -325,7 +325,7 @@ def deaf(target: Target) -> Iterator[int]:
 
 
 def looping(target: Target) -> Iterator[int]:
-    """Come as a bot, under names without end, and go at once."""
+    """Connect as a bot under ever new names, and leave at once."""
     for number in count():
         try:
             with Caller(target.server, token=target.token) as bot:
@@ -338,7 +338,7 @@ def looping(target: Target) -> Iterator[int]:
 
 
 def mute(target: Target) -> Iterator[int]:
-    """Sit at tables, and answer nothing."""
+    """Join matches, and answer nothing."""
     while True:
         bots: list[Caller] = []
         try:
@@ -369,7 +369,7 @@ KINDS: Final[dict[str, Callable[[Target], Iterator[int]]]] = {
 
 
 def _opened(target: Target) -> tuple[socket.socket, Iterator[int]]:
-    """A connection that was begun as HTTP/2 wants it, and the numbers of its streams."""
+    """Open a connection with an HTTP/2 preface; return it with an iterator of stream numbers."""
     sender = target.connect(target.server)
     sender.sendall(frames.PREFACE + frames.settings())
     sender.setblocking(False)
@@ -377,7 +377,7 @@ def _opened(target: Target) -> tuple[socket.socket, Iterator[int]]:
 
 
 def _sent(sender: socket.socket, data: bytes) -> bool:
-    """Send; False if the connection is over, or takes no more."""
+    """Send data; return False if the connection is over, or is full."""
     try:
         return sender.send(data) == len(data)
     except OSError:
@@ -385,7 +385,7 @@ def _sent(sender: socket.socket, data: bytes) -> bool:
 
 
 def _is_read(sender: socket.socket) -> bool:
-    """Read what there is of a stream of events; False if it is over, or was refused."""
+    """Read what an event stream has; return False if it is over, or was refused."""
     try:
         while data := sender.recv(1 << 16):
             if data.startswith(b"HTTP/1.1 503"):
@@ -398,7 +398,7 @@ def _is_read(sender: socket.socket) -> bool:
 
 
 def _drained(sender: socket.socket) -> bool:
-    """Read what there is, and answer pings and settings; False if the connection is over."""
+    """Read what there is, and answer pings and settings; return False if the connection is over."""
     try:
         while data := sender.recv(1 << 16):
             for one in frames.split(data)[0]:
@@ -421,7 +421,7 @@ def _pause(seconds: float) -> None:
 
 
 def main(kind: str, server: str, page: str, seed: str) -> None:
-    """See the module's docstring."""
+    """Run an attacker until it is killed."""
     source = f"{PERSON}{10 + list(KINDS).index(kind)}"
     done, told_at = 0, time.monotonic()
     for more in KINDS[kind](Target(server, page, os.environ["CUTPURSE_TOKEN"], int(seed), source)):

@@ -1,8 +1,8 @@
-"""What the fuzz sends: cases made from a seed, of three levels.
+"""The cases of the fuzzer, generated from a seed, with three levels.
 
-A case is a list of pieces of bytes. `frames`: what is written to a connection, from frames that are right, wrong and
-changed. `calls`: envelopes of a bot inside a call that is otherwise right. `links`: the same envelopes, given to the
-server's own `Link`. The same level, seed and number make the same case; this module knows no socket and no server.
+A case is a list of byte strings. Level `frames` is bytes for a connection, of valid, invalid and changed frames. Level
+`calls` is envelopes of a bot in an otherwise valid call. Level `links` is the same envelopes for the server's own
+`Link`. The same level, seed and number give the same case. This module knows no socket and no server.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HEADERS: Final = (
 
 
 def changed(random: Random, data: bytes, most: int = 4) -> bytes:
-    """Some of its bytes other, gone, doubled or swapped."""
+    """Return the data with some bytes changed, removed, doubled or swapped."""
     bytes_ = bytearray(data)
     for _ in range(random.randint(1, most)):
         at = random.randrange(len(bytes_) + 1)
@@ -83,7 +83,7 @@ def _hello(random: Random) -> arena_pb2.Hello:
 
 
 def _envelope(random: Random, had: int) -> bytes:
-    """One that a bot might send which has read so many, and may be confused."""
+    """Generate an envelope of a possibly confused bot that has read `had` envelopes."""
     request = arena_pb2.PlayRequest(received=had if random.random() < 0.9 else random.choice(NUMBERS))
     if random.random() < 0.7:
         request.answers.extend(_answer(random) for _ in range(random.choice((1, 1, 2, 40))))
@@ -105,7 +105,7 @@ def _envelope(random: Random, had: int) -> bytes:
 
 
 def envelopes_of(random: Random) -> list[bytes]:
-    """A bot's side of a conversation; the first is nearly always a Hello."""
+    """Generate a bot's side of a conversation; the first envelope is nearly always a Hello."""
     hello = arena_pb2.PlayRequest(hello=_hello(random)).SerializeToString()
     first = hello if random.random() < 0.9 else changed(random, hello)
     return [first, *(_envelope(random, had) for had in range(1, random.randint(2, 20)))]
@@ -138,7 +138,7 @@ def _frame(random: Random, stream: int) -> bytes:
 
 
 def frames_of(random: Random) -> list[bytes]:
-    """What is written to one connection; a call is opened on most."""
+    """Generate the bytes for one connection; most open a call."""
     pieces = [frames.PREFACE + settings()]
     if random.random() < 0.05:
         pieces = [changed(random, pieces[0])]
@@ -156,5 +156,5 @@ LEVELS: Final[dict[str, Callable[[Random], list[bytes]]]] = {
 
 
 def case(level: str, seed: int, number: int) -> list[bytes]:
-    """The pieces of one case."""
+    """Generate one case."""
     return LEVELS[level](Random(f"{level}/{seed}/{number}"))

@@ -1,10 +1,10 @@
-"""An arena in a process of its own, made to be attacked: what `cutpurse serve` runs, with short windows, and answers.
+"""An arena in its own process, as the target of attacks: that of `cutpurse serve` with short timeouts.
 
     python -m tests.hostile.child FOLDER LIMITS
 
-LIMITS is a JSON object of fields of `Limits` that differ from `SHORT`; "files" in it is the most file descriptors that
-the process may have. The log, at DEBUG, goes to FOLDER/log, the results to FOLDER/arena.db. The first line on stdout
-is the address. Then each line on stdin is a question, answered by one line of JSON.
+LIMITS is a JSON object of fields of `ServerLimits` that differ from `SHORT`; its key "files" is the maximum number of
+file descriptors. The debug log goes to FOLDER/log, the results to FOLDER/arena.db. The first line on stdout is the
+address. Then each line on stdin is a question, answered by one line of JSON.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from cutpurse.server.watching.broadcast import Watching
 
 __all__ = ["LADDERS", "SHORT"]
 
-# Honest bots play for `steady`, with the usual clocks; whoever attacks sits down at `rough`.
+# Honest bots play on `steady` with default clocks; attackers play on `rough`.
 HASTY = TimeControl(base_ms=100, bank_ms=100, grace_ms=50, poll_floor_ms=5, handover_ms=100)
 LADDERS = (Ladder("steady", "greed", 2), Ladder("rough", "greed", 2, {}, HASTY))
 SHORT = ServerLimits(
@@ -50,19 +50,19 @@ SHORT = ServerLimits(
     keepalive_s=1.0,
     keepalive_timeout_s=3.0,
 )
-LOOK_S = 0.02  # between looks at whether everything is back
-LAG_S = 0.01  # between beats of the probe of the loop
+LOOK_S = 0.02  # polling interval
+LAG_S = 0.01  # interval of the probe for stalls
 
 
 class Seen:
-    """What the arena's process can say of itself."""
+    """The state that the arena's process reports."""
 
     def __init__(self, arena: Arena, store: Store, seeds: set[bytes]) -> None:
         self.arena = arena
         self.store = store
         self.seeds = seeds
         self.loop = asyncio.get_running_loop()
-        self.longest_s = 0.0  # that the loop did nothing, since somebody asked
+        self.longest_s = 0.0  # longest stall of the event loop since the last question
         self.beat_at = self.loop.time()
         self._beat()
 
@@ -72,7 +72,7 @@ class Seen:
         self.loop.call_later(LAG_S, self._beat)
 
     def counts(self) -> dict[str, int]:
-        """What must come back to where it was."""
+        """Return the counts that must be back to normal after an attack."""
         return {
             "tasks": len(asyncio.all_tasks()),
             "streams": self.arena.streams,
@@ -81,13 +81,13 @@ class Seen:
         }
 
     def status(self) -> dict[str, int]:
-        """The counts, memory in KiB, and the longest pause of the loop since the last question, in ms."""
+        """Return the counts, memory in KiB, and the longest stall since the last question, in ms."""
         gc.collect()
-        ctypes.CDLL(None).malloc_trim(0)  # what the allocator keeps for later is not what the server holds
+        ctypes.CDLL(None).malloc_trim(0)  # so that memory cached by the allocator does not count
         lines = Path("/proc/self/status").read_text().splitlines()
         memory = {line.split(":")[0]: int(line.split()[1]) for line in lines if line.startswith(("VmRSS", "VmHWM"))}
         longest, self.longest_s = self.longest_s, 0.0
-        Path("/proc/self/clear_refs").write_text("5")  # the peak is counted anew
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
         return {
             **self.counts(),
             "rss_kib": memory["VmRSS"],
@@ -96,7 +96,7 @@ class Seen:
         }
 
     async def settled(self, most: dict[str, int], within_s: float) -> dict[str, int]:
-        """Wait until no count is above these.  Returns those that still are when the time is over."""
+        """Wait until no count is above `most`; return the counts that are still above after `within_s`."""
         until = self.loop.time() + within_s
         while True:
             above = {name: count for name, count in self.counts().items() if count > most[name]}
@@ -105,7 +105,7 @@ class Seen:
             await asyncio.sleep(LOOK_S)
 
     def results(self) -> list[dict[str, Any]]:
-        """Each seat of each finished match: ladder, bot, end cause and faults."""
+        """Return each seat of each finished match: ladder, bot, end cause and faults."""
         return [
             {"ladder": match.ladder, "bot": seat.bot, "cause": seat.end_cause, "faults": seat.faults}
             for match in self.store.matches(limit=100_000)
@@ -113,12 +113,12 @@ class Seen:
         ]
 
     def sessions(self) -> list[dict[str, str]]:
-        """Every session: its bot, its id, and the secret to resume it."""
+        """Return bot, ID and secret of every session."""
         known = self.arena.sessions._by_id.values()
         return [{"bot": one.identity.bot, "id": one.id, "secret": one.secret.hex()} for one in known]
 
     async def answer(self, question: dict[str, Any]) -> object:
-        """What is asked by its name, with the other fields as arguments."""
+        """Answer the question named by `ask`, with the other fields as arguments."""
         match question.pop("ask"):
             case "status":
                 return self.status()
@@ -135,7 +135,7 @@ class Seen:
 
 
 async def run(arena: Arena, store: Store, seeds: set[bytes]) -> None:
-    """Listen until stdin ends."""
+    """Serve until stdin ends."""
     print(await arena.start(), flush=True)
     seen = Seen(arena, store, seeds)
     lines = asyncio.StreamReader()
@@ -146,8 +146,8 @@ async def run(arena: Arena, store: Store, seeds: set[bytes]) -> None:
 
 
 def main(folder: Path, changed: dict[str, Any]) -> None:
-    """See the module's docstring."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests, which then close stdin
+    """Run the arena, with limits changed by `changed`."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the tests get Ctrl-C, and then close stdin
     files = changed.pop("files", None)
     if files is not None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
@@ -159,7 +159,7 @@ def main(folder: Path, changed: dict[str, Any]) -> None:
     def entropy(count: int) -> bytes:
         fresh = secrets.token_bytes(count)
         if count == SEED_BYTES:
-            seeds.add(fresh)  # others are ids, which may be told
+            seeds.add(fresh)  # other sizes are IDs, which are not secret
         return fresh
 
     with (folder / "log").open("w", buffering=1) as stream, Store(folder / "arena.db") as store:

@@ -1,6 +1,6 @@
-"""An arena for each file of tests, attacked by one test after another, and looked at after each.
+"""The fixtures of hostile tests: one arena per test file, which each test attacks and then checks.
 
-Honest bots play there all the while, which takes a quarter of a core: it is not to go on beside all other tests.
+Honest bots play on it all the time and use a quarter of a core, so it does not live longer than its file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Attack", "arena", "besieged"]
 
 @pytest.fixture(scope="module")
 def besieged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Besieged]:
-    """An arena on which honest bots play."""
+    """Run an arena with honest bots."""
     arena = Besieged(tmp_path_factory.mktemp("besieged"))
     try:
         arena.warm_up()
@@ -27,7 +27,7 @@ def besieged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Besieged]:
 
 
 class Attack:
-    """What a test does to the arena: connections that are closed, and looked through, when it is over."""
+    """The attack of a test: its connections, which are closed and checked at the end."""
 
     def __init__(self, besieged: Besieged) -> None:
         self.on = besieged
@@ -36,17 +36,17 @@ class Attack:
         self.peers: list[Peer] = []
 
     def connect(self, handbook: bool = True) -> Peer:
-        """A connection; handbook: begun as HTTP/2 wants it."""
+        """Open a connection; with `handbook`, with a correct HTTP/2 preface."""
         self.peers.append(peer := Peer(self.address, handbook))
         return peer
 
     def call(self, *settings: tuple[int, int]) -> Caller:
-        """A connection with a call of Play."""
+        """Open a connection with a call of Play."""
         self.peers.append(caller := Caller(self.address, *settings))
         return caller
 
     def bot(self, name: str, **hello: object) -> Caller:
-        """A bot that was let in."""
+        """Connect a bot, and wait for its Welcome."""
         caller = self.call()
         caller.hello(name, **hello)
         welcome = caller.next()
@@ -57,7 +57,7 @@ class Attack:
 
 @pytest.fixture
 def arena(besieged: Besieged) -> Iterator[Attack]:
-    """The arena to attack; when the test is over, it must be unharmed."""
+    """Yield the arena to attack; after the test, check that it is unharmed."""
     attack = Attack(besieged)
     try:
         yield attack
@@ -69,7 +69,7 @@ def arena(besieged: Besieged) -> Iterator[Attack]:
 
 @pytest.fixture
 def lone_arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Besieged]]:
-    """Arenas of a test's own, with limits of its own."""
+    """Return a function that starts an arena for one test, with its own limits."""
     started: list[Besieged] = []
 
     def start(**limits: object) -> Besieged:

@@ -1,7 +1,7 @@
-"""Frames of HTTP/2 and messages of gRPC as bytes, so that a test can send what no library would.
+"""HTTP/2 frames and gRPC messages as bytes, so that a test can send what no library would.
 
-Header blocks are written without any table and without Huffman's code, so they can be read and cut by eye. RFC 9113,
-RFC 7541, and gRPC's PROTOCOL-HTTP2. This module knows no socket.
+Header blocks use no table and no Huffman coding, so that people can read and cut them. Sources: RFC 9113, RFC 7541, and
+gRPC's PROTOCOL-HTTP2. This module knows no socket.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Header = tuple[str | bytes, str | bytes]
 
 
 class Frame(NamedTuple):
-    """A frame that was read."""
+    """A received frame."""
 
     kind: int
     flags: int
@@ -58,12 +58,12 @@ class Frame(NamedTuple):
 
 
 def frame(kind: int, flags: int = 0, stream: int = 0, payload: bytes = b"") -> bytes:
-    """A frame as it goes over the wire."""
+    """Encode a frame."""
     return len(payload).to_bytes(3) + struct.pack(">BBI", kind, flags, stream) + payload
 
 
 def split(received: bytes) -> tuple[list[Frame], bytes]:
-    """The whole frames at the beginning of what was received, and the rest."""
+    """Split received bytes into complete frames and a rest."""
     frames, at = [], 0
     while len(received) - at >= _HEAD:
         size = int.from_bytes(received[at : at + 3])
@@ -76,12 +76,12 @@ def split(received: bytes) -> tuple[list[Frame], bytes]:
 
 
 def settings(*pairs: tuple[int, int]) -> bytes:
-    """A SETTINGS frame of identifiers and values."""
+    """Encode a SETTINGS frame of identifiers and values."""
     return frame(SETTINGS, payload=b"".join(struct.pack(">HI", name, value) for name, value in pairs))
 
 
 def _text(value: str | bytes) -> bytes:
-    """A string literal, its length first (RFC 7541 5.1, 5.2)."""
+    """Encode a string literal, its length first (RFC 7541 5.1, 5.2)."""
     raw = value.encode() if isinstance(value, str) else value
     if len(raw) < 127:
         return bytes([len(raw)]) + raw
@@ -93,12 +93,12 @@ def _text(value: str | bytes) -> bytes:
 
 
 def headers_of(pairs: Iterable[Header]) -> bytes:
-    """A header block: each field a literal that enters no table (RFC 7541 6.2.2)."""
+    """Encode a header block of literals without indexing (RFC 7541 6.2.2)."""
     return b"".join(b"\x00" + _text(name) + _text(value) for name, value in pairs)
 
 
 def call(path: str = PLAY, more: Sequence[Header] = ()) -> list[Header]:
-    """The headers of a gRPC call."""
+    """Return the headers of a gRPC call."""
     return [
         (":method", "POST"),
         (":scheme", "http"),
@@ -111,10 +111,10 @@ def call(path: str = PLAY, more: Sequence[Header] = ()) -> list[Header]:
 
 
 def request(stream: int, pairs: Iterable[Header], flags: int = END_HEADERS) -> bytes:
-    """A HEADERS frame."""
+    """Encode a HEADERS frame."""
     return frame(HEADERS, flags, stream, headers_of(pairs))
 
 
 def message(body: bytes, compressed: int = 0, size: int | None = None) -> bytes:
-    """A message of gRPC with its prefix, which may lie about the size."""
+    """Encode a gRPC message with its prefix, which may have a wrong size."""
     return bytes([compressed]) + (len(body) if size is None else size).to_bytes(4) + body

@@ -1,9 +1,9 @@
-"""Fuzz the server: cases from a seed, a check every so many, and the shortest input that does harm, kept as a file.
+"""The fuzzer of the server: random cases from a seed, regular checks, and a file with the shortest harmful input.
 
     python -m tests.hostile.fuzz --minutes 60 --seed 7
 
-`make fuzz MINUTES=60 SEED=7` does the same. The exit code is 1 if anything was found. What is found lies in
-`tests/hostile/found`, at most `MOST_FOUND` files, which the tests send again ever after.
+`make fuzz MINUTES=60 SEED=7` does the same. The exit code is 1 if anything was found. Findings are saved in
+`tests/hostile/found`, at most `MOST_FOUND` files, and the tests replay all of them.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ __all__ = ["FOUND", "Finding", "fuzz", "replay", "saved"]
 
 FOUND = Path(__file__).parent / "found"
 MOST_FOUND = 20
-CHECKED_EVERY = {"frames": 400, "calls": 300, "links": 1_000}  # cases
-TRIES = 60  # to make an input shorter
-ALIKE = 24  # characters at the beginning of two harms that are the same, before any figure
+CHECKED_EVERY = {"frames": 400, "calls": 300, "links": 1_000}  # cases between checks
+TRIES = 60  # maximum attempts to shorten an input
+ALIKE = 24  # characters by which descriptions of the same harm begin equally, before any number
 
 Case = Sequence[bytes]
 Part = TypeVar("Part")
@@ -37,16 +37,16 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Finding:
-    """An input that does harm."""
+    """A harmful input."""
 
     level: str
     seed: int
-    number: int  # of the last case that was sent
+    number: int  # of the last case sent
     what: str
     cases: list[list[bytes]]
 
     def save(self, folder: Path = FOUND) -> Path:
-        """Keep it for the tests."""
+        """Save the finding for the tests."""
         if len(list(folder.glob("*.json"))) >= MOST_FOUND:
             raise SystemExit(f"{folder} holds {MOST_FOUND} findings already; mend some first")
         file = folder / f"{self.level}-{self.seed}-{self.number}.json"
@@ -57,19 +57,19 @@ class Finding:
 
 
 def saved(folder: Path = FOUND) -> Iterator[tuple[str, str, list[list[bytes]]]]:
-    """What was found before: name, level and cases."""
+    """Load saved findings: name, level and cases."""
     for file in sorted(folder.glob("*.json")):
         read = json.loads(file.read_text(encoding="utf-8"))
         yield file.stem, read["level"], [[bytes.fromhex(piece) for piece in one] for one in read["cases"]]
 
 
 def replay(cases: Sequence[Case], target: Target) -> str:
-    """What harm these cases do, in words; empty if none."""
+    """Send cases, and describe the harm; return an empty text if there is none."""
     try:
         for one in cases:
             target.send(one)
         target.check()
-    except Exception as problem:  # whatever it is, it was found
+    except Exception as problem:  # any exception is a finding
         return f"{type(problem).__name__}: {problem}"
     return ""
 
@@ -77,9 +77,14 @@ def replay(cases: Sequence[Case], target: Target) -> str:
 def fuzz(
     level: str, seed: int, numbers: Iterator[int], make: Callable[[str], Target], tell: Callable[[int], object] = bool
 ) -> Finding | None:
-    """Send cases of these numbers until one does harm, or there are no more.
+    """Send cases until one does harm, or there are no more.
 
-    tell is told after each check how many pieces have been sent since the last.
+    Args:
+        level: Level of the cases.
+        seed: Seed of the cases.
+        numbers: Numbers of the cases.
+        make: Creates the target.
+        tell: Called after each check with the number of pieces sent since the last one.
     """
     target = make(level)
     try:
@@ -96,7 +101,7 @@ def fuzz(
 
 
 def _shortest(cases: list[list[bytes]], level: str, what: str, make: Callable[[str], Target]) -> list[list[bytes]]:
-    """As few cases, of as few pieces, as still do the same harm, within some tries; all if none does it again."""
+    """Shorten cases and their pieces while they still do the same harm; return all if the harm is not repeatable."""
     left = TRIES
 
     def does_harm(tried: Sequence[Case]) -> bool:
@@ -121,7 +126,7 @@ def _shortest(cases: list[list[bytes]], level: str, what: str, make: Callable[[s
 
 
 def _without(parts: list[Part], does_harm: Callable[[list[Part]], bool]) -> list[Part]:
-    """Leave out halves, quarters and so on, as long as harm is done without them."""
+    """Leave out halves, quarters and so on, as long as the harm remains."""
     size = len(parts) // 2
     while size:
         at = 0
@@ -136,7 +141,7 @@ def _without(parts: list[Part], does_harm: Callable[[list[Part]], bool]) -> list
 
 
 def _close(target: Target) -> None:
-    """Let go of one, however it ends: harm was told of before."""
+    """Close a target, ignoring harm, which was reported before."""
     try:
         target.close()
     except Harmed:

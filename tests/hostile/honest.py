@@ -1,9 +1,10 @@
-"""An honest bot of the SDK in a process of its own, which tells how long its turns take.
+"""An honest bot of the SDK in its own process, which reports how long its turns take.
 
     python -m tests.hostile.honest SERVER NAME LADDER
 
-A line of JSON on stdout for each turn: when it had answered (`at`, the system's monotonic clock) and how long it then
-was until it was asked again in that match (`turn_s`). One for each match that is over, with its end cause (`ended`).
+It prints a line of JSON for each turn: the time of its answer (`at`, by the system's monotonic clock) and the seconds
+until its next decision in that match (`turn_s`). It prints a line for each finished match, with its end cause
+(`ended`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from cutpurse.sdk.run import PlayedMatch, connect
 
 __all__ = ["main"]
 
-THINKS_S: Final = 0.02  # a decision: so that honest bots leave the machine to others
+THINKS_S: Final = 0.02  # per decision, so that honest bots use little CPU time
 TABLES: Final = 2
 
 
@@ -32,7 +33,7 @@ def tell(**facts: object) -> None:
 class Bot:
     """A bot that takes the first option."""
 
-    hides_time = False  # its own waits would be taken for the server's
+    hides_time = False  # its own waits would count as the server's
 
     def start(self, match: MatchInfo) -> None:
         self.answered: float | None = None

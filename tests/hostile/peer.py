@@ -1,8 +1,7 @@
-"""Whoever attacks: a socket that speaks HTTP/2 as badly as it is told to, and keeps all that it gets.
+"""The attacker's connection: a socket that can send broken HTTP/2, and stores everything it receives.
 
-`Peer` is a connection, `Caller` one with a call of Play on it, which reads and acknowledges like a bot unless told
-otherwise. Nothing here waits longer than it is told to, and the end of the connection is never an error: it is what
-the tests look at.
+`Peer` is a connection, and `Caller` is one with a call of Play, which by default reads and acknowledges like a bot. All
+waits have a limit. The end of the connection is never an error, because the tests check it.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ from tests.hostile.frames import Frame
 
 __all__ = ["Caller", "Peer", "PATIENCE_S"]
 
-PATIENCE_S = 5.0  # until whatever should come has come, on a machine with much else to do
+PATIENCE_S = 5.0  # maximum wait for an answer on a busy machine
 
 
 class Peer:
-    """A connection to the arena. received: every byte that came, in order."""
+    """A connection to the arena; `received` has all received bytes."""
 
     def __init__(self, address: str, handbook: bool = True) -> None:
-        """handbook: begin as HTTP/2 wants it."""
+        """Connect; with `handbook`, begin with a correct HTTP/2 preface."""
         host, _, port = address.rpartition(":")
         self.received = bytearray()
         self.is_closed = False  # by the arena
         self._socket = socket.create_connection((host, int(port)), PATIENCE_S)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._split = 0  # of `received`, so much was given out as frames
+        self._split = 0  # number of bytes of `received` that were returned as frames
         if handbook:
             self.send(frames.PREFACE + frames.settings())
 
@@ -43,11 +42,11 @@ class Peer:
         self.close()
 
     def close(self) -> None:
-        """Hang up, at once and with a reset if the arena is still sending."""
+        """Close the connection at once, with a reset if the arena is still sending."""
         self._socket.close()
 
     def send(self, data: bytes) -> bool:
-        """Send; while the arena does not read, so much as goes.  False once it has hung up."""
+        """Send as much as the arena reads in time; return False if it has closed the connection."""
         until = time.monotonic() + PATIENCE_S
         left = memoryview(data)
         self._socket.setblocking(False)
@@ -55,13 +54,13 @@ class Peer:
             try:
                 left = left[self._socket.send(left) :]
             except BlockingIOError:
-                self._take(0.01)  # it may wait for us to read
+                self._take(0.01)  # the arena may wait for us to read
             except OSError:
                 self.is_closed = True
         return not self.is_closed
 
     def listen(self, for_s: float) -> bool:
-        """Read what comes within this time, at least once.  False once the arena has hung up."""
+        """Read for `for_s` seconds, at least once; return False if the arena has closed the connection."""
         until = time.monotonic() + for_s
         while not self.is_closed:
             left = until - time.monotonic()
@@ -70,11 +69,11 @@ class Peer:
         return not self.is_closed
 
     def hangs_up(self, within_s: float = PATIENCE_S) -> bool:
-        """Read on; whether the arena ends the connection within this time."""
+        """Read, and return whether the arena closes the connection within this time."""
         return not self.listen(within_s)
 
     def finish(self, within_s: float) -> None:
-        """Say that nothing more will come, hear the arena out, and hang up: so all that was sent is read."""
+        """Close our side, read the arena's answers, and close the connection, so that all that was sent is read."""
         try:
             self._socket.shutdown(socket.SHUT_WR)
         except OSError:
@@ -83,7 +82,7 @@ class Peer:
         self.close()
 
     def _take(self, within_s: float) -> bool:
-        """Read once.  False if nothing came, or the end."""
+        """Read once; return False if nothing came, or the end."""
         readable, _, _ = select.select([self._socket], [], [], within_s)
         if not readable:
             return False
@@ -96,18 +95,18 @@ class Peer:
         return bool(data)
 
     def acknowledge(self) -> None:
-        """Wait for the arena's settings, and acknowledge them: its limits for headers hold from then on."""
+        """Wait for the arena's settings, and acknowledge them, which activates its limits for headers."""
         self.await_frame(frames.SETTINGS)
         self.send(frames.frame(frames.SETTINGS, frames.ACK))
 
     def frames(self) -> list[Frame]:
-        """Whole frames that came since the last time."""
+        """Return the complete frames received since the last call."""
         found, rest = frames.split(bytes(self.received[self._split :]))
         self._split = len(self.received) - len(rest)
         return found
 
     def await_frame(self, kind: int, stream: int | None = None, within_s: float = PATIENCE_S) -> Frame | None:
-        """The next frame of a kind; None if it does not come."""
+        """Wait for the next frame of a kind; return None if it does not come."""
         until = time.monotonic() + within_s
         while True:
             for one in self.frames():
@@ -121,34 +120,35 @@ class Peer:
 class Caller(Peer):
     """A connection with one call of Play.
 
-    mine: what may be in `received`: its own secret, and seeds of deals that were opened to it.
+    Attributes:
+        mine: Secrets that may be in `received`: its own, and revealed seeds of deals.
     """
 
     stream = 1
 
     def __init__(self, address: str, *pairs: tuple[int, int], token: str = "") -> None:
-        """pairs: settings of HTTP/2; token: shown as a bearer token."""
+        """Connect and open the call, with HTTP/2 settings `pairs` and a bearer token, if any."""
         more = [("authorization", f"Bearer {token}")] if token else []
         super().__init__(address, handbook=False)
         self.mine: list[bytes] = []
-        self.had = 0  # the number of the last envelope read
-        self.ended: str | None = None  # the trailers of the call, as they came
+        self.had = 0  # number of the last envelope read
+        self.ended: str | None = None  # raw trailers of the call
         self._data = b""
         self.send(frames.PREFACE + frames.settings(*pairs) + frames.request(self.stream, frames.call(more=more)))
 
     def say(self, envelope: arena_pb2.PlayRequest | bytes) -> bool:
-        """Send an envelope.  False once the arena has hung up."""
+        """Send an envelope; return False if the arena has closed the connection."""
         body = envelope if isinstance(envelope, bytes) else envelope.SerializeToString()
         return self.send(frames.frame(frames.DATA, 0, self.stream, frames.message(body)))
 
     def hello(self, name: str, **fields: object) -> None:
-        """Introduce oneself, for the ladder `rough`."""
+        """Send Hello for the ladder `rough`."""
         rough = [arena_pb2.GameWanted(game="greed", ladders=["rough"])]
         told: dict[str, object] = {"protocol_major": 1, "bot": name, "max_tables": 1, "games": rough, **fields}
         self.say(arena_pb2.PlayRequest(hello=arena_pb2.Hello(**told)))  # type: ignore[arg-type]
 
     def envelopes(self, within_s: float) -> list[arena_pb2.PlayResponse]:
-        """What comes until at least one envelope did, acknowledged at the level of HTTP/2 only."""
+        """Read until there is at least one envelope; acknowledge only at the level of HTTP/2."""
         until = time.monotonic() + within_s
         found: list[arena_pb2.PlayResponse] = []
         while not found and self.ended is None and not self.is_closed:
@@ -160,21 +160,21 @@ class Caller(Peer):
         return found
 
     def next(self, within_s: float = PATIENCE_S) -> arena_pb2.PlayResponse | None:
-        """The next envelope, acknowledged; None if none comes."""
+        """Return the next envelope, acknowledged; None if none comes."""
         for envelope in self.envelopes(within_s):  # the arena sends the next once this one is acknowledged
             self.say(arena_pb2.PlayRequest(received=self.had))
             return envelope
         return None
 
     def ends(self, within_s: float = PATIENCE_S) -> str:
-        """Read and acknowledge until the call has ended.  Returns its trailers, or "" if it goes on or broke off."""
+        """Read and acknowledge until the call has ended; return its trailers, or "" if it goes on or broke off."""
         until = time.monotonic() + within_s
         while self.ended is None and not self.is_closed and time.monotonic() < until:
             self.next(0.2)
         return self.ended or ""
 
     def decision(self, within_s: float = PATIENCE_S) -> arena_pb2.Decision | None:
-        """The next question; what comes before it is acknowledged."""
+        """Return the next decision, acknowledging everything before."""
         until = time.monotonic() + within_s
         while self.ended is None and not self.is_closed and time.monotonic() < until:
             envelope = self.next(0.2)
@@ -183,7 +183,7 @@ class Caller(Peer):
         return None
 
     def close(self) -> None:
-        for one in self.frames():  # that nobody looked at: whose secrets they hold is to be known
+        for one in self.frames():  # unread frames: their secrets must be checked too
             self._data += one.payload if one.kind == frames.DATA else b""
         self._parsed()
         super().close()

@@ -1,14 +1,14 @@
-"""The hostile hour: every kind of hostile client at once, beside honest bots, newcomers and readers of the page.
+"""The siege: every kind of hostile client at once, beside honest bots, newcomers and readers of the page.
 
     python -m tests.hostile.siege --minutes 60 --seed 1
 
-`make siege MINUTES=60` does the same. `cutpurse serve` runs with a page, tokens, and bots that are handed in. Each kind
-of `attackers.py` is a process with an address of its own; one attacker more is a bot that was handed in. Every ten
-minutes the server is stopped for ten seconds, while its page is asked whether it lives.
+`make siege MINUTES=60` does the same. `cutpurse serve` runs with a page, tokens and submissions. Each kind of
+`attackers.py` is a process with its own address, and another attacker is a submitted bot. Every ten minutes the server
+is stopped for ten seconds, while the page is polled.
 
-A line for every five minutes tells what server and page hold, how much was logged, and how long honest bots, newcomers
-and readers waited; what was waited for while the server stood still is left out. Then come the slopes over the second
-half, and the verdict: exit code 0, or 1 with what is wrong.
+A line for every five minutes has the resources of server and page, and the size of the log. It also has the waits of
+honest bots, newcomers and readers, except while the server was stopped. At the end come the slopes over the second
+half. The exit code is 0, or 1 with a list of errors.
 """
 
 from __future__ import annotations
@@ -50,27 +50,27 @@ from tests.submissions.desks import bot_folder
 
 __all__ = ["EVERY_KIND", "HANDED_IN", "STOPPED", "Figures", "Plan", "Siege", "slopes", "verdict"]
 
-HANDED_IN: Final = "handed-in"  # the attacker that the server itself runs
-STOPPED: Final = "stopped"  # what is done to the server itself
+HANDED_IN: Final = "handed-in"  # the submitted bot, which the server itself runs
+STOPPED: Final = "stopped"  # stops of the server
 EVERY_KIND: Final = (*KINDS, HANDED_IN, STOPPED)
 PATIENT: Final = TimeControl(base_ms=30_000, bank_ms=30_000)  # longer than the server is stopped
 LADDERS: Final = (
     Ladder("steady", "greed", 2, control=PATIENT),
     Ladder("rough", "greed", 2, control=HASTY),
-    Ladder("archive", "greed", 4),  # whose matches are downloaded
-    Ladder("desk", "greed", 2, control=PATIENT),  # where the bot that was handed in meets somebody
+    Ladder("archive", "greed", 4),  # for downloads
+    Ladder("desk", "greed", 2, control=PATIENT),  # for the submitted bot
 )
 HONEST: Final = {"ann": "steady", "bob": "steady", "cid": "desk"}  # bots by owner, with their ladders
 NEWCOMER: Final = "newcomer"
 LOOK_S: Final = 1.0
-ASKS_S: Final = 2.0  # between two newcomers, and two readers of the page
-PATIENCE_S: Final = 20.0  # of both
+ASKS_S: Final = 2.0  # between two newcomers, and between two readers of the page
+PATIENCE_S: Final = 20.0  # maximum wait of both
 START_S: Final = 60.0
 STOP_S: Final = 10.0
-AFTER_S: Final = 5.0  # in which is caught up with what waited
+AFTER_S: Final = 5.0  # time to catch up after a stop
 MIB: Final = 1 << 20
-LONG_MINUTES: Final = 30.0  # from here on slopes are judged
-MOST_AN_HOUR: Final = {  # that each may rise, at the rate of the second half
+LONG_MINUTES: Final = 30.0  # minimum run for a judgement of slopes
+MOST_AN_HOUR: Final = {  # maximum growth per hour, at the rate of the second half
     "server_mib": 16.0,
     "server_fds": 50.0,
     "page_mib": 16.0,
@@ -80,42 +80,42 @@ MOST_AN_HOUR: Final = {  # that each may rise, at the rate of the second half
     "home_ms": 100.0,
     "log_mib": 0.5,
 }
-MOST: Final = {"server_fds": 2_000.0, "log_mib": 1.0, "home_ms": 1_000.0, "welcome_ms": 1_000.0}  # in any line
+MOST: Final = {"server_fds": 2_000.0, "log_mib": 1.0, "home_ms": 1_000.0, "welcome_ms": 1_000.0}  # maximum in any line
 TROUBLE: Final = ("match broke down", "stream broke", "lobby broke", "result not stored", "Traceback")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much of everything."""
+    """The plan of a run."""
 
     minutes: float = 60.0
     seed: int = 1
     line_minutes: float = 5.0  # between two lines of the table
     stop_minutes: float = 10.0  # between two stops of the server
-    samples: int = 3_000  # matches that can be downloaded
+    samples: int = 3_000  # matches to download
     kinds: Sequence[str] = EVERY_KIND
 
 
 @dataclass(slots=True)
 class Figures:
-    """A line of the table: what was seen in some minutes, up to this one. Memory and descriptors are medians."""
+    """A line of the table: the figures of the minutes up to `minute`. Memory and descriptors are medians."""
 
     minute: float
     server_mib: float = 0.0
     server_fds: float = 0.0
     page_mib: float = 0.0
     page_fds: float = 0.0
-    log_mib: float = 0.0  # a minute
-    turns: float = 0.0  # of honest bots, a second
+    log_mib: float = 0.0  # per minute
+    turns: float = 0.0  # turns of honest bots per second
     turn_p50_ms: float = 0.0
     turn_p99_ms: float = 0.0
-    welcome_ms: float = 0.0  # the median newcomer
-    home_ms: float = 0.0  # the median reader of the first page
+    welcome_ms: float = 0.0  # median wait of newcomers
+    home_ms: float = 0.0  # median wait of readers of the home page
 
 
 @dataclass(slots=True)
 class _Span:
-    """Samples of the minutes that make a line: each when its wait began, and how long it was."""
+    """The samples of a line; a wait is its start and its duration."""
 
     began: float
     log_bytes: int
@@ -126,24 +126,24 @@ class _Span:
 
 
 class Siege:
-    """One run in a folder of its own, whose path must be short enough for sockets."""
+    """One run in its own folder, whose path must be short enough for sockets."""
 
     def __init__(self, plan: Plan, folder: Path) -> None:
         self.plan = plan
         self.folder = folder
         self.rows: list[Figures] = []
-        self.wrong: Counter[str] = Counter()  # what went wrong, and how often
-        self.done: Counter[str] = Counter()  # how much each kind has done
+        self.wrong: Counter[str] = Counter()  # errors, with their number
+        self.done: Counter[str] = Counter()  # number of actions by kind
         self.ended: Counter[str] = Counter()  # seats of honest bots in finished matches, by end cause
-        self.left_out: dict[str, str] = {}  # kinds that cannot be tried here, and why
+        self.left_out: dict[str, str] = {}  # kinds that do not work on this machine, with the reason
         self.news = asyncio.Event()  # set when one of these has changed
         self._kinds = set(plan.kinds)
         self._is_enough = asyncio.Event()
-        self._stops: list[tuple[float, float]] = []  # from when to when the server stood still
+        self._stops: list[tuple[float, float]] = []  # start and end of each stop of the server
         self._tokens: dict[str, str] = {}
 
     async def run(self) -> None:
-        """All of it."""
+        """Run the whole plan."""
         self._prepare()
         await self._start_server()
         try:
@@ -163,11 +163,11 @@ class Siege:
             self.wrong["honest bots finished no match"] += 1
 
     def end(self) -> None:
-        """End it before its time."""
+        """End the run early."""
         self._is_enough.set()
 
     async def _besiege(self) -> None:
-        """Let everybody in at once, and write a line now and then until the time is over."""
+        """Start all clients at once, and print lines until the time is over."""
         doing: list[Coroutine[Any, Any, None]] = [self._hold(), self._newcomers(), self._readers()]
         doing += [self._honest(owner, ladder) for owner, ladder in HONEST.items()]
         doing += [self._attacks(kind) for kind in KINDS if kind in self._kinds]
@@ -191,7 +191,7 @@ class Siege:
 
     # -- the server
     def _prepare(self) -> None:
-        """Make the database: ladders, results to download, and a token for everybody."""
+        """Create the database: ladders, results to download, and a token for each client."""
         with Store(self.folder / "league.db") as store:
             for ladder in LADDERS:
                 store.ensure(ladder.kept)
@@ -206,7 +206,7 @@ class Siege:
                 self._tokens[row.owner] = token.reveal()
 
     async def _start_server(self) -> None:
-        """Start it, and wait until it tells where bots and browsers find it."""
+        """Start the server, and wait for the addresses of arena and page."""
         words = ["serve", "--db", "league.db", "--address", "127.0.0.1:0", "--web", "127.0.0.1:0", "--drain", "1"]
         if HANDED_IN in self._kinds:
             if why := runner_named("bubblewrap").missing():
@@ -251,7 +251,7 @@ class Siege:
         return self.log.stat().st_size
 
     async def _hold(self) -> None:
-        """Look what server and page hold, again and again."""
+        """Sample memory and descriptors of server and page, again and again."""
         page = 0
         while True:
             await asyncio.sleep(LOOK_S)
@@ -264,7 +264,7 @@ class Siege:
             self._span.held.append(held)
 
     async def _stops_the_server(self) -> None:
-        """Stop it for seconds, first after half the usual time, while its page is asked whether it lives."""
+        """Stop the server for seconds, again and again, first after half the interval, and poll the page meanwhile."""
         wait_s = 30 * self.plan.stop_minutes
         while True:
             await asyncio.sleep(wait_s)
@@ -283,10 +283,10 @@ class Siege:
             self.done[STOPPED] += 1
 
     def _stood_still(self, began: float, ended: float) -> bool:
-        """Tell whether the server was stopped, or caught up, within this span."""
+        """Return whether the server was stopped, or catching up, within this span."""
         return any(began < end + AFTER_S and ended > start for start, end in self._stops)
 
-    # -- who comes
+    # -- the clients
     async def _start(self, name: str, module: str, *words: str, owner: str, nice: int = 0) -> Process:
         with (self.folder / f"{name}.err").open("ab") as talk:
             return await asyncio.create_subprocess_exec(
@@ -298,7 +298,7 @@ class Siege:
             )
 
     async def _follow(self, process: Process, hear: Callable[[bytes], None], what: str) -> None:
-        """Hear each line of a process that should never end; kill it in the end."""
+        """Process each line of a process that should never end; kill it at the end."""
         assert process.stdout is not None
         try:
             async for line in process.stdout:
@@ -330,7 +330,7 @@ class Siege:
         await self._follow(attacker, hear, f"the attacker {kind}")
 
     async def _hands_in(self) -> None:
-        """Hand in the bot that turns bad once it plays; from then on it is the server's."""
+        """Submit the bot that turns hostile once it plays; from then on the server runs it."""
         folder = bot_folder(self.folder, SUBMITTED, files=SUBMITTED_FILES)
         words = ("bot", "submit", str(folder), "--ladder", "desk")
         submitting = await self._start(HANDED_IN, "cutpurse.sdk.cli", *words, owner=HANDED_IN)
@@ -345,7 +345,7 @@ class Siege:
             self.wrong[f"the bot could not be handed in: {why[-500:]}"] += 1
 
     async def _newcomers(self) -> None:
-        """Come as a new bot, again and again, and wait for the Welcome."""
+        """Connect as a new bot, again and again, and wait for Welcome."""
         number = 0
         while True:
             await asyncio.sleep(ASKS_S)
@@ -353,7 +353,7 @@ class Siege:
             try:
                 async with asyncio.timeout(PATIENCE_S), RawBot(self.address, self._tokens[NEWCOMER]) as bot:
                     hello = arena_pb2.Hello(protocol_major=1, bot=f"new_{number % 20}")
-                    await bot.send(hello=hello, max_tables=0)  # so that nobody waits for it at a table
+                    await bot.send(hello=hello, max_tables=0)  # so that it gets no match
                     await bot.read()
                     self._span.welcomes.append((began, time.monotonic() - began))
                     await bot.send(leaving=True)
@@ -365,7 +365,7 @@ class Siege:
                     self.wrong[f"a newcomer was not let in: {why}"] += 1
 
     async def _readers(self) -> None:
-        """Read the first page and open its stream of events, again and again."""
+        """Read the home page and open its event stream, again and again."""
         while True:
             await asyncio.sleep(ASKS_S)
             began = time.monotonic()
@@ -378,7 +378,7 @@ class Siege:
                         self.wrong[f"{what}: {answered or 'no answer'}"] += 1
 
     async def _read(self, path: str, patience_s: float, size: int = -1) -> int:
-        """Read a page, or its first bytes; its status, 0 if there is no answer in time."""
+        """Read a page, or its first bytes; return its status, 0 without an answer in time."""
         host, _, port = self.page.rpartition(":")
         asked = f"GET {path} HTTP/1.1\r\nHost: {self.page}\r\nConnection: close\r\n\r\n"
         answer = b""
@@ -394,7 +394,7 @@ class Siege:
 
     # -- the table
     def _end_line(self, minute: float) -> None:
-        """Make a line of what was seen since the last, and print it."""
+        """Compute the line of the samples since the last line, and print it."""
         span, now = self._span, time.monotonic()
         self._span = _Span(now, self._log_bytes())
         row = Figures(minute)
@@ -411,7 +411,7 @@ class Siege:
         _say(_line(row))
 
     def _waits(self, samples: Sequence[tuple[float, float]]) -> list[float]:
-        """Waits in milliseconds, but for those in which the server stood still."""
+        """Return waits in milliseconds, except those during a stop."""
         return [1_000 * wait for began, wait in samples if not self._stood_still(began, began + wait)]
 
 
@@ -429,7 +429,7 @@ def _line(row: Figures) -> str:
 
 
 def slopes(rows: Sequence[Figures]) -> dict[str, float]:
-    """Compute how much each figure rises in an hour: the least squares over the second half of the lines."""
+    """Compute the growth of each figure per hour by least squares over the second half of the lines."""
     half = rows[len(rows) // 2 :]
     if len(half) < 2:
         return {}
@@ -440,7 +440,7 @@ def slopes(rows: Sequence[Figures]) -> dict[str, float]:
 
 
 def verdict(rows: Sequence[Figures]) -> list[str]:
-    """List what is too much in the worst line, and, of a run that is long enough, what rises."""
+    """List figures above their maximum, and in a long enough run those that grow too fast."""
     wrong = []
     for name, most in MOST.items():
         worst = max(rows, key=attrgetter(name))
@@ -457,12 +457,12 @@ def verdict(rows: Sequence[Figures]) -> list[str]:
 
 
 def _is_cut_off(end: Exception) -> bool:
-    """Tell whether a call ended because the siege is over: gRPC may raise that in place of a cancellation."""
+    """Return whether a call ended because the siege is over: gRPC may raise that instead of a cancellation."""
     return isinstance(end, grpc.aio.AioRpcError) and end.code() is grpc.StatusCode.CANCELLED
 
 
 def _holds(pid: int) -> dict[str, float]:
-    """Memory and descriptors of a process; nothing of one that has ended."""
+    """Return memory and descriptors of a process; nothing if it has ended."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
         return {"mib": pages * os.sysconf("SC_PAGE_SIZE") / MIB, "fds": len(list(Path(f"/proc/{pid}/fd").iterdir()))}
@@ -471,7 +471,7 @@ def _holds(pid: int) -> dict[str, float]:
 
 
 def _child_with(pid: int, word: bytes) -> int:
-    """The child of a process whose command has this word; 0 if there is none."""
+    """Return the child of a process whose command has this word; 0 if there is none."""
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in (task / "children").read_text(encoding="ascii").split():
@@ -495,7 +495,7 @@ def _say(text: str) -> None:
 
 
 def main() -> int:
-    """The command line; the exit code."""
+    """Run the command, and return its exit code."""
     usual = Plan()
     parser = argparse.ArgumentParser(description="Attack a server in every way at once, beside honest bots.")
     parser.add_argument("--minutes", type=float, default=usual.minutes)

@@ -1,8 +1,8 @@
-"""What is fuzzed: a real arena over sockets, or the server's own sessions and links in this process.
+"""The targets of the fuzzer: a real arena over sockets, or the server's own sessions and links in this process.
 
-A target takes cases, one after another, and `check` raises Harmed when one of them did harm. The check of an arena is
-that of every attack (`arena.py`); that of links is made after each envelope: no exception, no answer that is no message
-of the protocol, and two honest bots whose match goes on as if they were alone.
+A target takes cases one after another, and `check` raises Harmed if one of them did harm. The check of an arena is that
+of every attack (`arena.py`). The links are checked after each envelope: no exception, only valid messages as answers,
+and the match of two honest bots continues undisturbed.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from tests.server.stores import Taken
 
 __all__ = ["ArenaTarget", "LinksTarget", "Target", "target_for"]
 
-READS_S = 0.25  # at most, what the arena says to a connection that has ended its side
-WHILE = 30  # hundredths of a second in which honest bots decide something
-MOST_SESSIONS = 200  # of fuzzed bots, which have few names
+READS_S = 0.25  # maximum time to read the arena's answers after closing our side
+WHILE = 30  # hundredths of a second, enough for honest bots to decide something
+MOST_SESSIONS = 200  # maximum sessions of fuzzed bots, which have few names
 
 
 class Target(Protocol):
-    """Something that takes cases."""
+    """A target of cases."""
 
     def send(self, pieces: Sequence[bytes]) -> None:
-        """Take a case.  Raises Harmed if harm shows at once."""
+        """Send a case.  Raises Harmed if harm is visible at once."""
 
     def check(self) -> None:
-        """Raises Harmed if any case since the last check did harm."""
+        """Check the target.  Raises Harmed if any case since the last check did harm."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the target."""
 
 
 class ArenaTarget:
-    """An arena in a process of its own; each case is a connection to it."""
+    """An arena in its own process; each case is a connection to it."""
 
     def __init__(self, level: str) -> None:
         self._level = level
@@ -89,7 +89,7 @@ class ArenaTarget:
 
 
 class _Honest:
-    """A bot that takes the first option, and complains about all that is not as it should be."""
+    """A bot that takes the first option, and raises Harmed for anything unexpected."""
 
     def __init__(self, sessions: Sessions, name: str, now: float) -> None:
         steady = arena_pb2.GameWanted(game="greed", ladders=["steady"])
@@ -98,7 +98,7 @@ class _Honest:
         self.decisions = 0
 
     def plays(self, now: float) -> None:
-        """Read what there is, and answer it."""
+        """Read the next envelope, if any, and answer its decisions."""
         if self.link.closed is not None:
             raise Harmed(f"the stream of an honest bot was ended: {self.link.closed.text}")
         envelope = self.link.next_envelope(now)
@@ -115,7 +115,7 @@ class _Honest:
 
 
 class LinksTarget:
-    """The server's sessions, links and lobby without I/O, in a time of their own."""
+    """The server's sessions, links and lobby without I/O, in simulated time."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -125,7 +125,7 @@ class LinksTarget:
         self._lobby = Lobby(LADDERS, Taken(), entropy=entropy, utc=lambda: utc, log=self._log)
         self._sessions = Sessions(self._lobby, ServerLimits(), "fuzz", entropy)
         self._honest = [_Honest(self._sessions, name, self.now) for name in NAMES]
-        self._made = 0  # decisions of the honest at the last check
+        self._made = 0  # decisions of the honest bots at the last check
 
     def send(self, pieces: Sequence[bytes]) -> None:
         self.now += 0.01
@@ -149,7 +149,7 @@ class LinksTarget:
         except DecodeError:
             return None
         if any(request.hello.bot == name for name in NAMES):
-            return None  # whoever says he is the same bot takes over: there are no tokens
+            return None  # without tokens, a connection with the same bot name takes over
         try:
             link = self._sessions.admit(request, lambda: None, self.now)
         except CallRefused as refused:
@@ -194,5 +194,5 @@ def _is_legible(text: str) -> None:
 
 
 def target_for(level: str) -> Target:
-    """A new target for cases of this level."""
+    """Create a target for cases of a level."""
     return LinksTarget() if level == "links" else ArenaTarget(level)

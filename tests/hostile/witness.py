@@ -1,9 +1,9 @@
-"""Honest bots in a process of their own, who play all the while somebody else attacks the arena.
+"""Honest bots in their own process, which play while the arena is attacked.
 
     python -m tests.hostile.witness ADDRESS
 
-Each line on stdin is answered by one line of JSON, once they have made as many decisions as the line says: what they
-have seen since they began. They end when stdin does.
+A line on stdin is a number of decisions. Once the bots have made that many, a line of JSON answers with their counts
+since the start. The process ends when stdin closes.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ __all__ = ["NAMES"]
 
 NAMES = ("steady_ann", "steady_bob")
 TABLES = 2
-THINKS_S = 0.02  # a decision: so that they leave the machine to the attackers
+THINKS_S = 0.02  # per decision, so that honest bots use little CPU time
 
 
 class Witness:
-    """What the honest bots have seen."""
+    """The observations of the honest bots."""
 
     def __init__(self) -> None:
         self.count: Counter[str] = Counter()
-        self.longest_s = 0.0  # between two envelopes of a bot, since somebody asked
+        self.longest_s = 0.0  # longest time between two envelopes of a bot, since the last question
         self._moved = asyncio.Event()
 
     async def plays(self, address: str, name: str) -> None:
-        """Play for ever, and note all that is not as it should be."""
+        """Play without end, and count everything unexpected."""
         async with RawBot(address) as bot:
             steady = arena_pb2.GameWanted(game="greed", ladders=["steady"])
             hello = arena_pb2.Hello(protocol_major=1, bot=name, games=[steady], max_tables=TABLES)
@@ -60,7 +60,7 @@ class Witness:
         self._moved.set()
 
     async def told(self, decisions: int) -> str:
-        """A line for who asks, after so many decisions."""
+        """Wait for `decisions` decisions, and return the counts as a line."""
         while self.count["decisions"] < decisions:
             self._moved.clear()
             await self._moved.wait()
@@ -69,7 +69,7 @@ class Witness:
 
 
 async def run(address: str) -> None:
-    """Play until stdin ends; if a bot's stream ends before, so does everything."""
+    """Play until stdin ends, or the stream of a bot ends."""
     witness = Witness()
     bots = [asyncio.create_task(witness.plays(address, name)) for name in NAMES]
     lines = asyncio.StreamReader()

@@ -1,4 +1,4 @@
-"""What tests of bots in other languages share."""
+"""The fixtures of the tests of bots in other languages."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from tests.languages.workshop import LANGUAGES, Made, made_in
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that all processes of this run have in common."""
+    """Return a folder that all processes of this run share."""
     own = tmp_path_factory.getbasetemp()
     return (own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own) / "languages"
 
 
-# Files run side by side, and each begins with other languages, so that they seldom wait for one build.
+# Files run in parallel, and each begins with another language, so that they seldom wait for the same build.
 FIRST = {"test_choices.py": 0, "test_conduct.py": 2, "test_tls.py": 4}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Once with the bot of each language."""
+    """Parametrize tests with the bot of each language."""
     if "made" in metafunc.fixturenames:
         first = FIRST.get(metafunc.definition.path.name, 0)
         metafunc.parametrize("made", [*LANGUAGES[first:], *LANGUAGES[:first]], indirect=True, scope="module")
@@ -30,5 +30,5 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def made(request: pytest.FixtureRequest, workshop: Path) -> Made:
-    """The bot of each language, built."""
+    """Return the built bot of a language."""
     return made_in(workshop, request.param)

@@ -1,7 +1,7 @@
-"""What a server and a bot say to each other, as the files of `proto/golden`: one match of each game with a real server.
+"""The golden messages of server and bot in `proto/golden`: one match of each game with a real server.
 
-All that chance decides is fixed, and what a bot is told of time does not hang on this machine, so that every run says
-the same. Messages that travel together are told apart, since that hangs on the clock.
+All randomness is fixed, and times in messages do not depend on the machine, so that every run has the same messages.
+Messages that travel together are stored separately, because that depends on the clock.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tests.server.stores import Taken
 __all__ = ["FOLDER", "TYPES", "conversation", "files_of"]
 
 FOLDER = CHECKOUT / "proto" / "golden"
-# In the order of the conversation; what each is, and who says it.
+# The message types, in the order of the conversation.
 TYPES: dict[str, type[Message]] = {
     "hello": arena_pb2.PlayRequest,
     "welcome": arena_pb2.PlayResponse,
@@ -49,13 +49,13 @@ TYPES: dict[str, type[Message]] = {
     "leaving": arena_pb2.PlayRequest,
 }
 NAME = "my_bot"
-FIRST = 6  # decisions that are kept, and the first of each question besides
+FIRST = 6  # stored decisions, besides the first one of each `ask`
 LONG = TimeControl(base_ms=3_600_000, bank_ms=3_600_000, handover_ms=60_000, poll_floor_ms=0)
-ROUND = 60_000  # ms: what is left is told so exactly only
+ROUND = 60_000  # ms; remaining times are rounded to this
 
 
 def choice(decision: arena_pb2.Decision, catalogue: game_pb2.Catalogue) -> int:
-    """The rule of `tests.languages.rule`, as it reads with nothing but the messages."""
+    """Apply the rule of `tests.languages.rule` using only the messages."""
 
     def price(option: game_pb2.Act) -> int:
         verb = catalogue.verbs[option.verb - 1].name
@@ -68,7 +68,7 @@ def choice(decision: arena_pb2.Decision, catalogue: game_pb2.Catalogue) -> int:
 
 
 class Recorder:
-    """The bot that is recorded: what it hears and says, by the names of the files."""
+    """The recorded bot: its received and sent messages, by name of the file."""
 
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
@@ -79,7 +79,7 @@ class Recorder:
         self.answers = arena_pb2.PlayRequest()
 
     async def begin(self) -> None:
-        """Say Hello."""
+        """Send Hello."""
         hello = arena_pb2.Hello(protocol_major=1, sdk="my-language 0.1", bot=NAME, version="1", max_tables=1)
         self.said["hello"] = arena_pb2.PlayRequest(hello=hello)
         await self.bot.send(self.said["hello"])
@@ -87,7 +87,7 @@ class Recorder:
         await self.bot.say()
 
     async def play(self, games: Any) -> None:
-        """Play the match, until the server has ended the stream."""
+        """Play the match until the server ends the stream."""
         ended = False
         while not ended:
             heard = await self.bot.read()
@@ -113,7 +113,7 @@ class Recorder:
         self.said |= {"decisions": self.decisions, "answers": self.answers}
 
     def _answer(self, decision: arena_pb2.Decision) -> arena_pb2.Answer:
-        """The right one; for the first decision, one that there is not."""
+        """Return the right answer; for the first decision, one with a nonexistent option."""
         answer = arena_pb2.Answer(table=decision.table, decision=decision.decision)
         answer.option = choice(decision, self.catalogue)
         if len(self.decisions.decisions) < FIRST or decision.ask not in self.asks:
@@ -131,7 +131,7 @@ class Recorder:
 
 
 async def _plays(bot: Bot) -> None:
-    """An opponent: the last option of everything, until the match is over."""
+    """Run an opponent that takes the last option of every decision until the match is over."""
     ended = False
     while not ended:
         heard = await bot.read()
@@ -144,7 +144,7 @@ async def _plays(bot: Bot) -> None:
 
 
 async def conversation(game: str) -> dict[str, Message]:
-    """The messages by name, of a match of the fewest seats."""
+    """Record the messages of a match with the fewest seats, by name."""
     seats = GAMES[game].words.seats[0]
     entropy, log = fixed_chance(), logger(sys.stderr, "error")
     lobby = Lobby(
@@ -175,7 +175,7 @@ async def conversation(game: str) -> dict[str, Message]:
 
 
 def files_of(game: str, said: dict[str, Message]) -> Iterator[tuple[str, bytes]]:
-    """The files of a game, by their paths below `FOLDER`: each message as its bytes and as JSON."""
+    """Generate the files of a game, with paths below `FOLDER`: each message as bytes and as JSON."""
     for number, (name, message) in enumerate(said.items(), 1):
         path = f"{game}/{number:02}_{name}"
         yield f"{path}.binpb", message.SerializeToString(deterministic=True)
@@ -185,7 +185,7 @@ def files_of(game: str, said: dict[str, Message]) -> Iterator[tuple[str, bytes]]
 
 
 def _with_maps_in_order(told: Any) -> Any:
-    """The same, with the entries of the one map that there is, a card's traits, in the order of their keys."""
+    """Return the value with a card's traits, the only map, sorted by key."""
     if isinstance(told, list):
         return [_with_maps_in_order(one) for one in told]
     if not isinstance(told, dict):

@@ -1,6 +1,6 @@
-"""The rule by which the bots of other languages choose to begin with, in Python: the measure of what they do.
+"""The rule by which the generated bots in other languages choose, in Python, for comparison.
 
-What an option promises is the value of its cards, so far as they are seen; less is better where they are given away.
+The worth of an option is the sum of the values of its visible cards, or minus the sum if the cards are given away.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ STOPS: Final = frozenset({"pass", "end_turn", "done"})
 
 
 def price(option: Any) -> int:
-    """What it promises."""
+    """Return the worth of an option."""
     if option.verb in STOPS:
-        return -1  # rather anything else
+        return -1  # worse than any other option
     value: int = sum(card.value for card in option.cards if card is not None)
     return -value if option.verb in GIVES_AWAY else value
 
 
 class Starter:
-    """The best option; of equal ones the safe one, or the first."""
+    """A bot that takes the option of most worth; of equal ones the safe option, else the first."""
 
     def choose(self, view: Any, decision: Any) -> Any:
         most = max(map(price, decision.options))

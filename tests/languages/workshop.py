@@ -1,6 +1,6 @@
-"""The bots of other languages as the tests have them: written by `bot init`, and built once for all test processes.
+"""The bots in other languages for the tests: written by `bot init`, and built once for all test processes.
 
-A language is a folder of `sample_bots` with a `bot.toml` and a `build.sh`. This module knows no scenario.
+A language is a folder of `sample_bots` with a `bot.toml` and a `build.sh`. This module knows no tests.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from tests.roots import CHECKOUT
 __all__ = ["FOUND", "IN_HASTE", "LANGUAGES", "MISSING", "Made", "Start", "built", "environment", "made_in", "running"]
 
 BUILD: Final = "build.sh"
-MISSING: Final = 69  # what build.sh ends with where a tool is not installed
+MISSING: Final = 69  # exit code of build.sh if a tool is not installed
 BUILD_S: Final = 300
-# Two thirds of the time, three quarters of that of C++, and nothing else is different.
+# Builds take two thirds of the time, that of C++ three quarters, and nothing else differs.
 IN_HASTE: Final = {"CARGO_PROFILE_RELEASE_OPT_LEVEL": "0", "CXXFLAGS": "-O0"}
-# In this order a run of several processes has the long builds first.
+# In this order several test processes begin with the long builds.
 ORDER: Final = ("go", "cpp", "rust", "java", "typescript", "javascript")
 FOUND: Final = {file.parent.name for file in (CHECKOUT / "sample_bots").glob(f"*/{BUILD}")}
 LANGUAGES: Final = tuple(sorted(FOUND, key=lambda name: (ORDER.index(name) if name in ORDER else -1, name)))
@@ -40,29 +40,29 @@ LANGUAGES: Final = tuple(sorted(FOUND, key=lambda name: (ORDER.index(name) if na
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A bot that was built: its language, and the folder that holds it and `out`."""
+    """A built bot: its language, and the folder of the bot and of `out`."""
 
     language: str
     folder: Path
 
     @property
     def manifest(self) -> Manifest:
-        """What its bot.toml says."""
+        """The manifest in its bot.toml."""
         return read_manifest((self.folder / MANIFEST).read_bytes())
 
     @property
     def command(self) -> list[str]:
-        """What starts it from anywhere: it is run in its folder, as a server does."""
+        """The command that runs it in its folder, as a server does."""
         return ["sh", "-c", f"cd {shlex.quote(str(self.folder))} && exec {shlex.join(self.manifest.run)}"]
 
     @property
     def spec(self) -> str:
-        """The same as `cutpurse` takes it."""
+        """The command as an argument of `cutpurse`."""
         return f"exec:{shlex.join(self.command)}"
 
 
 def made_in(shared: Path, language: str) -> Made:
-    """Build it, unless another process of this run has.  Where a tool is missing the test is skipped, in its words."""
+    """Build a bot, unless another process of this run has; skip the test if a tool is missing."""
     folder, said = shared / language, shared / f"{language}.json"
     shared.mkdir(exist_ok=True)
     with (shared / f"{language}.lock").open("w") as lock:
@@ -77,7 +77,7 @@ def made_in(shared: Path, language: str) -> Made:
 
 
 def built(where: Path, language: str) -> tuple[int, str, str]:
-    """Write the bot of a language into `where` as `bot init` does, and build it: how that ended, and what it said."""
+    """Write the bot of a language into `where` as `bot init` does, and build it; return exit code and outputs."""
     write_in(language, language, where)
     packages = CHECKOUT / "sample_bots" / language / "node_modules"
     if packages.is_dir():  # else the build fetches them
@@ -96,18 +96,18 @@ def built(where: Path, language: str) -> tuple[int, str, str]:
 
 
 def environment(**ours: str) -> dict[str, str]:
-    """Of a program that is told nothing but this."""
+    """Return our environment with only these CUTPURSE_ variables."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("CUTPURSE_")}
     return {**others, **ours}
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How a bot is started."""
+    """The way to start a bot."""
 
     outputs: int = subprocess.PIPE
-    terminal: str | None = None  # which is its own, and where it then reads and writes
-    hangup: signal.Handlers = signal.SIG_DFL  # what SIGHUP does to it at first, however these tests are run
+    terminal: str | None = None  # its controlling terminal, which is also its stdin and stdout
+    hangup: signal.Handlers = signal.SIG_DFL  # initial handler of SIGHUP, independent of how the tests are run
 
 
 USUAL: Final = Start()
@@ -117,8 +117,8 @@ USUAL: Final = Start()
 async def running(
     made: Made, server: str, start: Start = USUAL, /, **ours: str
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The bot as a process that is gone in the end; its outputs can be read, unless they are elsewhere."""
-    # On Linux the first terminal that is opened in a session becomes the session's.
+    """Run a bot as a process, and end it at the end; its outputs can be read, unless they are redirected."""
+    # On Linux the first terminal opened in a session becomes its controlling terminal.
     within = [] if start.terminal is None else ["sh", "-c", 'exec "$@" <> "$0" >&0 2>&0', start.terminal]
     before = signal.signal(signal.SIGHUP, start.hangup)
     try:

@@ -1,4 +1,4 @@
-"""Results to store: matches of a ladder of four, with places, ties, faults and records drawn from a seed."""
+"""Sample results to store: matches of four seats, with places, ties, faults and records drawn from a seed."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ DEAL = DealCommitment(commitment=b"c" * 32, seed=b"s" * 32, params=b'{"board":"b
 
 
 def prepare(store: Store) -> list[int]:
-    """The ladder, and the ids of twelve versions of as many bots."""
+    """Create the ladder and twelve bots, and return the IDs of their versions."""
     store.ensure_ladder(LADDER, game="greed", seats=4, rating=RATING)
     return [store.ensure_version(f"owner {n % 5}", f"bot {n}", "1.0") for n in range(VERSIONS)]
 
 
 def places_of(scores: list[int]) -> list[int]:
-    """1 for the best; who ties shares, and those behind count who is ahead."""
+    """Compute places from scores: 1 plus the number of higher scores; ties share a place."""
     return [1 + sum(other > score for other in scores) for score in scores]
 
 
 def result(match: str, versions: list[int], scores: list[int] | None = None, **other: object) -> CompletedMatch:
-    """A result of these versions in this order, best first unless scores are given."""
+    """Create a result of these versions by seat, best first unless scores are given."""
     scores = list(range(len(versions), 0, -1)) if scores is None else scores
     seats = tuple(
         SeatResult(version, place, score, "normal")
@@ -47,11 +47,11 @@ def result(match: str, versions: list[int], scores: list[int] | None = None, **o
         "deal": DEAL,
         "record": f'{{"match":"{match}"}}',
     }
-    return CompletedMatch(match, **{**fields, **other})  # type: ignore[arg-type]  # by name, as written above
+    return CompletedMatch(match, **{**fields, **other})  # type: ignore[arg-type]  # fields by name
 
 
 def random_result(number: int, versions: list[int]) -> CompletedMatch:
-    """Always the same for a number: four of the versions, ties now and then, a fault, one in twenty void."""
+    """Create a result that depends only on `number`: four versions, some ties and faults, one in twenty is void."""
     rng = random.Random(number)
     seated = rng.sample(versions, 4)
     scores = [rng.randint(0, 6) for _ in seated]

@@ -1,4 +1,4 @@
-"""Bag-O-Loot, told a second time."""
+"""The second implementation of Bag-O-Loot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cutpurse.games.bag_o_loot.rules import BagOLoot
 from tests.lockstep.driver import Asked, Play, Told
 
 VERBS = {verb.number: verb.name for verb in WORDS.verbs}
-LOOTER = WORDS.card_named("looter")  # a coin's card is its number
+LOOTER = WORDS.card_named("looter")  # the card of a coin is its number
 DONE: Told = ("done", (), 0, None)
 PASS: Told = ("pass", (), 0, None)
 
@@ -22,7 +22,7 @@ Part = Generator[Asked, dict[int, Told], Any]
 
 
 def settings(seats: int, rng: random.Random) -> dict[str, object]:
-    """Some settings of a match."""
+    """Draw the settings of a match."""
     return {
         "advanced": rng.random() < 0.6,
         "wrong_snitch": rng.choice(["forfeit", "free"]),
@@ -40,7 +40,7 @@ def take_bag(zone: int) -> Told:
 
 @dataclass
 class Pile:
-    """BL-2.2, BL-2.3: an open set, or the bag that it has become."""
+    """BL-2.2, BL-2.3. An open set, or the bag that it became."""
 
     owner: int
     number: int
@@ -49,12 +49,12 @@ class Pile:
 
 @dataclass
 class Turn:
-    """What BL-4.2, BL-4.5 and BL-6.6 count of a turn."""
+    """BL-4.2, BL-4.5, BL-6.6. The counts of a turn."""
 
     seat: int
     plays: int = 0
     has_bagged: bool = False
-    laid: int = 0  # the bag whose fifth card lies in the middle
+    laid: int = 0  # the bag with its fifth card in the middle
     ditched: int = 0
 
 
@@ -66,14 +66,14 @@ class Telling:
         self.totals = [0] * game.n
         self.round = 0
         self.dealer = game.dealer - 1
-        self.made = game.made  # the zones of the table; each set gets the next number, and is known by it as a bag too
+        self.made = game.made  # number of zones so far; each set gets the next number, and keeps it as a bag
         self.safe: Told = ()
         self.busy, self.hoards = rng.random(), rng.random() < 0.3
-        self.is_idle = rng.random() < 0.15  # where nobody plays the lead is shared
+        self.is_idle = rng.random() < 0.15  # if no player plays cards, the lead is shared
 
     # -- the table
     def deal(self) -> None:
-        """BL-3.3, BL-1.2, as the engine has done it; the box is counted.  BL-4.1: the first player has drawn."""
+        """BL-3.3, BL-1.2. Copy the engine's deal, and count the box; the first player has drawn already (BL-4.1)."""
         game = self.game
         self.round += 1
         self.chance = game.chance.fork()
@@ -87,39 +87,39 @@ class Telling:
         self.middle, self.ditched = list[int](), list[int]()
 
     def left_of(self, seat: int) -> list[int]:
-        """BL-0.1: the other seats, clockwise."""
+        """BL-0.1. List the other seats, clockwise."""
         return [(seat + turn) % self.seats for turn in range(1, self.seats)]
 
     def draw(self, seat: int) -> None:
-        """BL-4.1: a used-up pile is not renewed."""
+        """BL-4.1. Draw a card, unless the pile is used up."""
         if self.pile:
             self.gain(seat, self.pile.pop())
 
     def gain(self, seat: int, card: int) -> None:
-        """A hand is kept in order, as chance picks by place."""
+        """Add a card to a hand, which stays sorted because chance picks by index."""
         self.hand[seat].append(card)
         self.hand[seat].sort()
 
     def bags_of(self, seat: int) -> list[int]:
-        """The zones of a player's bags, first the one that he has had for the longest time."""
+        """List the zones of a player's bags, the one owned for the longest time first."""
         return [zone for zone, bag in self.bags.items() if bag.owner == seat]
 
     def sets_of(self, seat: int) -> list[Pile]:
         return [pile for pile in self.sets.values() if pile.owner == seat]
 
     def hand_over(self, zone: int, to: int) -> None:
-        """BL-8.1: a bag gets another owner, and is his newest."""
+        """BL-8.1. Give a bag to another owner, as the newest one."""
         bag = self.bags.pop(zone)
         bag.owner = to
         self.bags[zone] = bag
 
     def worth(self, seat: int) -> int:
-        """BL-5.4."""
+        """BL-5.4. Compute the worth of a player's bags and sets."""
         return 10 * len(self.bags_of(seat)) + sum(len(pile.cards) for pile in self.sets_of(seat))
 
-    # -- the story
+    # -- the match
     def play(self) -> Play:
-        """BL-3.1, BL-3.2, BL-5.4, BL-5.5: rounds, as many as agreed, and up to three while the lead is shared."""
+        """BL-3.1, BL-3.2, BL-5.4, BL-5.5. Play the agreed rounds, and up to three more while the lead is shared."""
         agreed = self.settings.rounds or self.seats
         while True:
             yield from self.one_round()
@@ -131,7 +131,7 @@ class Telling:
             self.dealer = self.left_of(self.dealer)[0]
 
     def one_round(self) -> Part:
-        """BL-4.1, BL-5.1, BL-5.3: turns, until somebody goes out or nobody plays any more."""
+        """BL-4.1, BL-5.1, BL-5.3. Play turns until a player goes out or no player plays cards any more."""
         self.deal()
         self.turn = Turn(self.left_of(self.dealer)[0])
         idle_turns, turns = 0, 1
@@ -151,13 +151,13 @@ class Telling:
             self.draw(self.turn.seat)
 
     def ask(self, question: str, seat: int, options: list[Told], safe: Told) -> Generator[Asked, dict[int, Told], Told]:
-        """The answer of a seat; `safe` is the one of BL-0.4."""
+        """Ask a seat, and return its answer; `safe` is the option of BL-0.4."""
         self.safe = safe
         answers = yield question, {seat: options}
         return answers[seat]
 
     def one_turn(self, turn: Turn) -> Generator[Asked, dict[int, Told], bool]:
-        """BL-4.2, BL-5.1: plays, then the challenge of a bag that was laid; whether the player is out."""
+        """BL-4.2, BL-5.1. Play a turn, then the challenge of a laid bag; return whether the player is out."""
         seat, hand = turn.seat, self.hand[turn.seat]
         yield from self.plays_of(turn)
         caught = (yield from self.challenge(turn)) if turn.laid else 0
@@ -167,7 +167,7 @@ class Telling:
         return is_out
 
     def plays_of(self, turn: Turn) -> Part:
-        """BL-4.2: plays, until the player is done, or has no card left."""
+        """BL-4.2. Play cards until the player is done, or has no card left."""
         seat, hand = turn.seat, self.hand[turn.seat]
         while True:
             verb, cards, zone, _ = yield from self.ask("make_a_play", seat, self.plays(turn), DONE)
@@ -193,9 +193,9 @@ class Telling:
             if not hand:
                 return
 
-    # -- what may be played
+    # -- the options
     def plays(self, turn: Turn) -> list[Told]:
-        """BL-4.2, BL-6.1: all plays, and to be done."""
+        """BL-4.2, BL-6.1. List all plays, and the end of the turn."""
         hand = self.hand[turn.seat]
         coins = sorted(set(hand) - {LOOTER})
         plays = [DONE]
@@ -214,7 +214,7 @@ class Telling:
         return plays
 
     def verbs(self, turn: Turn, pile: Pile, card: int) -> list[str]:
-        """BL-4.2, BL-4.3, BL-2.4, BL-6.1, BL-6.2: what a card can do to an open set."""
+        """BL-4.2, BL-4.3, BL-2.4, BL-6.1, BL-6.2. List what a card can do to an open set."""
         verbs = []
         fits = card in (pile.number, LOOTER)
         if len(pile.cards) == 4:
@@ -226,9 +226,9 @@ class Telling:
             verbs.append("pinch")
         return verbs
 
-    # -- what comes of it
+    # -- the effects
     def lay_down(self, seat: int, verb: str, cards: tuple[int, ...], zone: int) -> None:
-        """BL-4.2, BL-2.2: to open, to build and to steal."""
+        """BL-4.2, BL-2.2. Open, build or steal a set."""
         if verb == "open":
             self.made += 1
             self.sets[self.made] = Pile(seat, cards[0], list(cards))
@@ -238,19 +238,19 @@ class Telling:
             pile.owner = seat
 
     def swap(self, seat: int, coin: int, pile: Pile) -> None:
-        """BL-4.2, BL-4.4: a pinch, or a right snitch."""
+        """BL-4.2, BL-4.4. Swap a coin for a looter, by a pinch or a right snitch."""
         pile.cards.remove(LOOTER)
         pile.cards.append(coin)
         self.gain(seat, LOOTER)
 
     def ditch(self, turn: Turn, coin: int) -> None:
-        """BL-6.6."""
+        """BL-6.6. Ditch a coin, and draw."""
         turn.ditched += 1
         self.ditched.append(coin)
         self.draw(turn.seat)
 
     def bag(self, turn: Turn, zone: int, card: int) -> None:
-        """BL-4.2, BL-6.2: the fifth card; in advanced play it stays in the middle till the end of the turn."""
+        """BL-4.2, BL-6.2. Lay the fifth card; in advanced play it stays in the middle until the end of the turn."""
         turn.has_bagged = True
         bag = self.bags[zone] = self.sets.pop(zone)
         bag.owner = turn.seat
@@ -261,7 +261,7 @@ class Telling:
             bag.cards.append(card)
 
     def challenge(self, turn: Turn) -> Generator[Asked, dict[int, Told], int]:
-        """BL-6.3: the end of the challenge; the bag that a bluffer has lost, or 0."""
+        """BL-6.3. Play the challenge; return the bag that a bluffer lost, or 0."""
         bag = self.bags[turn.laid]
         challenger = yield from self.challenger(turn.seat, turn.laid)
         card = self.middle.pop()
@@ -275,7 +275,7 @@ class Telling:
         return 0
 
     def challenger(self, seat: int, zone: int) -> Generator[Asked, dict[int, Told], int | None]:
-        """BL-6.3, BL-0.2: of all others with a bag or an open set who say yes, one by chance."""
+        """BL-6.3, BL-0.2. Return a random one of the willing seats that have a bag or an open set."""
         entitled = [other for other in self.left_of(seat) if self.bags_of(other) or self.sets_of(other)]
         if not entitled:
             return None
@@ -285,7 +285,7 @@ class Telling:
         return willing[self.chance.below(len(willing))] if willing else None
 
     def reward(self, seat: int, challenger: int) -> Part:
-        """BL-6.3: for a genuine bag one bag or all open sets of the challenger."""
+        """BL-6.3. Take one bag or all open sets of the challenger, as the reward for a genuine bag."""
         options = [take_bag(zone) for zone in self.bags_of(challenger)]
         if self.sets_of(challenger):
             options.append(("take_sets", (), 0, challenger))
@@ -297,7 +297,7 @@ class Telling:
                 pile.owner = seat
 
     def bonus(self, seat: int, caught: int) -> Part:
-        """BL-5.2, BL-6.5: a bag of another player for going out, not the one that a challenger has just won."""
+        """BL-5.2, BL-6.5. Take a bag of another player for going out, except one that a challenger has just won."""
         bags = {owner: [zone for zone in self.bags_of(owner) if zone != caught] for owner in self.left_of(seat)}
         owners = [owner for owner in bags if bags[owner]]
         if owners:
@@ -308,13 +308,13 @@ class Telling:
             self.hand_over(zone, seat)
 
     def forfeit(self, seat: int) -> Part:
-        """BL-4.5: another player gets a random card."""
+        """BL-4.5. Give another player a random card."""
         options: list[Told] = [("give", (), 0, other) for other in self.left_of(seat)]
         _, _, _, other = yield from self.ask("forfeit_a_card", seat, options, options[0])
         hand = self.hand[seat]
         self.gain(other, hand.pop(self.chance.below(len(hand))))
 
-    # -- beside the engine
+    # -- the comparison with the engine
     def told(self, seat: int, option: Option) -> Told:
         return VERBS[option.verb], option.cards, option.zone, option.seat
 
@@ -338,7 +338,7 @@ class Telling:
             assert self.told(seat, game.safe_option(seat, game.options(seat))) == self.safe
 
     def bag_zones(self, seat: int) -> list[Zone]:
-        """BL-6.2, BL-8.2: the bags of a seat in the engine, which keeps them by who may look into them."""
+        """BL-6.2, BL-8.2. Return the bags of a seat in the engine, whose zones depend on who may look into bags."""
         game = self.game
         if self.settings.advanced:
             return game.bluff_bag[seat]
@@ -355,8 +355,8 @@ class Telling:
                 return [one for one in options if VERBS[one.verb] == "done"]
             if len(options) > 1 and rng.random() < self.busy:
                 options = [one for one in options if VERBS[one.verb] != "done"]
-            if rng.random() < 0.8:  # a wrong snitch ends the turn, and most are wrong
+            if rng.random() < 0.8:  # rarely snitch, because a wrong snitch ends the turn, and most are wrong
                 options = [one for one in options if VERBS[one.verb] != "snitch"] or options
-            if self.hoards:  # looters are kept for bags
+            if self.hoards:  # keep looters for bags
                 options = [one for one in options if VERBS[one.verb] == "bag" or LOOTER not in one.cards] or options
         return options

@@ -1,4 +1,4 @@
-"""Assertions of the tellings tell what differs, as those of tests do."""
+"""The registration of the second implementations for pytest's detailed assertion messages."""
 
 import pytest
 

@@ -1,8 +1,8 @@
-"""A match played twice at once: by the engine, and by a second telling of its game's sheet.
+"""A match played in lockstep by the engine and by a second implementation of its game.
 
-A telling is written from the sheet alone, as one straight story that holds its own cards and asks its players by
-`yield`. It takes from the engine how the cards lie after the deal, and a copy of chance; from then on both are given
-the same answers, and at every question they are to agree on who is asked, what may be answered, and where cards lie.
+The second implementation (a telling) is written only from the rule sheet, as one generator with its own cards that asks
+its players by `yield`. It copies the deal and the random stream from the engine. From then on both get the same
+answers. At every decision they must agree on the asked seats, their options, and the position of all cards.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from cutpurse.engine.game import Game
 
 __all__ = ["Asked", "Play", "Telling", "Told", "in_lockstep"]
 
-Told: TypeAlias = tuple[Any, ...]  # an option: its verb, and what tells it from the others
-Asked: TypeAlias = tuple[str, dict[int, list[Told]]]  # a question, and the options of each seat that is asked
-Play: TypeAlias = Generator[Asked, dict[int, Told], None]  # is sent the answers by seat
+Told: TypeAlias = tuple[Any, ...]  # an option: its verb, and what distinguishes it from the others
+Asked: TypeAlias = tuple[str, dict[int, list[Told]]]  # a decision, and the options of each asked seat
+Play: TypeAlias = Generator[Asked, dict[int, Told], None]  # receives the answers by seat
 
 
 class Telling(Protocol):
-    """A second telling of a game, which goes on beside an engine that was dealt and not played yet."""
+    """A second implementation of a game, created from an engine after the deal."""
 
     def play(self) -> Play:
-        """The whole match."""
+        """Play the whole match."""
 
     def told(self, seat: int, option: Option) -> Told:
-        """An option of the engine, as this tells it."""
+        """Convert an option of the engine."""
 
     def check(self, question: str) -> None:
-        """All cards lie as they do in the engine, which asks this now.  Raises AssertionError."""
+        """Check that all cards lie as in the engine at this decision.  Raises AssertionError."""
 
     def check_end(self) -> None:
-        """The match has ended as it does in the engine.  Raises AssertionError."""
+        """Check that the match has ended as in the engine.  Raises AssertionError."""
 
     def liked(self, question: str, options: Sequence[Option], rng: random.Random) -> Sequence[Option]:
-        """Those of the options to choose from at random, so that rare things come to pass."""
+        """Return the options to choose from at random, so that rare situations occur."""
 
 
 def in_lockstep(game: Game, telling: Telling, rng: random.Random) -> int:
-    """Play a match to its end; how many decisions it took.  Raises AssertionError where the two differ."""
+    """Play a match to its end; return the number of decisions.  Raises AssertionError if the two differ."""
     play = telling.play()
     asked: Asked | None = next(play)
     decisions = 0

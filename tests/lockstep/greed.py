@@ -1,4 +1,4 @@
-"""Greed, told a second time."""
+"""The second implementation of Greed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Part = Generator[Asked, dict[int, Told], Any]
 
 
 def settings(seats: int, rng: random.Random) -> dict[str, object]:
-    """Some settings of a match."""
+    """Draw the settings of a match."""
     return {
         "mode": rng.choice(["single", "tournament"]),
         "specials": rng.choice(["standard", "rich", "none"]),
@@ -30,7 +30,7 @@ def settings(seats: int, rng: random.Random) -> dict[str, object]:
 
 
 def number(card: int) -> int:
-    """What stands on a card; 0 for a crook."""
+    """Return the number of a card; 0 for a crook."""
     return FACES[card][0]
 
 
@@ -50,7 +50,7 @@ class Telling:
 
     # -- the table
     def deal(self) -> None:
-        """GR-2.1 to GR-2.5, as the engine has done them; the box is counted."""
+        """GR-2.1 to GR-2.5. Copy the engine's deal, and count the box."""
         game = self.game
         assert game.first - 1 == self.first
         self.chance = game.chance.fork()
@@ -67,7 +67,7 @@ class Telling:
             assert [box.count((face, mark)) for mark in range(4)] == [14 - 3 * each, each, each, each]
 
     def draw(self, to: list[int], cards: int) -> None:
-        """GR-0.2."""
+        """GR-0.2. Draw cards, shuffling the discards into a new deck if needed."""
         for _ in range(cards):
             if not self.deck:
                 if not self.discard:
@@ -77,16 +77,16 @@ class Telling:
             to.append(self.deck.pop())
 
     def count(self, seat: int, face: int) -> int:
-        """Cards of a number that a seat has collected."""
+        """Count a seat's collected cards of a number."""
         return sum(number(card) == face for card in self.collected[seat])
 
     def sets(self, seat: int) -> list[int]:
-        """How many of each number, the most first."""
+        """Return the sizes of a seat's sets, the largest first."""
         return sorted((self.count(seat, face) for face in range(1, 8)), reverse=True)
 
-    # -- the story
+    # -- the match
     def play(self) -> Play:
-        """GR-5.1: one game, or one that each player begins."""
+        """GR-5.1. Play one game, or one begun by each player."""
         for _ in range(self.seats):
             yield from self.one_game()
             if self.settings.mode == "single":
@@ -104,7 +104,7 @@ class Telling:
             self.first = (self.first + 1) % self.seats
 
     def one_game(self) -> Part:
-        """GR-3.15: until somebody has six of a number, or GR-6.1 ends it."""
+        """GR-3.15. Play until a player has six of a number, or GR-6.1 ends the game."""
         self.deal()
         self.winner = None
         for turn in range(self.settings.max_rounds * self.seats):
@@ -115,7 +115,7 @@ class Telling:
                 return
 
     def turn(self, seat: int) -> Part:
-        """GR-3.1 to GR-3.15."""
+        """GR-3.1 to GR-3.15. Play a turn."""
         hand, collected = self.hand[seat], self.collected[seat]
         if hand == [CROOK]:
             self.draw(hand, 7)
@@ -141,7 +141,7 @@ class Telling:
             yield from self.trade(seat)
 
     def raid(self, seat: int) -> Generator[Asked, dict[int, Told], tuple[int | None, bool]]:
-        """GR-3.3 to GR-3.8: whose hand it was, None for the pile, and whether it is a bust."""
+        """GR-3.3 to GR-3.8. Raid; return the victim, None for the pile, and whether it is a bust."""
         others = [(seat + turn) % self.seats for turn in range(1, self.seats)]
         victims: list[Told] = [("raid", None, other, 0) for other in others]
         if self.seats == 2 and self.settings.two_player_pile and (self.deck or self.discard):  # GR-4.1
@@ -157,7 +157,7 @@ class Telling:
             *before, card = self.middle
             if card != CROOK and number(card) in map(number, before):
                 return victim, True
-            if victim is not None:  # GR-4.1: what comes from the pile has no symbol
+            if victim is not None:  # GR-4.1: symbols of cards from the pile have no effect
                 yield from self.symbol_of(card, seat, others)
             if not (self.hand[victim] if victim is not None else self.deck or self.discard):
                 return victim, False
@@ -166,7 +166,7 @@ class Telling:
                 return victim, False
 
     def symbol_of(self, card: int, seat: int, others: Sequence[int]) -> Part:
-        """GR-3.9 to GR-3.11: what a card does as it is drawn."""
+        """GR-3.9 to GR-3.11. Apply the symbol of a drawn card."""
         if symbol(card) == PLUS_ONE:
             for collector in (seat, *others):
                 if self.count(collector, number(card)):
@@ -182,12 +182,12 @@ class Telling:
                 self.draw(collected, 3)
 
     def put_away(self, seat: int, card: int) -> None:
-        """From a collection to the discards."""
+        """Move a card from a collection to the discards."""
         self.collected[seat].remove(card)
         self.discard.append(card)
 
     def with_a_crook(self, seat: int, victim: int | None) -> Part:
-        """GR-3.7: it may take a card of its owner's collection, and goes home."""
+        """GR-3.7. Let the raider take a card of the owner's collection; the crook returns to its owner."""
         assert victim is not None
         if goods := set(self.collected[victim]):
             answers = yield "take_a_card", {seat: [PASS, *(("take", card, victim, 0) for card in goods)]}
@@ -197,7 +197,7 @@ class Telling:
         self.hand[victim].append(CROOK)
 
     def trade(self, seat: int) -> Part:
-        """GR-3.14: all cards of a number for a hand of eight."""
+        """GR-3.14. Trade all cards of a number for a hand of eight."""
         faces = [face for face in range(1, 8) if self.count(seat, face)]
         answers = yield "trade_a_number_in", {seat: [PASS, *(("trade", None, None, face) for face in faces)]}
         verb, _, _, face = answers[seat]
@@ -206,7 +206,7 @@ class Telling:
                 self.put_away(seat, card)
             self.draw(self.hand[seat], 8 - len(self.hand[seat]))
 
-    # -- beside the engine
+    # -- the comparison with the engine
     def told(self, seat: int, option: Option) -> Told:
         return VERBS[option.verb], option.cards[0] if option.cards else None, option.seat, option.number
 
@@ -215,7 +215,7 @@ class Telling:
         assert [sorted(hand) for hand in self.hand] == [zone.cards for zone in game.hand]
         assert [sorted(cards) for cards in self.collected] == [zone.cards for zone in game.collection]
         assert (self.deck, self.discard) == (game.deck.cards, game.discard.cards)
-        if question != "take_a_card":  # the engine leaves them in the middle until that is answered
+        if question != "take_a_card":  # the engine leaves the cards in the middle until that decision
             assert sorted(self.middle) == sorted(game.middle.cards)
         assert (self.points, self.wins) == (game.points, game.wins)
 
@@ -228,7 +228,7 @@ class Telling:
     def liked(self, question: str, options: Sequence[Option], rng: random.Random) -> Sequence[Option]:
         if question == "go_on_or_stop":
             return options[1:] if rng.random() < self.brave else options[:1]
-        if question == "trade_a_number_in" and rng.random() < self.trades:  # mostly away with what would win
+        if question == "trade_a_number_in" and rng.random() < self.trades:  # mostly trade the set that would win
             big = max(options, key=lambda one: self.count(self.game.waiting()[0], one.number))
             return [big] if rng.random() < self.wastes else options[1:]
         return options

@@ -1,4 +1,4 @@
-"""Steal & Plunder, told a second time."""
+"""The second implementation of Steal & Plunder."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ BOX = {
     "flee_the_country": (1, 0),
     "tax_audit": (1, 0),
 }  # SP-1.1: copies and value of each card
-PLACES = {card: place for place, card in enumerate(BOX)}  # SP-0.4: equal values go in this order
-# SP-4.2: who has nothing to discard holds Power cards only, and has these actions in this order
+PLACES = {card: place for place, card in enumerate(BOX)}  # SP-0.4: the order of equal values
+# SP-4.2: the actions, in order, of a hand with only Power cards, which cannot be discarded
 WITHOUT_A_DISCARD = ("power_steal", "power_plunder", "power_audit", "power_flee", "power_tax", "burn")
 CONCEDE: Told = ("concede", (), None)
 
@@ -46,7 +46,7 @@ Part = Generator[Asked, dict[int, Told], Any]
 
 
 def settings(seats: int, rng: random.Random) -> dict[str, object]:
-    """Some settings of a match."""
+    """Draw the settings of a match."""
     return {
         "mode": rng.choice(["single", "single", "series"]),
         "target": rng.choice([1_000_000, 2_000_000, 5_000_000]),
@@ -62,23 +62,23 @@ def settings(seats: int, rng: random.Random) -> dict[str, object]:
 
 
 def value(card: str) -> int:
-    """What a card counts, in Rand."""
+    """Return the value of a card in Rand."""
     return BOX[card][1]
 
 
 def names(zone: Zone) -> list[str]:
-    """The cards that lie in a zone of the engine."""
+    """Return the names of the cards in a zone of the engine."""
     return [NAMES[card] for card in zone.cards]
 
 
 def goes_with(card: str, industry: str) -> bool:
-    """SP-1.2, SP-1.3."""
+    """SP-1.2, SP-1.3. Return whether a card fits a pack of this industry."""
     return card == industry or card in WILDS
 
 
 @dataclass
 class Pack:
-    """SP-3.1: cards of one industry, and Wilds."""
+    """SP-3.1. A pack: cards of one industry, and Wilds."""
 
     industry: str
     cards: list[str]
@@ -101,7 +101,7 @@ class Telling:
 
     # -- the table
     def deal(self) -> None:
-        """SP-2.2 to SP-2.5, as the engine has done them; the box is counted."""
+        """SP-2.2 to SP-2.5. Copy the engine's deal, and count the box."""
         game = self.game
         assert game.start_token - 1 == self.start
         self.reload = self.start
@@ -123,17 +123,17 @@ class Telling:
         self.turns = 0
 
     def clockwise(self, first: int) -> list[int]:
-        """SP-0.1: all seats, from this one on."""
+        """SP-0.1. List all seats, from this one on."""
         return [(first + turn) % self.seats for turn in range(self.seats)]
 
     def open_pack(self, seat: int) -> Pack | None:
-        """SP-3.3: the top of a stack, unless it is the locked pack."""
+        """SP-3.3. Return the top of a stack, unless it is the locked pack."""
         stack = self.stack[seat]
         return stack[-1] if stack and not stack[-1].is_locked else None
 
-    # -- the story
+    # -- the match
     def play(self) -> Play:
-        """SP-5.3, SP-5.4: one game, or games until a total is reached that nobody else has."""
+        """SP-5.3, SP-5.4. Play one game, or games until one player alone has the target or more."""
         for games in range(1, self.settings.max_games + 1):
             yield from self.one_game()
             self.totals = [total + score for total, score in zip(self.totals, self.scores, strict=True)]
@@ -144,7 +144,7 @@ class Telling:
             self.start = (self.start + 1) % self.seats  # SP-2.2
 
     def one_game(self) -> Part:
-        """SP-4.1, SP-5.1, SP-5.2: rounds, until the deck and all hands are empty after a turn; then the count."""
+        """SP-4.1, SP-5.1, SP-5.2. Play rounds until the deck and all hands are empty after a turn, and count."""
         self.deal()
         while True:
             for seat in self.clockwise(self.start):
@@ -158,20 +158,20 @@ class Telling:
             self.fill_the_hands()
 
     def fill_the_hands(self) -> None:
-        """SP-4.25."""
+        """SP-4.25. Draw up to five cards for each seat."""
         for seat in self.clockwise(self.reload):
             while self.deck and len(self.hand[seat]) < 5:
                 self.hand[seat].append(self.deck.pop())
         self.reload = (self.reload + 1) % self.seats
 
     def ask(self, question: str, seat: int, options: list[Told], safe: Told) -> Generator[Asked, dict[int, Told], Told]:
-        """The answer of a seat; `safe` is the one of SP-0.4."""
+        """Ask a seat, and return its answer; `safe` is the option of SP-0.4."""
         self.safe = safe
         answers = yield question, {seat: options}
         return answers[seat]
 
     def turn(self, seat: int) -> Part:
-        """SP-4.2: one action.  SP-6.1: it takes cards from the deck and the hands."""
+        """SP-4.2. Take one action; by SP-6.1 it takes cards from the deck and the hands."""
         self.turns += 1
         left = len(self.deck) + sum(map(len, self.hand))
         options = self.actions(seat)
@@ -191,9 +191,9 @@ class Telling:
         assert len(self.deck) + sum(map(len, self.hand)) < left
         assert self.turns <= 100
 
-    # -- what may be done
+    # -- the options
     def actions(self, seat: int) -> list[Told]:
-        """SP-4.2 to SP-4.4, SP-4.7, SP-4.10: all that a seat may do on its turn."""
+        """SP-4.2 to SP-4.4, SP-4.7, SP-4.10. List all actions of a seat on its turn."""
         hand = self.hand[seat]
         actions = self.pairs(hand)
         if self.locked_in[seat] or not actions or not self.settings.strict_first_pack_order:
@@ -208,13 +208,13 @@ class Telling:
         return actions or [("burn", (card,), None) for card in set(hand)]
 
     def pairs(self, hand: list[str]) -> list[Told]:
-        """SP-3.1: twins, or a Wealth card and a Wild."""
+        """SP-3.1. List the packs from a hand: twins, or a Wealth card and a Wild."""
         wealth, wilds = set(hand) & set(WEALTH), set(hand) & set(WILDS)
         twins: list[Told] = [("form_pack", (card, card), None) for card in wealth if hand.count(card) > 1]
         return twins + [("form_pack", (card, wild), None) for card in wealth for wild in wilds]
 
     def pairs_with_the_discard(self, hand: list[str]) -> list[Told]:
-        """SP-4.5, SP-4.6, SP-4.8: what makes a pack with the top discard."""
+        """SP-4.5, SP-4.6, SP-4.8. List the packs with the top discard."""
         if not self.discard:
             return []
         top = self.discard[-1]
@@ -227,7 +227,7 @@ class Telling:
         return [("form_pack_discard", (card,), None) for card in partners]
 
     def offences(self, hand: list[str], target: int) -> list[Told]:
-        """SP-4.2, SP-4.18, SP-4.22, SP-4.24, SP-4.26: what an opponent can suffer from a hand."""
+        """SP-4.2, SP-4.18, SP-4.22, SP-4.24, SP-4.26. List the actions from a hand against an opponent."""
         offences: list[Told] = []
         if pack := self.open_pack(target):
             offences += [("attack", (card,), target) for card in set(hand) if goes_with(card, pack.industry)]
@@ -239,16 +239,16 @@ class Telling:
         return offences
 
     def safe_action(self, options: list[Told]) -> Told:
-        """SP-0.4: the lowest discard; without one the first action of the table, lowest target and card first."""
+        """SP-0.4. Return the lowest discard, else the first action in order, lowest target and card first."""
         discards = [option for option in options if option[0] == "discard"]
         if discards:
             return min(discards, key=lambda option: (value(option[1][0]), PLACES[option[1][0]]))
         order = WITHOUT_A_DISCARD.index
         return min(options, key=lambda option: (order(option[0]), option[2] or 0, PLACES[option[1][0]]))
 
-    # -- what comes of it
+    # -- the effects
     def lay_a_pack(self, seat: int, cards: list[str], with_discard: bool) -> None:
-        """SP-3.2, SP-3.3, SP-4.8: on top of the stack; the first one is locked."""
+        """SP-3.2, SP-3.3, SP-4.8. Lay a pack on top of the stack; the first one is locked."""
         if with_discard:
             cards.append(self.discard.pop())
         industry = next(card for card in cards if card in WEALTH)
@@ -256,7 +256,7 @@ class Telling:
         self.locked_in[seat] = True
 
     def fight(self, thief: int, owner: int, card: str) -> Part:
-        """SP-4.26, SP-4.11, SP-4.12: both add cards in turn until one concedes; the last card wins."""
+        """SP-4.26, SP-4.11, SP-4.12. Let both add cards in turn until one concedes; the last card wins."""
         pack = self.stack[owner][-1]
         self.battle = [card]
         seat, rival = owner, thief
@@ -275,7 +275,7 @@ class Telling:
             self.stack[thief].append(self.stack[owner].pop())
 
     def use_a_power(self, seat: int, verb: str, card: str, target: int) -> Part:
-        """SP-4.10, SP-4.17 to SP-4.21, and the Forensic Audit."""
+        """SP-4.10, SP-4.17 to SP-4.21. Play a Power card."""
         if verb == "power_flee":
             self.cover[seat].append(card)
             self.gather_up(seat, self.offshore)
@@ -292,12 +292,12 @@ class Telling:
             yield from self.audit(seat, target)
 
     def gather_up(self, seat: int, to: list[list[Pack]]) -> None:
-        """SP-3.5: stack and plundered packs go together, the locked pack too; a new stack begins."""
+        """SP-3.5. Move stack and plundered packs, including the locked pack; a new stack begins."""
         to[seat] += self.stack[seat] + self.plundered[seat]
         self.stack[seat], self.plundered[seat] = [], []
 
     def audit(self, seat: int, target: int) -> Part:
-        """SP-4.15, SP-4.16: a card of that hand comes into one's own, by a setting one of the highest value."""
+        """SP-4.15, SP-4.16. Take a card of the target's hand; one setting allows only the highest value."""
         hand = self.hand[target]
         highest = max(map(value, hand))
         dearest = [card for card in BOX if card in hand and value(card) == highest]
@@ -309,7 +309,7 @@ class Telling:
         self.hand[seat].append(card)
         assert len(self.hand[seat]) <= 5
 
-    # -- beside the engine
+    # -- the comparison with the engine
     def told(self, seat: int, option: Option) -> Told:
         return VERBS[option.verb], tuple(NAMES[card] for card in option.cards), option.seat
 
@@ -339,7 +339,7 @@ class Telling:
     def liked(self, question: str, options: Sequence[Option], rng: random.Random) -> Sequence[Option]:
         if question != "take_a_turn":
             return options
-        if self.hoards:  # Power cards are kept, so that some hands hold nothing else
+        if self.hoards:  # keep Power cards, so that some hands have nothing else
             options = [one for one in options if not VERBS[one.verb].startswith("power")] or options
         bold = [one for one in options if VERBS[one.verb] not in ("form_pack", "form_pack_discard", "discard")]
         if bold and rng.random() < self.bold:

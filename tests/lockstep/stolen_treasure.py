@@ -1,4 +1,4 @@
-"""Stolen Treasure, told a second time: who is asked what, and when."""
+"""The second implementation of Stolen Treasure: its decisions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FANCIES = {
     "no burying": ["draw", "play", "play_on", "wager", "end_turn"],
 }
 """What the players of a match mostly do."""
-FEW = 10  # cards of a hand that are laid in every way there is to find the cheapest match
+FEW = 10  # maximum hand for which every way is tried to find the cheapest match
 
 
 Part: TypeAlias = Generator[Asked, dict[int, Told], None]
@@ -51,7 +51,7 @@ Named: TypeAlias = Generator[Asked, dict[int, Told], int]  # returns a seat
 
 
 def settings(seats: int, rng: random.Random) -> dict[str, object]:
-    """Some settings of a match."""
+    """Draw the settings of a match."""
     chosen: dict[str, object] = {
         "target": rng.choice([500, 1000, 1500, 2500]),
         "hand_limit": rng.choice(["off", "7"]),
@@ -77,9 +77,9 @@ class Telling(Table):
         super().__init__(game)
         self.fancy = rng.choice(list(FANCIES))
 
-    # -- the story
+    # -- the match
     def play(self) -> Play:
-        """ST-2.3, ST-0.5, ST-3.2; ST-5.3 if nobody wins before."""
+        """ST-2.3, ST-0.5, ST-3.2. Play turns until a player wins, or the end by ST-5.3."""
         for turn in range(self.settings.max_rounds * self.seats):
             self.turn, seat = turn + 1, (self.first + turn) % self.seats
             if self.skipped[seat]:
@@ -94,7 +94,7 @@ class Telling(Table):
             self.won[seat] = (self.score(seat), len(self.buried[seat])) == best
 
     def take_a_turn(self, seat: int) -> Part:
-        """ST-3.1."""
+        """ST-3.1. Play a turn of up to two actions."""
         self.actions_left = 2
         while self.actions_left and not any(self.won):
             answers = yield "take_an_action", {seat: self.actions(seat)}
@@ -119,7 +119,7 @@ class Telling(Table):
             self.check_for_a_winner(seat)
 
     def actions(self, seat: int) -> list[Told]:
-        """ST-3.1: what can be drawn, buried (ST-3.5), played, and wagered (ST-3.23)."""
+        """ST-3.1. List what a seat can draw, bury (ST-3.5), play, and wager (ST-3.23)."""
         others = self.others(seat)
         options: list[Told] = [("draw", pile) for pile in self.treasure_to_draw()]
         if self.piles[P] or self.piracy_discards:
@@ -133,7 +133,7 @@ class Telling(Table):
         return [*options, END_TURN]
 
     def ways_to_play(self, card: int, seat: int) -> list[Told]:
-        """ST-3.9."""
+        """ST-3.9. List the ways to play a piracy card."""
         targets = self.others(seat)
         if card in (YO_HO_HO, KRAKEN, BOMBS_AWAY) or (card == PLUNDER and self.treasure_to_draw()):
             return [("play", card)]
@@ -146,7 +146,7 @@ class Telling(Table):
         return [("play_on", card, other) for other in targets]
 
     def discard_to_the_limit(self, active: int) -> Part:
-        """ST-6.1."""
+        """ST-6.1. Let all seats discard down to seven cards."""
         for seat in (active, *self.others(active)):
             while self.size(seat) > 7:
                 answers = yield "discard_to_the_limit", {seat: [("discard", *one) for one in self.any_card(seat)]}
@@ -155,18 +155,18 @@ class Telling(Table):
                 (self.piracy_discards if since is None else self.treasure_discards).append(card)
 
     def any_card(self, seat: int) -> list[tuple[int, int | None]]:
-        """ST-0.2: a seat's hand, equal cards once; piracy without a `since`."""
+        """ST-0.2. List a seat's hand without duplicates; piracy cards have no `since`."""
         return [*set(self.treasure[seat]), *((card, None) for card in set(self.piracy[seat]))]
 
     def part_with(self, seat: int, card: int, since: int | None) -> None:
-        """A card of `any_card` leaves the hand."""
+        """Remove a card of `any_card` from the hand."""
         if since is None:
             self.piracy[seat].remove(card)
         else:
             self.treasure[seat].remove((card, since))
 
     def check_for_a_winner(self, active: int) -> None:
-        """ST-5.2, ST-4.1."""
+        """ST-5.2, ST-4.1. Check whether a player has won."""
         able = [
             seat
             for seat in (active, *self.others(active))
@@ -179,7 +179,7 @@ class Telling(Table):
 
     # -- piracy
     def play_piracy(self, seat: int, card: int, target: int | None = None) -> Part:
-        """ST-3.9; once it stands, ST-3.11: all instances are redirected, then carried out in their order."""
+        """ST-3.9, ST-3.11. Play a card; if it stands, redirect all instances, then execute them in order."""
         self.show(seat, card)
         if not (yield from self.stands(seat)):
             return
@@ -195,12 +195,12 @@ class Telling(Table):
                 yield from self.befall(seat, card, last_target)
 
     def show(self, seat: int, card: int) -> None:
-        """A piracy card is played; it lies there until the action is over."""
+        """Put a piracy card into play, until the action is over."""
         self.piracy[seat].remove(card)
         self.in_play.append(card)
 
     def stands(self, shower: int) -> Verdict:
-        """ST-3.10, ST-0.3: whether what somebody has shown is not stopped by a Yarr! that stands itself."""
+        """ST-3.10, ST-0.3. Return whether a shown card is not stopped by a Yarr! that stands itself."""
         others = self.others(shower)
         options: dict[int, list[Told]] = {
             seat: [PASS, ("nullify", YARR)] if YARR in self.piracy[seat] else [PASS] for seat in others
@@ -213,7 +213,7 @@ class Telling(Table):
         return not (yield from self.stands(willing[0]))
 
     def last_target(self, target: int) -> Named:
-        """ST-3.11, ST-3.12, ST-3.13: on whom one instance falls in the end."""
+        """ST-3.11, ST-3.12, ST-3.13. Return the final target of one instance."""
         while True:
             options: list[Told] = [PASS]
             if CODE in self.piracy[target]:
@@ -226,7 +226,7 @@ class Telling(Table):
                 target = answers[target][2]
 
     def befall(self, active: int, card: int, target: int) -> Part:
-        """ST-3.12, ST-0.4: the effect on its target; the gain is the active player's."""
+        """ST-3.12, ST-0.4. Apply the effect on a target; the active player gets the gain."""
         if card == BOMBS_AWAY:
             yield from self.drop_bombs(target)
         if target != active:
@@ -235,7 +235,7 @@ class Telling(Table):
             self.skipped[target] = True
 
     def rob(self, active: int, card: int, target: int) -> Part:
-        """ST-3.15 to ST-3.19: what the active player gets of another."""
+        """ST-3.15 to ST-3.19. Give the active player the gain from another player."""
         if card == SPYGLASS:
             self.swap_hands(active, target)
         elif card == YO_HO_HO:  # ST-3.18
@@ -250,7 +250,7 @@ class Telling(Table):
             yield from self.steal(active, card, target)
 
     def plunder(self, seat: int) -> Part:
-        """ST-3.14."""
+        """ST-3.14. Draw from two piles of choice."""
         for _ in range(2):
             if piles := self.treasure_to_draw():
                 answers = yield "choose_a_pile", {seat: [("draw", pile) for pile in piles]}
@@ -258,7 +258,10 @@ class Telling(Table):
                 self.draw(seat, pile)
 
     def release_the_kraken(self, seat: int) -> None:
-        """ST-3.20.  The sheet does not say how cards lie before a shuffle: so they do in the engine."""
+        """ST-3.20. Shuffle all treasure hands into the piles.
+
+        The sheet has no order of cards before a shuffle, so this is the engine's order.
+        """
         hands = [self.treasure[one] for one in (seat, *self.others(seat))]
         returned = [card for hand in hands for card, _ in sorted(hand)]
         for hand in hands:
@@ -266,7 +269,7 @@ class Telling(Table):
         self.cut(self.piles[T1] + returned + self.piles[T2])
 
     def drop_bombs(self, target: int) -> Part:
-        """ST-3.21."""
+        """ST-3.21. Let the target discard two piracy cards, or all."""
         hand = self.piracy[target]
         if len(hand) <= 2:
             self.piracy_discards += hand
@@ -279,7 +282,7 @@ class Telling(Table):
             self.piracy_discards.append(card)
 
     def swap_hands(self, active: int, target: int) -> None:
-        """ST-3.15."""
+        """ST-3.15. Swap the hands of two players."""
         self.piracy[active], self.piracy[target] = self.piracy[target], self.piracy[active]
         from_target, from_active = self.treasure[target], self.treasure[active]
         self.treasure[active], self.treasure[target] = [], []
@@ -287,7 +290,7 @@ class Telling(Table):
         self.gain(target, *(card for card, _ in from_active))
 
     def steal(self, thief: int, card: int, victim: int) -> Part:
-        """ST-3.16, ST-3.19, ST-3.22."""
+        """ST-3.16, ST-3.19, ST-3.22. Steal a card from a hand."""
         treasures = len(self.treasure[victim])
         if self.settings.true_random_theft:
             kind = "take_treasure" if self.chance.below(self.size(victim)) < treasures else "take_piracy"
@@ -314,7 +317,7 @@ class Telling(Table):
 
     # -- the wager
     def wager(self, active: int, opponent: int) -> Part:
-        """ST-3.23 to ST-3.27."""
+        """ST-3.23 to ST-3.27. Play a wager."""
         while True:
             options: list[Told] = [("stake", *copy) for copy in set(self.treasure[active])]
             if self.stakes[active]:
@@ -331,7 +334,7 @@ class Telling(Table):
             self.stake(opponent, *answers[opponent][1:])
         loser = yield from self.parley(active, opponent)
         winner = opponent if loser == active else active
-        self.treasure[winner] += self.stakes[winner]  # ST-3.6: they are as old as they were
+        self.treasure[winner] += self.stakes[winner]  # ST-3.6: they keep their `since`
         self.gain(winner, *(card for card, _ in self.stakes[loser]))
         self.stakes[winner], self.stakes[loser] = [], []
 
@@ -340,18 +343,18 @@ class Telling(Table):
         self.stakes[seat].append((card, since))
 
     def sums(self, copies: Iterable[Copy]) -> set[int]:
-        """What one or more of these may be worth together, every way tried."""
+        """Return all possible sums of one or more of these cards."""
         sums: set[int] = set()
         for card, _ in copies:
             sums |= {self.value[card], *(other + self.value[card] for other in sums)}
         return sums
 
     def least_match(self, active: int, opponent: int) -> int:
-        """ST-3.24: the stake, or the greatest sum if none reaches it."""
+        """ST-3.24. Return the value of the stake, or the greatest possible sum if that is less."""
         return min(self.worth(self.stakes[active]), max(self.sums(self.treasure[opponent])))
 
     def matches(self, seat: int) -> list[Told]:
-        """ST-3.24: what leaves a legal set within reach."""
+        """ST-3.24. List the cards after which a legal set is still possible."""
         laid = self.worth(self.stakes[seat])
         options: list[Told] = [DONE] if self.stakes[seat] and laid >= self.least else []
         for copy in set(self.treasure[seat]):
@@ -362,7 +365,7 @@ class Telling(Table):
         return options
 
     def parley(self, active: int, opponent: int) -> Named:
-        """ST-3.25: who loses, by Parley or else by chance."""
+        """ST-3.25. Return the loser, by Parley or else by chance."""
         rivals = {active: opponent, opponent: active}
         while True:
             options: dict[int, list[Told]] = {seat: [PASS] for seat in rivals}
@@ -378,7 +381,7 @@ class Telling(Table):
                 return willing[0]
 
     def decide(self, active: int, opponent: int) -> Named:
-        """ST-3.26: who loses; so many throws or shows that the last tie allowed is followed by one more."""
+        """ST-3.26. Return the loser; the last allowed tie is followed by one more throw or show."""
         if self.settings.wager_method == "die":
             for _ in range(21):
                 mine, other = self.chance.below(6), self.chance.below(6)
@@ -393,7 +396,7 @@ class Telling(Table):
                     return opponent if BEATS[sign] == other_sign else active
         return opponent if self.chance.below(2) == 0 else active
 
-    # -- beside the engine
+    # -- the comparison with the engine
     def told(self, seat: int, option: Option) -> Told:
         verb = VERBS[option.verb]
         if verb == "draw":
@@ -421,7 +424,7 @@ class Telling(Table):
                 assert safe == self.cheapest_match(seat)
 
     def check_the_table(self) -> None:
-        """Where all cards lie, and what is counted."""
+        """Check the position of all cards, and all counters."""
         game = self.game
         assert [sorted(hand) for hand in self.treasure] == [held(zone) for zone in game.treasure_hand]
         assert [sorted(hand) for hand in self.piracy] == [zone.cards for zone in game.piracy_hand]
@@ -434,13 +437,11 @@ class Telling(Table):
         zones = [game.treasure_discards, game.piracy_discards, game.in_play]
         for heap, zone in zip(heaps, zones, strict=True):
             assert sorted(heap) == sorted(zone.cards)
-            heap[:] = (
-                zone.cards
-            )  # the sheet does not say how they lie; it matters when they are shuffled, and only then
+            heap[:] = zone.cards  # the sheet has no order for them, which matters only for a shuffle
         assert (self.skipped, self.turn) == ([bool(skip) for skip in game.skip_next], game.turn)
 
     def safe(self, question: str, seat: int, options: Sequence[Option]) -> Told:
-        """ST-0.6, but for a match."""
+        """ST-0.6. Return the safe option of any decision except a match of the stake."""
         if question == "take_an_action":
             return END_TURN
         if question in ("any_yarr", "any_parley", "divert_or_suffer"):
@@ -455,7 +456,7 @@ class Telling(Table):
         return min(offered)
 
     def cheapest_match(self, seat: int) -> Told:
-        """ST-0.6: the next card of what fills up a match to the lowest legal sum, every way tried."""
+        """ST-0.6. Return the next card towards the match with the lowest legal sum, trying every way."""
         laid, hand = self.stakes[seat], sorted(self.treasure[seat])
         ways = [way for cards in range(len(hand) + 1) for way in combinations(hand, cards) if way or laid]
         legal = [(total, len(way), way) for way in ways if (total := self.worth(laid) + self.worth(way)) >= self.least]
@@ -463,7 +464,7 @@ class Telling(Table):
         return ("lay", *best[0]) if best else DONE
 
     def check_end(self) -> None:
-        """ST-5.3: places below the first go by score."""
+        """ST-5.3. Check the end: places below the first are by score."""
         game = self.game
         self.check_the_table()
         scores = [self.score(seat) for seat in range(self.seats)]
@@ -472,7 +473,7 @@ class Telling(Table):
         assert game.places() == [1 + sum(other > rank for other in ranks) for rank in ranks]
 
     def liked(self, question: str, options: Sequence[Option], rng: random.Random) -> Sequence[Option]:
-        """Mostly what players of this match fancy; who can answer a card does so more often than not."""
+        """Prefer the actions favoured in this match, and answers to cards."""
         if question in ("any_yarr", "divert_or_suffer", "any_parley") and rng.random() < 0.6:
             return options[1:] or options
         if question in ("stake_treasure", "match_the_stake") and rng.random() < 0.5:

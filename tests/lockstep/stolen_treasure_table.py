@@ -1,4 +1,4 @@
-"""Stolen Treasure, told a second time: the box, where its cards lie, and how they move."""
+"""The second implementation of Stolen Treasure: the box, the position of its cards, and their moves."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ Copy: TypeAlias = tuple[int, int]  # a treasure card in a hand, and its `since`
 
 
 def held(zone: Zone) -> list[Copy]:
-    """The treasure of a zone, each card with its `since`."""
+    """Return the treasure of a zone, each card with its `since`."""
     assert zone.columns is not None
     return list(zip(zone.cards, zone.columns[0], strict=True))
 
 
 class Table:
-    """All cards of a match, and whose they are."""
+    """All cards of a match, and their owners."""
 
     def __init__(self, game: StolenTreasure) -> None:
         self.game, self.seats, self.settings = game, game.n, game.settings
@@ -70,7 +70,7 @@ class Table:
         self.deal()
 
     def deal(self) -> None:
-        """ST-2.1, ST-2.2, ST-2.3, as the engine has done them; the box is counted."""
+        """ST-2.1, ST-2.2, ST-2.3. Copy the engine's deal, and count the box."""
         game = self.game
         self.chance = game.chance.fork()
         piles = game.treasure_pile_1, game.treasure_pile_2, game.piracy_pile
@@ -94,37 +94,37 @@ class Table:
         assert sorted(sum(self.piracy, self.piles[P])) == sorted(box)
 
     def others(self, seat: int) -> list[int]:
-        """ST-0.1: clockwise from the left of a seat."""
+        """ST-0.1. List the other seats, clockwise from the left of a seat."""
         return [(seat + turn) % self.seats for turn in range(1, self.seats)]
 
     def worth(self, copies: Iterable[Copy]) -> int:
         return sum(self.value[card] for card, _ in copies)
 
     def score(self, seat: int) -> int:
-        """ST-5.1, ST-3.8."""
+        """ST-5.1, ST-3.8. Compute the score of a seat."""
         bad = sum(min(0, self.value[card]) for card, _ in self.treasure[seat])
         return bad + sum(self.value[card] for card in self.buried[seat])
 
     def size(self, seat: int) -> int:
-        """How many cards a seat holds."""
+        """Return the number of cards in a seat's hand."""
         return len(self.treasure[seat]) + len(self.piracy[seat])
 
     def gain(self, seat: int, *cards: int) -> None:
-        """ST-3.6: treasure that comes to another player is new there."""
+        """ST-3.6. Add treasure to a hand; it is new there."""
         self.treasure[seat] += [(card, self.turn) for card in cards]
 
     def treasure_to_draw(self) -> list[str]:
-        """ST-3.4: what can be drawn from; the first discard would go to T1."""
+        """ST-3.4. List the piles to draw from; the first discard would go to T1."""
         return [pile for pile in (T1, T2) if self.piles[pile]] or [T1, T2][: len(self.treasure_discards)]
 
     def cut(self, cards: list[int]) -> None:
-        """ST-2.1, ST-3.4, ST-3.20: shuffled and cut; the odd card goes to T1.  The engine deals T2 off the top."""
+        """ST-2.1, ST-3.4, ST-3.20. Shuffle and cut; the odd card goes to T1.  The engine deals T2 off the top."""
         self.chance.shuffle(cards)
         half = len(cards) // 2
         self.piles[T1], self.piles[T2] = cards[: len(cards) - half], cards[::-1][:half]
 
     def draw(self, seat: int, pile: str) -> None:
-        """ST-3.3, ST-3.4."""
+        """ST-3.3, ST-3.4. Draw a card from a pile."""
         if pile == P and not self.piles[P]:
             self.piles[P], self.piracy_discards = self.piracy_discards, []
             self.chance.shuffle(self.piles[P])
@@ -138,7 +138,7 @@ class Table:
             self.gain(seat, card)
 
     def random_treasure(self, seat: int) -> int:
-        """A random card out of a hand."""
+        """Remove a random treasure from a hand, and return it."""
         self.treasure[seat].sort()
         card, _ = self.treasure[seat].pop(self.chance.below(len(self.treasure[seat])))
         return card

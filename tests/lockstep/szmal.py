@@ -1,6 +1,6 @@
-"""Szmal, told a second time: who is asked what, and when.
+"""The second implementation of Szmal: its decisions.
 
-What is printed on its cards is in `szmal_cards`, what they do without a question in `szmal_table`.
+`szmal_cards` has the printed facts of the cards, and `szmal_table` their effects without decisions.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ EACH_TURN = (6, 10, 16, 19, 46, 49, 69)  # SZ-3.4
 DELAYED_LOSSES = {5: "Holding", 40: "Thug", 73: "Thug", 79: "Holding"}  # SZ-3.5.1
 LOSSES_OF_OPPONENTS_ONLY = (40, 79)
 
-# What is much in use so that rare things come to pass: effects for later, and cards that play or undo others.
+# Cards to play often, so that rare situations occur: delayed effects, and cards that play or undo others.
 FAVOURITES = {1, 36, 41, 45, 53, 54, 55, 62, 63, 64, 67, 68, 72, 78, 80}
 
 Part = Generator[Asked, dict[int, Told], Any]
 
 
 def settings(seats: int, rng: random.Random) -> dict[str, object]:
-    """Szmal has none."""
+    """Return no settings: Szmal has none."""
     return {}
 
 
 def rows(zone: Zone) -> dict[int, tuple[int, ...]]:
-    """What lies on each card of a zone of the engine."""
+    """Return the column values of each card in a zone of the engine."""
     return dict(zip(zone.cards, zip(*(zone.columns or ()), strict=True), strict=True))
 
 
@@ -49,9 +49,9 @@ class Telling(Table):
         self.favourites = FAVOURITES | set(rng.sample(list(CARDS), 20))
         self.picks_favourites = rng.random() < 0.7
 
-    # -- the story
+    # -- the match
     def play(self) -> Play:
-        """SZ-3.0."""
+        """SZ-3.0. Play all rounds."""
         for number in range(1, ROUNDS + 1):
             self.round = number
             yield from self.pick()
@@ -67,7 +67,7 @@ class Telling(Table):
         self.end_of_the_game()
 
     def pick(self) -> Part:
-        """SZ-3.1; to the left is to the next seat (SZ-2.4)."""
+        """SZ-3.1. Pick cards, and pass the piles to the left, the next seat (SZ-2.4)."""
         answers = yield (
             "pick_a_card",
             {seat: [("pick", (card,), 0) for card in pile] for seat, pile in enumerate(self.draft_pile)},
@@ -78,7 +78,7 @@ class Telling(Table):
         self.draft_pile = [self.draft_pile[seat - 1] for seat in range(self.seats)]
 
     def choose_and_resolve(self) -> Part:
-        """SZ-3.2 and SZ-3.3."""
+        """SZ-3.2, SZ-3.3. Choose cards, and resolve them."""
         answers = yield (
             "choose_a_card",
             {seat: [("choose", (card,), 0) for card in hand] for seat, hand in enumerate(self.hand)},
@@ -89,7 +89,7 @@ class Telling(Table):
             yield from self.resolve(seat, card)
 
     def extra_plays(self) -> Part:
-        """SZ-3.3.8 and SZ-7.7."""
+        """SZ-3.3.8, SZ-7.7. Play the extra cards of a turn."""
         for seat in range(self.seats):
             while self.this_turn[seat]["extra_plays"]:
                 self.this_turn[seat]["extra_plays"] -= 1
@@ -97,7 +97,7 @@ class Telling(Table):
                     yield from self.play_from_hand(seat, "play_an_extra_card", [])
 
     def play_from_hand(self, seat: int, question: str, instead: list[Told]) -> Part:
-        """A card more, resolved at once."""
+        """Play another card, and resolve it at once."""
         answers = yield question, {seat: [*instead, *(("play", (card,), 0) for card in self.hand[seat])]}
         if answers[seat] != PASS:
             (card,) = answers[seat][1]
@@ -105,14 +105,14 @@ class Telling(Table):
             yield from self.resolve(seat, card)
 
     def delayed_losses(self) -> Part:
-        """SZ-3.5.1."""
+        """SZ-3.5.1. Apply the delayed losses of a turn."""
         for number, sort in DELAYED_LOSSES.items():
             for owner in range(self.seats):
                 for _ in range(self.this_turn[owner][f"losses_{number}"]):
                     yield from self.lose_a_card(sort, owner if number in LOSSES_OF_OPPONENTS_ONLY else None)
 
     def lose_a_card(self, sort: str, spared: int | None) -> Part:
-        """SZ-3.5.1: all who have one choose at once, and then all cards go."""
+        """SZ-3.5.1. Let all owners of such cards choose at once, then remove the cards."""
         cards = [list(self.thugs[seat] if sort == "Thug" else self.holdings[seat]) for seat in range(self.seats)]
         exposed = [seat for seat in range(self.seats) if cards[seat] and seat != spared]
         if exposed:
@@ -123,7 +123,7 @@ class Telling(Table):
 
     # -- one card
     def resolve(self, seat: int, number: int) -> Part:
-        """SZ-3.3.1 and SZ-3.3.2, unless they are ignored (SZ-7.1, SZ-7.2)."""
+        """SZ-3.3.1, SZ-3.3.2. Resolve a card, unless its Cost or Need is ignored (SZ-7.1, SZ-7.2)."""
         card = CARDS[number]
         paid: int | None = 0
         if card.has_cost and not self.this_turn[seat]["free_costs"]:
@@ -136,7 +136,7 @@ class Telling(Table):
             yield from self.play_card(seat, number, paid)
 
     def pay(self, seat: int, card: Card) -> Generator[Asked, dict[int, Told], int | None]:
-        """SZ-3.3.1: how many markers lay on what was given up; None where the Cost is not paid."""
+        """SZ-3.3.1. Pay the Cost; return the markers on the card given up, None if the Cost is not paid."""
         if card.price and self.price(seat, card) == 0:
             return 0
         ways = self.ways_to_pay(seat, card)
@@ -157,7 +157,7 @@ class Telling(Table):
         return markers
 
     def play_card(self, seat: int, number: int, paid: int) -> Part:
-        """SZ-3.3.3 to SZ-3.3.7."""
+        """SZ-3.3.3 to SZ-3.3.7. Play a card."""
         self.plays += 1
         assert self.plays < 2_000  # SZ-7.26
         self.enter(seat, number)
@@ -167,7 +167,7 @@ class Telling(Table):
             self.triggers_after_an_action(seat, number)
 
     def text(self, seat: int, card: int, number: int, paid: int) -> Part:
-        """SZ-3.3.5: `card` carries out the text of `number`, whose parts stand in this order on all cards."""
+        """SZ-3.3.5. Execute the text of `number` for `card`; all cards have their parts in this order."""
         self.gain(seat, self.gained(seat, number, paid))
         self.strike_opponents(seat, number)
         self.lay_markers(seat, number)
@@ -186,14 +186,14 @@ class Telling(Table):
             yield from self.play_from_hand(seat, "play_another_card", [PASS])
 
     def put_markers(self, seat: int, markers: int) -> Part:
-        """On a Holding of his choice; SZ-7.21."""
+        """SZ-7.21. Put markers on a Holding of the player's choice."""
         if markers and self.holdings[seat]:
             answers = yield "put_markers", {seat: [("put_markers", (card,), markers) for card in self.holdings[seat]]}
             (card,) = answers[seat][1]
             self.holdings[seat][card] += markers
 
     def find_a_thug(self, seat: int) -> Part:
-        """SZ-7.3."""
+        """SZ-7.3. Reveal cards until a Thug, and play it."""
         while self.deck:
             card = self.deck.pop()
             if CARDS[card].sort == "Thug":
@@ -202,7 +202,7 @@ class Telling(Table):
             self.discarded.append(card)
 
     def copy_a_thug(self, seat: int) -> Part:
-        """SZ-7.4."""
+        """SZ-7.4. Copy another Thug of the player."""
         others = [card for card in self.thugs[seat] if card != 54]
         if others:
             answers = yield "copy_a_thug", {seat: [("copy", (card,), 0) for card in others]}
@@ -211,13 +211,13 @@ class Telling(Table):
             yield from self.text(seat, 54, copied, 0)
 
     def redo_thugs(self, seat: int) -> Part:
-        """SZ-7.6; a blank 54 stays blank (SZ-7.4)."""
+        """SZ-7.6. Execute earlier Thugs again; a blank 54 stays blank (SZ-7.4)."""
         earlier = [(card, thug) for card, thug in self.thugs[seat].items() if thug.since_round < self.round]
         for card, thug in sorted(earlier, key=lambda one: one[1].nth_play):
             if thug.counts_as != 54:
                 yield from self.text(seat, card, thug.counts_as, 0)
 
-    # -- beside the engine
+    # -- the comparison with the engine
     def told(self, seat: int, option: Option) -> Told:
         return VERBS[option.verb], option.cards, option.number
 
@@ -238,7 +238,7 @@ class Telling(Table):
                 assert self.next_turn[seat][name] == getattr(game, f"next_{name}")[seat], name
 
     def check_end(self) -> None:
-        """SZ-6.2."""
+        """SZ-6.2. Check scores and places."""
         self.check("")
         scores = [self.cash[seat] + 10_000 * sum(self.holdings[seat].values()) for seat in range(self.seats)]
         assert self.game.scores() == scores
@@ -250,11 +250,11 @@ class Telling(Table):
         if question == "choose_a_card" and rng.random() < 0.8:
             return [one for one in options if self.can_be_played(one.cards[0])] or options
         if question in ("pay_the_cost", "play_another_card") and rng.random() < 0.85:
-            return options[1:]  # mostly what may be declined is not
+            return options[1:]  # mostly accept what may be declined
         return options
 
     def can_be_played(self, number: int) -> bool:
-        """Whether the Cost or the Need of a card in a hand could be met now."""
+        """Return whether the Cost or the Need of a card in a hand can be met now."""
         seat = next(seat for seat in range(self.seats) if number in self.hand[seat])
         card = CARDS[number]
         return bool(self.ways_to_pay(seat, card)) if card.has_cost else self.has_needs(seat, card)

@@ -1,4 +1,4 @@
-"""What is printed on the cards of Szmal, read from section 8 of its sheet; what their texts do is told in `szmal`."""
+"""The printed facts of Szmal's cards, read from section 8 of its sheet; `szmal` has the effects of their texts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["CARDS", "DISCARD_A_CARD", "GIVE_UP_A_HOLDING", "GIVE_UP_A_THUG", "TA
 
 SHEET = Path(__file__).resolve().parents[2] / "docs" / "rules" / "szmal.md"
 
-# SZ-1.1 and SZ-1.2: how many cards of each type there are, which symbols they show, and how many of each there are.
+# SZ-1.1 and SZ-1.2: the numbers of cards of each type, and of each symbol.
 CARDS_OF_TYPE = {"Action": 30, "Thug": 25, "Holding": 25}
 SYMBOLS_OF_TYPE = {"Action": set[str](), "Thug": {"gun", "car", "key"}, "Holding": {"bottle", "heart", "wrench"}}
 SYMBOLS_IN_ALL = {"gun": 10, "car": 10, "key": 10, "bottle": 8, "heart": 8, "wrench": 8}
 
-# The words of a Cost that is no cash, and of the two Needs that are no list of things.
+# The words of Costs other than cash, and of the two Needs that are no list of things.
 GIVE_UP_A_THUG = "give up a Thug"
 GIVE_UP_A_HOLDING = "give up a Holding"
 DISCARD_A_CARD = "discard another card from your hand"
@@ -38,12 +38,12 @@ DOLLARS = re.compile(r"\d{1,3},000")
 
 @dataclass(frozen=True)
 class Card:
-    """A card, as far as its type, its symbols, its Cost and its Need go."""
+    """A card with its type, symbols, Cost and Need."""
 
     number: int
     sort: str
     symbols: Counter[str]
-    price: int  # the Cost in cash, or one way to pay it; 0 if there is none
+    price: int  # the Cost in cash, if that is a way to pay it, else 0
     costs: frozenset[str]  # other ways to pay the Cost
     needs: Counter[str]  # symbols, Thugs and Holdings
     needs_cash: int
@@ -56,14 +56,14 @@ class Card:
 
 
 def dollars(phrase: str) -> int:
-    """`10,000`."""
+    """Parse an amount of cash such as `10,000`."""
     if not DOLLARS.fullmatch(phrase):
         raise ValueError(f"{phrase!r} is no amount of cash")
     return int(phrase.replace(",", ""))
 
 
 def things(phrase: str) -> Counter[str]:
-    """How many of each: `gun, key`, `two cars`, `one Thug`."""
+    """Count the things in a list such as `gun, key`, `two cars` or `one Thug`."""
     counted = Counter[str]()
     for part in phrase.split(", "):
         match = THINGS.fullmatch(part)
@@ -74,7 +74,7 @@ def things(phrase: str) -> Counter[str]:
 
 
 def card_of(line: str) -> Card:
-    """One line of the section.  Raises ValueError for words that are not known."""
+    """Parse a line of the section.  Raises ValueError for unknown words."""
     match = CARD.fullmatch(line)
     if match is None or re.search(r"\b(Cost|Need): ", match["text"]):
         raise ValueError(f"{line!r} is no card")
@@ -97,7 +97,7 @@ def card_of(line: str) -> Card:
 
 
 def cards_of(sheet: str) -> dict[int, Card]:
-    """The cards by number.  Raises ValueError unless they are those of SZ-1.1 and SZ-1.2."""
+    """Read the cards by number.  Raises ValueError unless they match SZ-1.1 and SZ-1.2."""
     section = sheet.split("\n## 8. The cards\n")[1].split("\n## ", maxsplit=1)[0]
     lines = re.sub(r"\n +", " ", section).splitlines()
     cards = [card_of(line) for line in lines if line.startswith("- ")]

@@ -1,4 +1,4 @@
-"""The table of Szmal in its second telling: what cards do to it where nobody is asked."""
+"""The table of the second implementation of Szmal: the effects of cards without decisions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["FOR_NEXT_TURN", "FOR_THIS_TURN", "ROUNDS", "Table"]
 
 ROUNDS = 12  # SZ-3.0
 
-# What texts give their player, where it is always the same: the amount, and the cards.
+# Constant gains by card texts: the amount, and the cards.
 SAME_GAINS = {
     10_000: (2, 3, 22, 80),
     15_000: (36,),
@@ -34,7 +34,7 @@ GAINS = {card: amount for amount, cards in SAME_GAINS.items() for card in cards}
 
 # SZ-4.5: effects for the rest of the turn, by the card that makes them.
 FOR_THIS_TURN = {1: "watching", 2: "informs", 3: "shakedowns"}
-# SZ-4.3: effects for the whole of the next turn; 72 is told with its Thug.
+# SZ-4.3: effects for the whole next turn; that of 72 is stored with its Thug.
 FOR_NEXT_TURN = {
     5: "losses_5",
     40: "losses_40",
@@ -51,7 +51,7 @@ FOR_NEXT_TURN = {
 
 
 def sole_leader(values: Sequence[int]) -> int | None:
-    """SZ-7.15: a shared lead is none."""
+    """SZ-7.15. Return the index of the sole leader, None if the lead is shared."""
     best = max(values)
     return values.index(best) if values.count(best) == 1 else None
 
@@ -60,10 +60,10 @@ def sole_leader(values: Sequence[int]) -> int | None:
 class Thug:
     """A Thug in a Territory."""
 
-    counts_as: int  # itself, or what 54 copies
+    counts_as: int  # itself, or the card that 54 copies
     since_round: int
     nth_play: int
-    armed: int = 0  # how often it also shows what 72 gives it
+    armed: int = 0  # how often it also shows the symbols that 72 gives it
     armed_next: int = 0
 
     def row(self) -> tuple[int, ...]:
@@ -71,10 +71,10 @@ class Thug:
 
 
 class Table:
-    """What lies on the table, and what is done to it without asking anybody."""
+    """The table, and its changes without decisions."""
 
     def __init__(self, game: Szmal) -> None:
-        """SZ-2.1 to SZ-2.3, as the engine has dealt."""
+        """SZ-2.1 to SZ-2.3. Copy the engine's deal."""
         self.game, self.seats = game, game.n
         self.deck = game.deck.cards[:]
         self.draft_pile = [zone.cards[:] for zone in game.draft]
@@ -83,7 +83,7 @@ class Table:
         self.hand = [list[int]() for _ in range(game.n)]
         self.thugs = [dict[int, Thug]() for _ in range(game.n)]
         self.holdings = [dict[int, int]() for _ in range(game.n)]  # the markers on each
-        self.kept = [dict[int, int]() for _ in range(game.n)]  # Actions, and the round after which each is discarded
+        self.kept = [dict[int, int]() for _ in range(game.n)]  # Actions, with the round after which each is discarded
         self.discarded: list[int] = []
         self.cash = [0] * game.n
         self.this_turn = [Counter[str]() for _ in range(game.n)]
@@ -95,7 +95,7 @@ class Table:
 
     # -- cash
     def gain(self, seat: int, amount: int) -> None:
-        """SZ-5.4: doubled first, then added, then copied by who watches his left neighbour (SZ-7.19)."""
+        """SZ-5.4. Double a gain, then add it; seats that watch this neighbour copy it (SZ-7.19)."""
         if amount == 0:
             return
         amount *= 2 ** self.this_turn[seat]["doublings"]
@@ -105,12 +105,12 @@ class Table:
             self.gain(watcher, amount)
 
     def lose(self, seat: int, amount: int) -> None:
-        """SZ-5.2 and SZ-5.3."""
+        """SZ-5.2, SZ-5.3. Lose cash."""
         self.cash[seat] = max(0, self.cash[seat] - amount)
 
     # -- Territories
     def shown(self, seat: int, symbol: str) -> int:
-        """SZ-1.2: how often a Territory shows a symbol, with what 72 shows for a turn."""
+        """SZ-1.2. Count a symbol in a Territory, including those that 72 adds for a turn."""
         count = sum(CARDS[card].symbols[symbol] for card in self.holdings[seat])
         for thug in self.thugs[seat].values():
             count += CARDS[thug.counts_as].symbols[symbol]
@@ -119,16 +119,16 @@ class Table:
         return count
 
     def in_play(self, seat: int, number: int) -> list[int]:
-        """The cards of a Territory with the lasting text of `number`: itself, and its copy by 54 (SZ-7.4)."""
+        """List the cards of a Territory with the lasting text of `number`: itself, and its copy by 54 (SZ-7.4)."""
         copies = [card for card, thug in self.thugs[seat].items() if thug.counts_as == number]
         return copies + [number] * (number in self.holdings[seat])
 
     def most_markers(self, seats: Iterable[int]) -> int:
-        """The markers on that Holding of these seats which has most."""
+        """Return the largest number of markers on a Holding of these seats."""
         return max((markers for seat in seats for markers in self.holdings[seat].values()), default=0)
 
     def leave(self, seat: int, card: int) -> int:
-        """SZ-3.3.1: a card is lost, and 45 and 62 react; the markers that lay on it."""
+        """SZ-3.3.1. Remove a card, with the reactions of 45 and 62; return the markers that were on it."""
         markers, was = 0, card
         if card in self.thugs[seat]:
             was = self.thugs[seat].pop(card).counts_as
@@ -141,7 +141,7 @@ class Table:
         return markers
 
     def enter(self, seat: int, number: int) -> None:
-        """SZ-3.3.3: 12 gets its markers at the end (SZ-7.14)."""
+        """SZ-3.3.3. Put a card into the Territory; 12 gets its markers at the end (SZ-7.14)."""
         card = CARDS[number]
         if card.sort == "Thug":
             self.thugs[seat][number] = Thug(number, self.round, self.plays)
@@ -149,16 +149,16 @@ class Table:
             normal = sum(1 + self.shown(seat, symbol) for symbol in card.symbols.elements())
             self.holdings[seat][number] = 0 if number == 12 else normal
 
-    # -- what a card takes to be played
+    # -- Costs and Needs
     def price(self, seat: int, card: Card) -> int:
-        """SZ-3.3.1: a Cost in cash, less what 52 and 66 save."""
+        """SZ-3.3.1. Return the Cost in cash, minus the savings by 52 and 66."""
         saved = 5_000 * len(self.in_play(seat, 66))
         if card.sort == "Holding":
             saved += 5_000 * len(self.in_play(seat, 52))
         return max(0, card.price - saved)
 
     def ways_to_pay(self, seat: int, card: Card) -> list[Told]:
-        """SZ-3.3.1: the played card is in no Territory and no hand by now."""
+        """SZ-3.3.1. List the ways to pay the Cost of a played card, which is in no Territory and no hand now."""
         ways: list[Told] = []
         price = self.price(seat, card)
         if card.price and self.cash[seat] >= price:
@@ -174,7 +174,7 @@ class Table:
         return ways
 
     def has_needs(self, seat: int, card: Card) -> bool:
-        """SZ-3.3.2; for 20 strictly the fewest (SZ-7.15)."""
+        """SZ-3.3.2. Return whether the Needs are met; 20 needs strictly the fewest Thugs (SZ-7.15)."""
         thugs = len(self.thugs[seat])
         if card.needs_fewest_thugs and any(len(self.thugs[other]) <= thugs for other in self.opponents(seat)):
             return False
@@ -185,7 +185,7 @@ class Table:
 
     # -- SZ-3.3.4 and SZ-3.3.6
     def triggers_of_the_play(self, seat: int, number: int) -> None:
-        """SZ-3.3.4: what 41, 42 and 43 add, added up; then 44, 52 and 61."""
+        """SZ-3.3.4. Apply 41, 42 and 43, which add up; then 44, 52 and 61."""
         sort = CARDS[number].sort
         neighbours = {(seat + 1) % self.seats, (seat - 1) % self.seats}  # SZ-7.18: one, with two players
         for neighbour in neighbours:
@@ -206,7 +206,7 @@ class Table:
                     self.gain(seat, 15_000)
 
     def triggers_after_an_action(self, seat: int, number: int) -> None:
-        """SZ-3.3.6, then SZ-3.3.7; what 36 has put into the hand returns once (SZ-7.9)."""
+        """SZ-3.3.6, SZ-3.3.7. Apply the triggers after an Action; a card that 36 returned returns once (SZ-7.9)."""
         if 17 in self.holdings[seat]:
             self.holdings[seat][17] += 1
         if self.this_turn[seat]["repeats"] and number not in self.hand[seat]:
@@ -222,9 +222,9 @@ class Table:
         else:
             self.discarded.append(number)
 
-    # -- SZ-3.3.5: texts that ask nothing
+    # -- SZ-3.3.5: texts without decisions
     def gained(self, seat: int, number: int, paid: int) -> int:
-        """What a text gives its player; SZ-7.16, SZ-7.17: he and the card itself count."""
+        """Return a text's gain for its player; the player and the card itself count (SZ-7.16, SZ-7.17)."""
         if number in GAINS:
             return GAINS[number]
         gun, car, key, bottle, heart, wrench = (
@@ -247,7 +247,7 @@ class Table:
         return amounts.get(number, 0)
 
     def strike_opponents(self, seat: int, number: int) -> None:
-        """What a text gives the others or takes from them; SZ-7.20."""
+        """SZ-7.20. Apply a text's gains and losses to the opponents."""
         for other in self.opponents(seat):
             losses = {
                 74: 10_000 if self.shown(seat, "gun") else 0,
@@ -264,7 +264,7 @@ class Table:
                         self.holdings[other][card] = markers - 1
 
     def lay_markers(self, seat: int, number: int) -> None:
-        """The markers of a text whose places it names."""
+        """Lay the markers of a text that names their places."""
         holdings = self.holdings[seat]
         on_itself = {11: 2, 15: self.shown(seat, "car"), 18: 5, 37: len(holdings)}
         if number in on_itself:
@@ -275,7 +275,7 @@ class Table:
                 holdings[card] += 1
 
     def set_up_effects(self, seat: int, card: int, number: int, paid: int) -> None:
-        """SZ-4.5 and SZ-4.3; SZ-7.11: 41 and 43 add up."""
+        """SZ-4.5, SZ-4.3. Set up effects of a text for this and the next turn; 41 and 43 add up (SZ-7.11)."""
         if number in FOR_THIS_TURN:
             self.this_turn[seat][FOR_THIS_TURN[number]] += 1
         if number in FOR_NEXT_TURN:
@@ -285,7 +285,7 @@ class Table:
             self.thugs[seat][card].armed_next += 1
 
     def fill_the_hand(self, seat: int, number: int) -> None:
-        """What a text puts into the hand: of the deck (SZ-2.2), or 36 itself (SZ-7.10)."""
+        """Put cards into the hand by a text: from the deck (SZ-2.2), or 36 itself (SZ-7.10)."""
         key = self.shown(seat, "key")
         drawn = {65: key, 74: min(1, key)}.get(number, 0)
         for _ in range(min(drawn, len(self.deck))):
@@ -295,7 +295,7 @@ class Table:
 
     # -- the end of a turn and of the game
     def each_turn(self, seat: int, number: int) -> None:
-        """SZ-3.4, for one card; with 10 and 19 it does not matter whose they are (SZ-7.15)."""
+        """SZ-3.4. Apply the each-turn text of one card; the owner of 10 and 19 does not matter (SZ-7.15)."""
         if number in (10, 19):
             holdings = [len(cards) for cards in self.holdings]
             hearts = [self.shown(other, "heart") for other in range(self.seats)]
@@ -314,7 +314,7 @@ class Table:
         self.gain(seat, amounts[number])
 
     def end_the_turn(self) -> None:
-        """SZ-3.5.2; SZ-4.4: of round 12 nothing goes on."""
+        """SZ-3.5.2. End the turn; no effect outlasts round 12 (SZ-4.4)."""
         is_last = self.round == ROUNDS
         for seat in range(self.seats):
             self.this_turn[seat] = Counter() if is_last else self.next_turn[seat]
@@ -327,7 +327,7 @@ class Table:
             self.discarded += over
 
     def end_of_the_game(self) -> None:
-        """SZ-6.1."""
+        """SZ-6.1. Apply the effects at the end of the game."""
         for seat in range(self.seats):
             self.gain(seat, 5_000 * self.holdings[seat].get(7, 0))
         for seat in range(self.seats):

@@ -1,4 +1,4 @@
-"""Bag-O-Loot, section 8 of its rule sheet: who sees what."""
+"""Who sees what in Bag-O-Loot, by section 8 of its rule sheet."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.properties.who_sees_what import WhoSeesWhat
 
 __all__ = ["BagOLootTable"]
 
-FIFTH = 4  # its place in a bag
+FIFTH = 4  # index of the fifth card in a bag
 
 
 class BagOLootTable(WhoSeesWhat):
-    """Hands, the draw pile and, in advanced play, the fifth card of a bag are hidden.
+    """The table of Bag-O-Loot: hands, the draw pile and, in advanced play, the fifth card of a bag are hidden.
 
-    A closed bag is shown to nobody, but all five cards were told when it was made, so nothing in it is ever re-dealt.
+    A closed bag is not visible, but all five cards were public when it was made, so none of them is ever re-dealt.
     """
 
     OPEN = frozenset({"ditched", "set", "bag_open"})
@@ -43,23 +43,23 @@ class BagOLootTable(WhoSeesWhat):
             self.act = act
 
     def is_told(self, act: Act, place: int) -> bool:
-        """In advanced play the fifth card is laid face down."""
+        """Hide the fifth card in advanced play, where it is laid face down."""
         return not (act.verb == self.make_bag and self.settings.advanced) or self.viewer == act.actor
 
     def is_shown(self, event: Moved, place: int) -> bool:
-        """The coin shown in a snitch, and the looter that it brings."""
+        """Show the coin of a snitch, and the looter that it brings."""
         return not self.settings.advanced and (
             self.kind(event.to_zone) == "middle" or self.kind(event.from_zone) == "bag"
         )
 
     def looks(self, event: Shown) -> bool:
-        """The challenger alone sees the fifth card; at the end of a round all bags are opened."""
+        """Show the fifth card only to the challenger, and all bags at the end of a round."""
         if self.kind(event.zone) == "middle":
             return self.act is not None and self.act.verb == self.challenge and self.viewer == self.act.actor
         return self.kind(event.zone) == "bluff_bag"
 
     def is_turned_over(self, event: Placed) -> bool:
-        """A set that becomes a bag is turned face down, for its owner too, unless bags stay visible."""
+        """Turn a set that becomes a bag face down, also for its owner, unless bags stay visible."""
         return len(self.real[event.zone]) == FIFTH and self.settings.bag_faces == "hidden"
 
     def hidden_places(self, zone: Zone) -> list[int]:
@@ -69,13 +69,13 @@ class BagOLootTable(WhoSeesWhat):
         return [place for place in places if place == FIFTH] if zone.kind.name == "bluff_bag" else places
 
     def may_lie(self, zone: Zone, place: int, card: int) -> bool:
-        """What was announced of a challenged bag stays true."""
+        """Respect the announced result of a challenge."""
         verdict = self.verdicts.get(zone.number) if zone.kind.name == "bluff_bag" else None
         is_genuine = bool(zone.counters) and card in (zone.counters[0], self.looter)
         return verdict is None or is_genuine == (verdict == self.genuine)
 
     def may_differ(self, one: Event, other: Event) -> bool:
-        """A challenge brings to light whether the fifth card was a bluff."""
+        """Allow a difference after a challenge, which reveals whether the fifth card was a bluff."""
         if isinstance(one, Happened) and isinstance(other, Happened):
             return {one.act.verb, other.act.verb} == {self.bluff, self.genuine}
         return super().may_differ(one, other)

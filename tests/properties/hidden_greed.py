@@ -1,4 +1,4 @@
-"""Greed, section 7 of its rule sheet: who sees what."""
+"""Who sees what in Greed, by section 7 of its rule sheet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["GreedTable"]
 
 
 class GreedTable(WhoSeesWhat):
-    """Only hands and the draw pile are hidden; whatever leaves a hand does so openly (GR-0.3)."""
+    """The table of Greed: only hands and the draw pile are hidden; cards leave a hand openly (GR-0.3)."""
 
     OPEN = frozenset({"collection", "middle", "discard"})
     OWN = frozenset({"hand"})
@@ -26,12 +26,12 @@ class GreedTable(WhoSeesWhat):
         self.looker: int | None = None
 
     def is_shown(self, event: Moved, place: int) -> bool:
-        """All know that the crook is among the cards of a hand."""
+        """Show the crook in a hand: all know that it is there."""
         return self.zones[event.to_zone][0] == "hand" and event.cards[place] == self.crook
 
     def hear_act(self, act: Act) -> None:
         self.looker = act.actor if act.verb == self.look else None
 
     def looks(self, event: Shown) -> bool:
-        """The looker sees the hand, nobody else does (GR-3.10)."""
+        """Show a hand only to the player who looks at it (GR-3.10)."""
         return self.viewer == self.looker

@@ -1,4 +1,4 @@
-"""Steal & Plunder, section 7 of its rule sheet: who sees what."""
+"""Who sees what in Steal & Plunder, by section 7 of its rule sheet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKS = frozenset({"pack", "plundered", "offshore", "taxed"})
 
 
 class StealAndPlunderTable(WhoSeesWhat):
-    """Hands, the deck, and the partners of packs that were formed from a hand are hidden."""
+    """The table of Steal & Plunder: hands, the deck, and partners of packs formed from a hand are hidden."""
 
     OPEN = frozenset({"discard", "spent", "battle", "start_draw", "cover"})
     OWN = frozenset({"hand"})
@@ -47,7 +47,7 @@ class StealAndPlunderTable(WhoSeesWhat):
             self.has_first_pack |= {event.seat}
 
     def shows_the_partner(self, act: Act) -> bool:
-        """A first pack is shown to all, and so is what is joined to the discard, unless a Wild may go under it."""
+        """Return whether all see the partner: in a first pack, and with the discard unless a Wild may be below it."""
         if act.actor not in self.has_first_pack:
             return True
         if act.verb == self.form:
@@ -71,7 +71,7 @@ class StealAndPlunderTable(WhoSeesWhat):
         return True
 
     def is_shown(self, event: Moved, place: int) -> bool:
-        """The first card that leaves the hand for a pack is the partner, the second the industry, which all see."""
+        """Show the cards of a pack from a hand: first the partner, if it is public, then the industry."""
         if self.kind(event.to_zone) != "pack" or self.kind(event.from_zone) != "hand":
             return False
         return self.partner_is_shown if self.is_partner else True
@@ -82,7 +82,7 @@ class StealAndPlunderTable(WhoSeesWhat):
             self.is_partner = False
 
     def looks(self, event: Shown) -> bool:
-        """Packs are opened to all, at the end or abroad by the setting; a hand to the auditor alone."""
+        """Show opened packs to all, and an audited hand to the auditor alone."""
         if self.kind(event.zone) in PACKS:
             return True
         return self.act is not None and self.act.verb == self.audit and self.viewer == self.act.actor
@@ -91,11 +91,11 @@ class StealAndPlunderTable(WhoSeesWhat):
         return event.seat == self.viewer
 
     def may_lie(self, zone: Zone, place: int, card: int) -> bool:
-        """A hidden partner is of the pack's industry, which lies on top, or a Wild."""
+        """Allow as a hidden partner only the pack's industry, which is its top card, or a Wild."""
         return zone.kind.name not in PACKS or card == zone.cards[-1] or card in self.wilds
 
     def is_possible(self, twin: Game) -> bool:
-        """A burn has shown so many cards of a hand to be Power cards."""
+        """Check that hands have as many Power cards as burns have revealed."""
         hands: list[Zone] = twin.hand  # type: ignore[attr-defined]  # the zones of this game
         sure: list[int] = twin.sure_powers  # type: ignore[attr-defined]
         return all(sum(card in self.powers for card in hand.cards) >= n for hand, n in zip(hands, sure, strict=True))

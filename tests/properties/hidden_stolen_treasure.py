@@ -1,4 +1,4 @@
-"""Stolen Treasure, section 7 of its rule sheet: who sees what."""
+"""Who sees what in Stolen Treasure, by section 7 of its rule sheet."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TREASURE_PILES = frozenset({"treasure_pile_1", "treasure_pile_2"})
 
 
 class StolenTreasureTable(WhoSeesWhat):
-    """Hands and piles are hidden, and what Skulduggery has taken, but backs tell treasure from piracy.
+    """The table of Stolen Treasure: hands, piles and cards taken by Skulduggery are hidden.
 
-    Each hand is two zones, one for each back.
+    Backs distinguish treasure from piracy. Each hand is two zones, one for each back.
     """
 
     OPEN = frozenset({"treasure_discards", "piracy_discards", "in_play", "buried", "stake"})
@@ -45,18 +45,18 @@ class StolenTreasureTable(WhoSeesWhat):
             self.in_turn = act
 
     def is_shown(self, event: Moved, place: int) -> bool:
-        """Treasure is drawn openly; what Skulduggery takes is seen by thief and victim."""
+        """Show drawn treasure to all, and cards taken by Skulduggery to thief and victim."""
         src, dst = self.kind(event.from_zone), self.kind(event.to_zone)
         if src in TREASURE_PILES:
             return dst == "treasure_hand"
         return dst == "taken" and self.in_turn is not None and self.viewer == self.in_turn.actor
 
     def is_told(self, act: Act, place: int) -> bool:
-        """What is given for what Skulduggery took is known to the two alone."""
+        """Show the card given in exchange by Skulduggery only to these two players."""
         return act.verb != self.give or self.viewer in (act.actor, act.seat)
 
     def answer_as_seen(self, game: Any, seat: int, option: Option) -> object:
-        """Of a gift only the back; of a stake also since when the card was held, which lies on it in the open."""
+        """Show only the back of a gift; show a stake with its `since`, which is public."""
         if option.verb == self.give and self.viewer != option.seat:
             return option.verb, option.seat, self.back(option.cards[0])
         if option.verb in self.stakes and option.cards:
@@ -66,7 +66,7 @@ class StolenTreasureTable(WhoSeesWhat):
         return option.at(())
 
     def _hear_moved(self, event: Moved) -> None:
-        """Spyglass swaps hands, told as two moves: who gave a hand away knows it, and what was known goes along."""
+        """Process Spyglass's swap of hands, which is two moves: knowledge of the cards moves with the hands."""
         is_swap = self.in_turn is not None and self.in_turn.cards[0] == self.spyglass
         if not (is_swap and {self.kind(event.from_zone), self.kind(event.to_zone)} <= HANDS):
             super()._hear_moved(event)
@@ -85,15 +85,15 @@ class StolenTreasureTable(WhoSeesWhat):
                 self.learn(zone)
 
     def looks(self, event: Shown) -> bool:
-        """The winner's hand is shown to all."""
+        """Show the winner's hand to all."""
         return self.kind(event.zone) in HANDS
 
     def may_differ(self, one: Event, other: Event) -> bool:
-        """Who has buried enough wins unless his hand forbids it (ST-7.2): so the end brings hands to light."""
+        """Allow a difference at the end, which a hand can prevent although enough is buried (ST-7.2)."""
         ends = any(isinstance(event, Scored | Shown) or is_won(event) for event in (one, other))
         return ends or super().may_differ(one, other)
 
 
 def is_won(event: Event) -> bool:
-    """Whether a seat has won by this."""
+    """Return whether a seat has won by this event."""
     return isinstance(event, Counted) and event.counter == "won"

@@ -1,4 +1,4 @@
-"""Szmal, section 10 of its rule sheet: who sees what."""
+"""Who sees what in Szmal, by section 10 of its rule sheet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ DRAFTS = frozenset({"pile", "draft"})
 
 
 class SzmalTable(WhoSeesWhat):
-    """Hands, draft piles and the deck are hidden; who passed a pile on knows it until a card leaves it (SZ-7.23)."""
+    """The table of Szmal: hands, draft piles and the deck are hidden.
+
+    A player who passed a pile on knows it until a card leaves it (SZ-7.23).
+    """
 
     OPEN = frozenset({"discard", "resolving", "thugs", "holdings", "kept"})
     OWN = frozenset({"hand", "draft"})
@@ -26,11 +29,11 @@ class SzmalTable(WhoSeesWhat):
         self.pick = game.words.verb_named("pick")
 
     def moves_as_a_whole(self, event: Moved) -> bool:
-        """A pile is taken up and passed on as it is, even one of a single card."""
+        """Move a passed pile as a whole, even one of a single card."""
         return {self.kind(event.from_zone), self.kind(event.to_zone)} <= DRAFTS
 
     def may_differ(self, one: Event, other: Event) -> bool:
-        """Cards that 53 reveals go to play if they are Thugs, else to the discard pile."""
+        """Allow a difference for cards revealed by 53: Thugs are played, others discarded."""
         if isinstance(one, Moved) and isinstance(other, Moved):
             targets = {self.kind(one.to_zone), self.kind(other.to_zone)}
             if self.kind(one.from_zone) == self.kind(other.from_zone) == "deck" and targets <= {"resolving", "discard"}:
@@ -38,6 +41,6 @@ class SzmalTable(WhoSeesWhat):
         return super().may_differ(one, other)
 
     def answer_as_seen(self, game: Any, seat: int, option: Option) -> object:
-        """A pick is seen by nobody; but whoever gets the pile next sees what is left of it."""
+        """Hide a pick, except from the player who gets the pile next and sees the rest of it."""
         passed_to_viewer = (seat + 1) % self.seats == self.viewer
         return option.verb if option.verb == self.pick and not passed_to_viewer else option

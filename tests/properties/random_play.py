@@ -1,7 +1,7 @@
-"""Random games, the same for the same seed: what the properties are held against.
+"""Random games for property tests, deterministic by seed.
 
-Settings are drawn from what the game itself declares, so a new setting is played without a line here. Numbers are drawn
-low, since a bound of 500 rounds makes a long game and not another one.
+Settings are drawn from the game's own declarations, so a new setting needs no change here. Numbers are drawn low,
+because a limit of 500 rounds only makes a game longer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cutpurse.games import GAMES
 __all__ = ["EVERY_GAME", "EVERY_TABLE", "RandomGame", "all_cards", "answer_at_random", "canonical", "settings_for"]
 
 EVERY_GAME = sorted(GAMES)
-EVERY_TABLE = [  # with other numbers of players than is usual only where everything is tested
+EVERY_TABLE = [  # other than default numbers of players are tested only in the full run
     pytest.param(name, seats, id=f"{name}-{seats}", marks=() if seats == GAMES[name].usual_seats else pytest.mark.full)
     for name in EVERY_GAME
     for seats in GAMES[name].words.seats
@@ -31,7 +31,7 @@ EVERY_TABLE = [  # with other numbers of players than is usual only where everyt
 
 
 def settings_for(rules: type[Game], seats: int, random: Random) -> dict[str, object]:
-    """Settings that this game has with this number of players; about half of them are left at their defaults."""
+    """Draw settings for this number of players; about half of them stay at their defaults."""
     while True:
         settings: dict[str, object] = {}
         for name, kind in rules.settings_type.kinds().items():
@@ -52,24 +52,24 @@ def settings_for(rules: type[Game], seats: int, random: Random) -> dict[str, obj
 
 
 def answer_at_random(game: Game, random: Random) -> tuple[int, Option]:
-    """One of the seats that are waited for, in no order, and one of its options."""
+    """Choose a random waiting seat and one of its options."""
     seat = random.choice(game.waiting())
     return seat, random.choice(game.options(seat))
 
 
 def all_cards(game: Game) -> list[int]:
-    """Every card on the table, sorted."""
+    """Return all cards on the table, sorted."""
     return sorted(card for zone in game.zones() for card in zone.cards)
 
 
 def canonical(saved: dict[str, Any]) -> str:
-    """A save as text: equal if and only if the states are."""
+    """Format a save as text that is equal if and only if the states are equal."""
     return json.dumps(saved, sort_keys=True)
 
 
 @dataclass
 class RandomGame:
-    """Random game `number` of a game with so many seats."""
+    """Random game `number` of a game with `seats` seats."""
 
     rules: type[Game]
     seats: int
@@ -79,7 +79,7 @@ class RandomGame:
         self.name = f"{self.rules.words.game}/{self.seats}/{self.number}"
         self.random = Random(self.name)
         self.key = match_key("properties/" + self.name, self.number)
-        # Every fifth game is the usual one: the defaults are what is played most.
+        # Every fifth game has default settings, which are played most.
         self.settings = {} if self.number % 5 == 0 else settings_for(self.rules, self.seats, self.random)
         self.answers: list[tuple[int, Option]] = []
 
@@ -87,13 +87,13 @@ class RandomGame:
         return f"game {self.name} with {self.settings or 'the usual settings'} after {len(self.answers)} answers"
 
     def begin(self, log: bool = False) -> Game:
-        """The game before its first answer, with or without its events."""
+        """Start the game, with or without an event log."""
         game = self.rules(self.seats, self.rules.check(self.seats, self.settings), Chance(self.key))
         game.start(log)
         return game
 
     def play(self, game: Game) -> Iterator[Game]:
-        """The game before each of its answers, drawn at random and kept in `answers`; it goes on to its end."""
+        """Play to the end, and yield the game before each random answer; the answers are stored in `answers`."""
         while game.waiting():
             yield game
             seat, option = answer_at_random(game, self.random)

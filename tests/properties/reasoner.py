@@ -1,9 +1,9 @@
-"""An independent reasoner: what one viewer can prove about hidden cards, by listing everything that may be true.
+"""An independent reasoner: it lists all possibilities for hidden cards that agree with a viewer's observations.
 
-It is a second opinion on card knowledge. It hears only what the viewer sees happen: which card came, which one left,
-that some card left. It keeps every world that agrees with that. A world is a list of groups; the cards of a group lie
-in some zones, so many in each, and any of them may be any. Zone 0 is anywhere. It never joins two worlds into one, so
-it proves whatever follows; where there are too many worlds it is `lost` and says nothing more.
+It is a second implementation of card knowledge. Its input is what the viewer sees: which card came, which one left, or
+that some card left. It stores every world that agrees with that. A world is a list of groups. The cards of a group lie
+in some zones, with a known number in each, in any distribution. Zone 0 is anywhere. Worlds are never merged, so the
+reasoner proves everything that follows. If there are too many worlds it is `lost`, and proves nothing more.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from itertools import product
 
 __all__ = ["Reasoner"]
 
-MOST_WORLDS = 8  # as many as card knowledge keeps possibilities; from then on it may know less
+MOST_WORLDS = 8  # the maximum number of possibilities in card knowledge, which may know less beyond it
 ANYWHERE = 0
 
-Group = tuple[tuple[int, ...], tuple[tuple[int, int], ...]]  # faces, sorted; zones and how many of them lie there
+Group = tuple[tuple[int, ...], tuple[tuple[int, int], ...]]  # sorted cards; zones with the number of cards in each
 World = tuple[Group, ...]
 
 
 class Reasoner:
-    """Everything that may be true for one viewer."""
+    """All possibilities for one viewer."""
 
     def __init__(self, copies: Mapping[int, int]) -> None:
-        """`copies` are those of each card in the box."""
+        """Start without knowledge; `copies` is the number of copies of each card in the box."""
         self.copies = copies
         self.sure: dict[int, Counter[int]] = {}
-        self.parts: list[frozenset[World]] = []  # of each exactly one world is true; no card is in two of them
+        self.parts: list[frozenset[World]] = []  # exactly one world of each part is true; parts are independent
         self.lost = False
 
     def copy(self) -> Reasoner:
@@ -39,16 +39,16 @@ class Reasoner:
         return other
 
     def forget_all(self) -> None:
-        """A new deal begins."""
+        """Forget everything at a new deal."""
         self.sure, self.parts, self.lost = {}, [], False
 
-    # -- what the viewer is told
+    # -- observations
     def comes(self, zone: int, card: int) -> None:
-        """A card was seen to come into a hidden zone."""
+        """Process a visible card that comes into a hidden zone."""
         self.sure.setdefault(zone, Counter())[card] += 1
 
     def leaves(self, zone: int, card: int, size: int, in_sight: int) -> None:
-        """A card was seen to leave a zone of `size` hidden cards; so many other copies of it are in sight."""
+        """Process a visible card that leaves a zone of `size` hidden cards; `in_sight` other copies are visible."""
         if self.sure.get(zone, Counter())[card] > 0:
             self.sure[zone][card] -= 1
             return
@@ -75,7 +75,7 @@ class Reasoner:
         self.put_back(found)
 
     def slips(self, zone: int, target: int, size: int) -> None:
-        """One of the `size` hidden cards of a zone went to another zone, and the viewer did not see which."""
+        """Process an unseen card that moves from a zone of `size` hidden cards to another zone."""
         touched = [part for part in self.parts if touches(part, zone)]
         sure = +self.sure.pop(zone, Counter())
         if not touched and not sure:
@@ -93,7 +93,7 @@ class Reasoner:
         self.put_back(found)
 
     def goes(self, numbers: Mapping[int, int]) -> None:
-        """Whole zones went elsewhere, each to another number."""
+        """Process whole zones that move, each to another number."""
         sure, self.sure = self.sure, {}
         for zone, known in sure.items():
             if (target := numbers.get(zone, zone)) != ANYWHERE:
@@ -113,7 +113,7 @@ class Reasoner:
 
     # -- what follows
     def certain(self, zone: int) -> tuple[int, ...]:
-        """The cards that lie in a zone in every world, sorted."""
+        """Return the cards that are in a zone in every world, sorted."""
         found = +self.sure.get(zone, Counter())
         for part in self.parts:
             least: Counter[int] | None = None
@@ -128,7 +128,7 @@ class Reasoner:
         return tuple(sorted(found.elements()))
 
     def agrees(self, hidden: Mapping[int, Iterable[int]]) -> bool:
-        """Whether these hidden cards, by zone, are one of the worlds."""
+        """Return whether these hidden cards, by zone, are one of the worlds."""
         there = {zone: Counter(cards) for zone, cards in hidden.items()}
         for zone, faces in self.sure.items():
             there.setdefault(zone, Counter()).subtract(faces)
@@ -138,7 +138,7 @@ class Reasoner:
 
     # -- worlds
     def take_out(self, touched: list[frozenset[World]]) -> list[World]:
-        """Every combination of these parts, which are no parts any more."""
+        """Remove these parts, and return all combinations of their worlds."""
         self.parts = [part for part in self.parts if part not in touched]
         number = 1
         for part in touched:
@@ -149,7 +149,7 @@ class Reasoner:
         return [tuple(group for world in chosen for group in world) for chosen in product(*touched)]
 
     def put_back(self, worlds: Iterable[World]) -> None:
-        """These worlds are a part, or several that do not depend on each other."""
+        """Add these worlds as a part, or as several independent parts."""
         plain = {plainly(world) for world in worlds}
         if len(plain) > MOST_WORLDS:
             self.lost = True
@@ -164,7 +164,7 @@ class Reasoner:
 
 
 def plainly(world: World) -> World:
-    """One form for equal worlds."""
+    """Return the canonical form of a world."""
     groups: list[Group] = []
     alone: dict[int, list[int]] = {}
     for faces, all_places in world:
@@ -182,36 +182,36 @@ def plainly(world: World) -> World:
 
 
 def put(places: tuple[tuple[int, int], ...], zone: int, more: int) -> tuple[tuple[int, int], ...]:
-    """So many more cards of a group lie in a zone."""
+    """Add `more` cards of a group to a zone."""
     counts = Counter(dict(places))
     counts[zone] += more
     return tuple(sorted(counts.items()))
 
 
 def touches(part: frozenset[World], zone: int) -> bool:
-    """Whether a card of these worlds may lie in a zone."""
+    """Return whether a card of these worlds may be in a zone."""
     return any(zone == number for world in part for _, places in world for number, _ in places)
 
 
 def count_at(world: World, zone: int) -> int:
-    """How many cards of a world lie in a zone."""
+    """Count the cards of a world in a zone."""
     return sum(dict(places).get(zone, 0) for _, places in world)
 
 
 def count_of(world: World, card: int) -> int:
-    """How many copies of a card are in a world."""
+    """Count the copies of a card in a world."""
     return sum(faces.count(card) for faces, _ in world)
 
 
 def fits(parts: list[frozenset[World]], there: dict[int, Counter[int]]) -> bool:
-    """Whether a world of each part lies in these zones at once."""
+    """Return whether a world of each part fits these zones at once."""
     if not parts:
         return True
     return any(laid(list(world), lambda: fits(parts[1:], there), there) for world in parts[0])
 
 
 def laid(groups: list[Group], then: Callable[[], bool], there: dict[int, Counter[int]]) -> bool:
-    """Whether the cards of these groups lie in these zones, and what comes then fits into the rest."""
+    """Return whether the cards of these groups fit these zones, and `then` holds for the rest."""
     if not groups:
         return then()
     faces, places = groups[0]

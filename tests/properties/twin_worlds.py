@@ -1,12 +1,11 @@
-"""Twin worlds: two states that one viewer cannot tell apart by the rule sheet must look and go on alike for him.
+"""Twin worlds: two states that a viewer cannot distinguish by the rule sheet must look equal, and continue equally.
 
-`check` re-deals what is hidden from the viewer (see `who_sees_what`) and compares all that he is given: his view to
-the byte, who is waited for, his options and safe option. Then both worlds go on with answers that look alike to him,
-chance being steered in the twin so that he is shown the same faces where that is possible, and everything he is told is
-compared again, event by event. Where the sheet itself lets a hidden difference come to light, they part. Anything
-else that differs is a leak.
+`check` re-deals the cards hidden from the viewer (see `who_sees_what`). It compares everything the viewer gets: the
+view to the byte, the waiting seats, options and safe option. Then both worlds continue with answers that look equal to
+the viewer. The twin's chance is steered to show the viewer the same cards if possible. All events are compared too. The
+worlds part where the sheet itself reveals a hidden difference. Any other difference is a leak.
 
-What a viewer is told he knows of hidden cards is compared with the table's own bookkeeping, and must be true in both.
+The viewer's card knowledge is compared with the table's own records, and must be true in both worlds.
 """
 
 from __future__ import annotations
@@ -26,33 +25,33 @@ from tests.properties.who_sees_what import WhoSeesWhat
 
 __all__ = ["Findings", "Leak", "check", "check_game"]
 
-TRIES = 4  # other answers and other chance are tried before two worlds part
+TRIES = 4  # attempts with other answers and other chance before two worlds part
 
 
 class Leak(AssertionError):
-    """A viewer is given something that his rule sheet hides from him."""
+    """The error if a viewer gets something that the rule sheet hides."""
 
 
 @dataclass
 class Findings:
-    """How much was compared, so that a check that compares nothing is noticed."""
+    """The amount of comparisons, so that a check that compares nothing is noticed."""
 
-    places: int = 0  # decisions looked at
-    pairs: int = 0  # of them with a twin that really differs
-    steps: int = 0  # decisions that pairs went on together
-    long: int = 0  # pairs that went on for four decisions or more, or to the end of the game
+    places: int = 0  # checked decisions
+    pairs: int = 0  # decisions with a twin that really differs
+    steps: int = 0  # decisions that pairs continued together
+    long: int = 0  # pairs that continued for four decisions or more, or to the end of the game
     parted: Counter[str] = field(default_factory=Counter)
 
 
 class Led(Chance):
-    """The chance of the first world: remembers what it was asked, and when."""
+    """The chance of the first world, which records its calls."""
 
     __slots__ = ("calls", "log")
 
     def __init__(self, key: bytes, log: list[Event]) -> None:
         super().__init__(key)
         self.log = log
-        self.calls: list[tuple[str, int, int]] = []  # kind, size and answer, and the events until then
+        self.calls: list[tuple[str, int, int]] = []  # kind, number of events so far, and result
 
     def open(self, deal: int) -> None:
         super().open(deal)
@@ -75,7 +74,7 @@ class Led(Chance):
 
 
 class Following(Chance):
-    """The chance of the twin: shows the viewer what the first world has shown him, as far as it can."""
+    """The chance of the twin, which shows the viewer the same cards as the first world if possible."""
 
     __slots__ = ("calls", "log", "random", "wanted")
 
@@ -90,7 +89,7 @@ class Following(Chance):
         if self.calls and self.calls[0][0] == kind:
             _, events, at = self.calls.pop(0)
             return events, at
-        self.calls.clear()  # the worlds have parted within this step: any chance will do
+        self.calls.clear()  # the worlds have parted within this step, so any chance is fine
         return None
 
     def below(self, n: int) -> int:
@@ -107,7 +106,7 @@ class Following(Chance):
             and self.wanted[call[0]][0]
         ):
             if call[1] < len(faces) and faces[call[1]] == moved.cards[0]:
-                return call[1]  # the same copy: whose hand it is sees since when he held it
+                return call[1]  # the same copy, because the hand's owner sees since when it was held
             if moved.cards[0] in faces:
                 return self.random.choice([i for i, face in enumerate(faces) if face == moved.cards[0]])
         return self.random.randrange(len(faces))
@@ -121,7 +120,10 @@ class Following(Chance):
 
 
 def shown_from_the_top(events: list[Event], seen: list[list[bool]]) -> dict[int, dict[int, int]]:
-    """By zone, the cards that the viewer will see leave it, by how many cards leave before them; until it changes."""
+    """Return the cards that the viewer will see leave each zone, by number of cards that leave before them.
+
+    A zone counts until its first change other than a card leaving.
+    """
     wanted: dict[int, dict[int, int]] = {}
     depth: Counter[int] = Counter()
     closed: set[int] = set()
@@ -139,7 +141,7 @@ def shown_from_the_top(events: list[Event], seen: list[list[bool]]) -> dict[int,
 
 
 def put_in_place(cards: list[int], wanted: dict[int, int], bottom: int) -> None:
-    """Exchange cards of a pile so that the wanted faces lie at these depths from the top, where there are any."""
+    """Exchange cards of a pile so that the wanted cards lie at these depths from the top, if possible."""
     for depth, face in wanted.items():
         at = len(cards) - 1 - depth
         if at < bottom or cards[at] == face:
@@ -152,7 +154,7 @@ def put_in_place(cards: list[int], wanted: dict[int, int], bottom: int) -> None:
 
 
 def check_knowledge(game: Game, table: WhoSeesWhat, world: str) -> None:
-    """The viewer sees, and is told that he knows, what the sheet says: no more, no less, and nothing false."""
+    """Check that the viewer sees and knows exactly what the sheet says, and nothing false."""
     view = game.view(None if table.viewer == game.n else table.viewer)
     for zone in game.zones():
         picture = view.zone(zone.number)
@@ -171,7 +173,7 @@ def check_knowledge(game: Game, table: WhoSeesWhat, world: str) -> None:
 
 
 def compare(one: Game, twin: Game, viewer: int) -> None:
-    """Raise Leak if this viewer could tell the two worlds apart now."""
+    """Raise Leak if this viewer can distinguish the two worlds now."""
     seat = None if viewer == one.n else viewer
     mine, theirs = one.view(seat).to_bytes(), twin.view(seat).to_bytes()
     if mine != theirs:
@@ -188,7 +190,7 @@ def compare(one: Game, twin: Game, viewer: int) -> None:
 
 
 def answers_alike(one: Game, twin: Game, table: WhoSeesWhat, random: Random) -> tuple[int, Option, Option] | None:
-    """A seat and its answers in both worlds that look alike to the viewer; None if there are none."""
+    """Choose a seat and answers in both worlds that look equal to the viewer; return None if there are none."""
     seat = random.choice(one.waiting())
     options = one.options(seat)
     if seat == table.viewer:
@@ -205,7 +207,14 @@ def answers_alike(one: Game, twin: Game, table: WhoSeesWhat, random: Random) -> 
 
 
 def told_alike(one: Game, twin: Game, table: WhoSeesWhat, table_of_twin: WhoSeesWhat) -> str:
-    """Compare what both worlds have told; the tables hear it. Why they part, or nothing.  Raises Leak."""
+    """Compare the events of both worlds, and pass them to the tables.
+
+    Returns:
+        Why the worlds part, or an empty text.
+
+    Raises:
+        Leak: If an event differs without a reason in the sheet.
+    """
     for mine, theirs in zip_longest(one.log or (), twin.log or ()):
         if mine is None or theirs is None:
             raise Leak(f"viewer {table.viewer} hears of {mine or theirs} in one world only")
@@ -231,7 +240,7 @@ def told_alike(one: Game, twin: Game, table: WhoSeesWhat, table_of_twin: WhoSees
 
 
 def check(game: Game, table: WhoSeesWhat, random: Random, steps: int, findings: Findings) -> None:
-    """Make a twin of this state for the table's viewer, compare, and go on for so many decisions.  Raises Leak."""
+    """Make a twin of this state for the table's viewer, and compare for `steps` decisions.  Raises Leak."""
     findings.places += 1
     if (twin := table.redeal(game, random)) is None:
         return
@@ -263,7 +272,7 @@ def check(game: Game, table: WhoSeesWhat, random: Random, steps: int, findings: 
 def go_on(
     one: Game, twin: Game, table: WhoSeesWhat, table_of_twin: WhoSeesWhat, random: Random
 ) -> tuple[Game, Game, WhoSeesWhat, WhoSeesWhat] | str:
-    """Both worlds after one more answer, or why they part there."""
+    """Return both worlds after one more answer, or why they part."""
     answers = answers_alike(one, twin, table, random)
     if answers is None:
         return "no answer looks alike"
@@ -290,7 +299,7 @@ def go_on(
 
 
 def cards_seen(events: list[Event], table: WhoSeesWhat) -> Iterator[list[bool]]:
-    """For each event whether the viewer sees the face of each card that moves."""
+    """Yield for each event whether the viewer sees each card that moves."""
     for event in events:
         cards = event.cards if isinstance(event, Moved) else ()
         yield [table.sees_card(event, place) for place in range(len(cards))] if isinstance(event, Moved) else []

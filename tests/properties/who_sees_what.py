@@ -1,11 +1,11 @@
-"""What one viewer may know, followed from all events with all faces, in the words of a rule sheet.
+"""The knowledge of one viewer by the rule sheet, computed from all events with all cards.
 
-This is the second opinion on secrecy: it repeats what the engine does, but from the sheets' sections "Who sees what"
-alone. It never asks a zone who sees it, never reads a view and never calls `imagine`; of the engine it takes only what
-lies openly: the names, owners and sizes of zones. The table of each game is `hidden_<game>.py` beside this.
+This is a second implementation of secrecy, written only from the sections "Who sees what" of the sheets. It never asks
+a zone who sees it, never reads a view and never calls `imagine`. From the engine it uses only public facts: the names,
+owners and sizes of zones. `hidden_<game>.py` has the table of each game.
 
-What the viewer knows of a zone whose faces they may not see is what they can prove from that: the `reasoner` lists all
-that may be true. The sheets agree on it but for what they let be forgotten, which their tables state.
+A viewer knows of a hidden zone what follows from these facts: the `reasoner` lists all possibilities. The sheets agree
+with that, except for what they allow to be forgotten, which the tables state.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ __all__ = ["WhoSeesWhat", "table_of"]
 class WhoSeesWhat:
     """Base of the tables: the knowledge of one viewer (a seat, or the number of seats for the spectator)."""
 
-    OPEN: ClassVar[frozenset[str]]  # kinds of zone whose faces all see
-    OWN: ClassVar[frozenset[str]]  # kinds whose faces the owner sees
-    FORGOTTEN: ClassVar[frozenset[str]]  # hidden kinds of which nobody is shown what he saw: piles, closed bags
-    CARD_BY_CARD: ClassVar[frozenset[str]] = frozenset()  # kinds where each card is hidden or not by itself
-    DEALT_FIRST: ClassVar[frozenset[str]]  # kinds into which the first cards of each deal come out of the box
+    OPEN: ClassVar[frozenset[str]]  # kinds of zones that all see
+    OWN: ClassVar[frozenset[str]]  # kinds that the owner sees
+    FORGOTTEN: ClassVar[frozenset[str]]  # hidden kinds for which views have no card knowledge: piles, closed bags
+    CARD_BY_CARD: ClassVar[frozenset[str]] = frozenset()  # kinds in which each card is visible or hidden by itself
+    DEALT_FIRST: ClassVar[frozenset[str]]  # kinds that get the first cards of each deal from the box
 
     def __init__(self, game: Game, viewer: int) -> None:
-        """For a game whose events are all told to `hear` from its first on; `game` may have begun."""
+        """Set up a table; `hear` must get all events from the first on, even if `game` has begun."""
         self.viewer = viewer
         self.seats = game.n
         self.settings: Any = game.settings
         self.words = game.words
         self.ordered = {kind.name for kind in game.words.zones if kind.ordered}
-        # Where cards can lie, by number: kind and owner. The fixed zones never change, the others are placed.
+        # Kind and owner of zones, by number. The fixed zones never change, the others are placed.
         self.zones: dict[int, tuple[str, int]] = {zone.number: (zone.kind.name, zone.owner) for zone in game.fixed}
-        self.real: dict[int, list[int]] = {zone: [] for zone in self.zones}  # all faces, in the order they came
-        self.shown: dict[int, list[int]] = {}  # in zones kept card by card: those the viewer may see, else face down
+        self.real: dict[int, list[int]] = {zone: [] for zone in self.zones}  # all cards, in the order of arrival
+        self.shown: dict[int, list[int]] = {}  # in zones of CARD_BY_CARD: visible cards, else face down
         self.reasoner = Reasoner(Counter(game.box(game.n, game.settings)))
         self.heard = 0
 
     def copy(self) -> Self:
-        """What the viewer knows now, to go on from separately."""
+        """Return an independent copy of the knowledge."""
         other = copy(self)
         other.zones = self.zones.copy()
         other.real = {zone: cards[:] for zone, cards in self.real.items()}
@@ -61,53 +61,53 @@ class WhoSeesWhat:
         return other
 
     def of_twin(self, twin: Game) -> Self:
-        """The same knowledge, in a world with other cards where they are hidden."""
+        """Return the same knowledge in a twin world with other hidden cards."""
         other = self.copy()
         other.real = {zone.number: zone.cards[:] for zone in twin.zones()}
         return other
 
     # -- the sheet
     def sees(self, zone: int) -> bool:
-        """Whether the sheet lets the viewer see every face in this zone; the box (0) is seen by nobody."""
+        """Return whether the viewer sees all cards of a zone by the sheet; the box (0) is always hidden."""
         if zone == 0:
             return False
         kind, owner = self.zones[zone]
         return kind in self.OPEN or (kind in self.OWN and owner == self.viewer)
 
     def kind(self, zone: int) -> str:
-        """The name of a zone's kind; of the box too."""
+        """Return the name of a zone's kind, also for the box."""
         return self.zones[zone][0] if zone else "box"
 
     def learns_by_holding(self, event: Placed) -> bool:
-        """Whether the viewer sees all of a zone kept card by card because it comes to lie there."""
+        """Return whether the viewer sees all of a CARD_BY_CARD zone because of its new position."""
         return False
 
     def is_turned_over(self, event: Placed) -> bool:
-        """Whether all cards of a zone are turned face down when it comes to lie there."""
+        """Return whether all cards of a zone are turned face down at its new position."""
         return False
 
     def is_shown(self, event: Moved, place: int) -> bool:
-        """Whether the sheet shows this viewer a card in motion, though he sees neither end."""
+        """Return whether the sheet shows a moving card to a viewer who sees neither zone."""
         return False
 
     def looks(self, event: Shown) -> bool:
-        """Whether the sheet lets the viewer see what is shown here."""
+        """Return whether the viewer sees the cards of a Shown event by the sheet."""
         raise AssertionError(f"the sheet of {self.words.title} knows no look")
 
     def is_told(self, act: Act, place: int) -> bool:
-        """Whether the sheet tells the viewer the face of this card of an act."""
+        """Return whether the viewer sees this card of an act by the sheet."""
         return True
 
     def answer_as_seen(self, game: Game, seat: int, option: Option) -> object:
-        """An answer of another seat as the viewer is told of it, as long as nothing more follows."""
+        """Return an answer of another seat as the viewer sees it, before its effects."""
         return option
 
     def moves_as_a_whole(self, event: Moved) -> bool:
-        """Whether all cards of a hidden zone, moved at once, stay known; a single card is just a card that moves."""
+        """Return whether knowledge of a hidden zone moves with its cards; a single card is an ordinary move."""
         return len(event.cards) > 1
 
     def may_differ(self, one: Event, other: Event) -> bool:
-        """Whether two worlds may part with these events though all was alike: something hidden comes to light."""
+        """Return whether two equal worlds may part with these events, because they reveal something hidden."""
         match one, other:
             case Moved(), Moved():
                 return (one.from_zone, one.to_zone, len(one.cards)) == (
@@ -120,20 +120,20 @@ class WhoSeesWhat:
         return False
 
     def may_lie(self, zone: Zone, place: int, card: int) -> bool:
-        """Whether for all that the viewer knows this card could be the hidden one at this place."""
+        """Return whether a card could be the hidden one at this index, by the viewer's knowledge."""
         return True
 
     def back(self, card: int) -> object:
-        """What tells cards apart even face down."""
+        """Return what distinguishes a face-down card."""
         return None
 
     def is_possible(self, twin: Game) -> bool:
-        """Whether a re-dealt state agrees with what the rules let everybody infer."""
+        """Return whether a re-dealt state agrees with public inferences by the rules."""
         return True
 
     # -- following the game
     def sees_card(self, event: Moved, place: int) -> bool:
-        """Whether the viewer sees the face of one card that moves."""
+        """Return whether the viewer sees one card of a move."""
         if self.kind(event.from_zone) in self.CARD_BY_CARD:
             at = last_place(self.real[event.from_zone], event.cards[place])
             if self.shown[event.from_zone][at] != FACE_DOWN:
@@ -141,7 +141,7 @@ class WhoSeesWhat:
         return self.sees(event.from_zone) or self.sees(event.to_zone) or self.is_shown(event, place)
 
     def told(self, event: Event) -> object:
-        """An event as the sheet lets the viewer know it: unseen faces are left out, and so is their order."""
+        """Return an event as the viewer sees it by the sheet, without hidden cards and their order."""
         match event:
             case Moved():
                 return ("moved", event.from_zone, event.to_zone, *self._faces(event.cards, self.sees_card, event))
@@ -158,7 +158,7 @@ class WhoSeesWhat:
         return len(cards), tuple(seen if len(seen) == len(cards) else sorted(seen))
 
     def hear(self, event: Event) -> None:
-        """Learn from the next event."""
+        """Update the knowledge by the next event."""
         self.heard += 1
         match event:
             case Moved():
@@ -174,13 +174,13 @@ class WhoSeesWhat:
                 self.hear_act(act)
 
     def hear_act(self, act: Act) -> None:
-        """Something was done; some sheets tell by it who will see what comes next."""
+        """Process an act; in some sheets it decides who sees the following cards."""
 
     def hear_counted(self, event: Counted) -> None:
-        """A counter has a new value."""
+        """Process a new value of a counter."""
 
     def hear_placed(self, event: Placed) -> None:
-        """A zone made in play is new, elsewhere, or gone."""
+        """Process a zone that was created, moved or removed."""
         zone = event.zone
         if event.kind == 0:
             del self.zones[zone], self.real[zone]
@@ -208,7 +208,7 @@ class WhoSeesWhat:
                 self.reasoner.comes(zone, card)
 
     def new_deal(self) -> None:
-        """All cards are gathered in, and nothing is known any more; zones made in play have been dropped."""
+        """Forget everything at a new deal; zones created in play are removed already."""
         self.real = {zone: [] for zone in self.zones}
         self.shown = {zone: [] for zone in self.zones if self.kind(zone) in self.CARD_BY_CARD}
         self.reasoner.forget_all()
@@ -246,29 +246,29 @@ class WhoSeesWhat:
                 self.reasoner.comes(dst, card)
 
     def remembers(self, zone: int) -> bool:
-        """Whether the viewer, who may not see this zone, keeps what he saw come into it."""
+        """Return whether the viewer remembers cards seen coming into this hidden zone."""
         return not self.sees(zone) and self.kind(zone) not in self.FORGOTTEN | self.CARD_BY_CARD
 
     def hidden_cards(self, zone: int) -> list[int]:
-        """The cards of a zone whose faces the viewer does not see."""
+        """Return the cards of a zone that the viewer does not see."""
         if self.kind(zone) in self.CARD_BY_CARD:
             shown = self.shown.get(zone, [])
             return [card for card, face in zip(self.real[zone], shown, strict=True) if face == FACE_DOWN]
         return [] if self.sees(zone) else self.real[zone]
 
     def in_sight(self, card: int, but: int) -> int:
-        """How many copies of a card the viewer sees outside of one zone."""
+        """Count the copies of a card that the viewer sees outside one zone."""
         return sum(
             self.real[zone].count(card) - self.hidden_cards(zone).count(card) for zone in self.zones if zone != but
         )
 
     def sees_leave(self, zone: int, cards: list[int], size: int) -> None:
-        """The viewer sees cards that were hidden in a zone, so far of `size`, one after the other."""
+        """Process that the viewer sees hidden cards of a zone of `size` hidden cards, one after the other."""
         for i, card in enumerate(cards):
             self.reasoner.leaves(zone, card, size - i, self.in_sight(card, zone) + cards[:i].count(card))
 
     def learn(self, zone: int) -> None:
-        """The viewer has just seen all that lies in a hidden zone."""
+        """Process that the viewer sees all cards of a hidden zone."""
         hidden = self.hidden_cards(zone)[:]
         self.sees_leave(zone, hidden, len(hidden))
         if self.kind(zone) in self.CARD_BY_CARD:
@@ -278,18 +278,18 @@ class WhoSeesWhat:
                 self.reasoner.comes(zone, card)
 
     def knows(self, zone: int) -> tuple[int, ...]:
-        """The faces that are surely in a zone, hidden from the viewer; sorted."""
+        """Return the certain cards of a hidden zone, sorted."""
         return self.reasoner.certain(zone)
 
     # -- a whole zone
     def faces(self, zone: Zone) -> list[int]:
-        """The cards of a zone with those face down that the sheet does not let the viewer see."""
+        """Return the cards of a zone, with hidden ones face down."""
         if zone.kind.name in self.CARD_BY_CARD:
             return self.shown.get(zone.number, [])[:]
         return zone.cards[:] if self.sees(zone.number) else [FACE_DOWN] * len(zone.cards)
 
     def hidden_places(self, zone: Zone) -> list[int]:
-        """The places of a zone whose cards the viewer neither sees nor surely knows."""
+        """Return the indexes of a zone whose cards the viewer neither sees nor knows for certain."""
         sure = Counter(self.knows(zone.number))
         places = []
         for place, (face, card) in enumerate(zip(self.faces(zone), zone.cards, strict=True)):
@@ -302,7 +302,7 @@ class WhoSeesWhat:
         return places
 
     def hidden_in(self, game: Game) -> dict[int, list[int]]:
-        """By zone, the cards of a state that are hidden from the viewer in this one."""
+        """Return the cards of a state that are hidden from the viewer, by zone."""
         found = {}
         for zone in game.zones():
             faces = self.faces(zone)
@@ -310,9 +310,9 @@ class WhoSeesWhat:
         return found
 
     def redeal(self, game: Game, random: Random) -> Game | None:
-        """A state that the viewer cannot tell from this one: some hidden cards have changed places.
+        """Return a state that the viewer cannot distinguish from this one, with some hidden cards exchanged.
 
-        One pair, some, or all of them; None if no two of them can.
+        It exchanges one pair, some, or all of them. Returns None if no two can be exchanged.
         """
         twin = type(game).load(game.save())
         hidden = [(zone, place) for zone in twin.zones() for place in self.hidden_places(zone)]
@@ -344,12 +344,12 @@ class WhoSeesWhat:
 
 
 def last_place(cards: list[int], card: int) -> int:
-    """The uppermost place of a card."""
+    """Return the last index of a card."""
     return len(cards) - 1 - cards[::-1].index(card)
 
 
 def sort_with_columns(zone: Zone) -> None:
-    """Put a zone without an order of its own back into the order of faces; numbers stay with their cards."""
+    """Sort an unordered zone by card; columns stay with their cards."""
     columns = zone.columns or []
     rows = sorted(zip(zone.cards, *columns, strict=True))
     zone.cards = [row[0] for row in rows]
@@ -358,7 +358,7 @@ def sort_with_columns(zone: Zone) -> None:
 
 
 def table_of(name: str) -> type[WhoSeesWhat]:
-    """The table of a game, from its module here; a game without one fails."""
+    """Return the table of a game; fail the test if there is no module for it."""
     module = f"tests.properties.hidden_{name}"
     try:
         found = import_module(module)

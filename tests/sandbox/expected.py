@@ -1,4 +1,4 @@
-"""The answers that hostile programs get to their attempts (`probes`), by groups, as README.md lists them."""
+"""The expected results of the attempts in `probes`, by group, as README.md lists them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 __all__ = ["ANSWERS", "GROUPS", "IN_CONTAINERS", "IN_WORDS"]
 
 _NO_FAMILY, _NOT_ALLOWED, _NOT_THERE, _READ_ONLY = "EAFNOSUPPORT", "EPERM", "ENOENT", "EROFS"
-_NO_WRITING = "EROFS|EACCES"  # the second where the server is root, and the program is not
+_NO_WRITING = "EROFS|EACCES"  # the second if the server is root and the program is not
 _UNKNOWN = "ENOSYS"
 
-# Group -> attempt -> the answer, as a regular expression: an error of the system, or DONE and what came of it.
+# Group -> attempt -> result as a regular expression: an error of the system, or DONE and a value.
 _ATTEMPTS: Final[dict[str, dict[str, str]]] = {
     "networks": {
         "AF_INET": _NO_FAMILY,
@@ -115,15 +115,15 @@ _ATTEMPTS: Final[dict[str, dict[str, str]]] = {
 ANSWERS: Final = {name: answer for group in _ATTEMPTS.values() for name, answer in group.items()}
 GROUPS: Final = {group: [*attempts] for group, attempts in _ATTEMPTS.items()}
 
-# Where a container answers otherwise: there is a system of its own, which is the image's and nobody's secret.
+# Different results in a container, which has the image's own system without secrets.
 IN_CONTAINERS: Final = {
     "/etc/passwd": "DONE b'root:x:0:0:.*",
     "/etc/shadow": "EACCES",
     "/home": r"DONE \[.*\]",
     "/sys": r"DONE \[.*\]",
     "/var": r"DONE \[.*\]",
-    "out of the last rank for the memory's end": "DONE 'opened'",  # and what it may not write is refused then
-    # Docker before 23 says so of every call that no rule names.
+    "out of the last rank for the memory's end": "DONE 'opened'",  # a forbidden write to it is refused later
+    # Docker before 23 returns this for every call that no rule names.
     "clone (new user namespace)": f"{_UNKNOWN}|{_NOT_ALLOWED}",
     "a call that no list knows": f"{_UNKNOWN}|{_NOT_ALLOWED}",
 }

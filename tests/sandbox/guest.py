@@ -1,6 +1,7 @@
-"""The first steps of the sandbox on a host with version 2 of control groups: run by scripts/cgroup2.sh in a guest.
+"""A check of the sandbox on a host with control groups version 2; scripts/cgroup2.sh runs it in a virtual machine.
 
-It is alone in its group, as a service is. It ends with 0 if each program ended for its cause, and nothing is left.
+It is alone in its group, as a service is. The exit code is 0 if each program ended with the expected cause, and nothing
+is left behind.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ while True:
         pass
 """
 
-# A program, its limits, and what it must end of.
+# A program, its limits, and the cause by which it must end.
 PROGRAMS: tuple[tuple[str, ResourceLimits, Cause], ...] = (
     ("print('well')", ResourceLimits(), "exited"),
     (

@@ -1,6 +1,6 @@
-"""Hostile programs that take what they can get, or stay where they should not: what each does, and how it must end.
+"""Hostile programs that use up resources or do not end: what each does, and how it must end.
 
-`HOGS` is what tests/sandbox/README.md lists; the sources run inside, on Python without site-packages.
+README.md shows `HOGS`; the sources run in the sandbox, on Python without site-packages.
 """
 
 from __future__ import annotations
@@ -17,9 +17,15 @@ __all__ = ["HOGS", "Hog"]
 class Hog:
     """A hostile program.
 
-    tries: what it does, for people. happens: what comes of it, for people. source: the program. causes: how it may
-    end. said: what must be in its talk. needs: the controllers without which it cannot be judged. is_build: it may
-    write into its folder.
+    Attributes:
+        tries: What it does, for people.
+        happens: The result, for people.
+        source: The program.
+        causes: Causes by which it may end.
+        limits: Its resource limits.
+        said: Text that its output must contain.
+        needs: Controllers without which the result cannot be judged.
+        is_build: It may write into its folder.
     """
 
     tries: str

@@ -1,7 +1,7 @@
-"""What a hostile program tries that must be refused at once; run inside, each line told is `name<TAB>outcome`.
+"""Attempts of a hostile program that the sandbox must refuse at once.
 
-CUTPURSE_GIVEN is one JSON object: numbers of system calls, and what it is to look for. It imports nothing of ours, and
-runs without site-packages.
+This program runs in the sandbox and prints lines `name<TAB>outcome`. CUTPURSE_GIVEN is a JSON object with numbers of
+system calls and values to look for. The program imports nothing of ours, and runs without site-packages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name: str, *arguments: int | bytes | None) -> object:
-    """A system call by name.  Raises OSError."""
+    """Make a system call by name.  Raises OSError."""
     wide = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
     done = LIBC.syscall(ctypes.c_long(GIVEN["calls"][name]), *wide)
     if done == -1:
@@ -34,13 +34,13 @@ def outcome(attempt: Callable[[], object]) -> str:
         done = attempt()
     except OSError as problem:
         return errno.errorcode.get(problem.errno or 0, str(problem.errno))
-    except ValueError as problem:  # what the module resource raises
+    except ValueError as problem:  # raised by the module resource
         return "EPERM" if "not allowed" in str(problem) else str(problem)
     return f"DONE {done!r:.200}"
 
 
 def write(path: str) -> object:
-    """Open it for writing, and write nothing: where that is not refused, no harm may come of it."""
+    """Open a file for writing, and write nothing, so that nothing is damaged if that is not refused."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
     return "opened"
 
@@ -57,7 +57,7 @@ def connect(family: int, address: str | tuple[str, int]) -> object:
 
 
 def environments() -> object:
-    """Whether the server's secret is in the environment, or the command line, of any other process that can be seen."""
+    """Look for the server's secret in the environments and command lines of all visible processes."""
     found = []
     for pid in [name for name in os.listdir("/proc") if name.isdigit() and name != str(os.getpid())]:  # noqa: PTH208
         for file in ("environ", "cmdline"):
@@ -71,7 +71,7 @@ def environments() -> object:
 
 
 def setuid_program() -> object:
-    """Who a program is that belongs to root and is setuid."""
+    """Run a setuid program of root; return whether it failed."""
     done = subprocess.run([GIVEN["setuid"]], capture_output=True, text=True, check=False)
     return done.returncode != 0
 

@@ -1,4 +1,4 @@
-"""Programs written on the spot and run by a runner: what the tests of the sandbox share."""
+"""Helpers for tests of the sandbox: programs that are written by a test and run by a runner."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from cutpurse.server.runners.runtimes import python_runtime
 __all__ = ["MIB", "NAMES", "Bench", "is_peak", "runner_or_skip"]
 
 NAMES = ("process", "bubblewrap", "container")
-IMAGE = "CUTPURSE_RUNNER_IMAGE"  # as for a server: of containers, else the usual one
+IMAGE = "CUTPURSE_RUNNER_IMAGE"  # the image of containers, as for a server
 MIB = 1 << 20
 
 
-_made = cache(runner_named)  # each is tried once
+_made = cache(runner_named)  # checks each runner only once
 
 
 def runner_or_skip(name: str) -> Runner:
-    """The runner of that name; the test is skipped where it cannot be used."""
+    """Return the runner of this name; skip the test if it does not work on this machine."""
     runner = _made(name, os.environ.get(IMAGE, ""))
     if (why := runner.missing()) is not None:
         pytest.skip(f"{name}: {why}")
@@ -34,20 +34,20 @@ def runner_or_skip(name: str) -> Runner:
 
 
 def is_peak(peak_bytes: int, least: int, most: int) -> bool:
-    """Whether it had so much memory; without control groups it is 0 where nobody looked before it ended."""
+    """Return whether a peak is within limits; it may be 0 if only sampling measures it, without control groups."""
     return least < peak_bytes < most or (peak_bytes == 0 and "memory" in cgroups().lacks())
 
 
 @dataclass
 class Bench:
-    """Makes programs and starts them, and leaves none behind."""
+    """A bench that creates and starts programs, and stops all of them at the end."""
 
     runner: Runner
     root: Path
     started: list[Running] = field(default_factory=list)
 
     def task(self, name: str, source: str, limits: ResourceLimits | None = None, **more: object) -> ProgramSpec:
-        """A Python program in a folder of its own."""
+        """Create a Python program in its own folder."""
         folder = self.root / name
         folder.mkdir(exist_ok=True)
         (folder / "main.py").write_text(textwrap.dedent(source), encoding="utf-8")
@@ -60,13 +60,13 @@ class Bench:
         return ProgramSpec(name=name, folder=folder, talk=self.root / f"{name}.talk", **given)  # type: ignore[arg-type]
 
     def start(self, name: str, source: str, limits: ResourceLimits | None = None, **more: object) -> Running:
-        """The same, started."""
+        """Create and start a Python program."""
         running = self.runner.start(self.task(name, source, limits, **more))
         self.started.append(running)
         return running
 
     def arena(self, name: str = "arena") -> tuple[Path, socket.socket]:
-        """A folder with a socket on which somebody listens."""
+        """Create a folder with a listening socket."""
         folder = self.root / name
         folder.mkdir()
         listening = socket.socket(socket.AF_UNIX)
@@ -77,6 +77,6 @@ class Bench:
         return folder, listening
 
     def close(self) -> None:
-        """End all of them."""
+        """Stop all programs."""
         for running in self.started:
             running.stop(0.0)

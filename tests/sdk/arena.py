@@ -1,8 +1,8 @@
-"""A small server for tests: a real gRPC server on a real socket, with real matches; nothing of the product's server.
+"""A small server for tests: a real gRPC server on a real socket with real matches, independent of the product's server.
 
-Each bot that says Hello sits at tables of its own, against seats that answer at random. One coroutine a stream is
-enough, since a bot answers each envelope with one at least. A test can say when streams break, what they end with
-and what else is sent.
+Each bot plays its own matches against seats that answer at random. One coroutine per stream is enough, because a bot
+answers each envelope with at least one. A test can define when streams break, with which status they end, and what else
+is sent.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ __all__ = ["Arena", "Ending", "Meeting", "arena", "others_chance"]
 
 @dataclass
 class Meeting:
-    """A match at a table, with one seat for the bot; the others answer at random, alike for the same number."""
+    """A match with one seat for the bot; the others answer at random, deterministic by number."""
 
-    number: int  # of the table
+    number: int  # table number
     game: str
     seats: int
     seat: int
     bot: str
     told: int = 0
-    ended: bool = False  # and the bot is told with the next envelope
-    known: bool = False  # and has said that it has it
+    ended: bool = False  # the next envelope reports it to the bot
+    known: bool = False  # the bot has acknowledged the end
     corrections: int = CORRECTIONS
 
     def __post_init__(self) -> None:
@@ -57,13 +57,13 @@ class Meeting:
         self.play_others()
 
     def play_others(self) -> None:
-        """Let all other seats answer what they are asked."""
+        """Let all other seats answer their decisions."""
         while asked := next((one for one in self.match.decisions() if one.seat != self.seat), None):
-            count = len(asked.options)  # with one, nothing is drawn: local play does not ask there
+            count = len(asked.options)  # one option draws no random number, as in local play, which does not ask
             self.match.answer(asked.seat, asked.number, int(self.others.random() * count) if count > 1 else 0)
 
     def started(self) -> arena_pb2.MatchStarted:
-        """MatchStarted."""
+        """Return the MatchStarted message."""
         rules, settings = GAMES[self.game], self.match.game.settings
         return arena_pb2.MatchStarted(
             table=self.number,
@@ -80,7 +80,7 @@ class Meeting:
         )
 
     def decision(self) -> arena_pb2.Decision | None:
-        """The open Decision of the bot, if there is one, with the events since the last."""
+        """Return the open Decision of the bot, if any, with the events since the last one."""
         asked = self.match.decision(self.seat)
         if asked is None:
             return None
@@ -102,7 +102,7 @@ class Meeting:
         return arena_pb2.Decision.FromString(body)
 
     def end(self, opened: bool = True) -> arena_pb2.MatchEnded:
-        """MatchEnded."""
+        """Return the MatchEnded message."""
         log = self.match.game.log
         assert log is not None
         result = self.match.result()
@@ -116,7 +116,7 @@ class Meeting:
         return ended
 
     def take(self, answer: arena_pb2.Answer) -> arena_pb2.Refusal | None:
-        """Take an answer; the refusal, if it is refused."""
+        """Process an answer; return the refusal, if it is refused."""
         refusal = arena_pb2.Refusal(table=self.number, decision=answer.decision)
         asked = self.match.decision(self.seat)
         try:
@@ -139,13 +139,13 @@ class Meeting:
 
 
 def others_chance(game: str, number: int) -> random.Random:
-    """Where the other seats of a table have their answers from."""
+    """Return the random stream of the other seats of a match."""
     return random.Random(f"{game}/{number}")
 
 
 @dataclass
 class Ending:
-    """What a stream ends with."""
+    """The status with which a stream ends."""
 
     code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE
     text: str = "broken by the test"
@@ -155,7 +155,7 @@ class Ending:
 
 @dataclass
 class _Kept:
-    """A session: it outlives its streams."""
+    """A session, which outlives its streams."""
 
     name: str
     bot: str
@@ -168,32 +168,32 @@ class _Kept:
 
 @dataclass
 class Arena:
-    """The server; `requests` and `hellos` are what came, `hellos_at` when."""
+    """The server; `requests` and `hellos` are the received messages, `hellos_at` the times of the latter."""
 
     games: Sequence[str] = tuple(GAMES)
-    matches: int = 1  # that each session plays
+    matches: int = 1  # per session
     seats: int = 3
     most_tables: int = 8
     address: str = ""
-    # Told of each request, by session and its number in the stream; what it returns ends the stream, before the request
-    # counts (False) or after (True).
+    # Called for each request, with session and number in the stream. A result ends the stream, before the request is
+    # processed (False) or after (True).
     breaks: Callable[[str, int], tuple[bool, Ending] | None] = lambda session, number: None
-    refuse: list[Ending] = field(default_factory=list)  # what the next Hellos are answered with
+    refuse: list[Ending] = field(default_factory=list)  # answers to the next Hellos
     tamper: Callable[[arena_pb2.PlayResponse], None] = lambda response: None
     hold: Callable[[arena_pb2.PlayRequest], Any] | None = None  # awaited for every request
     hellos: list[arena_pb2.Hello] = field(default_factory=list)
     hellos_at: list[float] = field(default_factory=list)
     requests: list[arena_pb2.PlayRequest] = field(default_factory=list)
     sessions: dict[str, _Kept] = field(default_factory=dict)
-    streams: list[Any] = field(default_factory=list)  # the context of each
+    streams: list[Any] = field(default_factory=list)  # their contexts
     heartbeat_ms: int = 15_000
-    no_catalogues: int = 0  # so many questions for one fail
-    hold_catalogues: Callable[[], Any] | None = None  # awaited before one is answered
-    ladders: dict[str, str] = field(default_factory=dict)  # by name, with their games
-    no_ladders: list[Ending] = field(default_factory=list)  # what the next questions for them are answered with
+    no_catalogues: int = 0  # number of next GetGame calls that fail
+    hold_catalogues: Callable[[], Any] | None = None  # awaited before each answer to GetGame
+    ladders: dict[str, str] = field(default_factory=dict)  # game by name of the ladder
+    no_ladders: list[Ending] = field(default_factory=list)  # errors for the next ListLadders calls
 
     async def play(self, requests: Any, context: Any) -> None:
-        """ArenaService.Play."""
+        """Serve ArenaService.Play."""
         self.streams.append(context)
         first = arena_pb2.PlayRequest.FromString(await context.read())
         hello = first.hello
@@ -230,7 +230,7 @@ class Arena:
         await self._follow(session, context)
 
     async def get_game(self, request: game_pb2.GetGameRequest, context: Any) -> game_pb2.GetGameResponse:
-        """GameService.GetGame, for a bot without the SDK's own catalogues."""
+        """Serve GameService.GetGame, for a bot without the SDK's own catalogues."""
         if self.no_catalogues:
             self.no_catalogues -= 1
             await _end(context, Ending(text="no catalogue"))
@@ -242,7 +242,7 @@ class Arena:
     async def list_ladders(
         self, request: ladder_pb2.ListLaddersRequest, context: Any
     ) -> ladder_pb2.ListLaddersResponse:
-        """LadderService.ListLadders."""
+        """Serve LadderService.ListLadders."""
         if self.no_ladders:
             await _end(context, self.no_ladders.pop(0))
         ladders = [ladder_pb2.LadderDefined(name=name, game=game) for name, game in self.ladders.items()]
@@ -281,7 +281,7 @@ class Arena:
                 session.tables[table].known = True
 
     def _begin(self, session: _Kept) -> None:
-        """Start as many matches as the bot and the test want."""
+        """Start as many matches as the bot and the test allow."""
         while len(session.tables) < self.matches and not session.leaving:
             if sum(not meeting.ended for meeting in session.tables.values()) >= session.wanted:
                 return
@@ -336,7 +336,7 @@ async def _end(context: Any, ending: Ending) -> None:
 
 @asynccontextmanager
 async def arena(address: str = "127.0.0.1:0", **wishes: Any) -> AsyncIterator[Arena]:
-    """A server that runs."""
+    """Run a server for the length of the block."""
     made = Arena(**wishes)
     server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
     handlers: dict[str, Any] = {"Play": grpc.stream_stream_rpc_method_handler(made.play)}

@@ -1,4 +1,4 @@
-"""Bots for tests, written to a folder as an author would write them."""
+"""Files of bots for tests, as an author would write them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["CRASHES", "FIRST", "ILLEGAL", "LAST", "Array", "Broken", "bot_file"]
 
 
 class Array:
-    """Like an array of numpy that has more than one number in it."""
+    """An object that behaves like a numpy array with more than one number."""
 
     def __index__(self) -> int:
         raise TypeError("only integer scalar arrays can be converted to a scalar index")
@@ -24,7 +24,7 @@ class Array:
 
 
 class Broken(Exception):
-    """Cannot be shown in any way."""
+    """An exception whose `str` and `repr` fail."""
 
     def __repr__(self) -> str:
         raise AttributeError("there is no name")
@@ -58,7 +58,7 @@ class Bot:
 
 
 def bot_file(folder: Path, source: str, name: str = "my_bot.py") -> str:
-    """A bot's file in this folder; its path, as it is named on the command line."""
+    """Write a bot's file into a folder, and return its path for the command line."""
     path = folder / name
     path.write_text(source.lstrip(), encoding="utf-8")
     return str(path)

@@ -1,4 +1,4 @@
-"""A league that answers as a test tells it to, in place of a server's."""
+"""A fake league whose answers a test defines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["play_league"]
 
 
 def play_league(monkeypatch: pytest.MonkeyPatch, **answers: Callable[[Any], Any]) -> list[tuple[Any, ...]]:
-    """Commands ask this league from now on, whose calls are answered by name.  Returns where they have dialled."""
+    """Let commands use a fake league with answers by name of the call; return the addresses they connect to."""
     dialled: list[tuple[Any, ...]] = []
 
     @contextmanager

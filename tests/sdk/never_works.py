@@ -1,4 +1,4 @@
-"""A bot that answers nothing. Right: it comes in last, whatever cards it is dealt."""
+"""A bot that answers nothing, so it must finish last with any cards."""
 
 
 class Bot:

@@ -1,4 +1,4 @@
-"""Programs for tests of `exec:`, and whether processes are still there."""
+"""Programs for tests of `exec:`, and checks of their processes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ RAW = Path(__file__).with_name("raw_bot.py")
 
 
 def raw_bot(fault: str = "") -> str:
-    """A program without our SDK, as it is named on the command line."""
+    """Return the command-line name of a bot without our SDK."""
     return f"exec:{shlex.join([sys.executable, str(RAW), *([fault] if fault else [])])}"
 
 
 def pids_in(talk: str) -> list[int]:
-    """The process numbers that programs have said on stderr."""
+    """Return the process IDs that programs have printed on stderr."""
     return [int(pid) for pid in re.findall(r": pid (\d+)$", talk, re.MULTILINE)]
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
     except OSError:
@@ -34,7 +34,7 @@ def is_alive(pid: int) -> bool:
 
 
 def wait_until_gone(pids: Iterable[int]) -> None:
-    """A signal takes its time; the test's own time limit is the limit."""
+    """Wait until processes have ended; only the test's own time limit ends the wait."""
     left = list(pids)
     while left := [pid for pid in left if is_alive(pid)]:
         os.sched_yield()

@@ -1,7 +1,7 @@
-"""A bot as a program in another language would be: the messages of the protocol, and nothing of our SDK.
+"""A bot like a program in another language: it uses the messages of the protocol, and nothing of our SDK.
 
-usage: raw_bot.py [FAULT]: it takes the first option, and with a fault does what no bot should. It says its process
-number on stderr.
+usage: raw_bot.py [FAULT]: it takes the first option, and FAULT is a kind of misbehaviour. It prints its process ID on
+stderr.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ class Bot:
         self.games = game_pb2_grpc.GameServiceStub(channel)
         self.session = arena_pb2.Resume()
         self.drain_s: float | None = None
-        self.lowest = 0  # the table that is played at, with the fault that has one at a time
+        self.lowest = 0  # the current table, with the fault of one table at a time
         self.answered = 0
         self.leaving = False
         self.dropped = False
         self.out: queue.Queue[arena_pb2.PlayRequest | None] = queue.Queue()
 
     def leave(self, *_: object) -> None:
-        """SIGTERM: play what is open to the end."""
+        """Finish the open matches and leave, as the handler of SIGTERM."""
         self.leaving = True
         self.out.put(arena_pb2.PlayRequest(received=self.received, leaving=True))
 
     def stream(self) -> str:
-        """One stream; the reason with which it ended."""
+        """Run one stream, and return the reason of its end."""
         self.out = queue.Queue()
         self.received = 0
         hello = arena_pb2.Hello(
@@ -69,7 +69,7 @@ class Bot:
         return "OK"
 
     def take(self, envelope: arena_pb2.PlayResponse) -> None:
-        """Answer an envelope with one."""
+        """Process an envelope, and answer it with one."""
         self.received = envelope.envelope
         if envelope.HasField("welcome"):
             self.session.session = envelope.welcome.session
@@ -91,7 +91,7 @@ class Bot:
             self.out.put(arena_pb2.PlayRequest(received=envelope.envelope))
 
     def refused(self, refusal: arena_pb2.Refusal) -> None:
-        """Answer anew, if that is possible."""
+        """Answer again, if that is possible."""
         if FAULT == "exits-when-late" and refusal.reason == arena_pb2.REFUSAL_REASON_TOO_LATE:
             sys.exit("too late, says the server")
         if FAULT == "exits-when-refused" and not refusal.corrections_left:
@@ -100,7 +100,7 @@ class Bot:
             self.answer(refusal.table, refusal.decision, refusal.options_count if FAULT == "illegal" else 0)
 
     def decide(self, decision: arena_pb2.Decision) -> None:
-        """The first option, unless the fault says otherwise."""
+        """Answer with the first option, changed by the fault."""
         option = 0
         if FAULT == "illegal":
             option = len(decision.options)
@@ -131,14 +131,14 @@ class Bot:
         self.answer(decision.table, decision.decision, option)
 
     def answer(self, table: int, decision: int, option: int) -> None:
-        """Say it."""
+        """Send an answer."""
         self.answered += 1
         answer = arena_pb2.Answer(table=table, decision=decision, option=option)
         self.out.put(arena_pb2.PlayRequest(received=self.received, answers=[answer]))
 
 
 def main() -> None:
-    """Play until the server is gone, or has said that it will not be back."""
+    """Play until the server is gone, or has announced that it will not return."""
     sys.stderr.write(f"pid {os.getpid()}\n")
     if FAULT == "quits":
         sys.exit("no license\nfound")
@@ -147,7 +147,7 @@ def main() -> None:
     if FAULT == "stubborn":
         child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
         sys.stderr.write(f"pid {child.pid}\n")
-    if FAULT == "leaves-a-process":  # which a SIGTERM to the bot's process group does not reach
+    if FAULT == "leaves-a-process":  # in its own session, so a SIGTERM to the bot's process group does not reach it
         subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"], start_new_session=True)
     if FAULT == "silent":
         signal.pause()

@@ -1,4 +1,4 @@
-"""Bots and their stays on a server of the tests, for what dials in over real sockets."""
+"""Bots, and their sessions on the test server over real sockets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class First:
 
 
 class Diary:
-    """Answers by counting, and writes down all that it is told and shown."""
+    """A bot that answers by counting, and records all its input."""
 
     pages: dict[str, list[str]]  # by game and seat
 
@@ -64,13 +64,13 @@ class AsyncDiary(Diary):
 
 
 def diary(kind: type[Diary] = Diary) -> tuple[type[Diary], dict[str, list[str]]]:
-    """A class of bots that write into a book of their own."""
+    """Create a class of recording bots, and return it with its records."""
     pages: dict[str, list[str]] = {}
     return type("Writer", (kind,), {"pages": pages}), pages
 
 
 def played_here(meeting: Meeting) -> list[str]:
-    """What a Diary writes in local play of the same match."""
+    """Return the record of a Diary in local play of the same match."""
     bot, pages = diary()
 
     class Other:
@@ -89,7 +89,7 @@ def played_here(meeting: Meeting) -> list[str]:
 async def stay(
     server: Arena, bot: Any, matches: int | None = None, **wishes: Any
 ) -> tuple[RunSummary, list[PlayedMatch]]:
-    """A bot plays there, for as many matches as the server has unless told otherwise."""
+    """Let a bot play on a server, by default all matches of the server."""
     played: list[PlayedMatch] = []
     wishes = {"name": "bot", **wishes}
     came = await connect(

@@ -1,4 +1,4 @@
-"""A command on a terminal, as a person has it: what it writes there, escape sequences and all."""
+"""A command on a terminal, with its output including escape sequences."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def on_terminal(
     """Run `cutpurse` with a terminal for stderr and, unless another is given, stdout.
 
     Args:
-        words: What is typed after `cutpurse`.
-        folder: Where it runs.
-        stdout: A file descriptor in place of the terminal.
-        environment: Variables beyond those of this process.
-        interrupt_at: What is written when Ctrl-C is to be pressed; empty: never.
+        words: Arguments of `cutpurse`.
+        folder: Working folder.
+        stdout: A file descriptor to use instead of the terminal.
+        environment: Variables in addition to those of this process.
+        interrupt_at: Press Ctrl-C when this output appears. Default: never.
 
     Returns:
-        Its exit code, and all that the terminal received.
+        The exit code, and all output on the terminal.
     """
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
@@ -65,5 +65,5 @@ def on_terminal(
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65_536)
-    except OSError:  # the last process that had it open has ended
+    except OSError:  # all processes that had it open have ended
         return b""

@@ -1,4 +1,4 @@
-"""Plays Greed, with the types of what it is given."""
+"""A bot that plays Greed, with type annotations."""
 
 from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.views.greed import GreedView

@@ -1,4 +1,4 @@
-"""Real arenas for tests: a listening server, a database file, a log that can be read."""
+"""Real arenas for tests, with a listening server, a database file and a readable log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUICK = TimeControl(base_ms=200, bank_ms=300, grace_ms=100, poll_floor_ms=5, han
 
 @dataclass
 class RunningArena:
-    """An arena that listens."""
+    """A listening arena."""
 
     address: str
     opened: OpenArena
@@ -30,7 +30,7 @@ class RunningArena:
 
     @property
     def log(self) -> str:
-        """All that it has logged."""
+        """The log so far."""
         return self.said.getvalue()
 
 
@@ -42,9 +42,14 @@ async def running_arena(
     address: str = "127.0.0.1:0",
     **more: Any,
 ) -> AsyncIterator[RunningArena]:
-    """An arena; one match of Greed at four seats with the usual clocks, unless told otherwise.
+    """Run an arena; by default for one match of Greed with four seats and default clocks.
 
-    more: see `open_arena`.
+    Args:
+        folder: Where to put the database.
+        ladders: Ladders to open.
+        limits: Limits of the server.
+        address: Address to listen on.
+        more: Further arguments of `open_arena`.
     """
     ladders = ladders or [Ladder("greed", "greed", 4, matches_wanted=1)]
     said = io.StringIO()
@@ -52,7 +57,7 @@ async def running_arena(
         bound = await opened.arena.start()
         try:
             yield RunningArena(bound, opened, said)
-        except BaseException as problem:  # a test fails: what is shown of that has the log
+        except BaseException as problem:  # so that the message of a failed test contains the log
             problem.add_note(said.getvalue())
             raise
         finally:

@@ -1,7 +1,7 @@
-"""A conversation with a real server, kept as the payloads that `docs/protocol.md` shows.
+"""A conversation with a real server, recorded as the payloads that `docs/protocol.md` shows.
 
-Two bots dial in over a socket and play one match of Greed. All that chance decides is fixed, so that every run says the
-same; what hangs on the clock, as which messages travel together, is not shown.
+Two bots connect over a socket and play one match of Greed. All randomness is fixed, so that every run has the same
+messages. What depends on the clock, such as which messages travel together, is not shown.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HELLO = arena_pb2.Hello(
 
 
 class Noted(Taken):
-    """Keeps what all bots had to say."""
+    """A substitute for a store that collects all notes."""
 
     def __init__(self) -> None:
         self.notes: list[SeatNote] = []
@@ -49,7 +49,7 @@ class Noted(Taken):
 
 
 def fixed_chance() -> Callable[[int], bytes]:
-    """Bytes that are always the same, and can be read."""
+    """Return a source of bytes that are always the same, and readable."""
     drawn = 0
 
     def entropy(count: int) -> bytes:
@@ -61,26 +61,26 @@ def fixed_chance() -> Callable[[int], bytes]:
 
 
 class Recorder:
-    """What was said, by the name under which the page shows it."""
+    """The recorded messages, by their name on the page."""
 
     def __init__(self) -> None:
         self.said: dict[str, Message] = {}
 
     def once(self, name: str, message: Message) -> None:
-        """Keep the first of this name."""
+        """Record a message unless there is one of this name."""
         if name not in self.said:
             self.said[name] = message
 
 
 def only(response: arena_pb2.PlayResponse, field: str, numbered: bool) -> arena_pb2.PlayResponse:
-    """One list of an envelope; its number too, where it does not hang on the clock."""
+    """Return one list of an envelope, with the envelope's number if that does not depend on the clock."""
     alone = arena_pb2.PlayResponse(envelope=response.envelope if numbered else 0)
     getattr(alone, field).extend(getattr(response, field))
     return alone
 
 
 async def _plays(bot: Bot, recorder: Recorder | None) -> None:
-    """Take the safe option of every decision; of the first, try one that does not exist before."""
+    """Take the safe option of every decision; for the first decision, try a nonexistent option before."""
     response = await bot.read()
     tried = recorder is None
     while True:
@@ -110,7 +110,7 @@ async def _plays(bot: Bot, recorder: Recorder | None) -> None:
 
 
 async def _says_something(bot: Bot, recorder: Recorder) -> None:
-    """Say something about the first decision, and go on as `_plays` does."""
+    """Attach a note to the first decision, and continue as `_plays` does."""
     response = await bot.read_until("decisions")
     (asked,) = response.decisions
     noted = arena_pb2.PlayRequest(
@@ -125,7 +125,7 @@ async def _says_something(bot: Bot, recorder: Recorder) -> None:
 
 
 async def conversation() -> dict[str, str]:
-    """The payloads by name, in protobuf's text format."""
+    """Record the conversation; return the payloads by name, in protobuf's text format."""
     recorder, taken = Recorder(), Noted()
     entropy = fixed_chance()
     log = logger(sys.stderr, "error")
@@ -165,12 +165,12 @@ async def conversation() -> dict[str, str]:
 
 
 def as_text(message: Message) -> str:
-    """A payload as the page shows it."""
+    """Format a payload as the page shows it."""
     return text_format.MessageToString(message, use_short_repeated_primitives=True).rstrip("\n")
 
 
 async def _other_version(bot: Bot, recorder: Recorder) -> None:
-    """A call that fails."""
+    """Make a call that fails."""
     await bot.say_hello("my_bot", protocol_major=2)
     try:
         await bot.read()
@@ -182,7 +182,7 @@ async def _other_version(bot: Bot, recorder: Recorder) -> None:
 
 
 def _shortened(catalogue: game_pb2.Catalogue) -> game_pb2.Catalogue:
-    """The catalogue of Greed without most of it: the rules' text, and all but a few entries of each list."""
+    """Return the catalogue without the rules' text, and with only a few entries of each list."""
     short = game_pb2.Catalogue(game=catalogue.game, digest=catalogue.digest)
     short.cards.extend(catalogue.cards[:2])
     short.zone_kinds.append(catalogue.zone_kinds[3])

@@ -1,4 +1,4 @@
-"""A server with toy tables on a real socket, and bots that dial it with nothing but gRPC and bytes."""
+"""A server with toy matches on a real socket, and bots that use only gRPC and raw bytes."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class House:
         self.channel = channel
 
     def dial(self, channel: grpc.aio.Channel | None = None) -> Bot:
-        """Open a stream, and say nothing."""
+        """Open a stream without sending anything."""
         return Bot(channel or self.channel)
 
     async def welcomed(self, name: str = "ann", **hello: object) -> Bot:
-        """A bot that was let in and has acknowledged it."""
+        """Connect a bot, and acknowledge its Welcome."""
         bot = self.dial()
         await bot.say_hello(name, **hello)
         welcome = await bot.read()
@@ -48,25 +48,25 @@ class House:
         return bot
 
     async def health(self, service: str = "") -> str:
-        """What the server says of a service."""
+        """Return the health status of a service."""
         stub = health_pb2_grpc.HealthStub(self.channel)
         while True:
             try:
                 answer = await stub.Check(health_pb2.HealthCheckRequest(service=service))
             except grpc.aio.AioRpcError as problem:
-                if problem.details() != "max connection age":  # then there is another connection for the next call
+                if problem.details() != "max connection age":  # else the next call uses a new connection
                     raise
             else:
                 return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status))
 
     async def until(self, is_so: Callable[[], bool]) -> None:
-        """Ask after the server's health until something is so."""
+        """Call the health service until `is_so` returns True."""
         while not is_so():
             await self.health()
 
 
 class Ended(AssertionError):
-    """A call was read from that has ended; how."""
+    """The error for reading from a call that has ended, with its status."""
 
     def __init__(self, code: str, text: str, reason: str, retry_s: float | None) -> None:
         super().__init__(f"{code} {reason}: {text}")
@@ -82,12 +82,12 @@ class Bot:
         self.received = 0
 
     async def say_hello(self, name: str = "ann", **hello: object) -> None:
-        """Introduce oneself."""
+        """Send Hello."""
         fields: dict[str, Any] = {"protocol_major": 1, "bot": name, **hello}
         await self.send(arena_pb2.PlayRequest(hello=arena_pb2.Hello(**fields)))
 
     async def send(self, envelope: Message | bytes) -> None:
-        """Send whatever it is; if the call has ended, reading will tell how."""
+        """Send any bytes or message; if the call has ended, only `read` raises the error."""
         with contextlib.suppress(grpc.aio.AioRpcError):
             await self.call.write(envelope if isinstance(envelope, bytes) else envelope.SerializeToString())
 
@@ -96,7 +96,7 @@ class Bot:
         await self.send(arena_pb2.PlayRequest(**{"received": self.received, **fields}))
 
     async def read(self) -> arena_pb2.PlayResponse:
-        """The next envelope.  Raises Ended if the call has."""
+        """Return the next envelope.  Raises Ended if the call has ended."""
         try:
             envelope = await self.call.read()
         except grpc.aio.AioRpcError:
@@ -109,18 +109,18 @@ class Bot:
         return response
 
     async def read_until(self, field: str) -> arena_pb2.PlayResponse:
-        """Read on, and acknowledge, up to an envelope that has this field; that one is not acknowledged yet."""
+        """Read and acknowledge envelopes up to one with this field, which is not acknowledged yet."""
         while not len(getattr((response := await self.read()), field)):
             await self.say()
         return response
 
     async def answer_all(self, response: arena_pb2.PlayResponse, **fields: Any) -> None:
-        """Take the first option everywhere."""
+        """Take the first option of every decision."""
         answers = [arena_pb2.Answer(table=one.table, decision=one.decision, option=0) for one in response.decisions]
         await self.say(answers=answers, **fields)
 
     async def plays(self, matches: int) -> Counter[str]:
-        """Play so many matches and leave; counts what came until the server ended the call, and how."""
+        """Play `matches` matches and leave; count the received items until the end of the call, and its status."""
         seen: Counter[str] = Counter()
         try:
             while True:
@@ -133,12 +133,12 @@ class Bot:
         return seen
 
     async def ended(self) -> Ended:
-        """How the call ended, once it has."""
+        """Wait for the end of the call, and return its status."""
         return await how_it_ended(self.call)
 
 
 async def how_it_ended(call: Any) -> Ended:
-    """The status of a call, with its details."""
+    """Return the status of a call, with its details."""
     code = await call.code()
     reason, retry_s = "", None
     for key, value in await call.trailing_metadata() or ():
@@ -157,7 +157,7 @@ async def how_it_ended(call: Any) -> Ended:
 async def house(
     lobby: ToyLobby | None = None, limits: ServerLimits | None = None, address: str = "127.0.0.1:0"
 ) -> AsyncIterator[House]:
-    """A server that runs for the length of the block, and one channel to it."""
+    """Run a server for the length of the block, with one channel to it."""
     lobby = lobby or ToyLobby()
     arena = Arena(address, lobby, logger(sys.stderr, "debug"), limits=limits)
     bound = await arena.start()

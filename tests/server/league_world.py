@@ -1,4 +1,4 @@
-"""A league with a secret: a server with tokens, a public ladder and a private one, and somebody who asks about both."""
+"""A league with secrets: a server with tokens, a public and a private ladder, and clients that ask about both."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["CALLS", "NEEDS", "OWNERS", "SECRETS", "LeagueWorld", "at_secret_tabl
 
 SERVICE: Final = ladder_pb2.DESCRIPTOR.services_by_name["LadderService"]
 CALLS: Final = [method.name for method in SERVICE.methods]
-NEEDS: Final = {  # a scope, one of these; all others need none
+NEEDS: Final = {  # a call of the method needs one of these scopes; other methods need none
     "CreateLadder": ("admin",),
     "ChangeLadder": ("admin",),
     "DeleteLadder": ("admin",),
@@ -41,17 +41,17 @@ NEEDS: Final = {  # a scope, one of these; all others need none
 }
 OWNERS: Final = {
     "ann": ("play", "read"),  # may play on the private ladder
-    "cid": ("play", "read"),  # may as well
-    "bob": ("play", "read"),  # may not
+    "cid": ("play", "read"),  # may play on it too
+    "bob": ("play", "read"),  # may not play on it
     "player": ("play",),
     "root": ("admin",),
 }
-# What must not reach whoever may not see the private ladder.
+# Texts that only users who may see the private ladder may receive.
 SECRETS: Final = (b"hidden", b"hush", b"feedc0de", b"quietly", b"whispered", b"cause_of_pause")
 
 
 class LeagueWorld:
-    """The server, its store, and calls of it by whoever has a token."""
+    """The server, its store, and calls with the tokens of all users."""
 
     def __init__(self, arena: RunningArena, channel: grpc.aio.Channel, tokens: dict[str, str]) -> None:
         self.arena = arena
@@ -60,11 +60,11 @@ class LeagueWorld:
         self.tokens = tokens
 
     async def ask(self, method: str, who: str = "", **fields: Any) -> Any:
-        """The answer to a call, or the list of those that stream.  Raises Ended."""
+        """Return the answer to a call, or the list of answers of a streaming call.  Raises Ended."""
         return await self.send(method, getattr(ladder_pb2, f"{method}Request")(**fields), who)
 
     async def send(self, method: str, request: Message | bytes, who: str = "", most: int = 1_000) -> Any:
-        """The same with a request as it is; of a stream, so many messages at most."""
+        """Send a request; return the answer, or at most `most` answers of a streaming call.  Raises Ended."""
         described = SERVICE.methods_by_name[method]
         kind = getattr(ladder_pb2, f"{method}Response")
         make: Any = self.channel.unary_stream if described.server_streaming else self.channel.unary_unary
@@ -85,7 +85,7 @@ class LeagueWorld:
             raise await how_it_ended(call) from None
 
     async def told(self, method: str, request: Message, who: str = "") -> tuple[str, str, bytes]:
-        """How a call ends (its code and reason), and every byte that it tells, of an answer or in refusal."""
+        """Return status code and reason of a call, and all bytes that it returned, of the answer or of the error."""
         try:
             answer = await self.send(method, request, who, most=1)
         except Ended as ended:
@@ -96,7 +96,7 @@ class LeagueWorld:
 
 @asynccontextmanager
 async def league_world(folder: Path) -> AsyncIterator[LeagueWorld]:
-    """See the module's docstring; at the end nothing has broken, and no secret of a token is in the log."""
+    """Run the league; at the end, check that there was no incident and no token's secret is in the log."""
     tokens = {}
     with Store(folder / "test.db") as store:
         for owner, scopes in OWNERS.items():
@@ -116,7 +116,7 @@ async def league_world(folder: Path) -> AsyncIterator[LeagueWorld]:
 
 @asynccontextmanager
 async def at_secret_table(world: LeagueWorld, name: str = "hush_here", version: str = "1") -> AsyncIterator[None]:
-    """Two bots, one of ann and one of cid, are at a table of the private ladder."""
+    """Let a bot of ann and one of cid play a match on the private ladder."""
     games = [arena_pb2.GameWanted(game="greed", ladders=["hidden"])]
     address = world.arena.address
     async with RawBot(address, world.tokens["ann"]) as ann, RawBot(address, world.tokens["cid"]) as cid:
@@ -126,7 +126,7 @@ async def at_secret_table(world: LeagueWorld, name: str = "hush_here", version: 
 
 
 def requests_with(method: str, value: str) -> Iterator[Message]:
-    """Requests of this method with this text in one field after the other, whatever is named in the others as usual."""
+    """Generate requests of a method with `value` in each text field in turn, and normal values in the others."""
     kind = getattr(ladder_pb2, f"{method}Request")
     for path in _paths(kind.DESCRIPTOR):
         request = kind()
@@ -139,7 +139,7 @@ def requests_with(method: str, value: str) -> Iterator[Message]:
 
 
 def _paths(descriptor: Descriptor, seen: tuple[str, ...] = ()) -> Iterator[tuple[FieldDescriptor, ...]]:
-    """Where there is text in a message, or in messages within."""
+    """List the paths of all text fields of a message, also in nested messages."""
     for field in descriptor.fields:
         if _is_text(field):
             yield (field,)
@@ -180,7 +180,7 @@ def _ladders(store: Store) -> list[Ladder]:
 
 
 def _play(store: Store) -> None:
-    """Three matches that all may see, and four of which nobody else is to hear; one of ann's bots is paused there."""
+    """Store three public matches and four private ones; one of ann's bots is paused on the private ladder."""
     ann, bob = store.ensure_version("ann", "sneak", "1.0"), store.ensure_version("bob", "thug", "2")
     hush, cid = store.ensure_version("ann", "hush", "1"), store.ensure_version("cid", "hush_too", "1")
     course = DecisionLog((12, 34), (DecisionFault(2, 1, "crashed", "quietly"),))

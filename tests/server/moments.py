@@ -1,7 +1,7 @@
-"""Calls that are ended at each of their moments: the server's end of a call, driven turn by turn of the event loop.
+"""Tests of calls that end at every possible turn of the event loop: a fake server side of a call, driven by turns.
 
-A moment is a turn of the loop, before or after all else that is due in it. Nothing here waits for a clock, so a call
-takes the same turns each time, and a test that goes through all of them has seen every order there is.
+A call can end before or after everything else in a turn. Nothing here waits for a clock, so a call takes the same turns
+each time, and a test that tries all of them covers every order.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ import grpc
 
 __all__ = ["MOST", "Call", "Scene", "end_at_every_moment"]
 
-MOST = 100  # turns; what waits for a clock is ended in the last of them
-SETTLE = 200  # turns that whatever is left may take to its end
+MOST = 100  # maximum turns; a call that waits for a clock is ended in the last one
+SETTLE = 200  # maximum turns until the rest has ended
 
 
 class Gone(grpc.aio.BaseError):
-    """What gRPC raises where a call is over."""
+    """The error that gRPC raises if a call is over."""
 
 
 class Call:
-    """The server's end of a call, as `grpc.aio` has it; `say` is what the caller sends."""
+    """A fake of the server's end of a call in `grpc.aio`; the caller sends by `say`."""
 
     def __init__(self, *metadata: tuple[str, str]) -> None:
         self.metadata = metadata
         self.written: list[bytes] = []
         self.on_written: Callable[[bytes], None] = lambda message: None
-        self.status: Any = None  # that it was aborted with
+        self.status: Any = None  # status of the abort
         self.is_over = False
         self._said: deque[Any] = deque()
         self._reading: asyncio.Future[Any] | None = None
@@ -38,14 +38,14 @@ class Call:
 
     # -- the caller's
     def say(self, message: Any) -> None:
-        """One more message, or EOF."""
+        """Send a message, or EOF."""
         self._said.append(message)
         if self._reading is not None and not self._reading.done():
             self._reading.set_result(None)
 
     # -- the server's
     async def read(self) -> Any:
-        """The next message, or EOF; EOF as well where the call is over."""
+        """Return the next message, or EOF, also if the call is over."""
         while not self._said:
             if self.is_over:
                 return grpc.aio.EOF
@@ -54,7 +54,7 @@ class Call:
         return self._said.popleft()
 
     async def write(self, message: bytes) -> None:
-        """Takes a turn, as gRPC does."""
+        """Write a message; it takes a turn, as in gRPC."""
         if self.is_over:
             raise Gone
         await asyncio.sleep(0)
@@ -62,25 +62,25 @@ class Call:
         self.on_written(message)
 
     async def abort_with_status(self, status: Any) -> NoReturn:
-        """Takes a turn, too."""
+        """Abort the call; it takes a turn, too."""
         await asyncio.sleep(0)
         self.status = status
         raise grpc.aio.AbortError
 
     def add_done_callback(self, callback: Callable[[Any], object]) -> None:
-        """To be called when the server is rid of the call."""
+        """Register a callback for the end of the call."""
         self._when_done.append(callback)
 
     def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
-        """What came with it."""
+        """Return the metadata of the call."""
         return self.metadata
 
     def peer(self) -> str:
-        """Who calls."""
+        """Return the address of the caller."""
         return "ipv4:127.0.0.1:1"
 
     def run(self, answer: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """The task of the call, which gRPC would have made."""
+        """Create the task of the call, as gRPC does."""
         task = asyncio.get_running_loop().create_task(answer)
         task.add_done_callback(self._end)
         return task
@@ -96,20 +96,24 @@ class Call:
 
 
 class Scene(Protocol):
-    """Something that goes on, made anew for each moment at which it is ended."""
+    """An activity that is ended early; each trial uses a new instance."""
 
     def course(self) -> Coroutine[Any, Any, object]:
-        """All of it."""
+        """Return the whole activity."""
 
     def end(self) -> None:
-        """End it now."""
+        """End the activity now."""
 
     def check(self) -> None:
-        """Nothing of it is left."""
+        """Check that nothing of the activity is left."""
 
 
 async def end_at_every_moment(made: Callable[[], Scene], most: int = MOST) -> int:
-    """End it in each of its turns, `most` at most; how many there were. No task and no timer is left of any."""
+    """End an activity in each of its turns, at most `most`, and check that no task and no timer is left.
+
+    Returns:
+        The number of turns.
+    """
     for moment in range(most):
         were_over = []
         for is_first in (True, False):
@@ -128,7 +132,7 @@ async def end_at_every_moment(made: Callable[[], Scene], most: int = MOST) -> in
 
 
 async def _ended(scene: Scene, moment: int, is_first: bool) -> bool:
-    """Whether it was over by then."""
+    """End the activity in one turn; return whether it was over by then."""
     loop = asyncio.get_running_loop()
     reached, left = loop.create_future(), moment
 
@@ -161,12 +165,12 @@ async def _settle() -> None:
     while _left_behind() and turns < SETTLE:
         turns += 1
         await asyncio.sleep(0)
-    for _ in range(5):  # what is called when the last of them is done
+    for _ in range(5):  # for the callbacks of the last task
         await asyncio.sleep(0)
 
 
 def _left_behind() -> list[object]:
-    """Tasks and timers of the loop that runs, but for our own task."""
+    """List the tasks and timers of the running loop, except our own task."""
     loop: Any = asyncio.get_running_loop()
     timers = [timer for timer in loop._scheduled if not timer.cancelled()]
     return [*(asyncio.all_tasks() - {asyncio.current_task()}), *timers]

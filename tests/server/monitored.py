@@ -1,4 +1,4 @@
-"""A server in a process of its own that is watched over HTTP, and what a watcher does."""
+"""A server in its own process with HTTP monitoring, and the HTTP client."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ with open_arena("127.0.0.1:0", Path(sys.argv[1]), ladders, log) as opened:
 
 @dataclass
 class WatchedServer:
-    """One match of Greed at two seats with quick clocks; where bots dial in, and where it is watched."""
+    """A server for one match of Greed with two seats and fast clocks, with its addresses for bots and monitoring."""
 
     process: asyncio.subprocess.Process
     address: str
     watched: str
 
     async def get(self, path: str) -> tuple[int, str]:
-        """Status and text of a page."""
+        """Return status and text of a page."""
         return await asyncio.to_thread(get, self.watched, path)
 
     async def figures(self) -> Figures:
-        """A scrape."""
+        """Return the current metrics."""
         return figures((await self.get("/metrics"))[1])
 
 
 @asynccontextmanager
 async def watched_server(database: Path) -> AsyncIterator[WatchedServer]:
-    """The server for the length of the block; what it logs on stderr may be read once it has ended."""
+    """Run the server for the length of the block; its log on stderr can be read after its end."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-W", "error", "-c", PROGRAM, str(database)),
@@ -76,7 +76,7 @@ async def watched_server(database: Path) -> AsyncIterator[WatchedServer]:
 
 
 def get(address: str, path: str, method: str = "GET") -> tuple[int, str]:
-    """Status and text of a page, on a connection of its own."""
+    """Return status and text of a page, on a new connection."""
     connection = http.client.HTTPConnection(address, timeout=30)
     try:
         connection.request(method, path)
@@ -87,7 +87,7 @@ def get(address: str, path: str, method: str = "GET") -> tuple[int, str]:
 
 
 def figures(text: str) -> Figures:
-    """A page of figures, as Prometheus' own client reads it: by name and labels."""
+    """Parse metrics with Prometheus' own parser: values by name and labels."""
     return {
         (sample.name, tuple(sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(text)

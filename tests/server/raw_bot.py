@@ -1,4 +1,4 @@
-"""A bot that speaks the protocol by hand, so that it can say anything: no part of the SDK is used here."""
+"""A bot that implements the protocol without the SDK, so that it can send anything."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Ended", "RawBot", "honest", "others"]
 
 
 class Ended(Exception):
-    """The call has ended: with this status, this reason of the protocol and this text."""
+    """The end of a call, with its status code, the reason of the protocol and the text."""
 
     def __init__(self, code: grpc.StatusCode, reason: str, text: str) -> None:
         super().__init__(f"{code.name} {reason}: {text}")
@@ -29,7 +29,13 @@ class RawBot:
     """One stream; use it as `async with RawBot(address) as bot`."""
 
     def __init__(self, address: str, token: str = "", *, channel: grpc.aio.Channel | None = None) -> None:
-        """token: sent as a bearer token; channel: another than one without TLS."""
+        """Open a stream.
+
+        Args:
+            address: Address of the server.
+            token: Bearer token to send, if any.
+            channel: Channel to use. Default: a new one without TLS.
+        """
         self.channel = channel or grpc.aio.insecure_channel(address)
         metadata = (("authorization", f"Bearer {token}"),) if token else None
         self.call: Any = arena_pb2_grpc.ArenaServiceStub(self.channel).Play(metadata=metadata)
@@ -45,20 +51,20 @@ class RawBot:
         await self.call.write(arena_pb2.PlayRequest(**fields))
 
     async def hello(self, name: str, **fields: Any) -> arena_pb2.Welcome:
-        """Introduce itself as a well-behaved bot with one table, unless told otherwise."""
+        """Send Hello with one table, changed by `fields`, and return Welcome."""
         told: dict[str, Any] = {"protocol_major": 1, "bot": name, "max_tables": 1, **fields}
         await self.send(hello=arena_pb2.Hello(**told))
         return (await self._take()).welcome
 
     async def _take(self) -> arena_pb2.PlayResponse:
-        """The next envelope, with all that is in it noted."""
+        """Read the next envelope, and queue its contents."""
         envelope = await self.read()
         for kind, items in self.waiting.items():
             items.extend(getattr(envelope, kind))
         return envelope
 
     async def read(self) -> arena_pb2.PlayResponse:
-        """The next envelope, acknowledged.  Raises Ended."""
+        """Read the next envelope, and acknowledge it.  Raises Ended."""
         try:
             envelope = await self.call.read()
         except grpc.aio.AioRpcError as error:
@@ -70,24 +76,24 @@ class RawBot:
         return envelope
 
     async def _next(self, kind: str) -> Any:
-        """The next of a kind that was not asked for yet: `decisions`, `refusals`, `problems` or `ends`."""
+        """Return the next item of a kind: `decisions`, `refusals`, `problems` or `ends`."""
         waiting = self.waiting[kind]
         while not waiting:
             await self._take()
         return waiting.popleft()
 
     async def decision(self) -> arena_pb2.Decision:
-        """The next question."""
+        """Return the next decision."""
         decision: arena_pb2.Decision = await self._next("decisions")
         return decision
 
     async def refusal(self) -> arena_pb2.Refusal:
-        """The next answer that was not accepted."""
+        """Return the next refusal of an answer."""
         refusal: arena_pb2.Refusal = await self._next("refusals")
         return refusal
 
     async def end(self) -> arena_pb2.MatchEnded:
-        """The next match that is over, whatever was asked in the meantime."""
+        """Return the end of the next finished match, ignoring decisions meanwhile."""
         end: arena_pb2.MatchEnded = await self._next("ends")
         return end
 
@@ -95,7 +101,7 @@ class RawBot:
         await self.send(answers=[arena_pb2.Answer(table=decision.table, decision=decision.decision, option=option)])
 
     async def play_on(self) -> arena_pb2.MatchEnded:
-        """Take the first option of everything until a match is over."""
+        """Take the first option of every decision until a match is over."""
         while not self.waiting["ends"]:
             for asked in self.waiting["decisions"]:
                 await self.answer(asked)
@@ -116,12 +122,12 @@ def _ended(error: grpc.aio.AioRpcError) -> Ended:
 
 
 async def honest(address: str, name: str, token: str = "") -> arena_pb2.MatchEnded:
-    """A bot that answers at once, until its first match is over."""
+    """Run a bot that answers at once, until its first match is over."""
     async with RawBot(address, token) as bot:
         await bot.hello(name)
         return await bot.play_on()
 
 
 async def others(address: str, count: int = 3) -> list[asyncio.Task[arena_pb2.MatchEnded]]:
-    """So many honest bots."""
+    """Start `count` honest bots."""
     return [asyncio.create_task(honest(address, f"honest_{number}")) for number in range(count)]

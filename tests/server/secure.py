@@ -1,4 +1,4 @@
-"""A server with TLS for tests: a database with tokens, certificates that can be renewed, an arena that listens."""
+"""A server with TLS for tests: a database with tokens, renewable certificates, and a listening arena."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LADDERS = [Ladder("greed", "greed", 2)]
 
 @dataclass
 class Place:
-    """A folder with a database that has two tokens, certificates, and what is logged."""
+    """A folder with a database of two tokens, certificates, and the log."""
 
     folder: Path
     ca: trustme.CA
@@ -49,7 +49,7 @@ class Place:
         return Certificate(self.folder / "cert.pem", self.folder / "key.pem", logger(self.said))
 
     def issue(self, *names: str, not_after: datetime | None = None) -> str:
-        """A new certificate; its serial number, as `peer` has it."""
+        """Issue a new certificate, and return its serial number as `peer_of` does."""
         made = self.ca.issue_cert(*(names or ("localhost", "127.0.0.1")), not_after=not_after)
         made.private_key_pem.write_to_path(str(self.folder / "key.pem"))
         (self.folder / "cert.pem").write_bytes(b"".join(part.bytes() for part in made.cert_chain_pems))
@@ -64,7 +64,7 @@ def peer_of_pem(pem: bytes) -> str:
 
 
 def peer_of(address: str) -> str:
-    """The certificate that a server shows now."""
+    """Return the serial number of a server's current certificate."""
     host, port = address.removeprefix("https://").rsplit(":", 1)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -78,7 +78,7 @@ def peer_of(address: str) -> str:
 
 
 def place_in(folder: Path) -> Place:
-    """A new one, with a certificate."""
+    """Create a place with a certificate."""
     with Store(folder / "test.db") as store:
         made = store.create_tokens([NewToken("ann"), NewToken("bob")], datetime.now(UTC))
     ann, bob = (token.reveal() for token, _ in made)
@@ -89,7 +89,7 @@ def place_in(folder: Path) -> Place:
 
 @asynccontextmanager
 async def secure_arena(place: Place) -> AsyncIterator[str]:
-    """An arena with TLS; its address."""
+    """Run an arena with TLS, and yield its address."""
     log = logger(place.said, "debug")
     with open_arena("127.0.0.1:0", place.folder / "test.db", LADDERS, log, certificate=place.certificate) as opened:
         address = await opened.arena.start()
@@ -100,14 +100,14 @@ async def secure_arena(place: Place) -> AsyncIterator[str]:
 
 
 def channel(place: Place, address: str) -> grpc.aio.Channel:
-    """To that arena, for a bot that trusts it."""
+    """Open a channel to the arena that trusts its certificate."""
     return grpc.aio.secure_channel(
         address.removeprefix("https://"), grpc.ssl_channel_credentials(place.ca.cert_pem.bytes())
     )
 
 
 async def plays_over_tls(place: Place, address: str) -> None:
-    """Somebody of bob's: one match."""
+    """Play one match with a bot of bob."""
     async with RawBot(address, place.bob, channel=channel(place, address)) as bot:
         await bot.hello("thug")
         await bot.play_on()

@@ -1,8 +1,8 @@
-"""A lobby with bots and a store, in a time of its own: no thread, no socket, no real clock.
+"""A lobby with bots and a store in simulated time, without threads, sockets or a real clock.
 
-`World` lets virtual time jump from one event to the next. A `BotThere` stands for a session and its bot: it fetches
-what is ready, reads it as the wire has it, and answers after a while in its manner. It keeps all that it was told, and
-complains at once about what no bot should see: a gap in the events, a decision out of order.
+`World` advances virtual time from one event to the next. A `BotThere` replaces a session and its bot: it fetches
+messages, parses them as on the wire, and answers after a while in its manner. It records everything it receives, and
+fails at once for what no bot should see: a gap in the events, a decision out of order.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from cutpurse.v1 import arena_pb2, game_pb2
 
 __all__ = ["NOTE", "NOTE_BYTES", "BotThere", "Log", "Manner", "Played", "Store", "World", "entropy_of"]
 
-NOTE = "my hand is a copper_wire"  # what notes say, and nobody but the bot's owner may read
+NOTE = "my hand is a copper_wire"  # the text of notes, which only the bot's owner may read
 NOTE_BYTES = 16_384
 
 
 def entropy_of(seed: str) -> Callable[[int], bytes]:
-    """Bytes that are the same in every run."""
+    """Return a source of bytes that are the same in every run."""
     drawn = 0
 
     def entropy(count: int) -> bytes:
@@ -51,20 +51,20 @@ def entropy_of(seed: str) -> Callable[[int], bytes]:
 
 
 class StoreBroke(Exception):
-    """What a broken store says: it may quote what it was to write, so nobody may repeat it."""
+    """The error of a broken store; it may quote the data, so no message may contain its text."""
 
 
 class Store:
-    """Keeps results, after a while, or fails."""
+    """A store that stores results after a while, or fails."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.takes_s = 0.0
         self.is_broken = False
-        self.is_unsure = False  # it stores, and cannot say so
+        self.is_unsure = False  # it stores, but reports that it is unsure
         self.kept: dict[str, FinishedMatch] = {}
         self.announced: dict[str, MatchAnnouncement] = {}
-        self.announces_later = False  # when the test says so, of those in `announcing`
+        self.announces_later = False  # the test finishes the futures in `announcing`
         self.announcing: list[tuple[MatchAnnouncement, Future[None]]] = []
         self.known: dict[Identity, Mapping[str, tuple[Skill, int]]] = {}
         self.follows: Callable[[FinishedMatch], StoreOutcome] = lambda result: StoreOutcome()
@@ -102,7 +102,7 @@ class Store:
 
 
 class Log:
-    """Keeps what is logged."""
+    """A log that stores its lines."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str, dict[str, Any]]] = []
@@ -119,7 +119,7 @@ class Log:
 
 @dataclass
 class Manner:
-    """How a bot answers. Each share is of its decisions."""
+    """The way a bot answers; shares are of its decisions."""
 
     least_s: float = 0.0
     most_s: float = 0.01
@@ -129,12 +129,12 @@ class Manner:
     repeats: float = 0.0  # answers twice, the second time differently
     loses_stream: float = 0.0  # at a decision, for up to `away_s`
     away_s: float = 0.2
-    says: int = 0  # notes about each of its decisions
+    says: int = 0  # notes per decision
 
 
 @dataclass
 class Played:
-    """One table as its bot was told of it."""
+    """A match as its bot saw it."""
 
     seat_at: SeatAt
     started: arena_pb2.MatchStarted
@@ -148,7 +148,7 @@ class Played:
 
 
 class BotThere:
-    """A session with its bot."""
+    """A fake session with its bot."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class BotThere:
         self.is_forgetful = False
         self.declines_requests = False
 
-    # -- what the lobby and the tables see
+    # -- the interface for the lobby and the matches
     @property
     def free_tables(self) -> int:
         return self.max_tables - len(self.sat) if self.is_there else 0
@@ -215,9 +215,9 @@ class BotThere:
     def tell(self, reason: str, text: str) -> None:
         self.problems.append((reason, text))
 
-    # -- what its stream does
+    # -- the stream
     def fetch(self) -> None:
-        """Take everything that is ready."""
+        """Read all messages that are ready."""
         while self.to_send and self.is_there:
             seat = next(iter(self.to_send))
             del self.to_send[seat]
@@ -302,7 +302,7 @@ class BotThere:
         self.world.lobby.changed(self)
 
     def lose_stream(self, for_s: float | None) -> None:
-        """The stream is gone, and comes back after a while (None: never)."""
+        """Lose the stream; it resumes after `for_s` seconds, or never if that is None."""
         self.is_there = False
         for seat in self.sat.values():
             seat.disconnected()
@@ -311,7 +311,7 @@ class BotThere:
             self.world.after(for_s, self.resume)
 
     def resume(self) -> None:
-        """The stream is back: everything open is sent again."""
+        """Resume the stream: everything open is sent again."""
         self.is_there = True
         for seat in self.sat.values():
             seat.connected()
@@ -348,19 +348,19 @@ class World:
         self.most_open = 0
 
     def bot(self, name: str, tables: int = 4, manner: Manner | None = None, **more: Any) -> BotThere:
-        """A bot comes in."""
+        """Add a bot."""
         bot = BotThere(self, name, tables, manner, **more)
         self.bots.append(bot)
         self.lobby.enter(bot)
         return bot
 
     def after(self, seconds: float, what: Callable[[], None]) -> None:
-        """Something will happen."""
+        """Schedule a call after `seconds` of virtual time."""
         self._count += 1
         heappush(self._queue, (self.now + seconds, self._count, what))
 
     def step(self) -> bool:
-        """Let the next thing happen; whether there was any."""
+        """Process the next event; return whether there was any."""
         ready = [bot for bot in self.bots if bot.to_send and bot.is_there]
         for bot in ready:
             bot.fetch()
@@ -380,7 +380,7 @@ class World:
         return True
 
     def run(self, until: Callable[[], bool] | None = None, most_steps: int = 2_000_000) -> None:
-        """Until this holds, or nothing more can happen. Fails if it takes for ever."""
+        """Run until `until` returns True, or nothing more can happen.  Fails after `most_steps` steps."""
         for _ in range(most_steps):
             if until is not None and until():
                 return

@@ -1,4 +1,4 @@
-"""The bytes of a failed call's details as `docs/protocol.md` shows them: as they are, and read field by field."""
+"""The bytes of a failed call's details as `docs/protocol.md` shows them: raw, and by field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DETAILS = {
     f"type.googleapis.com/{kind.DESCRIPTOR.full_name}": kind
     for kind in (error_details_pb2.ErrorInfo, error_details_pb2.RetryInfo)
 }
-LINE = 32  # bytes
+LINE = 32  # bytes per line
 
 
 def stopping() -> status_pb2.Status:
@@ -26,13 +26,13 @@ def stopping() -> status_pb2.Status:
 
 
 def shown_bytes(message: Message) -> str:
-    """Write all bytes in hexadecimal, some to a line."""
+    """Format all bytes in hexadecimal, `LINE` bytes per line."""
     data = message.SerializeToString()
     return "\n".join(data[at : at + LINE].hex(" ") for at in range(0, len(data), LINE))
 
 
 def shown_fields(message: Message, depth: int = 0) -> str:
-    """Write a line for each field: its key and length or number in hexadecimal, text in quotes, and its name."""
+    """Format a line for each field: its key and length or number in hexadecimal, text in quotes, and its name."""
     lines: list[str] = []
     for field, value in message.ListFields():
         for item in value if field.is_repeated else [value]:
@@ -55,6 +55,6 @@ def _bytes(item: Message | bytes) -> bytes:
 
 
 def bytes_of(shown: str) -> bytes:
-    """Read bytes back from either form, as a reader would type them."""
+    """Parse bytes from either form."""
     parts = re.findall(r'^ *([0-9a-f]{2}(?: [0-9a-f]{2})*)(?: "(.*?)")?', shown, re.MULTILINE)
     return b"".join(bytes.fromhex(digits) + text.encode() for digits, text in parts)

@@ -1,4 +1,4 @@
-"""A store that takes everything, at once, and keeps nothing."""
+"""A store that accepts everything at once, and stores nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Taken"]
 
 
 class Taken:
-    """A `ResultStore`; whoever wants to see a result overrides `take`."""
+    """A `ResultStore` that drops everything; a subclass can override `take` to see results."""
 
     def announce(self, match: MatchAnnouncement) -> Future[None]:
         future: Future[None] = Future()
@@ -31,4 +31,4 @@ class Taken:
         return future
 
     def take(self, result: FinishedMatch) -> None:
-        """A result has come."""
+        """Take a result."""

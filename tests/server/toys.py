@@ -1,6 +1,6 @@
-"""A seat and a lobby without a game: what sessions and streams are tried with.
+"""A seat and a lobby without a game, for tests of sessions and streams.
 
-A toy table asks one bot questions of three options, whose right answer does not matter, until it has had enough.
+A toy match asks one bot a number of decisions with three options; any answer is accepted.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from cutpurse.v1 import arena_pb2, game_pb2
 __all__ = ["OPTIONS", "ToyLobby", "ToySeat"]
 
 OPTIONS = 3
-SECRET = "copper_wire"  # what no log and no message may tell
+SECRET = "copper_wire"  # a text that no log and no message may contain
 
 
 class ToySeat:
-    """One seat at a table that asks `length` questions; with `asks_itself`, the next as soon as one is answered."""
+    """A seat of a toy match with `length` decisions; with `asks_itself`, each answer causes the next decision."""
 
     def __init__(self, session: ServerSession, length: int = 10, asks_itself: bool = False, size: int = 0) -> None:
         self.number = 0
         self.session = session
         self.length = length
         self.asks_itself = asks_itself
-        self.padding = game_pb2.Observation(counters=[1] * size)  # bytes that each decision is blown up by
-        self.question = 0  # the number of the last question, from 1
+        self.padding = game_pb2.Observation(counters=[1] * size)  # makes each decision larger
+        self.question = 0  # number of the last decision, from 1
         self.is_open = False
         self.is_over = False
         self.corrections = 2
@@ -40,7 +40,7 @@ class ToySeat:
         self.incident = ""
 
     def sit(self) -> ToySeat:
-        """Sit down with the session."""
+        """Begin the match with the session."""
         self.session.sit(self)
         self.session.begin(self)
         if self.asks_itself:
@@ -48,14 +48,14 @@ class ToySeat:
         return self
 
     def ask(self) -> None:
-        """Put the next question."""
+        """Ask the next decision."""
         self.question += 1
         self.corrections = 2
         self.is_open = True
         self.session.ready(self)
 
     def end(self) -> None:
-        """The match is over and stored."""
+        """End the match, as if it were stored."""
         self.is_open, self.is_over = False, True
         self.session.ready(self)
 
@@ -115,7 +115,7 @@ class ToySeat:
         return arena_pb2.MatchEnded(table=self.number, rated=True).SerializeToString()
 
     def go_on(self) -> None:
-        """It has told already, and counts."""
+        """Count the calls; there is nothing to continue."""
         self.went_on += 1
 
     def _closed(self) -> None:
@@ -128,12 +128,12 @@ class ToySeat:
 
 
 class ToyLobby:
-    """Knows who is there; with `length`, gives every free table a match of so many questions."""
+    """A lobby of sessions; with `length`, it gives every free table a match of that many decisions."""
 
     def __init__(self, length: int = 0, tables: int | None = None, size: int = 0) -> None:
         self.wake: Callable[[], None] = lambda: None
         self.length = length
-        self.tables_left = tables  # how many more may be started, None: any number
+        self.tables_left = tables  # number of matches left to start, None means no limit
         self.size = size
         self.told: list[str] = []
         self.there: list[ServerSession] = []
@@ -151,7 +151,7 @@ class ToyLobby:
         return {"greed": ["greed", "greed-fast"], "szmal": ["szmal"]}
 
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
-        """Everybody may come in."""
+        """Accept every bot."""
 
     def enter(self, session: ServerSession) -> None:
         self.told.append(f"enter {session.identity.bot}")

@@ -1,4 +1,4 @@
-"""python -m tests.simulation FIRST [COUNT]: play these worlds, and tell of each that is broken."""
+"""The command python -m tests.simulation FIRST [COUNT]: run worlds FIRST and following, and report broken ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.simulation.world import Broken, World
 
 
 def main(arguments: list[str]) -> int:
-    """Returns 1 if a world is broken."""
+    """Run worlds; return 1 if one is broken, else 0."""
     first, count = int(arguments[0]), int(arguments[1]) if len(arguments) > 1 else 1
     began, broken, decisions = time.process_time(), [], 0
     for seed in range(first, first + count):

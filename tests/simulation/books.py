@@ -1,4 +1,4 @@
-"""What the watch writes down of calls, sessions and matches; moments are those of its own count of time."""
+"""The watch's records of calls, sessions and matches; times are its own `effective` time."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from cutpurse.v1 import arena_pb2
 __all__ = ["BEAT_S", "EPS", "STRIKES", "Asked", "Books", "MatchBook", "Read", "SeatBook", "SessionBook", "StreamBook"]
 
 EPS: Final = 2e-5
-BEAT_S: Final = 0.065  # what the credit of one stall may be too generous
+BEAT_S: Final = 0.065  # maximum excess of the credit for one stall
 STRIKES: Final = 3
 
 
 @dataclass
 class Read:
-    """An answer or a giving up that the server has read."""
+    """An answer or a give-up that the server has read."""
 
     option: int | None
     at: float  # effective
-    is_live: bool  # the call may have had the session
-    is_sure: bool  # it certainly had
+    is_live: bool  # the call may have owned the session
+    is_sure: bool  # the call certainly owned the session
     call: int
     gives_up: bool = False
 
@@ -33,33 +33,33 @@ class Asked:
     """A decision of one seat."""
 
     decision: OpenDecision
-    put: float  # effective, as all here
-    stalls: int  # of the server until then
+    put: float  # effective, as all times here
+    stalls: int  # number of the server's stalls before
     handed: float | None = None
-    first: int = 0  # number of the first event that was told with it
+    first: int = 0  # number of the first event sent with it
     reads: list[Read] = field(default_factory=list)
     told_on: set[int] = field(default_factory=set)  # calls
-    refused: list[int] = field(default_factory=list)  # corrections left, as told
+    refused: list[int] = field(default_factory=list)  # corrections left in the refusals sent
     chosen: Chosen | None = None
     is_closed: bool = False
 
     def is_legal(self, read: Read) -> bool:
-        """Whether it is one of the options."""
+        """Return whether an answer is one of the options."""
         return read.option is not None and read.option < len(self.decision.options)
 
 
 @dataclass
 class SeatBook:
-    """One seat at one match, by its bot's name."""
+    """A seat of a match."""
 
     name: str
-    session: str  # that sat down
-    bank: tuple[float, float]  # at least, at most
+    session: str  # the session that plays it
+    bank: tuple[float, float]  # minimum and maximum
     asked: list[Asked] = field(default_factory=list)
     choices: list[Chosen] = field(default_factory=list)  # of decisions with several options
     lone_faults: dict[int, Chosen] = field(default_factory=dict)  # by number, of decisions with one option
-    events: int = 0  # told so far
-    accepted: int = 0  # answers, as told
+    events: int = 0  # sent so far
+    accepted: int = 0  # acceptances sent
 
 
 @dataclass
@@ -69,13 +69,13 @@ class MatchBook:
     table: ServerMatch
     seats: list[SeatBook]
     life: int  # of the server
-    is_begun: bool = False  # else its bots were not told of it
-    choices: int = 0  # looked at
+    is_begun: bool = False  # its bots know it
+    choices: int = 0  # checked so far
     questions: int = 0
     put_at: float = 0.0
     is_window: bool = False
-    is_opened: bool = False  # its seed was told
-    told: arena_pb2.MatchEnded | None = None  # to the first of its seats
+    is_opened: bool = False  # its seed was revealed
+    told: arena_pb2.MatchEnded | None = None  # as sent to the first seat
 
     @property
     def is_void(self) -> bool:
@@ -84,31 +84,31 @@ class MatchBook:
         return match.over and match.result().voided
 
     def started(self, asked: Asked) -> float:
-        """When the clock of a decision began to run."""
+        """Return when the clock of a decision started."""
         latest = asked.put + self.table.ladder.control.handover_ms / 1e3
         return latest if asked.handed is None else min(latest, asked.handed)
 
     def where(self, seat: SeatBook, asked: Asked) -> str:
-        """A decision, for whoever reads what is wrong with it."""
+        """Describe a decision for an error."""
         return f"match {self.table.name[:8]}, decision {asked.decision.number + 1} of {seat.name}"
 
 
 @dataclass
 class SessionBook:
-    """A session, by its id."""
+    """A session."""
 
     name: str
-    tables: dict[int, str] = field(default_factory=dict)  # to matches
-    guessed: list[tuple[int, Read]] = field(default_factory=list)  # of decisions at tables that it was not told of
-    is_fresh: bool = True  # it has had one stream only
-    heard: set[int] = field(default_factory=set)  # tables whose end was acknowledged
-    maybe_heard: set[int] = field(default_factory=set)  # those where the server may have missed it
-    sits: set[int] = field(default_factory=set)  # tables that are not free
+    tables: dict[int, str] = field(default_factory=dict)  # match by table
+    guessed: list[tuple[int, Read]] = field(default_factory=list)  # answers at tables that it does not know
+    is_fresh: bool = True  # it has had only one stream
+    heard: set[int] = field(default_factory=set)  # tables with acknowledged ends
+    maybe_heard: set[int] = field(default_factory=set)  # tables whose acknowledgement the server may have missed
+    sits: set[int] = field(default_factory=set)  # tables in use
 
 
 @dataclass
 class StreamBook:
-    """One call, as the server has it."""
+    """A call, as the server sees it."""
 
     session: SessionBook | None = None
     hello: arena_pb2.Hello | None = None
@@ -121,29 +121,29 @@ class StreamBook:
 
 
 class Books:
-    """All that is written down."""
+    """All records of the watch."""
 
     def __init__(self) -> None:
         self.matches: dict[str, MatchBook] = {}
         self.streams: dict[int, StreamBook] = {}
         self.sessions: dict[str, SessionBook] = {}
-        self.live: dict[str, int] = {}  # by bot, its newest call that was let in
+        self.live: dict[str, int] = {}  # newest admitted call, by bot
         self.secrets: dict[str, bytes] = {}
-        self.sealed: dict[str, bytes] = {}  # seeds that nobody may see, by match
+        self.sealed: dict[str, bytes] = {}  # secret seeds, by match
 
     def restart(self) -> None:
-        """The server has died: what it kept in memory is gone."""
+        """Drop what the server had in memory, after it has died."""
         self.streams.clear()
         self.sessions.clear()
         self.live.clear()
         self.sealed.clear()
 
     def session_of_another(self, name: str) -> str:
-        """The id of a session that is not this bot's."""
+        """Return the ID of a session of another bot."""
         return next((id for id, session in self.sessions.items() if session.name != name), "0" * 32)
 
     def is_being_taken_over(self, session: SessionBook) -> bool:
-        """Whether another call has said who it is, as the same bot, and was not welcomed yet."""
+        """Return whether another call of the same bot has sent Hello and has no Welcome yet."""
         return any(
             stream.session is None and stream.hello is not None and stream.hello.bot == session.name
             for stream in self.streams.values()

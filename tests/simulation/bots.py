@@ -1,7 +1,7 @@
-"""Bots that mean well: the SDK's own session, driven as its client drives it, in virtual time.
+"""Honest bots: the SDK's own session in virtual time, driven as by its client.
 
-Such a bot thinks for a moment, answers what it is asked, and comes back when its stream is lost. It knows nothing of
-the world's faults.
+Such a bot thinks for a moment, answers its decisions, and reconnects when its stream is lost. It knows nothing of the
+world's faults.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Bot"]
 
-_WELCOME_S = 10.0  # as long as the client waits for one
+_WELCOME_S = 10.0  # the client's timeout for Welcome
 _BACKOFF_S = (0.2, 2.0)
-_AGAIN_S = 1.0  # until its owner starts it again, if it has given up
+_AGAIN_S = 1.0  # delay until its owner restarts it after it has given up
 _FINAL = frozenset(
     {
         "PROTOCOL_VERSION",
@@ -40,7 +40,7 @@ _FINAL = frozenset(
 
 
 class Bot:
-    """One bot's process, from start to its leaving."""
+    """The process of one bot."""
 
     is_honest = True
 
@@ -48,8 +48,8 @@ class Bot:
         self.name = name
         self.owner = owner
         self.tables = tables
-        self.finished: list[str] = []  # matches that it heard the end of
-        self.given_up: list[str] = []  # why it had to be started again
+        self.finished: list[str] = []  # matches whose end it received
+        self.given_up: list[str] = []  # reasons of restarts
         self.is_home = False  # it has left, and nothing is open
         self._world = world
         self._course = world.course
@@ -63,7 +63,7 @@ class Bot:
         self.session = self._new()
 
     def _new(self) -> ClientSession:
-        """A new process; what its owner wants of the bot is as before."""
+        """Create the session of a new process, with the owner's settings as before."""
         session = ClientSession(self.name, "1", max_tables=self.tables)
         session.want_tables(self._wanted)
         session.leaving = self._is_leaving
@@ -71,12 +71,12 @@ class Bot:
 
     @property
     def identity(self) -> Identity:
-        """Who it is."""
+        """Identity of the bot."""
         return Identity(self.owner, self.name, "1")
 
     @property
     def is_there(self) -> bool:
-        """Whether it has a stream, and was let in."""
+        """Whether it has a stream and was admitted."""
         return self._call is not None and self._call.answered > 0
 
     def reads_after_s(self) -> float:
@@ -84,7 +84,7 @@ class Bot:
 
     # -- its streams
     def connect(self) -> None:
-        """Dial."""
+        """Open a stream."""
         if self.is_home:
             return
         self._welcome_by = self._course.now + _WELCOME_S
@@ -93,7 +93,7 @@ class Bot:
         self._listen(call)
 
     def _listen(self, call: Call) -> None:
-        """Be there when the server has been silent for too long."""
+        """Give the stream up if the server is silent for too long, else check again later."""
         if call is not self._call or call.is_over:
             return
         until = self.session.silent_at or self._welcome_by
@@ -136,7 +136,7 @@ class Bot:
         self._attempts += 1
         return doubled * (0.5 + self._course.random.random() / 2)
 
-    # -- what it is told
+    # -- messages
     def on_envelope(self, call: Call, data: bytes) -> None:
         if call is not self._call:
             return
@@ -177,17 +177,17 @@ class Bot:
 
     # -- its owner
     def hurry(self) -> None:
-        """From now on it neither thinks nor reads slowly."""
+        """Stop thinking and reading slowly."""
         self._thinks_s, self._slow_s = 0.01, 0.0
 
     def want(self, tables: int) -> None:
-        """At how many tables to sit."""
+        """Set the number of simultaneous matches."""
         self._wanted = tables
         self.session.want_tables(tables)
         self._send()
 
     def leave(self) -> None:
-        """Play what is open to the end, then go home."""
+        """Finish the open matches, then leave."""
         self._is_leaving = True
         self.hurry()
         self.session.leave()

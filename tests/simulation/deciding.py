@@ -1,7 +1,7 @@
-"""A second opinion on decisions: what was put to whom, whether it was right to close it, and as it was closed.
+"""The check of decisions: which were asked of which seat, and whether they were closed rightly.
 
-A clock may be more generous than the watch's own count of time by the little that a stall is credited too much, and
-never less.
+A clock may give slightly more time than the watch's own count, because the credit for a stall is rounded up. It may
+never give less.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Deciding"]
 
-_AFTER_S: Final = 0.004  # until a decision that is late is closed
+_AFTER_S: Final = 0.004  # maximum delay until a late decision is closed
 _OWN: Final = EndCause.NORMAL
 _TIME: Final = (EndCause.TIMEOUT, EndCause.DISCONNECTED)
 
 
 class Deciding:
-    """See the module's docstring."""
+    """The check of decisions."""
 
     def __init__(self, world: World, books: Books) -> None:
-        self.count = 0  # of the decisions that were put
+        self.count = 0  # number of decisions asked
         self._world = world
         self._books = books
 
@@ -34,7 +34,7 @@ class Deciding:
         self._world.fails(what)
 
     def moved(self, table: ServerMatch) -> None:
-        """Something may have happened in a match."""
+        """Process all changes of a match since the last call."""
         book = self._books.matches[table.name]
         match = table.match
         if table.incident is not None or book.life != self._world.lives:
@@ -76,7 +76,7 @@ class Deciding:
         book.is_window = not match.over and match.game.question.window
 
     def _chosen(self, book: MatchBook, seat: SeatBook, decision: OpenDecision) -> Chosen | None:
-        """What was chosen there; None: nothing. Of a void match the last answers with one option may be made up."""
+        """Return the choice of a decision, or None; in a void match the last decisions with one option are unknown."""
         number, options = decision.number, decision.options
         if len(options) == 1:
             if number in seat.lone_faults:
@@ -86,7 +86,7 @@ class Deciding:
         return seat.choices[before] if before < len(seat.choices) else None
 
     def _close(self, book: MatchBook, seat: SeatBook, asked: Asked, at: float) -> None:
-        """A decision is open no more: was it right to close it, and as it was closed?"""
+        """Check that a decision was closed rightly, and with the right choice."""
         asked.is_closed = True
         found = self._chosen(book, seat, asked.decision)
         if found is None:
@@ -129,7 +129,7 @@ class Deciding:
             self._wrong(f"{where}: {len(faults)} faults and not played on")
 
     def _guesses(self, seat: SeatBook, asked: Asked) -> list[Read]:
-        """What may have been said of a decision before the seat was told of its table: numbers can be guessed."""
+        """Return possible answers to a decision from before the seat knew its table, because numbers can be guessed."""
         session = self._books.sessions.get(seat.session)
         if session is None or asked.told_on:
             return []
@@ -137,7 +137,7 @@ class Deciding:
         return [read for decision, read in session.guessed if decision == number and read.at >= asked.put - EPS]
 
     def _illegal(self, asked: Asked) -> int:
-        """How many illegal answers count: one that was given on an earlier call is its repeat."""
+        """Count the illegal answers; the same answer on another call is a repetition and does not count."""
         count = 0
         given_on: dict[int | None, int] = {}
         for read in asked.reads:
@@ -156,12 +156,12 @@ class Deciding:
         if stream is None or bot is None or live in asked.told_on or live is None or self._world.is_gone(live):
             return
         if stream.session is not self._books.sessions.get(seat.session):
-            return  # that one has forgotten its tables
+            return  # that session has lost its tables
         if stream.session is not None and stream.sent == stream.heard and stream.sent:
             self._wrong(f"{where}: {seat.name} was never asked on {live}, and has read all that it was sent")
 
     def _said_before_welcome(self, book: MatchBook, seat: SeatBook, asked: Asked) -> set[int | None]:
-        """What was read of a decision on a stream that has resumed its session and was not welcomed yet."""
+        """Return the answers to a decision read on a stream that has resumed its session but has no Welcome yet."""
         session, secret = self._books.sessions.get(seat.session), self._books.secrets.get(seat.session)
         if session is None:
             return set()

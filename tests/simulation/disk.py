@@ -1,8 +1,8 @@
-"""Where results are kept, with a disk that is slow, fails, or fails to say that it did not.
+"""The stores of a simulated world, on a disk that is slow, fails, or reports a failure after a successful commit.
 
-Two of them: the real leaderboard, on a database in memory, whose transactions take virtual time; and a dictionary that
-does what `ResultStore` promises, for worlds in which the leaderboard's part is not what is tried. What was committed
-outlives the server; what was not is lost with it.
+There are two: the real leaderboard on a database in memory, with transactions in virtual time, and a dictionary that
+implements `ResultStore`, for worlds that do not test the leaderboard. Committed data outlives the server; other data is
+lost with it.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ __all__ = ["Disk", "Kept", "LedgerDisk", "PlainDisk"]
 
 
 class Kept(NamedTuple):
-    """A match as it is stored."""
+    """A stored match."""
 
     is_void: bool
-    is_rated: bool  # as it is said; the number says whether it was
-    sequence: int | None  # of its board among the rated ones of its ladder
+    is_rated: bool  # as requested; `sequence` shows whether it really was rated
+    sequence: int | None  # number of its board among the rated ones of its ladder
     ladder: str
     places: tuple[int, ...]
     board: str
@@ -55,32 +55,32 @@ class Kept(NamedTuple):
 
 
 class Disk(Protocol):
-    """What outlives the server."""
+    """The storage that outlives the server."""
 
     def opened(self, is_alive: Callable[[], bool]) -> ResultStore:
-        """The store, as a server sees it until it dies."""
+        """Open the store for a server, until that dies."""
 
     def kept(self) -> dict[str, Kept]:
-        """All that is stored, by match."""
+        """Return all stored matches, by ID."""
 
     def announced(self) -> set[str]:
-        """Matches that were announced, and are not over."""
+        """Return the announced matches that are not over."""
 
     def paused(self) -> set[Identity]:
-        """Versions that are paused."""
+        """Return the paused versions."""
 
     def lift(self, identity: Identity) -> None:
-        """A pause has ended.  May raise LeaderboardError."""
+        """Lift a pause.  May raise LeaderboardError."""
 
     def put(self, ladder: Ladder) -> None:
-        """There is such a ladder, with these terms.  May raise LeaderboardError."""
+        """Create a ladder, or set its terms.  May raise LeaderboardError."""
 
     def problems(self) -> list[str]:
-        """What is wrong in what is stored."""
+        """List errors in the stored data."""
 
 
 class _Spindle:
-    """One write after the other, each with its luck."""
+    """The queue of writes, with random delays and failures."""
 
     def __init__(self, course: Course, faults: Faults, is_alive: Callable[[], bool]) -> None:
         self._course = course
@@ -89,18 +89,18 @@ class _Spindle:
         self._free_at = course.now
 
     def stumbles(self) -> bool:
-        """Whether a short write fails at once."""
+        """Draw whether a short write fails at once."""
         return self._course.random.random() < self._faults.store_fails / 4
 
     def write(self, do: Callable[[str], None], settle: Callable[[], None]) -> None:
-        """`do` it with the luck that it has ("", "fails" or "fails at the commit"), then say so: `settle`."""
+        """Call `do` with the drawn result ("", "fails" or "fails at the commit"), then `settle`."""
         random, faults = self._course.random, self._faults
         luck = ""
         if random.random() < faults.store_fails:
             luck = "fails at the commit" if random.random() < faults.store_unsure else "fails"
         begins = max(self._free_at, self._course.now)
         takes = faults.store_s + random.random() * faults.store_jitter_s
-        later = takes if random.random() < 0.3 else 0.0  # the word comes later than the deed
+        later = takes if random.random() < 0.3 else 0.0  # the answer comes later than the write
         self._free_at = begins + takes
 
         def write() -> None:
@@ -111,16 +111,16 @@ class _Spindle:
         self._course.after(self._free_at - self._course.now, write)
 
     def read(self, tell: Callable[[], None]) -> None:
-        """Tell what was read, after a while."""
+        """Call `tell` after the time of a read."""
         self._course.after(self._faults.store_s, lambda: tell() if self._is_alive() else None)
 
     def commits(self) -> bool:
-        """Whether a commit that fails has happened nevertheless."""
+        """Draw whether a failing commit has happened nevertheless."""
         return self._course.random.random() < 0.5
 
 
 class PlainDisk:
-    """Results in a dictionary."""
+    """A disk that stores results in a dictionary."""
 
     def __init__(self, course: Course, faults: Faults) -> None:
         self._course = course
@@ -148,7 +148,7 @@ class PlainDisk:
         return _PlainStore(self, _Spindle(self._course, self._faults, is_alive))
 
     def announce(self, match: MatchAnnouncement) -> None:
-        """A match begins."""
+        """Store an announcement."""
         if match.match not in self._kept:
             self._announced[match.match] = match
 
@@ -188,7 +188,7 @@ class PlainDisk:
         return Follows(changes, tuple(paused))
 
     def standings(self, player: Identity) -> Mapping[str, tuple[Skill, int]]:
-        """What is believed of a bot."""
+        """Return the ratings of a bot."""
         return dict(self._standings.get(player, {}))
 
     def kept(self) -> dict[str, Kept]:
@@ -265,7 +265,7 @@ class _PlainStore:
 
 # -- the real one
 class LedgerDisk:
-    """The leaderboard on a database in memory."""
+    """A disk with the real leaderboard, on a database in memory."""
 
     def __init__(self, course: Course, faults: Faults, ladders: Iterable[Ladder]) -> None:
         self._course = course
@@ -324,7 +324,7 @@ class LedgerDisk:
 
 @cache
 def _database() -> tuple[sqlite3.Connection, sqlite3.Connection, Engine]:
-    """An empty leaderboard, and one that is written to, of this process; its tables are made but once."""
+    """Return an empty leaderboard as a template, and one for writing; cached, so that tables are created only once."""
     template_engine, template = _engine()
     upgrade(template_engine)
     engine, raw = _engine()
@@ -339,7 +339,7 @@ def _engine() -> tuple[Engine, sqlite3.Connection]:
 
 
 class _Hands:
-    """Does what the ledger's thread would do, a little later."""
+    """A substitute for the ledger's thread, which runs its tasks a little later."""
 
     def __init__(self, course: Course, is_alive: Callable[[], bool]) -> None:
         self._course = course
@@ -356,7 +356,7 @@ class _VirtualStore(Store):
         self.path = Path("virtual.db")
         self._rated = {}
         self._broken = None
-        self.is_up = False  # while ladders are made nothing fails
+        self.is_up = False  # nothing fails while ladders are created
         self._course = course
         self._engine = engine
         self._spindle = spindle

@@ -1,6 +1,6 @@
-"""A second opinion on the ends that bots are told: what is told as rated is kept, and all are told the same.
+"""The check of match ends sent to bots: rated results are stored, and all bots of a match get the same end.
 
-What was dealt is told to nobody while a match is played with it.
+No bot learns a deal while a match is played with it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Ends"]
 
 
 class Ends:
-    """See the module's docstring."""
+    """The check of match ends."""
 
     def __init__(self, world: World, books: Books, rules: Rules) -> None:
         self._world = world
@@ -30,7 +30,7 @@ class Ends:
         self._world.fails(what)
 
     def ended(self, stream: StreamBook, session: SessionBook, name: str, ended: arena_pb2.MatchEnded) -> None:
-        """A bot is told the end of a match."""
+        """Check the end of a match sent to a bot."""
         match = session.tables.get(ended.table, "")
         book = self._books.matches.get(match)
         if book is None:
@@ -59,7 +59,7 @@ class Ends:
             self._wrong(f"{name} is told the end of match {match}, and not what was dealt")
 
     def opened(self, session: SessionBook, name: str, opened: arena_pb2.BoardOpened) -> None:
-        """A bot is told what was dealt in a match whose end it knows."""
+        """Check an opened board sent to a bot, which must know the end of its match."""
         book = self._books.matches.get(opened.match)
         if book is None or opened.match not in session.tables.values() or book.told is None:
             self._wrong(f"{name} is told what was dealt in match {opened.match}, of whose end it was not told")
@@ -69,7 +69,7 @@ class Ends:
             self._unseal(name, book, opened.opening, opened.rated)
 
     def _unseal(self, name: str, book: MatchBook, opening: arena_pb2.Opening, is_rated: bool) -> None:
-        """What was dealt is told: all matches with these cards are over, and kept if they count."""
+        """Check a revealed deal: all matches with it must be over, and stored unless void."""
         table = book.table
         if opening.seed != table.deal.seed or opening.params != table.deal.params:
             self._wrong(f"match {table.name} was opened with another seed than it was dealt from")

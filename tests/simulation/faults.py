@@ -1,7 +1,7 @@
-"""What goes wrong in one simulated world: first how often each sort of fault strikes, drawn from the seed, then when.
+"""The faults of a simulated world: their rates, drawn from the seed.
 
-Rates differ from seed to seed by a lot, and many are nothing: so some worlds have one fault only, again and again, and
-others all of them at once.
+Rates differ a lot between seeds, and many are 0. So some worlds have only one kind of fault, and others have all kinds
+at once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from random import Random
 
 __all__ = ["HOSTILE", "Faults"]
 
-# What a hostile bot may be at; see `zoo.py`.
+# The kinds of hostile bots; see `zoo.py`.
 HOSTILE = (
     "illegal",
     "late",
@@ -30,24 +30,24 @@ HOSTILE = (
 
 @dataclass
 class Faults:
-    """Rates are in strikes a (virtual) second, shares are of all."""
+    """The rates of faults per virtual second, and shares."""
 
-    breaks: float = 0.0  # of one stream
-    half_open: float = 0.0  # share of the breaks of which one side hears late
+    breaks: float = 0.0  # of streams
+    half_open: float = 0.0  # share of breaks that one side learns of late
     latency_s: float = 0.001
     jitter_s: float = 0.0
     spike: float = 0.0  # share of messages that take up to spike_s
     spike_s: float = 0.0
-    late_dial: float = 0.0  # share of the calls that arrive late, though their bot has given them up
-    slow_reader: float = 0.0  # share of the honest bots
+    late_dial: float = 0.0  # share of calls that arrive late, after their bot has given up
+    slow_reader: float = 0.0  # share of honest bots
     stalls: float = 0.0  # of the server
     stall_s: float = 0.0
     crashes: float = 0.0
     drains: float = 0.0
     store_s: float = 0.001
     store_jitter_s: float = 0.0
-    store_fails: float = 0.0  # share of the transactions
-    store_unsure: float = 0.0  # share of the failures of which the result is stored nevertheless
+    store_fails: float = 0.0  # share of transactions
+    store_unsure: float = 0.0  # share of failures at the commit, after which the result may be stored
     wall_jumps: float = 0.0
     changes: float = 0.0  # of ladders
     requests: float = 0.0  # for matches
@@ -56,7 +56,7 @@ class Faults:
 
     @classmethod
     def drawn(cls, random: Random) -> Faults:
-        """The faults of one world."""
+        """Draw the faults of one world."""
 
         def rate(most: float, share: float = 0.5) -> float:
             return most * random.random() ** 2 if random.random() < share else 0.0
@@ -86,6 +86,6 @@ class Faults:
         )
 
     def end(self) -> None:
-        """Nothing goes wrong any more, and bots that were hostile are gone."""
+        """End all faults and hostile bots."""
         calm = Faults()
         self.__dict__.update(calm.__dict__)

@@ -1,4 +1,4 @@
-"""A second opinion on what is kept in the end: it is what was played and told, and the ledger has no gap."""
+"""The check of the disk at the end: it has the matches that were played and reported, and the ledger has no gap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["conclude"]
 
 
 def conclude(world: World, books: Books, rules: Rules) -> None:
-    """Nothing goes on any more: what was told must be what is kept."""
+    """Check at the end that everything reported is stored."""
     kept = world.disk.kept()
     _check_kept(world, books, rules, kept)
     for name, book in books.matches.items():
@@ -39,7 +39,7 @@ def _check_kept(world: World, books: Books, rules: Rules, kept: dict[str, Kept])
         mates = boards[match.board]
         counts = len(mates) == match.board_matches and not any(one.is_void for one in mates)
         if book is None and match.is_void:
-            continue  # it never began
+            continue  # the match never began
         if book is None:
             world.fails(f"match {name} is on the disk and never was")
         elif match.is_rated is (name in rules.asked):

@@ -1,7 +1,7 @@
-"""The league of a simulated world: its owners, ladders that are added, frozen and changed, requests, pauses that end.
+"""The league of a simulated world: owners, changes of ladders, match requests and ends of pauses.
 
-What happens to ladders happens on the disk, in the server that is up, and in this book, in one moment; after a crash
-the next server finds the ladders as they are here. `Rules` is the watch's second opinion: who may sit where.
+A change of a ladder happens at once on the disk, in the running server, and in this module. After a crash the next
+server gets the ladders from here. `Rules` is the watch's check of who may play where.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_LADDERS: Final = 5
 
 @dataclass
 class _Asked:
-    """A match that somebody has asked for."""
+    """A requested match."""
 
     request: MatchRequest
     at: float
@@ -44,7 +44,7 @@ class _Asked:
 
 
 class Guard(OpenGuard):
-    """Lets everybody in as the owner that his call names; where rotations are played, all of them forget."""
+    """A guard that admits each call as the owner it names; if there are rotations, all bots forget their matches."""
 
     def __init__(self, league: League) -> None:
         self._league = league
@@ -55,7 +55,7 @@ class Guard(OpenGuard):
 
 
 class League:
-    """What changes in a league while it is played."""
+    """The ladders of a world, and their changes."""
 
     def __init__(self, world: World, ladders: list[Ladder]) -> None:
         self.ladders = {ladder.name: ladder for ladder in ladders}
@@ -64,14 +64,14 @@ class League:
         self._made = 0
 
     def owners(self, count: int) -> list[str]:
-        """Owners for so many bots: sometimes each has his own, sometimes some have two or more."""
+        """Draw owners for `count` bots: sometimes an owner has one bot, sometimes several."""
         few = self._random.random() < 0.4
         names = ["ann", "bob", "cid", "dan", "eve"]
         return [self._random.choice(names[:3]) if few else names[at % len(names)] for at in range(count)]
 
-    # -- what strikes
+    # -- random events
     def change(self, lobby: Lobby) -> None:
-        """A ladder is added, or one has other terms."""
+        """Add a ladder, or change the terms of one."""
         random = self._random
         ladder = random.choice(list(self.ladders.values()))
         dice = random.random()
@@ -97,18 +97,18 @@ class League:
         try:
             self._world.disk.put(ladder)
         except LeaderboardError:
-            return  # nothing of it has happened
+            return  # nothing was changed
         self._world.say(f"ladder {ladder.name}: {ladder.terms}")
         self.ladders[ladder.name] = ladder
         lobby.set_ladder(ladder)
 
     def open_all(self, lobby: Lobby) -> None:
-        """Everybody may play everywhere."""
+        """Open all ladders to everybody."""
         for ladder in list(self.ladders.values()):
             self._put(lobby, replace(ladder, terms=LadderTerms(house=ladder.terms.house)))
 
     def ask(self, lobby: Lobby) -> None:
-        """Somebody asks for a match of some who are there, or of one who is not."""
+        """Request a match of connected bots, or with an unknown one."""
         random, now = self._random, self._world.course.now
         here = [one.identity for one in lobby.here()]
         if random.random() < 0.1:
@@ -126,7 +126,7 @@ class League:
             self._world.watch.rules.asked[name] = _Asked(request, now, self._world.lives)
 
     def lift(self, lobby: Lobby, identity: Identity) -> None:
-        """The owner of a paused bot has mended it."""
+        """Lift the pause of a bot."""
         try:
             self._world.disk.lift(identity)
         except LeaderboardError:
@@ -137,7 +137,7 @@ class League:
 
 
 class Seen:
-    """A store whose answers the watch hears before the server does."""
+    """A store whose answers reach the watch before the server."""
 
     def __init__(self, store: ResultStore, world: World) -> None:
         self._store = store
@@ -162,16 +162,16 @@ class Seen:
 
 
 class Rules:
-    """Who may sit where, believing nothing of what the server says."""
+    """The watch's check of who may play where, independent of the server."""
 
     def __init__(self, world: World) -> None:
         self.asked: dict[str, _Asked] = {}
         self.paused: set[Identity] = set()
-        self._dealt: dict[bytes, list[Identity]] = {}  # who was dealt these cards
+        self._dealt: dict[bytes, list[Identity]] = {}  # bots by seed of the deal
         self._world = world
 
     def check(self, table: ServerMatch, seats: list[Identity]) -> None:
-        """A match begins."""
+        """Check a match that begins."""
         where = f"match {table.name[:8]}"
         for identity in seats:
             if identity in self.paused:
@@ -185,7 +185,7 @@ class Rules:
         ladder = self._world.league.ladders[table.ladder.name]
         self._check_cards(where, table, seats)
         if self._dealt[table.deal.seed] != seats:
-            return  # another match of a board that was dealt before: it is played to its end, whatever changes
+            return  # another match of an earlier board, which is finished despite any change
         frozen = ladder.terms.frozen
         if frozen is not None and self._world.utc() >= frozen:
             self._wrong(f"{where} begins on ladder {ladder.name}, which is frozen since {frozen}")
@@ -202,7 +202,7 @@ class Rules:
                 self._wrong(f"{where}: no house bot {identity.bot} plays on ladder {ladder.name}")
 
     def _check_cards(self, where: str, table: ServerMatch, seats: list[Identity]) -> None:
-        """Nobody, and no owner, meets a deal twice, but in a rotation, where all forget."""
+        """Check that no owner gets a deal twice, except in a rotation, where all bots forget."""
         kind = table.ladder.boards if table.tables else "plain"
         earlier = self._dealt.get(table.deal.seed, [])
         again = {one.owner for one in earlier} & {one.owner for one in seats}
@@ -231,12 +231,12 @@ class Rules:
             self._wrong(f"{where} begins {self._world.course.now - asked.at:.1f} s after it was asked for")
 
     def has_chosen(self, match: str) -> bool:
-        """Whether the seed of a match was chosen by who asked for it, and is no secret."""
+        """Return whether the requester of a match chose its seed, which is no secret then."""
         asked = self.asked.get(match)
         return asked is not None and asked.request.seed is not None
 
     def conclude(self, lobby: Lobby) -> None:
-        """Nothing goes on any more."""
+        """Check at the end that old requests are settled."""
         for name, asked in self.asked.items():
             is_late = self._world.course.now > asked.at + WAITS_S + 1.0
             if asked.life == self._world.lives and is_late and lobby.requested(name) in ("waiting", "open"):

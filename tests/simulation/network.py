@@ -1,8 +1,8 @@
-"""Calls between bots and the server, as gRPC makes them, on a network with faults.
+"""Simulated gRPC calls between bots and the server, on a network with faults.
 
-A `Call` is one stream of Play. The server's end has the manners of a grpc.aio context that were measured on the real
-one: messages come in order; a write hangs once a bot does not read; so does ending the call with a status; a bot that
-is gone ends the pending read or raises there, and the task of the call is cancelled. The bot's end is called back.
+A `Call` is one stream of Play. Its server side behaves like a real grpc.aio context, as measured: messages arrive in
+order; a write hangs while the bot does not read, and so does ending the call with a status; when the bot is gone, the
+pending read ends or raises, and the task of the call is cancelled. The bot's side uses callbacks.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "Caller"]
 
-_APART_S = 1e-6  # between two envelopes of a bot that were sent at the same moment
+_APART_S = 1e-6  # between two envelopes that a bot sent at the same time
 _WINDOW = 6_000  # bytes that a bot may leave unread before writes hang
 _LOST = CallStatus(code_pb2.UNAVAILABLE, "", "the connection is gone")
 
 
 class Gone(grpc.aio.BaseError):
-    """The bot's end of the call is gone."""
+    """The error if the bot's side of the call is gone."""
 
 
 class Caller(Protocol):
-    """A bot, as its calls see it."""
+    """A bot, for its calls."""
 
     name: str
     owner: str
 
     def on_envelope(self, call: Call, data: bytes) -> None:
-        """An envelope has come."""
+        """Process an envelope."""
 
     def on_end(self, call: Call, how: CallStatus) -> None:
-        """The call is over."""
+        """Process the end of the call."""
 
     def reads_after_s(self) -> float:
-        """How long it lets an envelope lie; infinite for one that never reads."""
+        """Delay until it reads an envelope; infinite if it never reads."""
 
 
 class Call:
-    """One stream of Play, both of its ends and the wire between them."""
+    """One stream of Play, with both sides and the network between them."""
 
     def __init__(self, world: World, caller: Caller, number: int) -> None:
         self.caller = caller
@@ -57,14 +57,14 @@ class Call:
         self.answered = 0  # envelopes that the server has written
         self._world = world
         self._course = world.course
-        # the bot's end
-        self._is_cut = False  # nothing travels any more
-        self.is_over = False  # the bot knows that it is
+        # the bot's side
+        self._is_cut = False  # the connection is broken
+        self.is_over = False  # over for the bot
         self._up_at = self._down_at = 0.0
         self._unread = 0
         self._last: CallStatus | None = None
-        # the server's end
-        self.is_gone = False  # the server was told that the bot is
+        # the server's side
+        self.is_gone = False  # the server knows that the bot is gone
         self.is_done = False
         self.task: asyncio.Task[Any] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -73,33 +73,33 @@ class Call:
         self._writer: asyncio.Future[Any] | None = None
         self._when_done: list[Callable[[Any], None]] = []
 
-    # -- the bot's end
+    # -- the bot's side
     def send(self, data: bytes) -> None:
-        """The bot writes an envelope."""
+        """Send an envelope from the bot."""
         if self._is_cut:
             return
-        # What is written first arrives first, also where both take as long.
+        # Envelopes arrive in order, even with equal travel times.
         self._up_at = max(self._up_at + _APART_S, self._course.now + self._world.latency())
         self._course.after(self._up_at - self._course.now, lambda: self._arrive(data))
 
     def delay(self, seconds: float) -> None:
-        """Nothing comes to the server sooner than after so long."""
+        """Delay everything to the server by `seconds` from now."""
         self._up_at = self._course.now + seconds
 
     def orphan(self) -> None:
-        """The server has died."""
+        """Break the call because the server has died."""
         self.is_gone = self.is_done = True
         self.cut(self._course.random.random() * 0.01, 0.0)
 
     def cancel(self) -> None:
-        """The bot ends the call; nothing comes to it any more."""
+        """End the call from the bot's side; the bot receives nothing more."""
         self.is_over = True
         if not self._is_cut:
             self._up_at = max(self._up_at, self._course.now + self._world.latency())
             self._course.after(self._up_at - self._course.now, self.vanish)
 
     def cut(self, bot_hears_s: float, server_hears_s: float) -> None:
-        """The connection breaks, and each end hears of it in its own time."""
+        """Break the connection; each side learns of it after its own delay."""
         if not self._is_cut:
             self._is_cut = True
             self._course.after(bot_hears_s, lambda: self._bot_hears(_LOST))
@@ -131,15 +131,15 @@ class Call:
         self._part()
 
     def _part(self) -> None:
-        """A status comes to a bot that has read all that was before it."""
+        """Send the status to the bot, once the bot has read everything before it."""
         if self._last is not None and not self._unread:
             how, self._last = self._last, None
             self._down_at = max(self._down_at, self._course.now + self._world.latency())
             self._course.after(self._down_at - self._course.now, lambda: self._bot_hears(how))
 
-    # -- the server's end
+    # -- the server's side
     def accepted(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The server has the call."""
+        """Note that the server has accepted the call."""
         self._loop = loop
 
     def _arrive(self, data: bytes) -> None:
@@ -151,7 +151,7 @@ class Call:
             self._inbox.append(data)
 
     def vanish(self) -> None:
-        """The server hears that the bot is gone."""
+        """Inform the server that the bot is gone."""
         if self.is_gone or self.is_done or self._loop is None:
             return
         self.is_gone = self._is_cut = True
@@ -169,7 +169,7 @@ class Call:
             self.done()
 
     async def read(self) -> Any:
-        """The next envelope, or EOF."""
+        """Return the next envelope, or EOF."""
         assert self._loop is not None
         if not self._inbox:
             if self.is_gone or self.is_done:
@@ -184,12 +184,12 @@ class Call:
         return data
 
     async def write(self, data: bytes) -> None:
-        """Send an envelope; hangs while the bot has too much to read."""
+        """Send an envelope; hang while the bot has too much to read."""
         assert self._loop is not None
         assert self._writer is None, "two tasks write to one stream"
         self.answered += 1
         self._world.say(f"{self} written {len(data)} {crc32(data):08x}")
-        self._world.watch.written(self, data)  # a decision counts as handed over also if nobody is there any more
+        self._world.watch.written(self, data)  # a decision counts as sent even if the bot is gone
         if self.is_gone or self.is_done:
             raise Gone
         self._down_at = max(self._down_at, self._course.now + self._world.latency())
@@ -206,7 +206,7 @@ class Call:
             self._writer = None
 
     async def abort_with_status(self, status: Any) -> None:
-        """End the call with this status; hangs before a bot that does not read."""
+        """End the call with a status; hang while the bot does not read."""
         how = _ending(status)
         self._world.watch.ended(self, how)
         while self._unread > _WINDOW and not self.is_gone:
@@ -215,19 +215,19 @@ class Call:
         raise grpc.aio.AbortError
 
     def add_done_callback(self, callback: Callable[[Any], None]) -> None:
-        """To be called when the call is over."""
+        """Register a callback for the end of the call."""
         self._when_done.append(callback)
 
     def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
-        """In place of a token."""
+        """Return the owner, instead of a token."""
         return (("owner", self.caller.owner),)
 
     def peer(self) -> str:
-        """Who calls."""
+        """Return the address of the caller."""
         return f"virtual:{self.number}"
 
     def _finish(self, how: CallStatus) -> None:
-        """The server has said its last word."""
+        """End the call from the server's side."""
         if not self._is_cut:
             self._down_at = max(self._down_at, self._course.now + self._world.latency())
             self._course.after(self._down_at - self._course.now, lambda: self._end_arrives(how))
@@ -238,7 +238,7 @@ class Call:
         self._part()
 
     def done(self) -> None:
-        """gRPC is rid of the call."""
+        """Run the callbacks for the end of the call."""
         if not self.is_done:
             self.is_done = True
             if self._reader is not None and not self._reader.done():
@@ -247,7 +247,7 @@ class Call:
                 callback(self)
 
     def task_done(self, task: asyncio.Task[Any]) -> None:
-        """The server's coroutine for this call is over."""
+        """Process the end of the server's coroutine for this call."""
         problem = None if task.cancelled() else task.exception()
         if problem is not None and not isinstance(problem, grpc.aio.AbortError | Gone):
             self._world.fails(f"{self}: {problem!r} has come out of the call")
@@ -265,7 +265,7 @@ def _settle(future: asyncio.Future[Any], value: object) -> None:
 
 
 def _ending(status: Any) -> CallStatus:
-    """What a bot makes of a status with its details."""
+    """Convert a status with details, as a bot does."""
     reason, retry_s = "", None
     for key, value in status.trailing_metadata:
         if key == "grpc-status-details-bin":

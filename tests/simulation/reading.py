@@ -1,4 +1,4 @@
-"""What the server reads from bots, as it should take it: what was said of which decision, and what was heard."""
+"""The watch's processing of messages from bots: answers to decisions, and acknowledgements."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Reading"]
 
 
 class Reading:
-    """See the module's docstring."""
+    """The processing of messages from bots."""
 
     def __init__(self, world: World, books: Books) -> None:
         self._world = world
         self._books = books
 
     def read(self, call: Call, data: bytes) -> None:
-        """An envelope was read on a call."""
+        """Process an envelope that the server has read on a call."""
         stream = self._books.streams.setdefault(call.number, StreamBook())
         try:
             request = arena_pb2.PlayRequest.FromString(data)
@@ -40,12 +40,12 @@ class Reading:
         self.take(call, stream, request, at)
 
     def take(self, call: Call, stream: StreamBook, request: arena_pb2.PlayRequest, at: float) -> None:
-        """An envelope of a bot that has its session counts."""
+        """Process an envelope of a bot with a session."""
         session = stream.session
         assert session is not None
         if request.received > stream.sent or (request.HasField("hello") and stream.sent):
             stream.strikes += 1
-            return  # nothing of it counts
+            return  # the whole envelope is ignored
         is_live = self._books.live.get(session.name) == call.number
         is_sure = is_live and not self._world.is_gone(call.number) and not stream.is_ended and stream.strikes < STRIKES
         is_sure = is_sure and not self._books.is_being_taken_over(session)
@@ -64,7 +64,7 @@ class Reading:
             self._said(session, given_up.table, given_up.decision, read)
 
     def _said(self, session: SessionBook, table: int, decision: int, read: Read) -> None:
-        if table not in session.tables:  # it may be one that is there already
+        if table not in session.tables:  # the table may exist already
             session.guessed.append((decision, read))
         book = self._books.matches.get(session.tables.get(table, ""))
         if book is None:

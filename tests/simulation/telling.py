@@ -1,6 +1,6 @@
-"""A second opinion on what bots are told: sessions, matches that begin, decisions and the time that is left for them.
+"""The check of messages to bots: sessions, match starts, decisions and their remaining time.
 
-Of what was dealt nobody sees more than his seat may, and no seed before its match is over.
+No bot sees more of the cards than its seat may, and no seed before the match is over.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["Telling"]
 
 _BY_ITSELF: Final = (EndCause.NORMAL, EndCause.CRASHED)
-# Of what an honest bot may be told: the store, the server, its ladders, and a pause for what its network did.
+# Problems that an honest bot may get: of the store, the server or its ladders, or a pause caused by its network.
 _NO_FAULT: Final = ("_STORAGE", "_INCIDENT", "_PAUSED", "_FROZEN", "_FULL", "_NOT_YOURS")
 
 
 class Telling:
-    """See the module's docstring. What waited until a bot was welcomed is then read by `reading`."""
+    """The check of messages to bots; after Welcome it passes waiting requests to `reading`."""
 
     def __init__(self, world: World, books: Books, rules: Rules, reading: Reading) -> None:
         self._world = world
@@ -41,7 +41,7 @@ class Telling:
         self._world.fails(what)
 
     def written(self, call: Call, data: bytes) -> None:
-        """An envelope was written to a call."""
+        """Check an envelope written to a call."""
         stream = self._books.streams[call.number]
         envelope = arena_pb2.PlayResponse.FromString(data)
         name = call.caller.name
@@ -63,14 +63,14 @@ class Telling:
     def _tell(
         self, call: Call, stream: StreamBook, session: SessionBook, envelope: arena_pb2.PlayResponse, data: bytes
     ) -> None:
-        """What stands in an envelope, in the order in which it is read."""
+        """Check the contents of an envelope, in the order of reading."""
         name = session.name
         for started in envelope.starts:
             self._start(session, name, started)
         opened = {ended.opening.seed for ended in envelope.ends if ended.HasField("opening")}
         opened |= {board.opening.seed for board in envelope.boards}
         for match, seed in self._books.sealed.items():
-            if seed in data and seed not in opened:  # those are looked at below
+            if seed in data and seed not in opened:  # opened seeds are checked below
                 self._wrong(f"{call} is told the seed of match {match}, which goes on")
         for table in envelope.accepted:
             self._accepted(session, name, table)
@@ -124,7 +124,7 @@ class Telling:
         session.sits.add(started.table)
 
     def _accepted(self, session: SessionBook, name: str, table: int) -> None:
-        """Which decision it was is not told; so there may not be more of these than answers that took effect."""
+        """Check an acceptance, which does not name its decision: there must not be more than accepted answers."""
         book = self._books.matches.get(session.tables.get(table, ""))
         if book is None:
             self._wrong(f"{name} is told that an answer at table {table} is accepted, and gave none")
@@ -179,7 +179,7 @@ class Telling:
     def _compare(
         self, book: MatchBook, at: int, told: arena_pb2.Decision, hello: arena_pb2.Hello, is_new: bool
     ) -> None:
-        """What a seat is told is what an encoder that keeps nothing would tell it."""
+        """Compare a decision with the result of an encoder without caches."""
         seat, match = book.seats[at], book.table.match
         asked, game = seat.asked[-1], match.game
         log: Sequence[Any] = game.log or ()
@@ -207,7 +207,7 @@ class Telling:
     def _check_time(
         self, book: MatchBook, seat: SeatBook, asked: Asked, told: arena_pb2.Decision, effective: float
     ) -> None:
-        """What it is told of its time is what is left of it."""
+        """Check the remaining time in a decision."""
         control = book.table.ladder.control
         base, grace = control.base_ms / 1e3, control.grace_ms / 1e3
         used = max(0.0, effective - book.started(asked) - grace)

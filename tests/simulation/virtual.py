@@ -1,8 +1,8 @@
-"""Virtual time: what happens when, in an order that a seed decides.
+"""Virtual time: a clock, a queue of events, and an event loop, with an order that depends on the seed.
 
-`Course` is the one clock and the queue of all that will happen outside of the server. `VirtualLoop` is an event loop
-for the server's own coroutines: it runs one handle at a time, any of those that are ready, so that no order which
-asyncio does not promise is taken for granted. Neither knows a server, a bot or a fault.
+`Course` is the only clock, and the queue of all events outside of the server. `VirtualLoop` is an event loop for the
+server's own coroutines. It runs the ready handles one at a time in random order, so that the server cannot depend on
+an order that asyncio does not guarantee. Neither knows a server, a bot or a fault.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Answer = TypeVar("Answer")
 
 
 class Course:
-    """The course of time: moments in seconds, and what is to happen at them."""
+    """The clock in seconds, and the queue of events."""
 
     def __init__(self, seed: int) -> None:
         self.now = 1_000.0
@@ -31,23 +31,23 @@ class Course:
         self._count = 0
 
     def after(self, seconds: float, what: Callable[[], object]) -> None:
-        """Something will happen; of several at the same moment chance says which comes first."""
+        """Schedule an event; events at the same time have a random order."""
         self._count += 1
         heappush(self._queue, (self.now + seconds, self.random.random(), self._count, what))
 
     def next_at(self) -> float | None:
-        """When the next thing happens."""
+        """Return the time of the next event, None if there is none."""
         return self._queue[0][0] if self._queue else None
 
     def step(self) -> None:
-        """Let it happen."""
+        """Run the next event."""
         at, _, _, what = heappop(self._queue)
         self.now = max(self.now, at)
         what()
 
 
 class VirtualLoop(asyncio.AbstractEventLoop):
-    """As much of an event loop as the server uses. What escapes a callback is kept in `problems`."""
+    """The part of an event loop that the server uses; errors of callbacks are stored in `problems`."""
 
     def __init__(self, course: Course) -> None:
         self.problems: list[str] = []
@@ -57,7 +57,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
         self._count = 0
 
-    # -- what asyncio and the server call
+    # -- the interface for asyncio and the server
     def time(self) -> float:
         return self._course.now
 
@@ -120,11 +120,11 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self.problems.append(f"{context.get('message')}: {problem!r}")
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """asyncio says so; the timer is passed over when its time comes."""
+        """Ignore the notice of asyncio: the cancelled timer is skipped later."""
 
-    # -- whoever drives it
+    # -- the interface for the world
     def next_at(self) -> float | None:
-        """When there is something to run: now, at the next timer's moment, or (None) not before something happens."""
+        """Return when there is something to run: now, at the next timer, or None until the next event."""
         if self._ready:
             return self._course.now
         while self._timers and self._timers[0][2].cancelled():
@@ -132,7 +132,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return self._timers[0][0] if self._timers else None
 
     def run_one(self) -> None:
-        """Run one of the handles that are ready."""
+        """Run a random ready handle."""
         now, ready = self._course.now, self._ready
         while self._timers and self._timers[0][0] <= now:
             ready.append(heappop(self._timers)[2])
@@ -152,7 +152,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
             events._set_running_loop(None)
 
     def end(self) -> None:
-        """The process is killed: its tasks are wound up, so that Python does not complain of them."""
+        """Cancel all tasks of the killed process, so that Python does not warn of them."""
         for task in self.tasks:
             task.cancel()
         for _ in range(10_000):

@@ -1,9 +1,9 @@
-"""A second opinion on all that the server does: what each bot sent and was told, and what follows from that.
+"""The watch: an independent check of everything the server does.
 
-The watch sees the bytes of every call, the tables with their matches, and what is on the disk; of the server's own
-books it believes nothing. It has its own count of time: `effective`, in which the server's stalls do not exist. What it
-writes down is in `books.py`; `deciding.py` judges how decisions are put and closed, `reading.py` knows what the server
-has read, `telling.py` and `ends.py` judge what it writes, `kept.py` what is on the disk in the end.
+The watch sees the bytes of every call, all matches, and the contents of the disk, and does not trust the server's own
+records. Its time is `effective`, which excludes the server's stalls. `books.py` has its records. `deciding.py` checks
+how decisions are asked and closed. `reading.py` records what the server has read, and `telling.py` and `ends.py` check
+what it writes. `kept.py` checks the disk at the end.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Watch"]
 
 
 class Watch:
-    """See the module's docstring. What it finds wrong it tells the world."""
+    """The watch; it reports errors to the world."""
 
     def __init__(self, world: World) -> None:
         self.rules = Rules(world)
@@ -45,31 +45,31 @@ class Watch:
 
     @property
     def matches(self) -> dict[str, MatchBook]:
-        """All matches that were dealt, by name."""
+        """All dealt matches, by ID."""
         return self._books.matches
 
     @property
     def decisions(self) -> int:
-        """How many were put."""
+        """Number of decisions asked."""
         return self._deciding.count
 
     def restart(self) -> None:
-        """The server has died: what it kept in memory is gone."""
+        """Drop what the server had in memory, after it has died."""
         self._books.restart()
 
     def session_of_another(self, name: str) -> str:
-        """The id of a session that is not this bot's."""
+        """Return the ID of a session of another bot."""
         return self._books.session_of_another(name)
 
     def conclude(self) -> None:
-        """Nothing goes on any more: what was told must be what is kept."""
+        """Check at the end that everything reported is stored."""
         conclude(self._world, self._books, self.rules)
 
     def _wrong(self, what: str) -> None:
         self._world.fails(what)
 
     def made(self, table: ServerMatch) -> None:
-        """A match was dealt."""
+        """Check a newly dealt match."""
         identities = [player.player.identity for player in table.seats]
         names = [identity.bot for identity in identities]
         self.rules.check(table, identities)
@@ -97,7 +97,7 @@ class Watch:
         self._world.say(f"match {table.name[:8]} of {names} is dealt")
 
     def begun(self, table: ServerMatch) -> None:
-        """A match begins: its bots are told."""
+        """Check a match that begins."""
         self._books.matches[table.name].is_begun = True
         if self._world.is_draining:
             self._wrong(f"match {table.name} begins though the server drains")
@@ -106,12 +106,12 @@ class Watch:
         self._world.say(f"match {table.name[:8]} begins")
 
     def ended(self, call: Call, how: CallStatus) -> None:
-        """The server ends a call with a status."""
+        """Check the status with which the server ends a call."""
         if call.number in self._books.streams:
             self._books.streams[call.number].is_ended = True
         known = f"ERROR_REASON_{how.reason}" in arena_pb2.ErrorReason.keys()  # noqa: SIM118 # no mapping
         if how.reason == "" and how.code == code_pb2.UNAVAILABLE:
-            return  # another stream of the same session has come
+            return  # another stream of the same session has replaced this one
         if not known or how.reason == "INCIDENT":
             self._wrong(f"{call} ends with {how}")
         if how.reason == "BAD_MESSAGE" and call.caller.name in self._world.honest:

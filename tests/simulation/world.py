@@ -1,11 +1,12 @@
-"""A whole arena in virtual time: the server's own parts, a disk, a network, bots, and what goes wrong with them.
+"""A whole arena in virtual time: the server's own parts, a disk, a network, bots, and faults of all of them.
 
     World(seed).run()
 
 The real `ArenaService` with its streams, `Sessions`, `Link`, `ServerSession`, `Lobby`, `ServerMatch`, `TimedMatch`,
-`Pulse` and the timers of `Arena` run on a loop of virtual time; the leaderboard's own code writes to a database in
-memory. Everything follows from the seed. First there are faults, and at each step nothing may be unsafe; then there
-are none, and within a bound everybody must have played, every match be over, told and kept, and every table be free.
+`Pulse` and the timers of `Arena` run on an event loop with virtual time. The leaderboard's own code writes to a
+database in memory. Everything follows from the seed. In the first phase there are faults, and every step must be safe.
+In the second phase there are none. Then, within a time limit, every bot must have played, every match must be over,
+reported and stored, and every table must be free.
 """
 
 from __future__ import annotations
@@ -45,18 +46,18 @@ _CONTROL: Final = TimeControl(base_ms=150, bank_ms=300, grace_ms=50, poll_floor_
 _LIMITS: Final = ServerLimits(
     hello_s=3.0, heartbeat_ms=1_500, resume_window_ms=4_000, accepted_ms=100, envelope_bytes=4_000
 )
-_CREDITED_S: Final = 0.0601  # a stall as long as this is credited for certain
-_CALM_S: Final = 120.0  # within which everything must be well once nothing goes wrong any more
+_CREDITED_S: Final = 0.0601  # a stall of this length is certainly credited to the bots
+_CALM_S: Final = 120.0  # time limit of the second phase
 _MOST_STEPS: Final = 300_000
-_SHOWN: Final = 60  # of the last lines of the trace
+_SHOWN: Final = 60  # last lines of the trace in an error
 
 
 class Broken(AssertionError):
-    """Something is wrong with the server, or with the simulation."""
+    """The error for a fault of the server, or of the simulation."""
 
 
 class World:
-    """One world; `real_ledger`: the leaderboard's own code keeps the results (None: chance decides)."""
+    """One world; with `real_ledger` the leaderboard's own code stores results (None means a random choice)."""
 
     def __init__(self, seed: int, faults: Faults | None = None, real_ledger: bool | None = None) -> None:
         self.seed = seed
@@ -91,46 +92,46 @@ class World:
         self._last: deque[str] = deque(maxlen=_SHOWN)
         self._server: _Server | None = None
 
-    # -- what others ask
+    # -- services for other modules
     def say(self, line: str) -> None:
-        """A line of the trace."""
+        """Add a line to the trace."""
         line = f"{self.course.now - 1_000:.6f} {line}"
         self._digest.update(line.encode())
         self._last.append(line)
 
     def fails(self, what: str) -> None:
-        """Something is wrong: the first such thing ends the world."""
+        """Report an error; the first one ends the world."""
         if not self.problem:
             self.problem = what
             self.say(f"WRONG {what}")
 
     @property
     def trace(self) -> str:
-        """Names everything that has happened until now."""
+        """The digest of everything that has happened so far."""
         return self._digest.hexdigest()
 
     def effective(self) -> float:
-        """The time, in which the server's stalls do not exist."""
+        """Return the time without the server's stalls."""
         return self.course.now - self._stalled_s
 
     def latency(self) -> float:
-        """How long a message travels."""
+        """Draw the travel time of a message."""
         random, faults = self.course.random, self.faults
         takes = faults.latency_s + random.random() * faults.jitter_s
         return takes + (random.random() * faults.spike_s if random.random() < faults.spike else 0.0)
 
     def is_gone(self, call: int) -> bool:
-        """Whether the server has no such call any more."""
+        """Return whether the server no longer has this call."""
         found = self._calls.get(call)
         return found is None or found.is_gone or found.is_done
 
     def has_stream(self, name: str) -> bool:
-        """Whether the server serves a call of this bot."""
+        """Return whether the server serves a call of this bot."""
         calls = (call for call in self._calls.values() if call.caller.name == name)
         return any(call.task is not None and not call.task.done() for call in calls)
 
     def dial(self, caller: Caller) -> Call:
-        """A bot calls."""
+        """Open a call of a bot."""
         call = self._calls[len(self._calls) + 1] = Call(self, caller, len(self._calls) + 1)
         late = self.course.random.random() < self.faults.late_dial
         takes = self.latency() + (self.course.random.random() * 12.0 if late else 0.0)
@@ -144,9 +145,9 @@ class World:
         else:
             self._server.accept(call)
 
-    # -- its course
+    # -- the run
     def run(self) -> None:
-        """Raises Broken, with the seed and the last that happened."""
+        """Run the world.  Raises Broken, with the seed and the last lines of the trace."""
         try:
             with _prepared(self):
                 self._start()
@@ -279,7 +280,7 @@ class World:
 
     # -- faults
     def _again(self, strike: Callable[[], float]) -> None:
-        """Strike again and again, at the rate that it tells."""
+        """Schedule a fault again and again, at the rate of its name in `Faults`."""
         rate = strike.__name__.strip("_")
         per_second = {
             "break": "breaks",
@@ -355,7 +356,7 @@ class World:
             self._is_told_to_drain = True
 
             async def stop() -> None:
-                self.is_draining = True  # not before: a server that stands still hears of it when it goes on
+                self.is_draining = True  # not before: a stalled server learns of it only later
                 await server.arena.stop(seconds)
 
             task = server.loop.create_task(stop())
@@ -387,27 +388,27 @@ class World:
         return 0.0
 
     def _mend(self) -> None:
-        """Nobody is paused, and everybody may play everywhere."""
+        """Lift all pauses, and open all ladders to everybody."""
         if self._server is not None:
             self.league.open_all(self._server.lobby)
-            for identity in sorted(self.watch.rules.paused):  # of others the word is still to come
+            for identity in sorted(self.watch.rules.paused):  # other pauses are not reported yet
                 self.league.lift(self._server.lobby, identity)
 
     def paused(self, identity: Identity) -> None:
-        """The store has told the server that a version is paused."""
+        """Note that the store has paused a version."""
         self.say(f"{identity.bot} is paused")
         self.watch.rules.paused.add(identity)
         if self.is_calm:
             self.course.after(0.01, self._mend)
 
     def utc(self) -> datetime:
-        """What the clock on the wall says."""
+        """Return the time of the wall clock."""
         return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.course.now + self._wall_s)
 
 
 # -- the server
 class _Server:
-    """One life of the server."""
+    """One process of the server."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -431,46 +432,46 @@ class _Server:
         self.arena.open(self.loop)
 
     def accept(self, call: Call) -> None:
-        """A call has come."""
+        """Accept a call."""
         call.accepted(self.loop)
         call.task = self.loop.create_task(self.arena.play(call))
         call.task.add_done_callback(call.task_done)
 
     def die(self) -> None:
-        """It is killed."""
+        """Kill the server."""
         self.is_alive = False
         self.log.is_heard = False
         self.loop.end()
 
 
 class _Arena(Arena):
-    """The arena without what listens."""
+    """The arena without a listening server."""
 
     def open(self, loop: VirtualLoop) -> None:
-        """It is up."""
+        """Start the arena."""
         self._assemble(loop)
         nothing: Any = _Nothing()
         self._server = self._health = nothing
         self._begin()
 
     async def play(self, call: Call) -> None:
-        """Serve a call."""
+        """Serve a call of Play."""
         context: Any = call
         await self._arena.play(None, context)
 
 
 class _Nothing:
-    """gRPC's server and its health, as far as an arena that stops speaks to them."""
+    """A substitute for gRPC's server and health service when an arena stops."""
 
     async def stop(self, _grace: float) -> None:
-        """There is nothing to stop."""
+        """Do nothing."""
 
     async def enter_graceful_shutdown(self) -> None:
-        """Nobody asks."""
+        """Do nothing."""
 
 
 class _Log:
-    """Complains of what must not be logged in a world whose games do not break."""
+    """A log that fails the world for events that must not occur."""
 
     def __init__(self, world: World) -> None:
         self.is_heard = True
@@ -500,10 +501,10 @@ class _Log:
 
 @contextmanager
 def _prepared(world: World) -> Iterator[None]:
-    """There is the game of the simulation, and the world sees every table."""
+    """Install the game of the simulation, and let the world observe every match."""
 
     class Watched(ServerMatch):
-        """A table that the watch sees."""
+        """A match observed by the watch."""
 
         def seat(self) -> None:
             world.watch.made(self)
@@ -529,7 +530,7 @@ def _prepared(world: World) -> Iterator[None]:
 
 
 def _ladders(random: Random) -> list[Ladder]:
-    """Short matches, and now and then one of a real game."""
+    """Create ladders of short matches, and now and then one of a real game."""
     GAMES["toy"] = Toy
     try:
         if random.random() < 0.02:

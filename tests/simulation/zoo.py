@@ -1,6 +1,6 @@
-"""Bots that do not mean well, one sort each; they speak the bytes of the wire and keep no rule of it.
+"""Hostile bots of several kinds, which send raw bytes and follow no rule of the protocol.
 
-Each behaves well for some of the time, so that it is let in, sits at tables, and does its harm there.
+Each behaves well for some of the time, so that it is admitted and plays matches, where it can do harm.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Villain:
         self._course = world.course
         self._random = world.course.random
         self._call: Call | None = None
-        self._other: Call | None = None  # of one that has two
+        self._other: Call | None = None  # the second call of the kind with two
         self._session = ("", b"")
         self._received: dict[int, int] = {}  # by call
-        self._sent: list[bytes] = []  # on earlier calls as well
+        self._sent: list[bytes] = []  # on all calls
         self._is_away = False
         self._is_deaf = False
 
@@ -47,7 +47,7 @@ class Villain:
 
     # -- its streams
     def connect(self) -> None:
-        """Dial, or (the thief) try to take the session of another."""
+        """Open a call; the thief tries to take over another bot's session."""
         if self._is_away:
             return
         self._call = self._dial()
@@ -81,7 +81,7 @@ class Villain:
             self._course.after(0.1 + self._random.random(), self.connect)
 
     def vanish(self) -> None:
-        """It is gone for good."""
+        """Leave permanently."""
         self._is_away = True
         for call in (self._call, self._other):
             if call is not None:
@@ -92,7 +92,7 @@ class Villain:
             self._sent.append(data)
         call.send(data)
 
-    # -- what it does with what it is told
+    # -- reactions to messages
     def on_envelope(self, call: Call, data: bytes) -> None:
         if self._is_away:
             return

@@ -1,4 +1,4 @@
-"""Archives that no server should take, each made here byte by byte, with what its author is told."""
+"""Archives that a server must reject, created byte by byte, with the expected error message."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Made = tuple[str, Callable[[], bytes], str]
 
 
 def good(**files: bytes) -> bytes:
-    """An archive of these files and a manifest."""
+    """Create an archive of these files and a manifest."""
     return zipped([("bot.toml", MANIFEST), *[(name.replace("__", "."), body) for name, body in files.items()]])
 
 
 def zipped(files: list[tuple[str, bytes]], *, stored: bool = False, comment: bytes = b"") -> bytes:
     made = io.BytesIO()
     method = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
-    with zipfile.ZipFile(made, "w") as archive, warnings.catch_warnings(action="ignore"):  # of a name twice
+    with zipfile.ZipFile(made, "w") as archive, warnings.catch_warnings(action="ignore"):  # of repeated names
         for name, body in files:
             mode = stat.S_IFDIR | 0o755 if name.endswith("/") else stat.S_IFREG | 0o644
             info = raw_info(name.rstrip("/") + "?" * name.endswith("/"), mode)
@@ -38,14 +38,14 @@ def zipped(files: list[tuple[str, bytes]], *, stored: bool = False, comment: byt
 
 def raw_info(name: str, mode: int = stat.S_IFREG | 0o644) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo("placeholder", (1980, 1, 1, 0, 0, 0))
-    info.filename = name  # past what the constructor would mend
+    info.filename = name  # set here, because the constructor would correct it
     info.create_system = 3
     info.external_attr = mode << 16
     return info
 
 
 def special(mode: int, body: bytes = b"/etc/passwd") -> bytes:
-    """An archive with one entry of another kind."""
+    """Create an archive with one entry that is no regular file."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         archive.writestr("bot.toml", MANIFEST)
@@ -58,7 +58,7 @@ def named(name: str) -> bytes:
 
 
 def raw_named(name: bytes) -> bytes:
-    """A name that zipfile would not write: one of as many letters is put in its place."""
+    """Create an archive with a name that zipfile would not write, by replacing one of the same length."""
     marker = "Q" * len(name)
     return named(marker).replace(marker.encode(), name)
 
@@ -68,7 +68,7 @@ def bomb(size: int = 40 * 1024 * 1024) -> bytes:
 
 
 def patched(offset: int, form: str, *values: int, central: bool = True) -> bytes:
-    """A good archive in whose second entry (of the list, or where its bytes are) something else stands."""
+    """Create a good archive, and change its second entry, in the central directory or in the local header."""
     archive = bytearray(good(sneak__py=b"print('hello there, this is a bot')\n" * 20))
     sign = b"PK\x01\x02" if central else b"PK\x03\x04"
     at = archive.index(sign, archive.index(sign) + 4)
@@ -83,7 +83,7 @@ def end_patched(offset: int, form: str, *values: int) -> bytes:
 
 
 def overlapping(count: int = 200, size: int = 200_000) -> bytes:
-    """As in David Fifield's bomb: many entries of the list name the same bytes."""
+    """Create an archive like David Fifield's bomb: many entries of the central directory name the same bytes."""
     inner = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = inner.compress(bytes(size)) + inner.flush()
     crc = zlib.crc32(bytes(size))
@@ -118,7 +118,7 @@ def overlapping(count: int = 200, size: int = 200_000) -> bytes:
 
 
 def quoted(depth: int = 3) -> bytes:
-    """An archive in an archive in an archive: only the outermost is opened, so it is nothing but a file."""
+    """Create nested archives; only the outermost one is opened, so the inner one is an ordinary file."""
     inner = zipped([("zeros", bytes(1_000_000))])
     for _ in range(depth):
         inner = zipped([("inner.zip", inner)])
@@ -126,7 +126,7 @@ def quoted(depth: int = 3) -> bytes:
 
 
 def many(count: int) -> bytes:
-    """So many empty files: a list and nothing else."""
+    """Create an archive with `count` empty files in its central directory."""
     local, entries = bytearray(), bytearray()
     for number in range(count):
         name = b"%07d" % number
@@ -141,7 +141,7 @@ def many(count: int) -> bytes:
 
 
 def lies_in_size(size: int) -> bytes:
-    """A file that inflates to more than both of its heads say."""
+    """Create an archive with a file that inflates to more than both of its headers say."""
     made = bytearray(zipped([("bot.toml", MANIFEST), ("zeros", bytes(3_000_000))]))
     for sign, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         struct.pack_into("<L", made, made.index(sign, made.index(sign) + 4) + offset, size)

@@ -1,4 +1,4 @@
-"""What tests of bots that are handed in share."""
+"""The fixtures of the tests of submissions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 @pytest.fixture
 def short() -> Iterator[Path]:
-    """A folder with a short name, for sockets' names have an end."""
+    """Create a folder with a short path, because paths of sockets are limited."""
     folder = Path(tempfile.mkdtemp(prefix="cut-"))
     yield folder
     shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""A server that runs bots of others, bots to hand in, and their author."""
+"""A server that accepts submissions, bots to submit, and their author."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["PATIENT", "Author", "FIRST", "author_of", "bot_folder", "handed_in",
 
 T = TypeVar("T")
 
-PATIENT = TimeControl(base_ms=20_000, bank_ms=20_000)  # a machine that is busy with other tests
+PATIENT = TimeControl(base_ms=20_000, bank_ms=20_000)  # for a machine that is busy with other tests
 
 FIRST = """
 from cutpurse.sdk.run import run
@@ -48,7 +48,7 @@ def bot_folder(
     more: str = "",
     files: Mapping[str, str] | None = None,
 ) -> Path:
-    """A folder with a bot in Python."""
+    """Create a folder with a bot in Python."""
     folder = where / f"{name}-{version}"
     folder.mkdir(parents=True)
     (folder / "bot.toml").write_text(
@@ -61,7 +61,7 @@ def bot_folder(
 
 
 class Author:
-    """The calls of an author, on threads, so that the server in this loop can answer."""
+    """The calls of an author, which run on threads so that the server in this event loop can answer."""
 
     def __init__(self, address: str, token: str = "") -> None:
         self.to = Dialling(address, token=token)
@@ -79,7 +79,7 @@ class Author:
         return await self.ask(lambda calls: calls.submit(packed, ladders))
 
     async def until(self, bot: str, version: str, *states: str) -> submission_pb2.SubmissionShown:
-        """How it stands once it is in one of these states; "running" is one too."""
+        """Wait until the submission is in one of these states, which can include "running"; return it."""
         async for _ in looks():
             shown = await self.ask(lambda calls: calls.one(bot, version))
             if state(shown) in states or (shown.is_running and "running" in states):
@@ -94,7 +94,7 @@ class Author:
 async def running_desk(
     folder: Path, ladders: Sequence[Ladder] = (), runner: str = "process", **more: Any
 ) -> AsyncIterator[RunningArena]:
-    """A server that takes bots."""
+    """Run a server that accepts submissions."""
     wanted = ladders or [Ladder("duel", "greed", 2, control=PATIENT)]
     if (why := runner_named(runner).missing()) is not None:
         pytest.skip(why)
@@ -104,11 +104,11 @@ async def running_desk(
 
 
 def author_of(arena: RunningArena, token: str = "") -> Author:
-    """Somebody who hands in bots there."""
+    """Return an author who submits bots to an arena."""
     return Author(arena.address, token)
 
 
 async def handed_in(author: Author, folder: Path, *ladders: str) -> submission_pb2.SubmissionShown:
-    """Hand it in, and wait until it runs."""
+    """Submit a bot, and wait until it runs."""
     shown = await author.submit(folder, *ladders)
     return await author.until(shown.bot, shown.version, "running")

@@ -1,4 +1,4 @@
-"""Residents at a clock that stands where a test puts it, whose processes are none."""
+"""Hosted bots with fake processes, and a clock that only the test moves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MANIFEST = Manifest("sneak", "1", ("greed",), "python", ("python", "a.py"))
 
 @dataclass
 class Entry:
-    """What is kept of a bot that was handed in, as far as it is looked at."""
+    """A stored submission, with the fields that the tests need."""
 
     id: int
     bot: str
@@ -44,7 +44,7 @@ class Entry:
 
 @dataclass
 class Process:
-    """One that ends when it is told, or when the test says so."""
+    """A fake process that ends when stopped, or when the test lets it."""
 
     task: ProgramSpec
     pid: int = 1
@@ -73,7 +73,7 @@ class Process:
 
 
 class Runner:
-    """Starts processes that are none."""
+    """A runner that starts fake processes."""
 
     name = "bubblewrap"
     image = ""
@@ -87,7 +87,7 @@ class Runner:
 
 
 class Socket:
-    """That of a process, which nobody dials."""
+    """The socket of a process, to which nothing connects."""
 
     is_closed = False
 
@@ -96,7 +96,7 @@ class Socket:
 
 
 class Store:
-    """Hears who is taken off."""
+    """A store that records the states of submissions."""
 
     def __init__(self) -> None:
         self.states: list[tuple[int, str]] = []
@@ -106,7 +106,7 @@ class Store:
 
 
 class House:
-    """Residents at a clock that stands where it is put."""
+    """Hosted bots with a clock that only the test moves."""
 
     def __init__(self, folder: Path, *bots: str) -> None:
         self.runner, self.store, self.now = Runner(), Store(), 100.0
@@ -142,18 +142,18 @@ class House:
         self.residents.look(self.now)
 
     def until_started(self, count: int) -> None:
-        """A thread stops somebody: look until it has, for one that ends is not listed any more while it still lives."""
+        """Tick until `count` processes were started; a thread stops processes, so this can take several ticks."""
         until = time.monotonic() + 10
         while len(self.runner.processes) < count and time.monotonic() < until:
             self.look()
         assert len(self.runner.processes) == count
 
     def asked(self) -> list[int]:
-        """Who was asked to end."""
+        """Return the IDs of the processes that were asked to end."""
         return [process.pid for process in self.runner.processes if process.is_asked]
 
     def resident(self, process: Process) -> HostedBotIdentity:
-        """As whom it is let in."""
+        """Return the identity with which a process is admitted."""
         token = process.task.environment["CUTPURSE_TOKEN"]
         grant = self.passes.enter([("authorization", f"Bearer {token}")], "unix:", "play", self.now)
         assert grant.resident is not None

@@ -1,4 +1,4 @@
-"""A real server as a process of its own, which can be killed, and the command line of an author."""
+"""A real server in its own process, which can be killed, and the command line of an author."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ START_S = 60.0
 
 
 def cutpurse(*words: object, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command, as somebody who has nothing of ours in his environment."""
+    """Run a command without any of our variables in its environment."""
     return subprocess.run(
         [sys.executable, "-m", "cutpurse.sdk.cli", *[str(word) for word in words]],
         cwd=folder,
@@ -37,7 +37,7 @@ def _without_ours(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class RealServer:
-    """`cutpurse serve` in a folder; it can be started again after its end."""
+    """A process of `cutpurse serve` in a folder; it can be started again after its end."""
 
     def __init__(self, folder: Path, *flags: str) -> None:
         if (why := runner_named("bubblewrap").missing()) is not None:
@@ -49,7 +49,7 @@ class RealServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Returns once it listens."""
+        """Start the server, and return once it listens."""
         before = self.said().count("bots dial in at")
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -69,17 +69,17 @@ class RealServer:
         assert process.poll() is None, self.said()[-2_000:]
 
     def said(self) -> str:
-        """Its log so far."""
+        """Return its log so far."""
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 
     def kill(self) -> None:
-        """As the kernel would, without a word."""
+        """Kill the server with SIGKILL."""
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     def stop(self) -> int | None:
-        """Ask it to stop, and wait.  Its exit code; None if it was never started."""
+        """Terminate the server, and return its exit code; None if it was never started."""
         if self._process is None:
             return None
         if self._process.poll() is None:

@@ -1,7 +1,7 @@
-"""Windows of real matches, timed by the player who opened them, and whether somebody else had a choice there.
+"""Windows of real matches: the time that the player who opened them can measure, and whether others had a choice.
 
-Bots play on a real server over real sockets. What a player can time is noted in the SDK: when a decision came, and when
-its answer was given. Whether the others had a choice is found afterwards, by replaying the record.
+Bots play on a real server over real sockets. The SDK records what a player can measure: when a decision came, and when
+it was answered. Afterwards a replay of the record shows whether the others had a choice.
 """
 
 from __future__ import annotations
@@ -37,30 +37,30 @@ from tests.server.arenas import running_arena
 
 __all__ = ["Distinguished", "Pace", "Window", "distinguish", "played_windows"]
 
-TABLES_EACH = 2  # of a bot: so the decisions of one also wait for those of the other
-PASSES = 0.6  # how often a bot lets pass what it could react to
+TABLES_EACH = 2  # per bot, so that decisions of one match also wait for those of the other
+PASSES = 0.6  # probability that a bot passes instead of reacting
 PACES = {"ann": (0.040, 0.015), "bob": (0.040, 0.015), "cid": (0.150, 0.030)}  # mean and deviation, in seconds
 
 
 class Window(NamedTuple):
-    """The time from a player's answer to the next decision, when only windows lay between."""
+    """The time from a player's answer to the next decision, with only windows between."""
 
-    public: tuple[object, ...]  # all that the player knows of it without a clock
+    public: tuple[object, ...]  # what the player knows of it without a clock
     had_choice: bool  # whether another seat had more than one option
     seconds: float
 
 
 class Pace(NamedTuple):
-    """How long bots think, and how windows are asked."""
+    """The thinking time of bots, and the way windows are asked."""
 
-    scale: float = 1.0  # of the times in `PACES`
+    scale: float = 1.0  # factor for the times in `PACES`
     hides_time: bool = True
     asks_all: bool = True
 
 
 @dataclass
 class _Tape:
-    """When decisions came and answers were given, by match and seat, by number of the decision from 1."""
+    """The times of decisions and answers, by match and seat, and by number of the decision from 1."""
 
     came: dict[tuple[str, int], dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
     answered: dict[tuple[str, int], dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
@@ -94,7 +94,7 @@ def _bot(kind: str, pace: Pace) -> type:
         def choose(self, view: Any, decision: Any) -> int:
             thinks_s = pace.scale * max(0.0, self.chance.gauss(mean, deviation))
             if thinks_s:
-                time.sleep(thinks_s)  # in the bot's own thread: this is what it is timed for
+                time.sleep(thinks_s)  # in the bot's own thread: the measured thinking time
             if decision.options[0].text == "pass" and self.chance.random() < PASSES:
                 return 0
             liked = [option for option in decision.options if _opens_windows(option)] or decision.options
@@ -112,7 +112,7 @@ def _opens_windows(option: Option) -> bool:
 async def played_windows(
     folder: Path, monkeypatch: pytest.MonkeyPatch, pace: Pace, matches: int, trios: int
 ) -> list[Window]:
-    """Play so many matches of Stolen Treasure, and list the windows that were opened by a choice."""
+    """Play matches of Stolen Treasure, and list the windows opened by a choice."""
     tape = _Tape()
     if not pace.asks_all:
         plain = Match.__init__
@@ -148,18 +148,18 @@ async def played_windows(
         for name in {match for match, _ in tape.came}:
             try:
                 record = read_record(store.record(name))
-            except NoSuchEntry:  # not over when the last match was
+            except NoSuchEntry:  # not over yet when the last match ended
                 continue
             windows += _windows(name, record, tape, pace.asks_all)
     return windows
 
 
 class _Question(NamedTuple):
-    """A question of a match: the number of each asked seat's decision, from 1, and how many options it had."""
+    """A decision of one or more seats: its number by seat, from 1, and its number of options by seat."""
 
     ask: str
     is_window: bool
-    numbers: dict[int, int]  # of the decisions that were put
+    numbers: dict[int, int]  # of the decisions that were sent
     options: dict[int, int]
 
 
@@ -187,7 +187,7 @@ def _questions(record: Record, asks_all: bool) -> list[_Question]:
 
 
 def _open_number(match: Match, seat: int) -> int:
-    """The number of a seat's open decision."""
+    """Return the number of a seat's open decision."""
     decision = match.decision(seat)
     assert decision is not None
     return decision.number
@@ -215,18 +215,18 @@ def _windows(name: str, record: Record, tape: _Tape, asks_all: bool) -> list[Win
 
 
 class Distinguished(NamedTuple):
-    """How well a distinguisher tells windows with a choice from those without, and from how many of each."""
+    """The quality of a distinguisher of windows with and without a choice, and the numbers of both."""
 
     auc: float
-    error: float  # standard error of the AUC if there is nothing to tell
+    error: float  # standard error of the AUC if there is no difference
     with_choice: int
     without: int
 
 
 def distinguish(windows: Sequence[Window]) -> list[Distinguished]:
-    """Test two distinguishers that see what is public, and the time: by how long a window lasts, and by how unusually.
+    """Test two distinguishers that see public facts and the time: the duration of a window, and how unusual it is.
 
-    Only windows are compared that look alike but for the time. The AUC is that of the direction that tells more.
+    Only windows with equal public facts are compared. The AUC is that of the better direction.
     """
     groups: dict[object, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for window in windows:
@@ -239,7 +239,7 @@ def distinguish(windows: Sequence[Window]) -> list[Distinguished]:
 
 
 def _auc(groups: Iterable[tuple[list[float], list[float]]]) -> Distinguished:
-    """Compute the AUC over pairs within groups; of each group the values without and with a choice."""
+    """Compute the AUC over pairs within groups; a group has the values without and with a choice."""
     above = variance = 0.0
     pairs = with_choice = without = 0
     for lower, upper in groups:

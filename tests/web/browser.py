@@ -1,11 +1,11 @@
-"""A browser for tests of the page: chromium, driven by Playwright, which complains about what a page must never do.
+"""A browser for tests of the page: chromium, driven by Playwright, with checks of what a page must never do.
 
-Where Debian's `chromium-headless-shell` is installed it is taken: the same engine without the windows around it, which
-costs a third of the processor's time. Else, and for what only a browser with windows does, it is `chromium` itself.
+If Debian's `chromium-headless-shell` is installed, it is used: the same engine without windows, which needs a third of
+the CPU time. Otherwise, and for features that need windows, `chromium` itself is used.
 
-A page must load without an error on its console, raise none, and ask nothing of another host: `Watched` keeps a line of
-each, and the fixtures of `conftest.py` fail the test that has one. Where Playwright or chromium is missing, tests that
-need a browser are skipped, with the reason.
+A page must have no console errors, raise none, and send no request to another host. `Watched` records each of these,
+and the fixtures of `conftest.py` fail the test. If Playwright or chromium is missing, tests that need a browser are
+skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["PATIENCE_MS", "Watched", "chromium", "keeping_pages"]
 
 _SHELL: Final = "chromium-headless-shell"
 _BROWSER: Final = "chromium"
-PATIENCE_MS: Final = 20_000  # of every wait; the machine may be busy
+PATIENCE_MS: Final = 20_000  # maximum of every wait; the machine may be busy
 _HERE: Final = frozenset({"127.0.0.1", "localhost"})
 _FLAGS: Final = (
     "--no-sandbox",
@@ -38,7 +38,7 @@ _FLAGS: Final = (
 
 
 def _found(*commands: str) -> str:
-    """The path of the first of these that is here.  Skips the test where there is none."""
+    """Return the path of the first installed command; skip the test if there is none."""
     found = next((path for path in map(shutil.which, commands) if path is not None), None)
     if found is None:
         pytest.skip(f"no browser: {' or '.join(commands)} is not installed")
@@ -47,7 +47,7 @@ def _found(*commands: str) -> str:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A browser without a window.  Skips the test where there is none."""
+    """Run a browser without a window; skip the test if none is installed."""
     command = _found(_SHELL, _BROWSER)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=command, args=list(_FLAGS))
@@ -59,12 +59,12 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def keeping_pages(browser: Browser) -> Iterator[Browser]:
-    """One like this that keeps a page as it was left, and shows that when somebody goes back, as browsers of people do.
+    """Run a browser with the back-forward cache, as people have it: going back shows a page as it was left.
 
-    Whoever goes back in it waits for nothing more than `commit`: such a page is not loaded.
+    After going back, a test can wait only for `commit`, because such a page is not loaded again.
     """
     kind = browser.browser_type
-    off = "--disable-back-forward-cache"  # what Playwright tells a browser otherwise
+    off = "--disable-back-forward-cache"  # Playwright's default
     kept = kind.launch(executable_path=_found(_BROWSER), args=list(_FLAGS), ignore_default_args=[off])
     try:
         yield kept
@@ -73,9 +73,9 @@ def keeping_pages(browser: Browser) -> Iterator[Browser]:
 
 
 class Watched:
-    """Contexts of a browser, each as if of another person, whose pages are watched.
+    """Contexts of a browser, each like another person's, with checks of their pages.
 
-    trouble: what they did that a page must not. A test that provokes an error takes its lines out of it (`forgive`).
+    `trouble` has a line for each violation. A test that provokes an error removes its lines with `forgive`.
     """
 
     def __init__(self, browser: Browser) -> None:
@@ -85,7 +85,7 @@ class Watched:
         self.asked: list[str] = []  # the address of every request
 
     def page(self, **wishes: Any) -> Page:
-        """A page in a context of its own; wishes: as `Browser.new_context` has them, a phone or dark colours."""
+        """Open a page in a new context; `wishes` are options of `Browser.new_context`, such as dark colours."""
         context = self._browser.new_context(**wishes)
         context.set_default_timeout(PATIENCE_MS)
         self._contexts.append(context)
@@ -93,17 +93,17 @@ class Watched:
         return context.new_page()
 
     def forgive(self, words: str) -> None:
-        """Take the lines with these words out of the trouble.  Fails if there are none."""
+        """Remove the lines of trouble with these words.  Fails if there are none."""
         kept = [line for line in self.trouble if words not in line]
         assert len(kept) < len(self.trouble), f"nothing of {words!r} in {self.trouble}"
         self.trouble[:] = kept
 
     def close(self) -> None:
-        """No page is open any more."""
+        """Close all pages."""
         for context in self._contexts:
             context.close()
 
-    # -- what pages do
+    # -- events of pages
     def _watch(self, page: Page) -> None:
         page.on("console", self._said)
         page.on("pageerror", self._raised)

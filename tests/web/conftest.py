@@ -1,7 +1,7 @@
-"""A browser, leagues to look at, and the page on them.
+"""The fixtures of the page's tests: a browser, leagues, and the page on them.
 
-The browser is one for each module of tests: its driver holds the thread's event loop for as long as it runs, and tests
-that are coroutines would find it taken.
+Each test module has its own browser, because its driver uses the thread's event loop while it runs, so that tests that
+are coroutines cannot.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ __all__ = ["browser", "league_db", "live", "page", "site", "watched"]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser without a window."""
+    """Run a browser without a window."""
     with chromium() as opened:
         yield opened
 
 
 @pytest.fixture
 def watched(browser: Browser) -> Iterator[Watched]:
-    """The browser, which fails the test for what pages must not do."""
+    """Yield the browser, and fail the test for violations by pages."""
     watched = Watched(browser)
     try:
         yield watched
@@ -41,15 +41,15 @@ def watched(browser: Browser) -> Iterator[Watched]:
 
 @pytest.fixture
 def page(watched: Watched) -> Page:
-    """A page of 1280 by 720 in light colours."""
+    """Open a page of 1280 by 720 in light colours."""
     return watched.page()
 
 
 @pytest.fixture(scope="session")
 def league_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with matches of two days, see `league_file`; not to be written.
+    """Create a read-only database with matches of two days, see `league_file`.
 
-    It is played once for all processes that share the tests, and each has a copy.
+    One test process plays the matches, and each process gets a copy.
     """
     mine = tmp_path_factory.mktemp("league")
     shared = tmp_path_factory.getbasetemp().parent if os.environ.get("PYTEST_XDIST_WORKER") else mine
@@ -62,13 +62,13 @@ def league_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def site(league_db: Path) -> Iterator[str]:
-    """The address of a process that serves the pages of that database, as "http://127.0.0.1:40001"."""
+    """Run a process that serves the pages of that database; yield its address, like "http://127.0.0.1:40001"."""
     with page_process(league_db) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveLeague]:
-    """A running server with its page and bots."""
+    """Run a server with its page and bots."""
     with live_league(tmp_path_factory.mktemp("live")) as league:
         yield league

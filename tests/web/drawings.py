@@ -1,4 +1,4 @@
-"""A drawing taken apart again, for tests: which cards and backs lie where."""
+"""The parser of drawings for tests: it lists the cards and face-down cards by zone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ __all__ = ["Drawing", "taken_apart"]
 
 @dataclass
 class Drawing:
-    """faces, known: names of cards by zone; backs: how many lie face down, by zone; keys: of all cards."""
+    """The contents of a drawing.
+
+    Attributes:
+        faces: Names of visible cards, by zone.
+        known: Names of known face-down cards, by zone.
+        backs: Number of face-down cards, by zone.
+        keys: Keys of all cards.
+        came_from: Zone from which a card came, by key.
+    """
 
     faces: defaultdict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     known: defaultdict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -46,7 +54,7 @@ class _Parser(HTMLParser):
 
 
 def taken_apart(html: str) -> Drawing:
-    """What is drawn."""
+    """Parse a drawing."""
     parser = _Parser()
     parser.feed(html)
     parser.close()

@@ -1,9 +1,8 @@
-"""Leagues to look at: a database of real matches of all five games, and a running server with bots and its page.
+"""Leagues for tests of the page: a database with matches of all five games, and a running server with bots and page.
 
-The matches were played in virtual time by the real lobby and stored by the real leaderboard: with time-outs, illegal
-answers, crashes, a void match, one that was asked for, a ladder that is private, versions, and names that would be
-markup if a page let them. `HOSTILE` are those names: every page must show them as text. In every run the same is
-played.
+The real lobby plays the matches in virtual time, and the real leaderboard stores them. There are timeouts, illegal
+answers, crashes, a void match, a requested match, a private ladder, versions, and names that contain markup. `HOSTILE`
+has these names, which every page must show as text. Every run plays the same matches.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ HOSTILE: Final = (
     "=cmd|'/c calc'!A1",
 )
 BIDI: Final = (
-    "\N{RIGHT-TO-LEFT OVERRIDE}gnp.evil\N{RIGHT-TO-LEFT MARK}"  # no leaderboard takes it, but a file may hold it
+    "\N{RIGHT-TO-LEFT OVERRIDE}gnp.evil\N{RIGHT-TO-LEFT MARK}"  # the leaderboard rejects it, but a file may contain it
 )
 PRIVATE: Final = "hushed"
 _CONTROL: Final = TimeControl(base_ms=200, bank_ms=300, grace_ms=100, poll_floor_ms=5)
@@ -62,10 +61,10 @@ _FAULTY: Final = {
 
 
 def league_file(path: Path, matches: int = 6) -> Path:
-    """Make the database: on each of two days so many matches of each game, and twice as many of Greed.
+    """Create the database: on each of two days `matches` matches of each game, and twice as many of Greed.
 
-    There are a ladder of each game under its name; `duel`, frozen; and `hushed`, which is ann's and bob's alone. All
-    have estimates; only some bots have enough matches for a place.
+    There is a ladder of each game with its name, the frozen ladder `duel`, and `hushed`, which is private to ann and
+    bob. All have estimates; only some bots have enough matches for a place.
     """
     ladders = [_more(ladder, matches) for ladder in default_ladders(_CONTROL)]
     ladders.append(Ladder("duel", "greed", 2, control=_CONTROL))
@@ -99,18 +98,18 @@ def league_file(path: Path, matches: int = 6) -> Path:
 
 
 class _Prompt(Ledger):
-    """A ledger whose answers are there at once: when its thread comes by them decides nothing of what is played."""
+    """A ledger that waits for its answers, so that the timing of its thread does not change the matches."""
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
-        """See `Ledger`; done."""
+        """Load the ratings of a bot; return a finished future."""
         return _done(super().standings(player))
 
     def announce(self, match: MatchAnnouncement) -> Future[None]:
-        """See `Ledger`; done."""
+        """Store an announcement; return a finished future."""
         return _done(super().announce(match))
 
     def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
-        """See `Ledger`; done."""
+        """Store a result; return a finished future."""
         return _done(super().submit(result))
 
 
@@ -128,7 +127,7 @@ def _clock(control: TimeControl) -> dict[str, int]:
 
 
 def _play_a_day(ladders: Sequence[Ladder], ledger: Ledger, day: int) -> None:
-    """All bots of the day play until every ladder but `duel`, which knows no end, has what is wanted of it."""
+    """Let all bots of the day play until every ladder has its matches, except `duel`, which has no limit."""
     world = World(ladders, seed=f"day {day}", most_tables=6, store=ledger)
     world.now += day * _DAY_S
     bots = _bots(world, day)
@@ -143,7 +142,7 @@ def _play_a_day(ladders: Sequence[Ladder], ledger: Ledger, day: int) -> None:
 
 
 def _bots(world: World, day: int) -> list[BotThere]:
-    """Ann's bot has a second version on the second day, beside the first; the hostile ones are all of cid."""
+    """Create the bots; on the second day ann's bot also has a second version, and hostile names are cid's."""
     bots = [world.bot("sneak", owner="ann", version="1"), world.bot("thug", owner="bob", version="1.0")]
     if day:
         bots.append(world.bot("sneak", owner="ann", version="2"))
@@ -156,7 +155,7 @@ def _bots(world: World, day: int) -> list[BotThere]:
 
 @contextmanager
 def page_process(database: Path) -> Iterator[str]:
-    """`cutpurse web` on a database, as a process; its address."""
+    """Run `cutpurse web` on a database as a process, and yield its address."""
     log = database.parent / "web.log"
     command = [sys.executable, "-m", "cutpurse.sdk.cli", "web", "--db", str(database), "--listen", "127.0.0.1:0"]
     with log.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file) as process:
@@ -175,20 +174,20 @@ def _address(log: Path) -> str | None:
 
 @dataclass(frozen=True)
 class LiveLeague:
-    """A server with a page, on which bots play; `page`: the address of the page."""
+    """A server with bots, and the address of its page."""
 
     server: Server
     page: str
 
     @property
     def said(self) -> str:
-        """All that the server has said."""
+        """The server's output so far."""
         return self.server.said
 
 
 @contextmanager
 def live_league(folder: Path, *words: str) -> Iterator[LiveLeague]:
-    """A server, its page and bots as processes; ended with the block. On its ladder of Greed four bots are placed."""
+    """Run a server, its page and bots as processes; four bots are placed on its ladder of Greed."""
     _settle(folder / "league.db")
     with server(folder, "--web", "127.0.0.1:0", *words) as arena:
         until(lambda: _page(arena.said) is not None, "the page listens")
@@ -199,7 +198,7 @@ def live_league(folder: Path, *words: str) -> Iterator[LiveLeague]:
 
 
 def _settle(path: Path) -> None:
-    """Make a server's database, in which four bots that are away have played Greed often enough for a place."""
+    """Create a server's database in which four offline bots have played Greed often enough for a place."""
     now = datetime(2026, 1, 1, tzinfo=UTC)
     with Store(path) as store:
         store.create_ladders([ladder.kept for ladder in default_ladders()], now)
@@ -211,6 +210,6 @@ def _settle(path: Path) -> None:
 
 
 def _page(said: str) -> str | None:
-    """The address of the page, by what the command said."""
+    """Find the address of the page in the command's output."""
     found = re.search(r"(http://127\.0\.0\.1:\d+)/", said)
     return found[1] if found else None

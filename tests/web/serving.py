@@ -1,4 +1,4 @@
-"""The page without a socket, over a league that answers as a test tells it to, or over a database."""
+"""The page without a socket, on a fake league whose answers a test defines, or on a database."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ __all__ = ["app_of", "page_of", "page_of_file"]
 
 
 def app_of(answers: Mapping[str, Callable[[Any], Any]], *, live: bool = True, bots_dial: str = "") -> FastAPI:
-    """The app of a league whose calls are answered by name."""
+    """Create the app on a fake league with answers by name of the call."""
     league = League(lambda name, request: answers[name](request))
     return create_app(Asking(league, live=live, keep_s=0.0), live=live, bots_dial=bots_dial)
 
 
 def page_of(answers: Mapping[str, Callable[[Any], Any]], *, live: bool = True, bots_dial: str = "") -> TestClient:
-    """The page of a league whose calls are answered by name; a fault of the page is told with 500, as to readers."""
+    """Create the page on a fake league with answers by name of the call; an error of the page gives status 500."""
     app = app_of(answers, live=live, bots_dial=bots_dial)
     return TestClient(app, base_url="http://arena.test", raise_server_exceptions=False)
 
 
 @contextmanager
 def page_of_file(path: Path) -> Iterator[TestClient]:
-    """The page of a database file, for the length of a block; a fault of the page is raised."""
+    """Serve the page of a database file for the length of the block; an error of the page is raised."""
     with league_at(db=path, as_stranger=True) as league:
         app = create_app(Asking(league, live=False, keep_s=0.0), live=False)
         yield TestClient(app, base_url="http://arena.test")

@@ -1,1 +1,1 @@
-"""Results of matches, kept for good, and the TrueSkill ratings that follow from them."""
+"""Permanently stored match results, and the TrueSkill ratings that follow from them."""

@@ -1,11 +1,11 @@
-"""Copies of a leaderboard: made while it is written, checked before they count, and put back whole or not at all.
+"""Backup and restore of a leaderboard.
 
     back_up(Path("league.db"), Path("monday.db"))
     restore(Path("monday.db"), Path("league.db"), replaces=True)
 
-A copy is what the leaderboard was at one moment, in a single file, with its mode but never for everybody. Nothing has
-its name before it is complete, checked and on the disk; what one that was killed left half made goes with the next in
-that folder. This module knows no table.
+A backup is a snapshot in a single file, taken even while the leaderboard is being written. It has the leaderboard's
+file mode, but other users can never read it. The file appears under its name only when it is complete, checked and on
+the disk. The next backup in a folder removes what a killed one left there. This module knows no table.
 """
 
 from __future__ import annotations
@@ -28,16 +28,22 @@ from cutpurse.leaderboard.schema import known_revision
 
 __all__ = ["Copied", "back_up", "restore"]
 
-STEP: Final = 1000  # pages, of 4 KB as a rule, from one word of progress to the next
-BUSY_S: Final = 5.0  # how long a lock of somebody else is waited for
-_BEGINS, _ENDS = ".copy-", ".part"  # names of copies that are being made
+STEP: Final = 1000  # pages, usually of 4 KB, from one progress call to the next
+BUSY_S: Final = 5.0  # maximum wait for the lock of another process
+_BEGINS, _ENDS = ".copy-", ".part"  # prefix and suffix of unfinished copies
 
-Progress: TypeAlias = Callable[[int, int], None]  # pages that are copied, of how many
+Progress: TypeAlias = Callable[[int, int], None]  # called with copied pages and all pages
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A copy that was checked: the file, its size, and its schema, which may be older than this version's."""
+    """A checked copy.
+
+    Attributes:
+        path: The file.
+        size: Its size in bytes.
+        revision: Its schema, which may be older than this version's.
+    """
 
     path: Path
     size: int
@@ -45,16 +51,23 @@ class Copied:
 
 
 def back_up(database: Path, to: Path, progress: Progress | None = None) -> Copied:
-    """Copy a leaderboard, which others may read and write meanwhile, to a file that is not there yet.
+    """Copy a leaderboard to a new file; other processes may read and write it meanwhile.
 
-    Raises InvalidEntry if it is there, NoSuchEntry if there is no leaderboard, and StoreError: one that is damaged, or
-    of a newer version, gives no backup.
+    Args:
+        database: The leaderboard.
+        to: The file to create.
+        progress: Called with the number of copied pages and of all pages.
+
+    Raises:
+        InvalidEntry: If `to` exists.
+        NoSuchEntry: If there is no leaderboard, or no folder for `to`.
+        StoreError: If the leaderboard is damaged or of a newer version, or the copy cannot be written.
     """
     if os.path.lexists(to):
         raise InvalidEntry(f"{to} is there already, and a backup replaces nothing: name another file")
     with _copied(database, to.parent, progress) as (copy, revision):
         try:
-            os.link(copy, to)  # unlike a renaming, this replaces nothing
+            os.link(copy, to)  # unlike a rename, a link never replaces a file
         except FileExistsError:
             raise InvalidEntry(f"{to} is there already, and a backup replaces nothing: name another file") from None
         except OSError as problem:
@@ -64,10 +77,19 @@ def back_up(database: Path, to: Path, progress: Progress | None = None) -> Copie
 
 
 def restore(backup: Path, database: Path, replaces: bool = False, progress: Progress | None = None) -> Copied:
-    """Make a backup the leaderboard; replaces: even if there is one, which is then gone.
+    """Put a copy of a backup in the place of the leaderboard.
 
-    Raises InUse while a process writes the leaderboard, InvalidEntry if there is one and `replaces` is False,
-    NoSuchEntry if there is no backup, and StoreError: one that is damaged, or of a newer version, is not put in place.
+    Args:
+        backup: The backup, which stays as it is.
+        database: The leaderboard to create or replace.
+        replaces: Replace an existing leaderboard, which is lost.
+        progress: Called with the number of copied pages and of all pages.
+
+    Raises:
+        InUse: If a process writes the leaderboard.
+        InvalidEntry: If there is a leaderboard and `replaces` is False, or the paths are unusable.
+        NoSuchEntry: If there is no backup, or no folder for the leaderboard.
+        StoreError: If the backup is damaged or of a newer version, or the copy cannot be written.
     """
     if not database.parent.is_dir():
         raise NoSuchEntry(f"there is no folder {database.parent} to put a leaderboard in")
@@ -79,7 +101,7 @@ def restore(backup: Path, database: Path, replaces: bool = False, progress: Prog
     try:
         if database.exists() and not replaces:
             raise InvalidEntry(f"there is a leaderboard {database} already; --force replaces it, and it is gone then")
-        place = database.resolve()  # by whatever link it was named
+        place = database.resolve()  # replaces the file itself, not a link to it
         with _copied(backup, place.parent, progress) as (copy, revision):
             if place.exists():
                 copy.chmod(place.stat().st_mode & 0o777)
@@ -93,7 +115,7 @@ def restore(backup: Path, database: Path, replaces: bool = False, progress: Prog
 
 @contextmanager
 def _copied(database: Path, folder: Path, progress: Progress | None) -> Iterator[tuple[Path, str]]:
-    """Make a checked copy in this folder, on the disk, and return it with its revision; it is removed at the end."""
+    """Make a checked copy in `folder`, and yield it with its revision once it is on the disk; remove it at the end."""
     if not database.exists():
         raise NoSuchEntry(f"there is no leaderboard {database}")
     if not folder.is_dir():
@@ -105,12 +127,12 @@ def _copied(database: Path, folder: Path, progress: Progress | None) -> Iterator
         raise StoreError(f"nothing can be written in {folder} ({problem.strerror}); it must be writable") from None
     try:
         mode = database.stat().st_mode & 0o777
-        os.fchmod(handle, OWNERS if mode & 0o007 else mode)  # an older version let others read what it made
+        os.fchmod(handle, OWNERS if mode & 0o007 else mode)  # older versions created files that others can read
         try:
             revision = _copy(database, copy, progress)
             os.fsync(handle)
         except sqlite3.Error as error:
-            if error.sqlite_errorcode == sqlite3.SQLITE_FULL:  # nothing is written but the copy
+            if error.sqlite_errorcode == sqlite3.SQLITE_FULL:  # only the copy is written, so its disk is the full one
                 said = f"the disk of {folder} is full: no room for a copy of {database}; free some space there"
                 raise StoreError(said) from None
             raise explained(error, database) from None
@@ -122,20 +144,20 @@ def _copied(database: Path, folder: Path, progress: Progress | None) -> Iterator
 
 
 def _begun(folder: Path) -> tuple[int, Path]:
-    """Open a new file for a copy; it is locked as long as it is open.  Raises OSError."""
+    """Create a file for a copy, locked while it is open.  Raises OSError."""
     while True:
         handle, name = tempfile.mkstemp(_ENDS, _BEGINS, folder)
-        with contextlib.suppress(OSError):  # a file system without locks, where nothing is swept either
+        with contextlib.suppress(OSError):  # on a file system without locks `_sweep` removes nothing
             fcntl.flock(handle, fcntl.LOCK_EX)
-        if os.fstat(handle).st_nlink:  # else it was swept before it was locked
+        if os.fstat(handle).st_nlink:  # else another process removed it before it was locked
             return handle, Path(name)
         os.close(handle)
 
 
 def _sweep(folder: Path) -> None:
-    """Remove copies that nobody makes any more: each may be as large as a leaderboard."""
+    """Remove unfinished copies of dead processes: each may be as large as a leaderboard."""
     for left in folder.glob(f"{_BEGINS}*{_ENDS}"):
-        with contextlib.suppress(OSError):  # not ours, or being made at this moment
+        with contextlib.suppress(OSError):  # the file of another user, or a copy in progress
             handle = os.open(left, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -146,7 +168,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _copy(database: Path, copy: Path, progress: Progress | None) -> str:
-    """Copy and check; the revision.  Raises StoreError and sqlite3.Error."""
+    """Copy and check a leaderboard, and return its revision.  Raises StoreError and sqlite3.Error."""
 
     def tell(_status: int, remaining: int, total: int) -> None:
         if progress is not None:
@@ -156,12 +178,12 @@ def _copy(database: Path, copy: Path, progress: Progress | None) -> str:
         closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_S)) as source,
         closing(sqlite3.connect(copy, isolation_level=None)) as target,
     ):
-        # What is seen from here on stays the same, so that a server that writes does not make it begin again.
+        # An open read transaction keeps the snapshot, so that writes of a server do not restart the backup.
         source.execute("BEGIN")
         source.execute("SELECT count(*) FROM sqlite_master").fetchone()
         source.backup(target, pages=STEP, progress=tell)
         source.rollback()
-        target.execute("PRAGMA journal_mode=DELETE")  # one file, which can be read where nothing can be written
+        target.execute("PRAGMA journal_mode=DELETE")  # a single file, readable in a read-only folder
         said = [line for (line,) in target.execute("PRAGMA integrity_check(3)")]
         if said != ["ok"]:
             raise StoreError(f"the leaderboard {database} is damaged, and no copy was kept: {'; '.join(said):.300}")
@@ -169,7 +191,7 @@ def _copy(database: Path, copy: Path, progress: Progress | None) -> str:
 
 
 def _fold(database: Path) -> None:
-    """Fold into a leaderboard what is beside it, so that it stays whole until it is replaced, and goes with it."""
+    """Write the WAL of a leaderboard into its file and remove it, so that the new file does not inherit it."""
     with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(database, timeout=BUSY_S)) as old:
         old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     _remove_beside(database)
@@ -181,7 +203,7 @@ def _remove_beside(database: Path) -> None:
 
 
 def _keep(folder: Path) -> None:
-    """See to it that the names in a folder are on the disk."""
+    """Flush the names in a folder to the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,18 +1,20 @@
-"""A board is one deal and the matches played on it. What is rated is always a board; here is what is compared on it.
+"""The comparisons of a board: which of its versions are rated against each other, and their places.
 
-`plain`: one match; who sat in it are ranked by their places.
+A board is one deal and the matches played on it; ratings change by whole boards. There are three kinds of boards.
 
-`rotation`: as many matches as there are seats, the same versions in all of them, each in every seat once. They are
+`plain`: one match. Its versions are ranked by their places.
+
+`rotation`: as many matches as seats. The same versions play all matches, each version once in every seat. They are
 ranked once, by the sum of their place points over all matches.
 
-`duplicate`: the same deal at two tables or more, nobody at two of them. Who held the same seat are ranked by the place
-points they made at their tables, those with as many points sharing a place: one ranking for each seat. Scores are not
-looked at: what a score is worth depends on whom it was made against, and each game counts in a unit of its own.
+`duplicate`: two or more matches of the same deal, and no version plays in two of them. The versions that had the same
+seat are ranked by their place points, and equal points share a place. So there is one comparison for each seat. Scores
+are ignored, because their value depends on the opponents, and each game counts in its own unit.
 
-Place points are the number of those whom one is ahead of, and a half for each with whom one shares the place: at n
-seats n - place, averaged over the places that are shared. They are counted in halves, so that sums are whole.
+Place points are 1 for each opponent behind, and a half for each that shares the place. With n seats that is n - place,
+averaged over shared places. They are counted in halves, so that sums are integers.
 
-Both who writes the ledger and who computes it again take this, so they cannot differ. No database is known here.
+The writer of the ledger and `recompute` both use this module, so they cannot differ. It knows no database.
 """
 
 from __future__ import annotations
@@ -34,11 +36,11 @@ __all__ = [
 
 PLAIN: Final = "plain"
 BOARDS: Final = (PLAIN, "rotation", "duplicate")
-MOST_MATCHES: Final = 255  # on one board
+MOST_MATCHES: Final = 255  # maximum on one board
 
 
 class BoardMatch(NamedTuple):
-    """A match of a board that counts, by seat."""
+    """A match of a board that is not void, by seat."""
 
     versions: tuple[int, ...]
     places: tuple[int, ...]
@@ -46,7 +48,7 @@ class BoardMatch(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Those who are rated against each other; places[i] is that of versions[i], 1 the best, ties equal."""
+    """Versions ranked against each other on a board; places[i] is that of versions[i], 1 is best, ties are equal."""
 
     versions: tuple[int, ...]
     places: tuple[int, ...]
@@ -54,12 +56,17 @@ class Comparison(NamedTuple):
 
 
 def kind_of(ladder: str, matches: int) -> str:
-    """Return the kind of a board with this many matches, on a ladder with boards of this kind."""
+    """Return the kind of a board with this many matches, on a ladder whose boards are of kind `ladder`."""
     return PLAIN if matches == 1 else ladder
 
 
 def comparisons_of(kind: str, matches: Sequence[BoardMatch]) -> list[Comparison]:
-    """List what is rated on a board of this kind whose matches all count, in the order in which they were stored."""
+    """List the comparisons of a board.
+
+    Args:
+        kind: Kind of the boards of the ladder.
+        matches: All matches of the board in the order of storing; none is void.
+    """
     if len(matches) == 1:
         return [Comparison(*matches[0])]
     if kind == "rotation":
@@ -68,14 +75,21 @@ def comparisons_of(kind: str, matches: Sequence[BoardMatch]) -> list[Comparison]
 
 
 def half_points(places: Sequence[int]) -> list[int]:
-    """Twice the place points of each seat of a match."""
+    """Compute twice the place points of each seat of a match."""
     return [2 * sum(other > place for other in places) + places.count(place) - 1 for place in places]
 
 
 def why_incompatible(kind: str, matches: int, versions: Sequence[int], others: Collection[Sequence[int]]) -> str | None:
-    """Why a match of these versions, by seat, does not fit with the others of its board, or None.
+    """Explain why a match does not fit with the other matches of its board.
 
-    kind: that of the boards of the ladder; matches: how many its board has.
+    Args:
+        kind: Kind of the boards of the ladder.
+        matches: Number of matches of the board.
+        versions: Versions in the match, by seat.
+        others: Versions in each of the other matches, by seat.
+
+    Returns:
+        The reason, or None if the match fits.
     """
     if matches == 1:
         return None
@@ -95,7 +109,7 @@ def why_incompatible(kind: str, matches: int, versions: Sequence[int], others: C
 
 
 def _summed(matches: Sequence[BoardMatch]) -> Comparison:
-    """Return the comparison of a rotation, in the order of seats of its first match."""
+    """Return the comparison of a rotation, in the seat order of its first match."""
     versions = matches[0].versions
     points, faults = dict.fromkeys(versions, 0), dict.fromkeys(versions, 0)
     for match in matches:
@@ -106,7 +120,7 @@ def _summed(matches: Sequence[BoardMatch]) -> Comparison:
 
 
 def _at_seat(seat: int, matches: Sequence[BoardMatch]) -> Comparison:
-    """Those who held a seat of a duplicate."""
+    """Return the comparison of the versions that had one seat of a duplicate."""
     points = [half_points(match.places)[seat] for match in matches]
     return Comparison(
         tuple(match.versions[seat] for match in matches),

@@ -1,9 +1,9 @@
-"""Connections to the SQLite file of a leaderboard, and its errors in plain words.
+"""Connections to the SQLite file of a leaderboard, and explanations of its errors.
 
-One connection writes, any number read. Readers are opened read-only, so that no second connection ever writes a
+One connection writes, and several read. Readers are opened read-only, so that no second connection ever writes a
 checkpoint (two at once could corrupt the file in SQLite before 3.51.3). The file is in WAL mode with
-`synchronous=FULL`: a commit that returned is on the disk, as far as the disk keeps its word. A new file is for its user
-alone, and SQLite gives what it makes beside it the same mode. No table is known here.
+`synchronous=FULL`: when a commit returns, the data is on the disk, unless the disk itself loses it. Only its user can
+read a new file, and SQLite gives the files beside it the same mode. This module knows no table.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from cutpurse.leaderboard.errors import StoreError
 
 __all__ = ["OWNERS", "database_path", "explained", "file_identity", "reading_engine", "writing_engine"]
 
-OWNERS: Final = 0o600  # the mode of files that hold tokens' hashes, all cards, notes and private ladders
-READERS: Final = 8  # connections; more readers at once wait for one
+OWNERS: Final = 0o600  # file mode; the file contains hashes of tokens, all cards, notes and private ladders
+READERS: Final = 8  # maximum read connections; more readers wait for a free one
 _URL: Final = "sqlite:///"
-_OTHER_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # as a Path too, which has lost a stroke; C:/ is none
-_ROOM: Final = 65_536  # bytes; twice what SQLite needs beside a file to open it
+_OTHER_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # one slash, because Path drops the other; C:/ is no URL
+_ROOM: Final = 65_536  # bytes; twice the space that SQLite needs beside a file to open it
 
-# What to do about it, by what SQLite says.
+# Advice by words in SQLite's message.
 _ADVICE: Final = {
     "locked": "another process is writing to it; the same may be handed in again",
     "full": "free some space; the same may be handed in again",
@@ -43,7 +43,7 @@ _ADVICE: Final = {
 
 
 def database_path(database: str | os.PathLike[str]) -> Path:
-    """Return the file that a path or a URL `sqlite:///PATH` names.  Raises StoreError for any other."""
+    """Return the file of a path or a URL `sqlite:///PATH`.  Raises StoreError for anything else."""
     text = os.fspath(database)
     if text.startswith(_URL):
         text = text.removeprefix(_URL)
@@ -56,9 +56,9 @@ def database_path(database: str | os.PathLike[str]) -> Path:
 
 
 def writing_engine(path: Path, busy_timeout_s: float) -> Engine:
-    """Make an engine with one connection, whose transactions take the write lock at once; create a missing file.
+    """Create an engine with one connection, whose transactions begin with the write lock; create a missing file.
 
-    Only the first connection makes it: a file that is moved away later is an error and not an empty leaderboard.
+    Only the first connection creates the file: if it is moved away later, that is an error, not an empty leaderboard.
     """
     mode = "rwc"
 
@@ -83,7 +83,7 @@ def writing_engine(path: Path, busy_timeout_s: float) -> Engine:
 
 
 def reading_engine(path: Path, busy_timeout_s: float) -> Engine:
-    """Make an engine whose connections cannot write; each transaction sees the leaderboard of one moment."""
+    """Create an engine with read-only connections; each transaction sees a consistent snapshot."""
     engine = create_engine(
         _URL,
         creator=lambda: _connect(path, "ro", busy_timeout_s),
@@ -96,7 +96,7 @@ def reading_engine(path: Path, busy_timeout_s: float) -> Engine:
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:
-    """Return what stays the same when a file is renamed and differs between files; None if there is no file."""
+    """Return device and inode of a file, which survive a rename; None if there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -105,11 +105,11 @@ def file_identity(path: Path) -> tuple[int, int] | None:
 
 
 def explained(error: SQLAlchemyError | sqlite3.Error, path: Path) -> StoreError:
-    """Explain a database error in one line, with the file and what to do, without the statement and its values."""
+    """Explain a database error in one line, with the file and advice but without the statement and its values."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     said = str(cause).partition("\n")[0]
     advice = next((advice for word, advice in _ADVICE.items() if word in said), None)
-    if "disk I/O" in said and _is_full(path.parent):  # what SQLite says of a -shm that cannot be made
+    if "disk I/O" in said and _is_full(path.parent):  # SQLite's message if it cannot create the -shm file
         advice = f"its disk is full: {_ADVICE['full']}"
     return StoreError(f"the leaderboard {path}: {said}{f'; {advice}' if advice else ''}")
 
@@ -123,11 +123,11 @@ def _is_full(folder: Path) -> bool:
 
 
 def _make(path: Path) -> None:
-    """Create a missing file so that only its user can read and write it; SQLite would follow the umask.
+    """Create a missing file that only its user can read and write; SQLite would follow the umask.
 
-    Only a new file is opened: to close another one here would let go the locks that this process may have on it.
+    An existing file is not opened: closing it here would release the locks of this process on it.
     """
-    with suppress(OSError):  # it is there, or SQLite says why it cannot be
+    with suppress(OSError):  # it exists, or SQLite will report the problem
         os.close(os.open(path.resolve(), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNERS))
 
 
@@ -136,7 +136,7 @@ def _connect(path: Path, mode: str, busy_timeout_s: float) -> sqlite3.Connection
         f"{path.as_uri()}?mode={mode}",
         uri=True,
         timeout=busy_timeout_s,
-        isolation_level=None,  # SQLAlchemy says when a transaction begins; the driver would begin it too late
+        isolation_level=None,  # SQLAlchemy begins transactions; the driver would begin them too late
         check_same_thread=False,  # a connection of the pool is used by one thread at a time
     )
 

@@ -1,7 +1,7 @@
-"""What became of the decisions of seats, and what bots sent along, as the bytes that are kept: JSON in zlib.
+"""The stored form of decision logs and notes: JSON, compressed by zlib.
 
-Courses of a match are packed together, since they are read together and are much alike. Notes are packed seat by seat,
-since each seat's belong to another owner. No database is known here.
+The decision logs of a match are packed together, because they are read together and are similar. Notes are packed by
+seat, because each seat belongs to another owner. This module knows no database.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""What can go wrong in the leaderboard, and whose business it is.
+"""The errors of the leaderboard.
 
     LeaderboardError
-    |-- StoreError          the database could not do it: full, locked, read-only, damaged; nothing was stored
-    |   |-- InUse           another process writes it
-    |   |-- NewerSchema     the database was written by a newer version of this program
+    |-- StoreError          the database failed: full, locked, read-only or damaged; nothing was stored
+    |   |-- InUse           another process writes the database
+    |   |-- NewerSchema     a newer version of this program wrote the database
     |   |-- OlderSchema     the database must be upgraded first
-    |   |-- LedgerCorrupt    what is stored cannot be right: nothing more is stored before somebody has looked
-    |   `-- Unsure          it did not say whether a result is stored, and cannot be asked: hand the same in again
-    |-- InvalidEntry             what was handed in does not fit, and never will; nothing was stored
-    `-- NotFound            there is no ladder, match or record of this name
+    |   |-- LedgerCorrupt   stored results contradict each other; no result is stored until a person has repaired them
+    |   `-- Unsure          it is unknown whether the result was stored; submit it again
+    |-- InvalidEntry        the input is invalid; nothing was stored
+    `-- NoSuchEntry         no ladder, match, record or other entry has this name
 
-Each says in one line what was wrong, what was possible, and what to do. After a StoreError the same may be handed in
-again; after a InvalidEntry it makes no sense, nor after a LedgerCorrupt.
+Each message says in one line what was wrong, what was expected, and what to do. A retry can help after a StoreError,
+but not after an InvalidEntry or a LedgerCorrupt.
 """
 
 from __future__ import annotations
@@ -32,15 +32,20 @@ __all__ = [
 
 
 class LeaderboardError(Exception):
-    """Anything the leaderboard raises on purpose."""
+    """Base class of the leaderboard's errors."""
 
 
 class StoreError(LeaderboardError):
-    """The database could not do it."""
+    """A failure of the database: nothing was stored."""
 
 
 class InUse(StoreError):
-    """Another process writes the database.  process: its number, if it said so."""
+    """The error if another process writes the database.
+
+    Attributes:
+        path: The database.
+        process: ID of the other process, None if it is unknown.
+    """
 
     def __init__(self, path: Path, process: int | None) -> None:
         which = "another process" if process is None else f"process {process}"
@@ -50,15 +55,15 @@ class InUse(StoreError):
 
 
 class OlderSchema(StoreError):
-    """The database was written by an older version, and is only to be read here."""
+    """The error if an older version wrote the database: a reader cannot upgrade it."""
 
 
 class NewerSchema(StoreError):
-    """The database was written by a newer version."""
+    """The error if a newer version wrote the database."""
 
 
 class LedgerCorrupt(StoreError):
-    """The rated boards of a ladder are not numbered 1, 2, 3 and so on, each with a change for every seat."""
+    """The error if the rated boards of a ladder are not numbered 1, 2, 3, ..., each with a change for every seat."""
 
     def __init__(self, ladder: str) -> None:
         super().__init__(
@@ -69,12 +74,12 @@ class LedgerCorrupt(StoreError):
 
 
 class Unsure(StoreError):
-    """The database failed as it committed, and cannot be asked whether it did."""
+    """The error if a commit failed and the database cannot say whether it happened."""
 
 
 class InvalidEntry(LeaderboardError):
-    """What was handed in does not fit."""
+    """The error if an entry is invalid, or contradicts what is stored."""
 
 
 class NoSuchEntry(LeaderboardError):
-    """There is nothing of this name."""
+    """The error if no entry has this name."""

@@ -1,12 +1,12 @@
-"""Versions that keep failing are paused: by the share of matches in which they were taken over.
+"""The pauses of versions that keep failing.
 
-Each ladder counts its own matches, by its terms: a version is paused when it was taken over in `pause_failed` of its
-last `pause_window` rated matches on that ladder. Fewer matches than that are enough if so many of them failed. So good
-matches in between do not hide a bot that keeps failing, nor do its good matches on another ladder. Single faults do not
-count. Void matches and those on request are no part of it.
+A match fails for a version if the server had to take over its seat. A version is paused when that happened in
+`pause_failed` of its last `pause_window` rated matches on one ladder; a version with fewer matches can be paused too.
+The terms are the ladder's. So neither good matches in between nor good matches on another ladder hide a bot that keeps
+failing. Single faults, void matches and requested matches do not count.
 
-A paused version plays on no ladder. When its pause was lifted a new window begins on every ladder. Every function works
-within the transaction it is given, which must hold the write lock; no thread, no file and no clock is known here.
+A paused version plays on no ladder. When a pause ends, a new window begins on every ladder. Every function works in
+the transaction of its connection, which must hold the write lock. This module knows no thread, no file and no clock.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Conduct", "PauseTerms", "fault_streaks", "lift_pause"]
 
 
 class PauseTerms(NamedTuple):
-    """When a ladder pauses a version: taken over in `failed` of the last `window` rated matches; 0 failed: never."""
+    """The terms of a ladder for pauses: `failed` taken-over matches of the last `window`; 0 failed means never."""
 
     ladder_id: int
     failed: int
@@ -35,7 +35,7 @@ class PauseTerms(NamedTuple):
 
 
 class _Rated(NamedTuple):
-    """A rated match of a version, as far as it concerns its pauses."""
+    """A rated match of a version, with what matters for pauses."""
 
     match: str
     end_cause: str
@@ -43,15 +43,15 @@ class _Rated(NamedTuple):
 
 @dataclass(slots=True)
 class Conduct:
-    """Which versions are paused while results are written; versions that no result shows failing are not looked at."""
+    """The pauses while results are written; it covers only versions that fail in one of the results."""
 
     terms: Mapping[str, PauseTerms]  # by ladder
     windows: Mapping[tuple[str, int], list[_Rated]]  # by ladder and version, the newest match last
     paused: set[int]  # versions
-    pauses: list[dict[str, object]] = field(default_factory=list)  # new ones, to be inserted
+    pauses: list[dict[str, object]] = field(default_factory=list)  # new rows to insert
 
     def note(self, result: CompletedMatch, number: int) -> tuple[int, ...]:
-        """Take a rated result, the match of this number, and return the versions that it pauses."""
+        """Add a rated result, stored as match `number`, and return the versions that it pauses."""
         terms = self.terms[result.ladder]
         paused = []
         for seat in result.seats:
@@ -82,12 +82,12 @@ class Conduct:
 def fault_streaks(
     connection: Connection, results: Iterable[CompletedMatch], terms: Mapping[str, PauseTerms]
 ) -> Conduct:
-    """Load how the versions stand that were taken over in one of these results, none of which is stored yet.
+    """Load the pauses and recent matches of the versions that fail in one of `results`.
 
     Args:
-        connection: In a transaction.
-        results: Rated results that count.
-        terms: By ladder; results of other ladders are left out.
+        connection: Connection in a transaction.
+        results: Rated results that are not void and not stored yet.
+        terms: Terms by ladder; results of other ladders are ignored.
     """
     failing = {
         (result.ladder, seat.version)
@@ -106,7 +106,7 @@ def fault_streaks(
 
 
 def lift_pause(connection: Connection, version: int, now: datetime) -> int:
-    """Let a version play again; the id of the pause that ends.  Raises NoSuchEntry if it is not paused."""
+    """End the pause of a version, and return the ID of the pause.  Raises NoSuchEntry if the version is not paused."""
     pause = connection.scalar(select(PAUSES.c.id).where(PAUSES.c.version_id == version, PAUSES.c.lifted.is_(None)))
     if pause is None:
         raise NoSuchEntry(f"version {version} is not paused")
@@ -139,7 +139,7 @@ def _newest(connection: Connection, terms: PauseTerms, version: int, behind: int
 
 
 def _last_pauses(connection: Connection, versions: Set[int]) -> dict[int, int | None]:
-    """Load, by version, the number of the match stored last when its newest pause was lifted; None: it is paused."""
+    """Load by version the number of the last stored match when its newest pause ended; None means still paused."""
     if not versions:
         return {}
     query = select(PAUSES).where(PAUSES.c.version_id.in_(sorted(versions))).order_by(PAUSES.c.id)

@@ -1,15 +1,14 @@
-"""TrueSkill of one free-for-all in plain floats: what the package `trueskill` computes, to the bit, without objects.
+"""TrueSkill of one free-for-all in plain floats, equal to the package `trueskill` to the last bit.
 
-The factor graph of a free-for-all is a chain: players in the order of their places, and a gap between each two that are
-neighbours. This module sends the messages along it that the package sends, in its order, and adds and multiplies what
-the package does, in its order too. So the numbers are the same to the last bit, and a ledger that was rated by either
-is computed again by the other. That is why `x**2` stands here where the package has it and a product where it has that,
-why a value has its old message taken off and the new one put on, and why `erfc` is the package's own, good to seven
-digits, and not that of `math`.
+The factor graph of a free-for-all is a chain: the players in the order of their places, and a gap between each two
+neighbours. This module sends the same messages as the package, and does the same arithmetic in the same order. So the
+results have the same bits, and each can recompute a ledger that the other rated. This is why `x**2` is written exactly
+where the package has it, and why a value first loses its old message and then gets the new one. It is also why `erfc`
+is the package's own, which is accurate to seven digits.
 
-Where floats do not do it raises, as the package does. It knows no settings but three numbers, and no seats.
+Where the precision of floats is not enough, it raises as the package does. It knows only three numbers of the settings.
 
-The schedule is that of Herbrich, Minka and Graepel (2006), the functions are those of trueskill 0.4.5 (BSD licence,
+The schedule is by Herbrich, Minka and Graepel (2006); the functions are those of trueskill 0.4.5 (BSD licence,
 Heungsub Lee).
 """
 
@@ -22,18 +21,19 @@ from typing import Final, NamedTuple
 
 __all__ = ["Numbers", "rate_in_order"]
 
-MIN_DELTA: Final = 0.0001  # as soon as a sweep changes nothing by more, or
-MOST_SWEEPS: Final = 10
+MIN_DELTA: Final = 0.0001  # sweeps end when the largest change is at most this, or
+MOST_SWEEPS: Final = 10  # after this many
 ROOT_2: Final = sqrt(2)
 PEAK: Final = 1 / sqrt(2 * pi)  # of the normal density
 
 
 class Numbers(NamedTuple):
-    """What the model assumes of a game.
+    """The parameters of the model.
 
-    drift: the variance that a skill gains between two matches, tau ** 2.
-    luck: the variance of performances around the skill, beta ** 2.
-    margin: two who play less than this apart tie.
+    Attributes:
+        drift: Variance that a skill gains between two matches, tau ** 2.
+        luck: Variance of performances around the skill, beta ** 2.
+        margin: Draw margin: two performances that differ by less tie.
     """
 
     drift: float
@@ -44,12 +44,19 @@ class Numbers(NamedTuple):
 def rate_in_order(
     skills: Sequence[tuple[float, float]], ties: Sequence[bool], numbers: Numbers
 ) -> list[tuple[float, float]]:
-    """Compute the skills (mu, sigma) after a match, given and returned from the first place to the last.
+    """Compute the skills (mu, sigma) after a match.
 
-    ties[i]: whether player i ties with player i + 1; one fewer than players, and at least two players.
+    Args:
+        skills: Skills before the match of at least two players, from the first place to the last.
+        ties: ties[i] is whether player i ties with player i + 1; one item fewer than `skills`.
+        numbers: Parameters of the model.
 
-    Raises ArithmeticError or ValueError where floats do not do: after an upset too absurd, or with skills too narrow
-    beside the others.
+    Returns:
+        The new skills in the same order.
+
+    Raises:
+        ArithmeticError: If the precision of floats is not enough: the upset is too extreme, or sigmas differ too much.
+        ValueError: For the same reason.
     """
     players = [_Player(mu, sigma, numbers) for mu, sigma in skills]
     gaps = [_Gap(*pair, is_tie, numbers.margin) for pair, is_tie in zip(pairwise(players), ties, strict=True)]
@@ -72,9 +79,9 @@ def rate_in_order(
 
 
 class _Player:
-    """A player at the table: the belief about their performance, and what the gaps on both sides say of it.
+    """A player: the distribution of the performance, and the messages from the gaps on both sides.
 
-    A belief, and a message too, is a normal distribution as `precision`, 1 / sigma ** 2, and `shift`, mu / sigma ** 2.
+    Distributions and messages are normal, stored as `precision` = 1 / sigma ** 2 and `shift` = mu / sigma ** 2.
     """
 
     __slots__ = (
@@ -93,7 +100,7 @@ class _Player:
     )
 
     def __init__(self, mu: float, sigma: float, numbers: Numbers) -> None:
-        precision = sigma**-2  # there and back, as a rating of the package goes
+        precision = sigma**-2  # a rating of the package is converted back and forth like this
         mu = precision * mu / precision
         precision = self.skill_precision = sqrt(sqrt(1 / precision) ** 2 + numbers.drift) ** -2
         shift = self.skill_shift = precision * mu
@@ -105,12 +112,12 @@ class _Player:
         self.above_precision = self.above_shift = self.below_precision = self.below_shift = 0.0
 
     def skill(self, luck: float) -> tuple[float, float]:
-        """Return mu and sigma of the skill, after all that the gaps say."""
+        """Return mu and sigma of the skill after all messages."""
         precision, shift = self.precision - self.start_precision, self.shift - self.start_shift
         if precision:
             mu = shift / precision
             precision = 1.0 / (1 / precision)
-        else:  # nobody said anything
+        else:  # no gap had any information
             mu = 0.0
         precision, shift = (
             self.by_skill_precision + precision - self.by_skill_precision,
@@ -124,7 +131,7 @@ class _Player:
 
 
 class _Gap:
-    """How far apart two neighbours played: what they make of it, and what the result cuts off."""
+    """The difference of the performances of two neighbours, truncated by the result."""
 
     __slots__ = (
         "better",
@@ -149,7 +156,7 @@ class _Gap:
         self.cut_precision = self.cut_shift = 0.0
 
     def cut(self) -> float:
-        """Hear both players, then see that the gap is as wide as their places say; how much that changed."""
+        """Update the gap by the messages of both players and by the result, and return the change."""
         better, worse = self.better, self.worse
         plus, minus = better.precision - better.below_precision, worse.precision - worse.above_precision
         played_precision = 1.0 / (1 / plus + 1 / minus)
@@ -186,7 +193,7 @@ class _Gap:
         if cut:
             mu = (self.shift - self.played_shift) / cut + mu
             precision = 1.0 / (1 / cut + 1 / other)
-        else:  # everybody expected it: it tells nothing
+        else:  # the result was certain, so it has no information
             precision = 0.0
         shift = precision * mu
         better.precision = better.precision - better.below_precision + precision
@@ -210,7 +217,7 @@ class _Gap:
 
 
 def _won(x: float) -> tuple[float, float]:
-    """V and W of a gap whose mean is x standard deviations above the margin: how far the cut moves and narrows it."""
+    """Return v and w, the shift and the narrowing, of a gap whose mean is x standard deviations above the margin."""
     below = _below(x)
     v = PEAK * exp(-(x**2 / 2)) / below if below else -x
     w = v * (v + x)
@@ -220,7 +227,7 @@ def _won(x: float) -> tuple[float, float]:
 
 
 def _tied(x: float, margin: float) -> tuple[float, float]:
-    """V and W of a gap that is no wider than the margin, of x; all in standard deviations."""
+    """Return v and w of a tied gap with mean x; x and the margin are in standard deviations."""
     wide = abs(x)
     a, b = margin - wide, -margin - wide
     between = _below(a) - _below(b)
@@ -232,7 +239,7 @@ def _tied(x: float, margin: float) -> tuple[float, float]:
 
 
 def _below(x: float) -> float:
-    """Compute the normal distribution function by the package's `erfc` of -x / sqrt(2), good to 1.2e-7 of the value."""
+    """Compute the normal distribution function by the package's `erfc`, with a relative error of 1.2e-7."""
     x = -x / ROOT_2
     z = abs(x)
     t = 1.0 / (1.0 + z / 2.0)

@@ -1,6 +1,6 @@
-"""How bots did against each other, counted pair by pair; all versions of a bot count together.
+"""The head-to-head results of bots, counted by pair; all versions of a bot are combined.
 
-Both who writes the ledger and who computes it again take this, so they cannot differ. No database is known here.
+The writer of the ledger and `recompute` both use this module, so they cannot differ. It knows no database.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Pair: TypeAlias = tuple[int, int]  # ids of two bots, the lower first
 
 @dataclass(slots=True)
 class HeadToHead:
-    """Of two bots: matches in which both sat, those in which the first was ahead, and those that they shared."""
+    """The results of two bots: common matches, matches in which the first was ahead, and shared places."""
 
     matches: int = 0
     ahead: int = 0
@@ -24,10 +24,10 @@ class HeadToHead:
 
 
 class Encounters(dict[Pair, HeadToHead]):
-    """What pairs of bots met in so far."""
+    """The head-to-head results by pair of bots."""
 
     def add(self, bots: Sequence[int], places: Sequence[int]) -> None:
-        """Count a match; both by seat.  Two versions of one bot do not count as having met."""
+        """Count a match, given by seat; two versions of one bot are not counted as a pair."""
         seated = sorted(zip(bots, places, strict=True))
         for at, (bot, place) in enumerate(seated):
             for other, others_place in seated[at + 1 :]:

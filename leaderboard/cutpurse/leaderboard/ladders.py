@@ -1,7 +1,7 @@
-"""Ladders are written here: what one is, its terms, and the epochs of its ratings.
+"""The writer of ladders, their terms, and the epochs of their ratings.
 
-Every function works within the transaction it is given, which must hold the write lock. No thread, no file and no clock
-is known here.
+Every function works in the transaction of its connection, which must hold the write lock. This module knows no thread,
+no file and no clock.
 """
 
 from __future__ import annotations
@@ -34,12 +34,23 @@ __all__ = [
     "open_epoch",
 ]
 
-MOST_SEATS: Final = 255  # a place is kept in a byte
+MOST_SEATS: Final = 255  # a place is stored in a byte
 
 
 @dataclass(frozen=True, slots=True)
 class NewLadder:
-    """A ladder to be made; `clock` and `settings` as it is to be kept, `rating` what its first epoch is rated with."""
+    """A ladder to create.
+
+    Attributes:
+        name: Name of the ladder.
+        game: Name of the game.
+        seats: Number of seats of its matches.
+        rating: TrueSkill parameters of its first epoch.
+        settings: Settings of the game, stored as they are.
+        clock: Time controls, stored as they are.
+        terms: Terms that may change later.
+        boards: Kind of its boards, of `comparisons.BOARDS`.
+    """
 
     name: str
     game: str
@@ -48,13 +59,14 @@ class NewLadder:
     settings: Mapping[str, object] = field(default_factory=dict)
     clock: Mapping[str, object] = field(default_factory=dict)
     terms: LadderTerms = field(default_factory=LadderTerms)
-    boards: str = "plain"  # one of `boards.BOARDS`
+    boards: str = "plain"
 
 
 def ensure_ladder(connection: Connection, new: NewLadder) -> int:
-    """Return the id of a ladder, made with its first epoch if it is new.
+    """Return the ID of a ladder, creating it with its first epoch if it is new.
 
-    Raises InvalidEntry if there is one of this name that is anything else; its terms may be any.
+    Raises:
+        InvalidEntry: If a ladder of this name differs in anything but its terms.
     """
     ladder, rating = new.name, new.rating
     row = _defined(new)
@@ -74,7 +86,7 @@ def ensure_ladder(connection: Connection, new: NewLadder) -> int:
 
 
 def create_ladder(connection: Connection, new: NewLadder, created: datetime) -> int:
-    """Create a ladder, and return its id.  Raises InvalidEntry if there is one of this name."""
+    """Create a ladder, and return its ID.  Raises InvalidEntry if there is one of this name."""
     ladder = new.name
     if created.tzinfo is None:
         raise InvalidEntry(f"ladder {ladder}: created {created} needs a time zone")
@@ -84,17 +96,18 @@ def create_ladder(connection: Connection, new: NewLadder, created: datetime) -> 
 
 
 def change_ladder(connection: Connection, ladder: str, terms: LadderTerms) -> None:
-    """Put other terms in force.  Raises NoSuchEntry."""
+    """Replace the terms of a ladder.  Raises NoSuchEntry."""
     changed = connection.execute(update(LADDERS).where(LADDERS.c.name == ladder).values(_terms(terms)))
     if changed.rowcount == 0:
         raise NoSuchEntry(f"there is no ladder {ladder!r:.300}")
 
 
 def check_unused(connection: Connection, ladder: str) -> int:
-    """Return the id of a ladder that nothing depends on.
+    """Return the ID of a ladder that nothing depends on.
 
-    Raises NoSuchEntry, and InvalidEntry if a match was ever announced there, or a bot that was handed in for it plays
-    or will.
+    Raises:
+        NoSuchEntry: If there is no such ladder.
+        InvalidEntry: If it has matches, or is named by a submission that is active or still being checked.
     """
     ladder_id = connection.scalar(select(LADDERS.c.id).where(LADDERS.c.name == ladder))
     if ladder_id is None:
@@ -114,7 +127,7 @@ def check_unused(connection: Connection, ladder: str) -> int:
 
 
 def delete_ladder(connection: Connection, ladder: str) -> None:
-    """Remove a ladder that was made by mistake.  Raises as `check_unused` does."""
+    """Delete a ladder that nothing depends on.  Raises as `check_unused` does."""
     ladder_id = check_unused(connection, ladder)
     for rows in (ESTIMATES, RATING_POINTS, EPOCHS):
         connection.execute(delete(rows).where(rows.c.ladder_id == ladder_id))
@@ -122,9 +135,13 @@ def delete_ladder(connection: Connection, ladder: str) -> None:
 
 
 def open_epoch(connection: Connection, ladder: str, rating: TrueSkill) -> int:
-    """Rate the boards of a ladder with other numbers from the next on; the epoch, which may be the one there is.
+    """Rate the next boards of a ladder with these parameters; ratings continue from their current values.
 
-    Ratings go on from where they are. Raises InvalidEntry if there is no such ladder.
+    Returns:
+        The number of the epoch: a new one, or the current one if it has the same parameters.
+
+    Raises:
+        InvalidEntry: If there is no such ladder.
     """
     ladder_id = connection.scalar(select(LADDERS.c.id).where(LADDERS.c.name == ladder))
     if ladder_id is None:
@@ -132,7 +149,7 @@ def open_epoch(connection: Connection, ladder: str, rating: TrueSkill) -> int:
     number, now = epoch_of(connection, ladder_id)
     if now == rating:
         return number
-    if now.beta != rating.beta:  # which is the unit of estimates
+    if now.beta != rating.beta:  # beta is the unit of estimates, so the old ones are on another scale
         for rows in (ESTIMATES, RATING_POINTS):
             connection.execute(delete(rows).where(rows.c.ladder_id == ladder_id))
     connection.execute(insert(EPOCHS).values(ladder_id=ladder_id, number=number + 1, settings=rating.to_json()))
@@ -140,7 +157,7 @@ def open_epoch(connection: Connection, ladder: str, rating: TrueSkill) -> int:
 
 
 def epoch_of(connection: Connection, ladder_id: int) -> tuple[int, TrueSkill]:
-    """Return the current epoch of a ladder: its number and settings."""
+    """Return the number and the parameters of the current epoch of a ladder."""
     query = select(EPOCHS).where(EPOCHS.c.ladder_id == ladder_id).order_by(EPOCHS.c.number.desc()).limit(1)
     row = connection.execute(query).one()
     return row.number, TrueSkill.from_json(row.settings)

@@ -1,7 +1,7 @@
-"""One process writes a leaderboard: the one that holds the lock beside its file.
+"""The lock that lets one process at a time write a leaderboard.
 
-The lock is the system's, on `FILE.lock`: it goes with the process that holds it, however that ends. `FILE.lock` stays;
-the number in it, of that process, is for people. This module knows no database.
+It is an operating-system lock on `FILE.lock`, so it is released when its process ends, even by a crash. `FILE.lock`
+stays; it contains the ID of the last process that held it, for people. This module knows no database.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from cutpurse.leaderboard.errors import InUse, StoreError
 
 __all__ = ["WritingLock"]
 
-_DIGITS = 20  # of a process's number, at most
+_DIGITS = 20  # maximum length of a process ID
 
 
 class WritingLock:
-    """The right to write the leaderboard at a path, until it is released."""
+    """The exclusive right to write the leaderboard at a path, until `release`."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock.  Raises InUse if any process holds it, and StoreError if it cannot be had at all."""
-        real = path.resolve()  # by whatever link it was named
+        """Take the lock.  Raises InUse if another process holds it, and StoreError if locking fails."""
+        real = path.resolve()  # every link to the file must lead to the same lock
         beside = real.with_name(f"{real.name}.lock")
         try:
             self._file = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -47,10 +47,10 @@ class WritingLock:
             raise StoreError(
                 f"the leaderboard {path}: cannot be locked ({error.strerror}); keep it elsewhere"
             ) from None
-        with contextlib.suppress(OSError):  # as on a full disk: the number is for people
+        with contextlib.suppress(OSError):  # a full disk must not matter: the number is only for people
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, f"{os.getpid()}\n".encode("ascii"), 0)
 
     def release(self) -> None:
-        """Let others write."""
+        """Release the lock."""
         os.close(self._file)

@@ -1,9 +1,10 @@
-"""A match that is over as a file that anybody can check without this server: its head on a line, then its record.
+"""The writer of match files, which anybody can verify without this server.
 
-The head is what the leaderboard knows of the match: who sat where and how it ended, what was promised of the deal
-before its first card, and what opens the promise. `docs/leaderboard.md` tells every field. Like the record it is JSON
-without spaces, its keys sorted, but for the schema, which comes first, and the digest, which comes last: SHA-256 of all
-before `,"digest":`, as hex. This module knows no database and reads no file.
+A match file is a head on the first line, then the record. The head contains what the leaderboard knows of a finished
+match: the seats and their results, the commitment to the deal, and its opening. `docs/leaderboard.md` describes every
+field. Like the record, the head is JSON without spaces and with sorted keys. Two keys are exceptions: `schema` comes
+first, and `digest` last. The digest is the SHA-256 of everything before `,"digest":`, as hex. This module knows no
+database and reads no file.
 """
 
 from __future__ import annotations
@@ -21,9 +22,17 @@ SCHEMA: Final = "match/1"
 
 
 def match_file(entry: MatchEntry, record: str | None) -> str:
-    """Write the lines of a match, each with its end; `record` is the line that replays it, None if it has none.
+    """Format the lines of a match file.
 
-    Raises ValueError if what was promised of the deal is no text.
+    Args:
+        entry: The match.
+        record: The line that replays the match, None if it has no record.
+
+    Returns:
+        One or two lines, each with its newline.
+
+    Raises:
+        ValueError: If the parameters of the deal are not UTF-8 text.
     """
     line = None if record is None else record.rstrip("\r\n")
     head: dict[str, Any] = {
@@ -51,7 +60,7 @@ def match_file(entry: MatchEntry, record: str | None) -> str:
 
 
 def _closed(body: dict[str, Any]) -> str:
-    """Write the line of an object, with its schema and its digest."""
+    """Format the line of an object, with its schema and its digest."""
     text = f'{{"schema":"{SCHEMA}",' + json.dumps(body, separators=(",", ":"), sort_keys=True)[1:-1]
     return f'{text},"digest":"{sha256(text.encode()).hexdigest()}"}}'
 
@@ -70,5 +79,5 @@ def _seat(seat: SeatEntry) -> dict[str, Any]:
 
 
 def _moment(moment: datetime) -> str:
-    """In UTC, to the microsecond: 2026-11-21T19:30:00.000000Z."""
+    """Format a timestamp in UTC, to the microsecond: 2026-11-21T19:30:00.000000Z."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -2,9 +2,9 @@
 
 An owner authenticates with tokens; only their hashes are stored.
 
-What a match was and how it ended is written once and never changed. `ratings` and `opponents` are kept up to date; they
-and `rating_changes` follow from the rest, which is the ledger. This module knows no connection; `migrations/` makes the
-tables, and a test proves that they are these.
+A match is written once and never changed. `ratings` and `opponents` are updated by each board. They and
+`rating_changes` can be computed from the other tables, which are the ledger. This module knows no connection.
+`migrations/` creates the tables, and a test checks that they match this module.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ __all__ = [
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A moment: stored in UTC without saying so, and said again when read."""
+    """A timestamp, stored in UTC without its time zone."""
 
     impl = DateTime
     cache_ok = True
@@ -64,7 +64,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Base(SQLModel):
-    """What all tables share: a catalogue of their own, in which every constraint has a name to be changed by."""
+    """The base of all tables; its naming convention gives every constraint a name, which migrations need."""
 
     metadata: ClassVar[MetaData] = MetaData(
         naming_convention={
@@ -77,7 +77,7 @@ class Base(SQLModel):
 
 
 class OwnerRow(Base, table=True):
-    """Who answers for bots."""
+    """An account that owns bots and tokens."""
 
     __tablename__ = "owners"
     id: int | None = Field(default=None, primary_key=True)
@@ -95,10 +95,11 @@ class BotRow(Base, table=True):
 
 
 class VersionRow(Base, table=True):
-    """A bot as it was handed in; what changes is another version.  Versions are what plays and is rated.
+    """One immutable revision of a bot. Versions play and are rated.
 
-    `parent_id` is the version of the bot that was the newest when this one became known: where that is rated, this one
-    does not begin as a newcomer. It and `created` are null for versions older than these columns, which did.
+    `parent_id` is the newest version of the bot when this one was added. Where the parent is rated, this version does
+    not begin as a newcomer. `parent_id` and `created` are null for versions older than these columns; they began as
+    newcomers.
     """
 
     __tablename__ = "versions"
@@ -111,27 +112,27 @@ class VersionRow(Base, table=True):
 
 
 class TokenRow(Base, table=True):
-    """A bearer token of an owner; the secret is not here, only its hash.
+    """A bearer token of an owner, without its secret.
 
-    It counts from `created` until `expires` or `revoked`, whichever comes first; rows stay.
+    It is valid from `created` until `expires` or `revoked`, whichever comes first. Rows are never deleted.
     """
 
     __tablename__ = "tokens"
-    id: str = Field(primary_key=True)  # the first characters of the token
+    id: str = Field(primary_key=True)  # the 8 characters after the prefix
     digest: bytes = Field(sa_type=LargeBinary)  # SHA-256 of the whole token
     owner_id: int = Field(foreign_key="owners.id")
-    scopes: str  # words with a space between, sorted
+    scopes: str  # sorted, separated by spaces
     label: str  # for people
     created: datetime = Field(sa_type=UtcDateTime)
     expires: datetime | None = Field(default=None, sa_type=UtcDateTime)
     revoked: datetime | None = Field(default=None, sa_type=UtcDateTime)
-    last_used: datetime | None = Field(default=None, sa_type=UtcDateTime)  # to the minute or so
+    last_used: datetime | None = Field(default=None, sa_type=UtcDateTime)  # accurate to about a minute
 
 
 class SubmissionRow(Base, table=True):
-    """A bot that was handed in to be run by the server; its files are not here, only their hash.
+    """A bot uploaded for the server to run, without its files.
 
-    No version has to be known for it: that comes when it plays.
+    Its version is added to `versions` only when it plays.
     """
 
     __tablename__ = "submissions"
@@ -144,62 +145,62 @@ class SubmissionRow(Base, table=True):
     bot: str
     version: str
     digest: bytes = Field(sa_type=LargeBinary)  # SHA-256 of its archive
-    size: int  # of that, in bytes
-    ladders: str  # JSON; where it plays, everywhere if it is empty
+    size: int  # of the archive, in bytes
+    ladders: str  # JSON; names of the ladders it plays on, all if empty
     state: str  # see `submissions.STATES`
-    why: str  # it does not play, in one line for its owner
+    why: str  # why it does not play, in one line for its owner
     is_active: bool  # it is the version of its bot that plays
-    is_kept: bool  # its archive is there
+    is_kept: bool  # its archive is stored
     received: datetime = Field(sa_type=UtcDateTime)
     changed: datetime = Field(sa_type=UtcDateTime)
-    log: bytes | None = Field(default=None, sa_type=LargeBinary)  # of its building and check, compressed by zlib
+    log: bytes | None = Field(default=None, sa_type=LargeBinary)  # of its build and check, compressed by zlib
 
 
 class PauseRow(Base, table=True):
-    """A version that plays no more until the pause is lifted; rows stay.
+    """A pause of a version, which does not play until the pause is lifted. Rows are never deleted.
 
-    It follows from the end causes of its rated matches on a ladder, without those up to `lifted_number` of the pause
-    before.
+    A pause follows from the end causes of the rated matches on one ladder. Matches up to `lifted_number` of the
+    previous pause do not count.
     """
 
     __tablename__ = "pauses"
     __table_args__ = (Index("ix_pauses_one_at_a_time", "version_id", unique=True, sqlite_where=text("lifted IS NULL")),)
     id: int | None = Field(default=None, primary_key=True)
     version_id: int = Field(foreign_key="versions.id", index=True)
-    match_number: int = Field(foreign_key="matches.number", index=True)  # the match that brought it about
+    match_number: int = Field(foreign_key="matches.number", index=True)  # the match that caused it
     since: datetime = Field(sa_type=UtcDateTime)
     cause: str  # for its owner
     lifted: datetime | None = Field(default=None, sa_type=UtcDateTime)
-    lifted_number: int | None = None  # of the match that was stored last by then
+    lifted_number: int | None = None  # number of the last stored match at that time
 
 
 class LadderRow(Base, table=True):
-    """Where versions are rated against each other: one game, settings, number of seats and clock, for good.
+    """A rated queue; its game, settings, number of seats, clock and kind of boards never change.
 
-    What comes after `clock` may change.
+    The other columns may change.
     """
 
     __tablename__ = "ladders"
     id: int | None = Field(default=None, primary_key=True)
     name: str = Field(unique=True)
     game: str
-    settings: str  # JSON; what differs from the game's defaults
+    settings: str  # JSON; differences from the game's defaults
     seats: int
     clock: str  # JSON
-    owners: str = "[]"  # JSON; whose bots may play, everybody's if it is empty
-    most_bots: int = 0  # at once; 0: any number
+    owners: str = "[]"  # JSON; owners whose bots may play, everybody if empty
+    most_bots: int = 0  # maximum simultaneous bots; 0 means no limit
     is_private: bool = False
-    frozen: datetime | None = Field(default=None, sa_type=UtcDateTime)  # from when on
-    house: str = "[]"  # JSON; house bots by name
-    created: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null: before it was kept, or by no command
+    frozen: datetime | None = Field(default=None, sa_type=UtcDateTime)  # no match starts from this time on
+    house: str = "[]"  # JSON; names of house bots
+    created: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null: unknown
     boards: str = "plain"  # "plain", "rotation" or "duplicate"; never changes
-    most_per_owner: int = 0  # bots of one owner at once; 0: any number
-    pause_failed: int = 3  # matches taken over, of the last `pause_window`, that pause a version; 0: never
-    pause_window: int = 8  # rated matches on the ladder
+    most_per_owner: int = 0  # maximum simultaneous bots per owner; 0 means no limit
+    pause_failed: int = 3  # taken-over matches, of the last `pause_window`, that pause a version; 0 means never
+    pause_window: int = 8  # rated matches on the ladder that count
 
 
 class EpochRow(Base, table=True):
-    """From which step of a ladder on its ratings are computed with which numbers."""
+    """The TrueSkill parameters of a ladder for the boards that name this epoch."""
 
     __tablename__ = "epochs"
     ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
@@ -208,11 +209,10 @@ class EpochRow(Base, table=True):
 
 
 class BoardRow(Base, table=True):
-    """A deal and what was promised of it; what is rated is a board.
+    """A deal with its commitment; the unit that is rated.
 
-    `sequence` counts the rated boards of a ladder from 1 without a gap: the order in which they are rated. It and
-    `epoch` are null if the board rates nothing: one of its matches is void, it was played on request, or not all of its
-    matches are over.
+    `sequence` numbers the rated boards of a ladder from 1 without a gap, in the order of rating. It and `epoch` are
+    null for a board that is not rated: one of its matches is void, requested, or not over yet.
     """
 
     __tablename__ = "boards"
@@ -226,14 +226,14 @@ class BoardRow(Base, table=True):
     sequence: int | None = None
     epoch: int | None = None
     commitment: bytes = Field(sa_type=LargeBinary)  # published before the first card
-    seed: bytes = Field(sa_type=LargeBinary)  # what opens it
+    seed: bytes = Field(sa_type=LargeBinary)  # with `params` the opening of the commitment
     params: bytes = Field(sa_type=LargeBinary)
-    matches: int = 1  # that are played on it
-    is_sealed: bool = False  # of several matches, some may still be played: nothing of the others is shown
+    matches: int = 1  # number of matches to play on it
+    is_sealed: bool = False  # some of its matches may still be played, so the finished ones are hidden
 
 
 class OpenMatchRow(Base, table=True):
-    """A match that was announced and is not over: its board is there. The row goes when the match is stored."""
+    """An announced match that is not over. The row is deleted when the result is stored."""
 
     __tablename__ = "open_matches"
     match_id: str = Field(primary_key=True)
@@ -246,16 +246,16 @@ class OpenMatchRow(Base, table=True):
 
 
 class MatchRow(Base, table=True):
-    """A match that ended; `id` is the key of its result, so none is stored twice; `number` is the order of storing.
+    """A finished match; `id` is unique, so that no result is stored twice; `number` is the order of storing.
 
-    The record comes last, so that to read a row is not to read that.
+    The record is the last column, so that SQLite can read the others without it.
     """
 
     __tablename__ = "matches"
     __table_args__ = (
         Index(None, "ladder_id", "number"),
         Index(None, "ladder_id", "finished"),
-        # It holds all that is asked with it: else SQLite may take that of all matches, and look at each for a fault.
+        # A covering index: without it SQLite may use the index of all matches, and check each for a fault.
         Index(
             "ix_matches_faulted", "ladder_id", "number", "finished", "is_faulted", sqlite_where=text("is_faulted = 1")
         ),
@@ -263,41 +263,41 @@ class MatchRow(Base, table=True):
     number: int | None = Field(default=None, primary_key=True)
     id: str = Field(unique=True)
     board_id: str = Field(foreign_key="boards.id", index=True)
-    ladder_id: int = Field(foreign_key="ladders.id")  # that of the board, for the index
+    ladder_id: int = Field(foreign_key="ladders.id")  # as in the board, for the index
     rules: str  # version of the game's rules
     started: datetime = Field(sa_type=UtcDateTime)
     finished: datetime = Field(sa_type=UtcDateTime)
     decisions: int
-    void_cause: str | None = None  # null: it counts
-    is_rated: bool = True  # false: played on request, it rates nothing though it counts
+    void_cause: str | None = None  # null if it is not void
+    is_rated: bool = True  # false: requested, so it changes no rating
     requested_by: str = ""
-    reason: str = ""  # why these met, for people
-    is_faulted: bool = False  # whether a seat has a fault, for the index
+    reason: str = ""  # why these versions met, for people
+    is_faulted: bool = False  # true if a seat has a fault, for the index
     record: bytes | None = Field(default=None, sa_type=LargeBinary)  # compressed by zlib
 
 
 class SeatRow(Base, table=True):
-    """A version in a seat of a match, and how it ended; place and score are null if the match is void."""
+    """A version in a seat of a match, with its result; place and score are null if the match is void."""
 
     __tablename__ = "seats"
     __table_args__ = (
         Index(None, "version_id", "match_number"),
         Index(None, "version_id", "ladder_id", "match_number"),
-        Index(  # which holds all that is asked with it, too
+        Index(  # a covering index, too
             "ix_seats_faulted", "version_id", "match_number", "ladder_id", "faults", sqlite_where=text("faults > 0")
         ),
     )
     match_number: int = Field(primary_key=True, foreign_key="matches.number")
     seat: int = Field(primary_key=True)  # from 0
-    ladder_id: int  # that of the match, for the index
+    ladder_id: int  # as in the match, for the index
     version_id: int = Field(foreign_key="versions.id")
-    place: int | None = None  # 1 the best; who ties shares
+    place: int | None = None  # 1 is best; ties share a place
     score: int | None = None
     end_cause: str
     faults: int
     thinking_ms: int
-    cpu_ms: int | None = None  # what the bot's process used meanwhile; null: not measured
-    peak_bytes: int | None = None  # of memory, at most
+    cpu_ms: int | None = None  # CPU time of the bot's process during the match; null if not measured
+    peak_bytes: int | None = None  # its peak memory
 
 
 class DecisionLogRow(Base, table=True):
@@ -305,39 +305,39 @@ class DecisionLogRow(Base, table=True):
 
     __tablename__ = "courses"
     match_number: int = Field(primary_key=True, foreign_key="matches.number")
-    courses: bytes = Field(sa_type=LargeBinary)  # see `courses.pack_courses`
+    courses: bytes = Field(sa_type=LargeBinary)  # see `decision_logs.pack_courses`
 
 
 class NotesRow(Base, table=True):
-    """What a bot sent along, for its owner alone; no row for a seat that sent nothing."""
+    """The notes of a seat, for the owner of its bot alone; a seat without notes has no row."""
 
     __tablename__ = "notes"
     __table_args__ = (ForeignKeyConstraint(["match_number", "seat"], ["seats.match_number", "seats.seat"]),)
     match_number: int = Field(primary_key=True)
     seat: int = Field(primary_key=True)
-    dropped_bytes: int  # that were too many, and are not here
-    notes: bytes = Field(sa_type=LargeBinary)  # see `courses.pack_notes`
+    dropped_bytes: int  # size of notes above the limit, which are not stored
+    notes: bytes = Field(sa_type=LargeBinary)  # see `decision_logs.pack_notes`
 
 
 class RatingRow(Base, table=True):
-    """What is believed of a version on a ladder now."""
+    """The current TrueSkill rating of a version on a ladder, which matchmaking uses."""
 
     __tablename__ = "ratings"
     ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
     version_id: int = Field(primary_key=True, foreign_key="versions.id")
     mu: float = Field(sa_type=Float)
     sigma: float = Field(sa_type=Float)
-    matches: int  # boards that changed it
-    wins: int  # first places on them, shared ones too
-    faulted: int  # those with a fault of its own
-    sequence: int  # of the board that changed it last
+    matches: int  # number of rated boards
+    wins: int  # number of first places on them, including shared ones
+    faulted: int  # number of boards with a fault of the version
+    sequence: int  # number of the last board
     form: bytes = Field(sa_type=LargeBinary)  # places on the last rated boards, a byte each, the newest first
 
 
 class EstimateRow(Base, table=True):
-    """What is believed of a version from all results of a ladder together; made anew now and then, never added to.
+    """The estimate of a version from all results of a ladder, on the scale of the ladder's ratings.
 
-    On the scale of the ladder's ratings. Nothing hangs on it: rows go when newer ones come.
+    No other table depends on it: newer estimates replace all rows of a ladder.
     """
 
     __tablename__ = "estimates"
@@ -345,34 +345,34 @@ class EstimateRow(Base, table=True):
     ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
     version_id: int = Field(primary_key=True, foreign_key="versions.id")
     mu: float = Field(sa_type=Float)
-    low: float = Field(sa_type=Float)  # it lies between these with a probability of 95 %
+    low: float = Field(sa_type=Float)  # ends of the 95 % interval
     high: float = Field(sa_type=Float)
-    best: int  # and the place that it deserves between these
+    best: int  # ends of the 95 % interval of the place
     worst: int
-    sequence: int  # of the last board that it is from
+    sequence: int  # number of the last board used
     made: datetime = Field(sa_type=UtcDateTime)
 
 
 class RatingPointRow(Base, table=True):
     """The rating of a version after a number of rated boards of its ladder, for charts; see `estimates.history`.
 
-    Points of another beta are on another scale, so they go with the estimates when an epoch changes beta.
+    When an epoch changes beta, the scale changes, so all points and estimates of the ladder are deleted.
     """
 
     __tablename__ = "rating_points"
     __table_args__ = {"sqlite_with_rowid": False}
     ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
     version_id: int = Field(primary_key=True, foreign_key="versions.id")
-    sequence: int = Field(primary_key=True)  # of the last board that it is from
+    sequence: int = Field(primary_key=True)  # number of the last board used
     mu: float = Field(sa_type=Float)
-    low: float = Field(sa_type=Float)  # it lies between these with a probability of 95 %
+    low: float = Field(sa_type=Float)  # ends of the 95 % interval
     high: float = Field(sa_type=Float)
 
 
 class OpponentsRow(Base, table=True):
-    """How two bots did against each other on a ladder, all versions together; `bot_id` is the lower id.
+    """The head-to-head results of two bots on a ladder, all versions combined; `bot_id` is the lower ID.
 
-    The ladder comes second in both keys, so that SQLite takes neither to look for the other bot.
+    The ladder is second in both keys: with the ladder first, SQLite would use a key for the wrong bot.
     """
 
     __tablename__ = "opponents"
@@ -380,13 +380,13 @@ class OpponentsRow(Base, table=True):
     bot_id: int = Field(primary_key=True, foreign_key="bots.id")
     ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
     other_id: int = Field(primary_key=True, foreign_key="bots.id")
-    matches: int  # rated boards on which they were compared
-    ahead: int  # in which `bot_id` was ahead
-    level: int  # in which they shared a place
+    matches: int  # number of rated comparisons of both
+    ahead: int  # number of comparisons with `bot_id` ahead
+    level: int  # number of ties
 
 
 class RatingChangeRow(Base, table=True):
-    """One step of one rating: what a board of the ladder made of it."""
+    """The change of one rating by a board of the ladder."""
 
     __tablename__ = "rating_changes"
     __table_args__ = (

@@ -1,7 +1,7 @@
-"""Who is known: owners, their bots, the versions of those, and the tokens by which an owner is known.
+"""The stored owners, their bots, versions and tokens.
 
-Like those of the ledger, every function works within the transaction it is given, which must hold the write lock. Of a
-token only its name and its hash are written. No thread, no file and no clock is known here.
+Every function works in the transaction of its connection, which must hold the write lock. Only the ID and the hash of
+a token are stored. This module knows no thread, no file and no clock.
 """
 
 from __future__ import annotations
@@ -26,15 +26,22 @@ from cutpurse.leaderboard.tokens import HOUSE, NOBODY, Token
 __all__ = ["SCOPES", "NewToken", "create_tokens", "ensure_version", "note_uses", "revoke_token"]
 
 SCOPES: Final = ("admin", "play", "read")
-_OWNER: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # the characters of a bot's name
+_OWNER: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # as for names of bots
 _LONGEST_LABEL: Final = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A token to be given to an owner.  scopes: what it is good for, of `SCOPES`; expires: never, if None.
+    """A token to create.
 
-    Raises InvalidEntry.
+    Attributes:
+        owner: Name of the owner.
+        label: Text for people.
+        scopes: What the token permits, of `SCOPES`.
+        expires: When it expires, with a time zone. Default: never.
+
+    Raises:
+        InvalidEntry: If a value is invalid.
     """
 
     owner: str
@@ -66,7 +73,7 @@ class NewToken:
 
 
 def _is_kept(moment: datetime) -> bool:
-    """Whether it is a moment in UTC too, as which it is written."""
+    """Return whether the timestamp exists in UTC, in which it is stored."""
     try:
         moment.astimezone(UTC)
     except OverflowError:
@@ -76,9 +83,19 @@ def _is_kept(moment: datetime) -> bool:
 
 # -- names
 def ensure_version(connection: Connection, owner: str, bot: str, version: str, created: datetime | None) -> int:
-    """Return the id of a version; create version, bot and owner if new.  Raises InvalidEntry for an invalid name.
+    """Return the ID of a version, creating the version, its bot and its owner if new.
 
-    created: since when a new version is known. The newest version of the bot until then is its parent.
+    The parent of a new version is the newest version of the bot.
+
+    Args:
+        connection: Connection in a transaction.
+        owner: Name of the owner.
+        bot: Name of the bot.
+        version: Label of the version.
+        created: Creation time to store for a new version.
+
+    Raises:
+        InvalidEntry: If a name is invalid.
     """
     owner_id = _ensure(connection, OWNERS, {"name": checked_name("the name of an owner", owner)})
     bot_id = _ensure(connection, BOTS, {"owner_id": owner_id, "name": checked_name("the name of a bot", bot)})
@@ -110,7 +127,8 @@ def create_tokens(
 ) -> list[TokenEntry]:
     """Create a token for each owner, creating missing owners. All or nothing.
 
-    Raises InvalidEntry for one that would have expired by then, and for a token that is there.
+    Raises:
+        InvalidEntry: If a token expires before `created`, or exists already.
     """
     made = []
     for new, token in wanted:
@@ -133,13 +151,13 @@ def create_tokens(
 
 
 def revoke_token(connection: Connection, token_id: str, revoked: datetime) -> TokenEntry:
-    """Revoke a token; one that was revoked before stays as it is.  Raises NoSuchEntry."""
+    """Revoke a token; a revoked token stays as it is.  Raises NoSuchEntry."""
     chosen = update(TOKENS).where(TOKENS.c.id == token_id)
     connection.execute(chosen.where(TOKENS.c.revoked.is_(None)).values(revoked=revoked))
     return queries.token(connection, token_id)
 
 
 def note_uses(connection: Connection, uses: Mapping[str, datetime]) -> None:
-    """When tokens were used last, by their names; those that are not there are passed over."""
+    """Store when tokens were last used, by ID; unknown tokens are ignored."""
     for token_id, used in uses.items():
         connection.execute(update(TOKENS).where(TOKENS.c.id == token_id).values(last_used=used))

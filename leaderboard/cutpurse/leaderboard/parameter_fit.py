@@ -1,11 +1,11 @@
-"""The numbers of TrueSkill that tell best how recorded play went on: how much luck, how many ties, how much change.
+"""The fit of the TrueSkill parameters beta, tau and draw probability to stored matches.
 
-    settings = fit([Outcome((1, 2), (1, 2)), Outcome((2, 1), (2, 1)), ...])
+    settings = fit([RankedMatch((1, 2), (1, 2)), RankedMatch((2, 1), (2, 1)), ...])
 
-Each match is predicted from those before it, and then rated; what counts is how probable its outcome was (`log_loss`),
-so that nothing is judged by what it was fitted to. Only ratios can be fitted: mu and sigma of a newcomer stay, and beta
-and tau are found beside that sigma, which is how far apart players are. This module knows no ladder, no database and no
-chance; a new version of a bot is a newcomer here.
+Each match is predicted from the earlier ones, and then rated. The best parameters have the smallest `log_loss` of these
+predictions, so no match is predicted by ratings that already contain it. Only ratios can be fitted: mu and sigma of a
+newcomer stay, and beta and tau are fitted relative to that sigma. This module knows no ladder, no database and no
+randomness; it treats a new version of a bot as a newcomer.
 """
 
 from __future__ import annotations
@@ -21,36 +21,42 @@ from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 
 __all__ = ["RankedMatch", "fit", "log_loss"]
 
-LEAST: Final = 1e-12  # probability of anything that happened; what is less is a rounding error of the tails
-BETAS: Final = (1 / 16, 16.0)  # of sigma: where beta is looked for
-ROUGHLY: Final = 0.1  # of beta: how near it is found beside each tau
-CLOSELY: Final = 0.04  # and beside the one that is likeliest
-TAUS: Final = (0.001, 0.003, 0.01, 0.03, 0.1)  # of sigma; never 0, with which no rating would ever move again
+LEAST: Final = 1e-12  # minimum probability of an outcome; smaller values are rounding errors of the tails
+BETAS: Final = (1 / 16, 16.0)  # search interval of beta, relative to sigma
+ROUGHLY: Final = 0.1  # relative precision of beta for each tau
+CLOSELY: Final = 0.04  # relative precision of beta for the chosen tau
+TAUS: Final = (0.001, 0.003, 0.01, 0.03, 0.1)  # relative to sigma; never 0, or ratings would stop moving
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 _NORMAL: Final = NormalDist()
 
 
 class RankedMatch(NamedTuple):
-    """What came of a match: places[i] is that of players[i], the lowest the best, ties equal."""
+    """The outcome of a match: places[i] is that of players[i], the lowest is best, ties are equal."""
 
     players: tuple[Hashable, ...]
     places: tuple[int, ...]
 
 
 class _Pair(NamedTuple):
-    """Two players of a match, before it."""
+    """The prediction for two players of a match."""
 
-    ahead: float  # how much more is believed of the one who did at least as well
-    spread: float  # standard deviation of what they would show, one less the other
+    ahead: float  # mu of the player with the better or equal place, minus mu of the other
+    spread: float  # standard deviation of the difference of their performances
     is_tied: bool
 
 
 def log_loss(results: Sequence[RankedMatch], settings: TrueSkill, after: int = 0) -> float:
-    """Predict each match from those before it, and return the log loss: mean of -ln p of two players' order, in nats.
+    """Predict each match from the earlier ones, and return the log loss: the mean of -ln p over pairs, in nats.
 
-    results: in the order in which they are rated; all begin as newcomers. after: so many matches are rated and not
-    judged. For two players who could as well be one, without ties, it is ln 2 = 0.693. Raises ValueError if no match is
-    left to be judged.
+    p is the predicted probability of the order of two players. A coin has ln 2 = 0.693.
+
+    Args:
+        results: Matches in the order of rating; all players begin as newcomers.
+        settings: Parameters to judge.
+        after: Number of first matches that are rated but not judged.
+
+    Raises:
+        ValueError: If no match is left to judge.
     """
     if after >= len(results):
         raise ValueError(f"{len(results)} matches, of which the first {after} are not to be judged: none is left")
@@ -62,12 +68,18 @@ def fit(
     start: TrueSkill | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> TrueSkill:
-    """Find the settings with the least `log_loss`: beta to 4 %, the likeliest tau of five, draws as often as they were.
+    """Find the parameters with the smallest `log_loss`.
 
-    start: what is not fitted comes from it, mu, sigma and widening; the library's values if it is missing. About 70
-    times all matches are rated. With less than some thousand pairs of players, chance has a large part in it.
-    progress: called with how many of how many settings were tried.
-    Raises ValueError if there are no results.
+    beta is fitted to 4 %, tau is the best of five, and the draw probability matches the number of ties. All matches are
+    rated about 70 times. With fewer than about a thousand pairs of players, the result is mostly noise.
+
+    Args:
+        results: Matches in the order of rating.
+        start: Source of mu, sigma and widening, which are not fitted. Default: TrueSkill's values.
+        progress: Called with the number of settings tried, and of all settings to try.
+
+    Raises:
+        ValueError: If there are no results.
     """
     if not results:
         raise ValueError("nothing to fit to: no results")
@@ -87,9 +99,9 @@ def fit(
         log_beta, loss = _lowest(loss_of, low, high, within)
         return loss, replace(settings, beta=math.exp(log_beta))
 
-    # Luck and change explain the same surprises, so each tau is judged with the beta that suits it. Chance alone would
-    # choose some tau, so a larger one has to be likelier by a nat, as any further number (Akaike 1974), where of all
-    # the pairs of a match of n only n - 1 say something of their own.
+    # beta and tau both explain unexpected results, so each tau is judged with its own best beta. Noise alone would
+    # favour some tau, so a larger one must improve the likelihood by a nat, as any additional parameter (Akaike 1974).
+    # Of all pairs of a match with n players, n - 1 count as independent.
     _, found = best_beta(replace(found, tau=TAUS[0] * found.sigma), low, high, ROUGHLY)
     found = _fit_draw_margin(results, found)
     trials = [best_beta(replace(found, tau=share * found.sigma), low, high, ROUGHLY) for share in TAUS]
@@ -101,7 +113,7 @@ def fit(
 
 
 def _predictions(results: Sequence[RankedMatch], settings: TrueSkill, after: int = 0) -> Iterator[_Pair]:
-    """Each two players of each match, before it is rated."""
+    """Predict each pair of players of each match before the match is rated."""
     skills: dict[Hashable, Skill] = {}
     luck = 2 * (settings.beta**2 + settings.tau**2)
     for number, (players, places) in enumerate(results):
@@ -139,7 +151,7 @@ def _fit_draw_margin(results: Sequence[RankedMatch], settings: TrueSkill) -> Tru
 
 
 def _margin(settings: TrueSkill) -> float:
-    """How far apart two performances of a free-for-all are at most if they tie."""
+    """Return the draw margin: the largest difference of two performances that tie."""
     return _NORMAL.inv_cdf((1 + settings.draw_probability) / 2) * math.sqrt(2) * settings.beta
 
 
@@ -153,12 +165,12 @@ def _below(deviations: float) -> float:
 
 
 def _tries(width: float, within: float) -> int:
-    """Return how often `_lowest` evaluates its function between limits that are so far apart."""
+    """Return how often `_lowest` evaluates its function on an interval of this width."""
     return 2 + max(0, math.ceil(math.log(within / width) / math.log(_GOLDEN)))
 
 
 def _lowest(of: Callable[[float], float], low: float, high: float, within: float) -> tuple[float, float]:
-    """Where a function with one valley is lowest, by golden section, and how low."""
+    """Minimize a function with one minimum by golden-section search; return its place and its value."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = of(left), of(right)
     while high - low > within:

@@ -1,6 +1,6 @@
-"""Where a version stands on a ladder, where it begins, and the one step that every rating is made of.
+"""The rating state of a version on a ladder, and the step by which a board changes it.
 
-Both who writes the ledger and who computes it again take these, so they cannot differ. No database is known here.
+The writer of the ledger and `recompute` both use this module, so they cannot differ. It knows no database.
 """
 
 from __future__ import annotations
@@ -13,12 +13,21 @@ from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 
 __all__ = ["FORM", "RatingState", "standing_of", "step"]
 
-FORM: Final = 10  # places in the last matches that are kept
+FORM: Final = 10  # number of recent places stored
 
 
 @dataclass(frozen=True, slots=True)
 class RatingState:
-    """A row of `ratings`, but for whose it is.  form: places in the last matches, the newest first."""
+    """A row of `ratings` without its keys.
+
+    Attributes:
+        skill: Rating after the last board.
+        matches: Number of rated boards.
+        wins: Number of first places, including shared ones.
+        faulted: Number of boards with a fault of the version.
+        sequence: Number of the last board.
+        form: Places on the last boards, the newest first.
+    """
 
     skill: Skill
     matches: int = 0
@@ -31,11 +40,15 @@ class RatingState:
 def standing_of(
     version: int, standings: Mapping[int, RatingState], parents: Mapping[int, int | None], settings: TrueSkill
 ) -> RatingState:
-    """Where a version stands before its next board of a ladder.
+    """Return the rating state of a version before its next board on a ladder.
 
-    standings: of the versions that are rated there. One that is not begins as the heir of the nearest version before it
-    that is, as that stands at this moment; if there is none, as a newcomer. parents: the version before each; those
-    that are rated may be left out.
+    An unrated version starts from the current rating of its nearest rated ancestor, or as a newcomer.
+
+    Args:
+        version: ID of the version.
+        standings: Rating states of the rated versions.
+        parents: Parent of each version; rated versions may be missing.
+        settings: TrueSkill parameters of the ladder.
     """
     stands = standings.get(version)
     if stands is not None:
@@ -51,7 +64,7 @@ def standing_of(
 def step(
     standings: Sequence[RatingState], places: Sequence[int], faults: Sequence[int], settings: TrueSkill, sequence: int
 ) -> list[RatingState]:
-    """Compute the rating states after the board with this number, by seat."""
+    """Compute the rating states after board `sequence`; all lists are in the same order."""
     skills = rate(places, [standing.skill for standing in standings], settings)
     return [
         RatingState(

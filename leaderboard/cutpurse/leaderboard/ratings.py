@@ -1,14 +1,14 @@
-"""TrueSkill for one free-for-all: places and skills go in, new skills come out.
+"""TrueSkill for one free-for-all: it computes new skills from places and old skills.
 
-This module knows no ladder, no database and no clock. It is a function of its arguments, the same bits each time on one
-machine; a machine whose `exp` and `log` round otherwise may differ in the last bit.
+This module knows no ladder, no database and no clock. The same arguments give the same bits on one machine. A machine
+that rounds `exp` or `log` differently may differ in the last bit.
 
     settings = TrueSkill(draw_probability=0.05)
     ann, bob, cid = rate([1, 2, 2], [settings.newcomer] * 3, settings)
 
-The model is that of Herbrich, Minka and Graepel, "TrueSkill: a Bayesian skill rating system" (2006). It is computed by
-`free_for_all`, which gives the bits of the package `trueskill` in a tenth of its time, and by the package where that
-cannot. TrueSkill is a trademark of Microsoft.
+The model is that of Herbrich, Minka and Graepel, "TrueSkill: a Bayesian skill rating system" (2006). `free_for_all`
+computes the same bits as the package `trueskill` in a tenth of its time. Where the precision of floats is not enough,
+the package computes with more digits. TrueSkill is a trademark of Microsoft.
 """
 
 from __future__ import annotations
@@ -24,41 +24,42 @@ from typing import Any, Final, NamedTuple
 
 from cutpurse.leaderboard.free_for_all import Numbers, rate_in_order
 
-with (
-    warnings.catch_warnings()
-):  # trueskill 0.4.5 has a docstring with "\ ", which Python 3.12 warns of when it compiles
+with warnings.catch_warnings():  # Python 3.12 warns of "\ " in a docstring of trueskill 0.4.5
     warnings.simplefilter("ignore")
     import trueskill  # type: ignore[import-untyped]
 
 __all__ = ["DIGITS", "Skill", "TrueSkill", "win_probability", "rate"]
 
-DIGITS: Final = 60  # where floats do not do; at 15, one in a hundred of the most absurd upsets still fails
+DIGITS: Final = 60  # precision if floats fail; with 15, one in a hundred of the most extreme upsets still fails
 _SQRT_2: Final = math.sqrt(2)
 
 
 class Skill(NamedTuple):
-    """What is believed of a player: a normal distribution with mean mu and standard deviation sigma."""
+    """The rating of a player: a normal distribution with mean mu and standard deviation sigma."""
 
     mu: float
     sigma: float
 
     @property
     def exposed(self) -> float:
-        """Return mu - 3 sigma, a lower bound of the skill."""
+        """The conservative rating mu - 3 sigma."""
         return self.mu - 3 * self.sigma
 
 
 @dataclass(frozen=True, slots=True)
 class TrueSkill:
-    """The numbers that the model assumes of a game; they never change once matches were rated with them.
+    """The parameters of the model; they never change for boards already rated with them.
 
-    draw_probability: how often two equal players tie, in (0, 1); never 0, since places may be shared in every game.
-    mu, sigma: what is believed of a newcomer.
-    beta: the distance in skill at which the better one wins about 76 times in 100; the more luck, the larger.
-    tau: what may have changed in a player's skill between two matches.
-    widening: what may have changed in a bot's skill from one version to the next, in shares of sigma.
+    Attributes:
+        draw_probability: Probability that two equal players tie, in (0, 1); never 0, because every game can have ties.
+        mu: Mean skill of a newcomer.
+        sigma: Standard deviation of the skill of a newcomer.
+        beta: Performance noise: the skill difference at which the better player wins 76 % of the matches.
+        tau: Drift: standard deviation of the change of a skill between two matches.
+        widening: Standard deviation of the change from one version of a bot to the next, relative to sigma.
 
-    Raises ValueError.
+    Raises:
+        ValueError: If a value is invalid.
     """
 
     draw_probability: float
@@ -82,33 +83,38 @@ class TrueSkill:
 
     @property
     def newcomer(self) -> Skill:
-        """What is believed of somebody who never played."""
+        """The skill of a player that never played."""
         return Skill(float(self.mu), float(self.sigma))
 
     def prior_for_new_version(self, parent: Skill) -> Skill:
-        """Compute the prior of a new version of a bot from the skill of the version before.
+        """Compute the prior of a new version of a bot from the skill of its parent.
 
-        Its mu, and the sigma of two uncertainties that add up, sqrt(sigma^2 + (widening sigma_0)^2), though never more
-        than that of a newcomer.
+        mu stays; sigma becomes sqrt(sigma^2 + (widening sigma_0)^2), where sigma_0 is that of a newcomer and the upper
+        limit.
         """
         step = self.widening * self.sigma
         return Skill(parent.mu, min(float(self.sigma), math.sqrt(parent.sigma * parent.sigma + step * step)))
 
     def to_json(self) -> str:
-        """One line, sorted keys; floats so that they come back to the bit."""
+        """Format the parameters as one line of JSON with sorted keys; floats keep every bit."""
         return json.dumps(asdict(self), separators=(",", ":"), sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> TrueSkill:
-        """Read the settings that `to_json` wrote."""
+        """Parse a line of `to_json`."""
         return cls(**json.loads(text))
 
 
 def rate(places: Sequence[int], skills: Sequence[Skill], settings: TrueSkill) -> list[Skill]:
-    """Compute the skills after a match; places[i] is that of player i, the lowest is best, ties are equal.
+    """Compute the skills after a match; if an upset is too extreme for floats, compute with 60 digits.
 
-    An upset so absurd that floats do not do is computed again with 60 digits. Raises ValueError if the lengths differ
-    or there are fewer than two players.
+    Args:
+        places: Place of each player, the lowest is best, ties are equal.
+        skills: Skill of each player before the match.
+        settings: Parameters of the model.
+
+    Raises:
+        ValueError: If the lengths differ or there are fewer than two players.
     """
     if len(places) != len(skills) or len(places) < 2:
         raise ValueError(f"{len(places)} places for {len(skills)} skills; expected one of each for two players or more")
@@ -116,16 +122,16 @@ def rate(places: Sequence[int], skills: Sequence[Skill], settings: TrueSkill) ->
     ties = [places[one] == places[following] for one, following in pairwise(order)]
     try:
         rated = rate_in_order([skills[player] for player in order], ties, _numbers(settings))
-    except (ArithmeticError, ValueError):  # FloatingPointError as a rule, now and then the root of a negative number
+    except (ArithmeticError, ValueError):  # usually FloatingPointError, sometimes the root of a negative number
         return _rate_exactly(places, skills, settings)
     new = dict(zip(order, rated, strict=True))
     return [Skill(*new[player]) for player in range(len(places))]
 
 
 def win_probability(settings: TrueSkill) -> Callable[[Skill, Skill], float]:
-    """How likely it is that the one comes in ahead of the other when they meet next; a tie counts half.
+    """Return a function for the probability that one player will be ahead of another; a tie counts half.
 
-    A function of both, for a page of history asks it some hundreds of times.
+    It is a function, because a page of history needs hundreds of probabilities for the same settings.
     """
     drift, luck, margin = _numbers(settings)
     chance = 2 * (luck + drift)
@@ -146,7 +152,7 @@ def _below(deviations: float) -> float:
 
 @cache
 def _numbers(settings: TrueSkill) -> Numbers:
-    """Compute the numbers of these settings; the margin is the package's for two players, to the bit."""
+    """Convert settings for `free_for_all`; the draw margin is the package's for two players, to the last bit."""
     margin = trueskill.calc_draw_margin(settings.draw_probability, 2, trueskill.TrueSkill(**_for_package(settings)))
     return Numbers(drift=settings.tau**2, luck=settings.beta**2, margin=margin)
 
@@ -159,8 +165,8 @@ def _rate_exactly(places: Sequence[int], skills: Sequence[Skill], settings: True
 
 @cache
 def _exact_model(settings: TrueSkill) -> Any:
-    """Load the package (it has no types) with its mpmath backend, and with a precision that nobody else can change."""
-    from mpmath import MPContext  # type: ignore[import-untyped]  # hardly ever wanted, and every server would load it
+    """Load the package (it has no types) with an mpmath backend whose precision is independent of other users."""
+    from mpmath import MPContext  # type: ignore[import-untyped]  # rarely needed, so servers don't load it at start
 
     numbers = MPContext()
     numbers.dps = DIGITS
@@ -169,4 +175,4 @@ def _exact_model(settings: TrueSkill) -> Any:
 
 
 def _for_package(settings: TrueSkill) -> dict[str, float]:
-    return {name: value for name, value in asdict(settings).items() if name != "widening"}  # which is ours alone
+    return {name: value for name, value in asdict(settings).items() if name != "widening"}  # which only we have

@@ -1,9 +1,9 @@
-"""A leaderboard on a disk, to be read: also while a server, or another process, writes it.
+"""Read-only access to a leaderboard, even while a server or another process writes it.
 
-    with Reader("ladder.db") as reader:
+    with LeaderboardReader("ladder.db") as reader:
         reader.rankings("greed-main")
 
-Nothing here can write, make a file or upgrade one.
+This module cannot write, create or upgrade a file.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ __all__ = ["LeaderboardReader", "Readings"]
 
 
 class Readings:
-    """What can be asked of a leaderboard, on connections that cannot write."""
+    """The queries of a leaderboard, on read-only connections."""
 
     def __init__(self, database: str | os.PathLike[str], busy_timeout_s: float = 5.0) -> None:
-        """Take a path or `sqlite:///PATH`; nothing is opened yet.  Raises StoreError if it is neither."""
+        """Set the file, a path or `sqlite:///PATH`, without opening it.  Raises StoreError for anything else."""
         self.path = database_path(database)
         self._reading = reading_engine(self.path, busy_timeout_s)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._reading.dispose()
 
     def __enter__(self) -> Self:
@@ -62,26 +62,26 @@ class Readings:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Open a read-only connection that sees the leaderboard of one moment, for `cutpurse.leaderboard.queries`."""
+        """Open a read-only connection with a consistent snapshot, for `cutpurse.leaderboard.queries`."""
         try:
             with self._reading.connect() as connection:
                 yield connection
         except SQLAlchemyError as error:
             raise explained(error, self.path) from None
 
-    # -- ladders and who stands where
+    # -- ladders and rankings
     def ladders(self) -> list[LadderEntry]:
-        """`queries.ladders`."""
+        """Run `queries.ladders`."""
         with self.reading() as connection:
             return queries.ladders(connection)
 
     def ladder(self, name: str) -> LadderEntry:
-        """`queries.ladder`."""
+        """Run `queries.ladder`."""
         with self.reading() as connection:
             return queries.ladder(connection, name)
 
     def rankings(self, ladder: str, every_version: bool = False) -> list[Ranking]:
-        """`queries.rankings`."""
+        """Run `queries.rankings`."""
         with self.reading() as connection:
             return queries.rankings(connection, ladder, every_version)
 
@@ -94,35 +94,35 @@ class Readings:
         limit: int = 100,
         before: int | None = None,
     ) -> list[HistoryStep]:
-        """`queries.history`."""
+        """Run `queries.history`."""
         with self.reading() as connection:
             return queries.history(connection, ladder, owner, bot, version, limit, before)
 
     def rating_points(
         self, ladder: str, owner: str, bot: str, version: str | None = None, limit: int = 1_000
     ) -> list[RatingPoint]:
-        """`estimates.history.rating_points`."""
+        """Run `estimates.history.rating_points`."""
         with self.reading() as connection:
             return rating_points(connection, ladder, owner, bot, version, limit)
 
     def opponents(self, ladder: str, owner: str, bot: str) -> list[Opponent]:
-        """`queries.opponents`."""
+        """Run `queries.opponents`."""
         with self.reading() as connection:
             return queries.opponents(connection, ladder, owner, bot)
 
     def grown(self) -> list[Grown]:
-        """`estimates.ledger.grown`."""
+        """Run `estimates.result_matrix.grown`."""
         with self.reading() as connection:
             return grown(connection)
 
     def ladder_estimates(self, ladder: str) -> LadderEstimates:
-        """Estimates from all rated boards of a ladder, see `estimates.ledger`; takes a while.  Raises NoSuchEntry."""
+        """Compute the estimates of a ladder from all its rated boards; takes up to seconds.  Raises NoSuchEntry."""
         with self.reading() as connection:
             results = ladder_results(connection, ladder)
         return results.estimates()
 
     def standings(self, version_id: int) -> dict[str, tuple[Skill, int]]:
-        """`queries.standings`."""
+        """Run `queries.standings`."""
         with self.reading() as connection:
             return queries.standings(connection, version_id)
 
@@ -140,33 +140,33 @@ class Readings:
         before: int | None = None,
         among: Collection[str] | None = None,
     ) -> list[MatchEntry]:
-        """`queries.matches`."""
+        """Run `queries.matches`."""
         with self.reading() as connection:
             return queries.matches(connection, ladder, owner, bot, version, faulted, since, until, limit, before, among)
 
     def match(self, match_id: str, among: Collection[str] | None = None) -> MatchEntry:
-        """`queries.match`."""
+        """Run `queries.match`."""
         with self.reading() as connection:
             return queries.match(connection, match_id, among)
 
     def record(self, match_id: str) -> str:
-        """`queries.record`."""
+        """Run `queries.record`."""
         with self.reading() as connection:
             return queries.record(connection, match_id)
 
     def has_record(self, match_id: str) -> bool:
-        """`queries.has_record`."""
+        """Run `queries.has_record`."""
         with self.reading() as connection:
             return queries.has_record(connection, match_id)
 
     def courses(self, match_id: str) -> tuple[DecisionLog | None, ...]:
-        """`queries.courses`."""
+        """Run `queries.courses`."""
         with self.reading() as connection:
             return queries.courses(connection, match_id)
 
     # -- bots
     def bots(self, owner: str | None = None, ladder: str | None = None) -> list[BotEntry]:
-        """`queries.bots`."""
+        """Run `queries.bots`."""
         with self.reading() as connection:
             return queries.bots(connection, owner, ladder)
 
@@ -179,39 +179,39 @@ class Readings:
         faulted: bool = False,
         limit: int = 10,
     ) -> list[SeatLogEntry]:
-        """`queries.logs`."""
+        """Run `queries.logs`."""
         with self.reading() as connection:
             return queries.logs(connection, owner, bot, version, match, faulted, limit)
 
     def submissions(
         self, owner: str | None = None, bot: str | None = None, version: str | None = None, limit: int | None = None
     ) -> list[SubmissionEntry]:
-        """`queries.submissions`."""
+        """Run `queries.submissions`."""
         with self.reading() as connection:
             return queries.submissions(connection, owner, bot, version, limit)
 
     def submission_log(self, submission_id: int) -> str:
-        """`queries.submission_log`."""
+        """Run `queries.submission_log`."""
         with self.reading() as connection:
             return queries.submission_log(connection, submission_id)
 
     # -- tokens
     def tokens(self, owner: str | None = None) -> list[TokenEntry]:
-        """`queries.tokens`."""
+        """Run `queries.tokens`."""
         with self.reading() as connection:
             return queries.tokens(connection, owner)
 
     def has_tokens(self) -> bool:
-        """`queries.has_tokens`."""
+        """Run `queries.has_tokens`."""
         with self.reading() as connection:
             return queries.has_tokens(connection)
 
 
 class LeaderboardReader(Readings):
-    """See the module's docstring."""
+    """A leaderboard opened read-only."""
 
     def __init__(self, database: str | os.PathLike[str], busy_timeout_s: float = 5.0) -> None:
-        """Open a leaderboard.  Raises OlderSchema for a file to upgrade first, NewerSchema for a newer version's."""
+        """Open a leaderboard.  Raises StoreError: OlderSchema or NewerSchema if its schema is not this version's."""
         super().__init__(database, busy_timeout_s)
         try:
             with self.reading() as connection:

@@ -1,9 +1,8 @@
-"""All that follows from the results computed again, and compared with what is stored: ratings to the bit.
+"""The check that stored ratings follow from the stored results, to the last bit.
 
-The results are the truth, and a rating is what follows from them: step by step in the order of the ledger, each step
-with the settings of its epoch; and so are form, first places, and how bots did against each other. A difference means
-that somebody changed the database by other ways than the store, or that this machine computes `exp` or `log` otherwise
-than the one that rated. This module writes nothing.
+Ratings, form, first places and head-to-head results are computed again from the results. Boards are rated in the order
+of the ledger, each with the parameters of its epoch. A difference has one of two causes: the database was changed in
+another way than by the store, or this machine rounds `exp` or `log` differently. This module writes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +27,15 @@ SHOWN: Final = 20  # differences reported for one ladder
 
 @dataclass(frozen=True, slots=True)
 class LadderCheck:
-    """What came of one ladder: `differences` says in plain words where it differs, the first `SHOWN` of all `count`."""
+    """The result for one ladder.
+
+    Attributes:
+        ladder: Name of the ladder.
+        boards: Number of rated boards.
+        versions: Number of rated versions.
+        count: Number of differences.
+        differences: Descriptions of the first `SHOWN` differences.
+    """
 
     ladder: str
     boards: int
@@ -38,16 +45,16 @@ class LadderCheck:
 
     @property
     def equal(self) -> bool:
-        """Whether all that is kept is what follows from the results, and every rating to the bit."""
+        """Whether everything stored equals what follows from the results, ratings to the last bit."""
         return self.count == 0
 
 
 def recompute(leaderboard: Readings, progress: Callable[[int, int], None] | None = None) -> list[LadderCheck]:
-    """Check every ladder, by name, as of one moment; results may go on coming in.
+    """Check every ladder, by name, in one snapshot; new results may be stored meanwhile.
 
     Args:
-        leaderboard: What is checked.
-        progress: Called with the number of boards that were rated again, and of all of them.
+        leaderboard: The leaderboard to check.
+        progress: Called with the number of boards rated again, and of all boards.
 
     Raises:
         StoreError: If the database cannot be read.
@@ -101,7 +108,7 @@ def _check(
 
 
 class _Differences:
-    """All are counted, the first are kept."""
+    """The number of differences, and the first `SHOWN` of them."""
 
     def __init__(self, first: list[str]) -> None:
         self.shown = first[:SHOWN]
@@ -114,7 +121,7 @@ class _Differences:
 
 
 def _take(entry: RatingStep, standings: dict[int, RatingState], parents: Mapping[int, int | None]) -> Iterator[str]:
-    """Rate those again who were rated against each other on a board; `standings` goes on from there."""
+    """Rate a comparison again, update `standings`, and find differences to the stored changes."""
     where = f"board {entry.sequence} (match {entry.match})"
     before = [standing_of(version, standings, parents, entry.settings) for version in entry.versions]
     after = step(before, entry.places, entry.faults, entry.settings, entry.sequence)
@@ -128,7 +135,7 @@ def _take(entry: RatingStep, standings: dict[int, RatingState], parents: Mapping
 
 
 def _unrated(connection: Connection, ladder: str) -> Iterator[str]:
-    """Results that count and were not rated, and those that were though they are void or were played on request."""
+    """Find results that should be rated but are not, and rated ones that are void or were requested."""
     is_to_be = MATCHES.c.void_cause.is_(None) & MATCHES.c.is_rated
     is_rated = BOARDS.c.sequence.is_not(None)
     of_ladder = MATCHES.join(BOARDS, BOARDS.c.id == MATCHES.c.board_id).join(
@@ -161,7 +168,7 @@ def _orphans(connection: Connection, ladder: str, changes: int) -> Iterator[str]
 
 
 def _ratings(connection: Connection, ladder: str, standings: dict[int, RatingState]) -> Iterator[str]:
-    """Where the kept ratings differ from these."""
+    """Find stored ratings that differ from `standings`."""
     query = select(RATINGS).join(LADDERS, LADDERS.c.id == RATINGS.c.ladder_id).where(LADDERS.c.name == ladder)
     kept = {
         row.version_id: RatingState(
@@ -176,7 +183,7 @@ def _ratings(connection: Connection, ladder: str, standings: dict[int, RatingSta
 
 
 def _opponents(connection: Connection, ladder: str, encounters: Encounters) -> Iterator[str]:
-    """Where what is kept of two bots differs from this."""
+    """Find stored head-to-head results that differ from `encounters`."""
     query = select(OPPONENTS).join(LADDERS, LADDERS.c.id == OPPONENTS.c.ladder_id).where(LADDERS.c.name == ladder)
     kept = {
         (row.bot_id, row.other_id): HeadToHead(row.matches, row.ahead, row.level) for row in connection.execute(query)
@@ -187,7 +194,7 @@ def _opponents(connection: Connection, ladder: str, encounters: Encounters) -> I
 
 
 def _marks(connection: Connection, ladder: str) -> Iterator[str]:
-    """Find matches that an index would misreport: wrongly marked as faulted or not, or with seats of another ladder."""
+    """Find matches with wrong index columns: a wrong `is_faulted`, or seats with another ladder."""
     of_ladder = select(MATCHES.c.id).join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id).where(LADDERS.c.name == ladder)
     seats = SEATS.c.match_number == MATCHES.c.number
     has_faults = exists().where(seats, SEATS.c.faults > 0)

@@ -1,8 +1,8 @@
-"""Whether a ladder should be rated with other numbers: fitted to its older results, judged by its newer ones.
+"""The check whether other TrueSkill parameters suit a ladder better.
 
-The newest quarter of the matches that are looked at is foretold with the numbers that the ladder has, and with those
-that were fitted to the other three quarters; whichever foretells it better is better. Both begin with newcomers. This
-module writes nothing: `Store.open_epoch` is what puts other numbers in force.
+New parameters are fitted to the older three quarters of the matches. Then both the current and the fitted parameters
+predict the newest quarter, and the lower log loss wins. In both cases all players begin as newcomers. This module
+writes nothing: `Store.open_epoch` puts new parameters in force.
 """
 
 from __future__ import annotations
@@ -21,17 +21,23 @@ from cutpurse.leaderboard.ratings import TrueSkill
 
 __all__ = ["LEAST", "MOST", "Refit", "refit"]
 
-LEAST: Final = 400  # matches: of fewer, chance has too large a part in what is fitted
-MOST: Final = 10_000  # of the newest: they are rated some seventy times
-_JUDGED: Final = 4  # one in this many is predicted and not fitted to
+LEAST: Final = 400  # minimum number of matches: with fewer, the fit is mostly noise
+MOST: Final = 10_000  # maximum number of matches, the newest: each is rated about seventy times
+_JUDGED: Final = 4  # one match in this many is predicted instead of fitted
 
 
 @dataclass(frozen=True, slots=True)
 class Refit:
-    """What a ladder is rated with, what suits it better, and how well each predicts matches that neither has seen.
+    """The current and the fitted parameters of a ladder, and how well each predicts its newest matches.
 
-    matches: looked at, of which `judged`, the newest, were foretold. now_loss, fitted_loss: mean of -ln p of each two
-    bots' order in them, in nats; 0.693 is what a coin has.
+    Attributes:
+        ladder: Name of the ladder.
+        matches: Number of matches used.
+        judged: Number of those that were predicted, the newest.
+        now: Current parameters.
+        now_loss: Their log loss: the mean of -ln p of the order of two bots, in nats. A coin has 0.693.
+        fitted: Fitted parameters.
+        fitted_loss: Their log loss.
     """
 
     ladder: str
@@ -44,16 +50,24 @@ class Refit:
 
     @property
     def is_better(self) -> bool:
-        """Tell whether the fitted numbers predict better."""
+        """Whether the fitted parameters predict better."""
         return self.fitted_loss < self.now_loss
 
 
 def refit(
     connection: Connection, name: str, most: int = MOST, progress: Callable[[int, int], None] | None = None
 ) -> Refit:
-    """Look at the newest rated matches of a ladder, this many at most.  progress: see `fit`.
+    """Fit new parameters to the newest rated matches of a ladder; about 3 ms per match of four seats.
 
-    Takes some 3 ms a match of four seats. Raises NoSuchEntry, and InvalidEntry for a ladder with too few of them.
+    Args:
+        connection: Connection to read from.
+        name: Name of the ladder.
+        most: Maximum number of matches.
+        progress: As in `fit`.
+
+    Raises:
+        NoSuchEntry: If there is no such ladder.
+        InvalidEntry: If the ladder has fewer than `LEAST` rated matches.
     """
     entry = ladder(connection, name)
     steps = deque(ladder_history(connection, name), maxlen=most)

@@ -1,4 +1,4 @@
-"""The tables as relations of SQLAlchemy Core, for reading and writing."""
+"""The database tables as relations of SQLAlchemy Core."""
 
 from __future__ import annotations
 

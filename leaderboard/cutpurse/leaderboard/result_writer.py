@@ -1,7 +1,8 @@
-"""The ledger is written here: boards that are announced, and results with the ratings that follow from them.
+"""The writer of the ledger: announcements, and results with the ratings that follow from them.
 
-Every function works within the transaction it is given and leaves it open; it must hold the write lock, for what is
-read here (is this match new? what is the next number?) decides what is written. No thread and no file is known here.
+Every function works in the transaction of its connection and leaves it open. The transaction must hold the write lock,
+because values read here (is this match new? what is the next number?) decide what is written. This module knows no
+thread and no file.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ from cutpurse.leaderboard.write_state import AnnouncedMatch, BoardState, LadderS
 __all__ = ["write"]
 
 
-# -- what is being written
+# -- pending rows
 @dataclass(slots=True)
 class _PendingRows:
-    """What is to be written, relation by relation."""
+    """The rows to write, by table."""
 
-    boards: dict[str, dict[str, object]] = field(default_factory=dict)  # new ones, by their ids
-    rated: list[tuple[int, int, str]] = field(default_factory=list)  # number, epoch, board, of boards that were there
-    over: list[str] = field(default_factory=list)  # boards of several matches that were there, and are over
-    open: dict[str, dict[str, object]] = field(default_factory=dict)  # new ones, by match
-    closed: list[str] = field(default_factory=list)  # matches that were open
+    boards: dict[str, dict[str, object]] = field(default_factory=dict)  # new boards, by ID
+    rated: list[tuple[int, int, str]] = field(default_factory=list)  # sequence, epoch, ID of existing boards to rate
+    over: list[str] = field(default_factory=list)  # existing boards of several matches that are over now
+    open: dict[str, dict[str, object]] = field(default_factory=dict)  # new open matches, by ID
+    closed: list[str] = field(default_factory=list)  # IDs of open matches to delete
     matches: list[dict[str, object]] = field(default_factory=list)
     seats: list[dict[str, object]] = field(default_factory=list)
     courses: list[dict[str, object]] = field(default_factory=list)
@@ -55,14 +56,22 @@ class _PendingRows:
 def write(
     connection: Connection, entries: Sequence[CompletedMatch | Announcement], rated: dict[int, int]
 ) -> list[Stored | InvalidEntry | None]:
-    """Announce matches, store results and rate them, in this order; what came of each, of an announcement nothing.
+    """Write announcements and results in the order of `entries`, and rate the boards that are complete.
 
-    rated: how many boards of a ladder were rated when it was written last, by its id; a ladder that is not in it is
-    counted, and all are kept up to date. Empty it if the transaction fails.
+    An entry that is stored already changes nothing, and a result gets its first answer again. The answer to an invalid
+    entry is an InvalidEntry, which is not raised, so that the other entries are stored.
 
-    What is there already changes nothing, and a result is answered as the first time. What does not fit is answered by
-    a Refused, which is not raised, since the others are none the worse for it.
-    Raises LedgerCorrupt if the numbers of a ladder have a gap, before or after.
+    Args:
+        connection: Connection in a transaction that holds the write lock.
+        entries: Announcements and results.
+        rated: Number of rated boards by ladder ID, as of the last write. Missing ladders are counted, and all values
+            are updated. Clear it if the transaction fails.
+
+    Returns:
+        The answer to each entry; None for an announcement.
+
+    Raises:
+        LedgerCorrupt: If the sequence numbers of a ladder have a gap, before or after the write.
     """
     world = load_write_state(connection, entries)
     for name, ladder in world.ladders.items():
@@ -86,10 +95,10 @@ def write(
     return answers
 
 
-# -- that the ledger is whole
+# -- consistency of the ledger
 def _check_before(connection: Connection, name: str, ladder: LadderState, rated: dict[int, int]) -> None:
-    """Check that the last number is that of the boards that were rated.  Raises LedgerCorrupt."""
-    if ladder.id not in rated:  # counted once, for it takes the longer the more there are
+    """Check that the last sequence number equals the number of rated boards.  Raises LedgerCorrupt."""
+    if ladder.id not in rated:  # counted only once, because the time grows with the number of boards
         count = select(func.count(BOARDS.c.sequence)).where(BOARDS.c.ladder_id == ladder.id)
         rated[ladder.id] = connection.scalar(count) or 0
     if rated[ladder.id] != ladder.sequence:
@@ -97,10 +106,7 @@ def _check_before(connection: Connection, name: str, ladder: LadderState, rated:
 
 
 def _check_after(connection: Connection, name: str, ladder: LadderState, rated: dict[int, int]) -> None:
-    """Each board that is rated has the next number, and one change for each version that was rated on it.
-
-    Raises LedgerCorrupt.
-    """
+    """Check the numbers of new rated boards, and the number of their changes.  Raises LedgerCorrupt."""
     before = rated[ladder.id]
     new = (BOARDS.c.ladder_id == ladder.id) & (BOARDS.c.sequence > before)
     boards, last = connection.execute(select(func.count(), func.max(BOARDS.c.sequence)).where(new)).one()
@@ -112,9 +118,9 @@ def _check_after(connection: Connection, name: str, ladder: LadderState, rated: 
     rated[ladder.id] = after
 
 
-# -- one after the other
+# -- single entries
 def _problem(entry: CompletedMatch | Announcement, world: World) -> str | None:
-    """Why an announcement or a result does not fit, or None."""
+    """Explain why an entry is invalid, or return None."""
     ladder = world.ladders.get(entry.ladder)
     if ladder is None:
         return f"there is no ladder {entry.ladder!r:.300}"
@@ -157,7 +163,7 @@ def _announce(entry: Announcement, world: World, rows: _PendingRows) -> None:
         "board_id": entry.board,
         "rules": entry.rules,
         "started": stamp(entry.started),
-        "versions": str(list(entry.versions)),  # which is JSON, of whole numbers
+        "versions": str(list(entry.versions)),  # a list of integers is valid JSON
         "requested_by": entry.requested_by,
         "reason": entry.reason,
     }
@@ -195,7 +201,7 @@ def _seat(entry: CompletedMatch | Announcement, ladder_id: int, world: World, ro
 
 
 def _sat(result: CompletedMatch) -> BoardMatch | None:
-    """Return what is rated of a match; None if it is void."""
+    """Return the places and faults of a match; None if it is void."""
     if result.void:
         return None
     places, faults = zip(*((seat.place or 0, seat.faults) for seat in result.seats), strict=True)
@@ -240,7 +246,7 @@ def _note_board(
 ) -> None:
     """Update the board of a result."""
     is_announced = world.announced.pop(result.match, None) is not None
-    if is_announced and rows.open.pop(result.match, None) is None:  # not in this very transaction
+    if is_announced and rows.open.pop(result.match, None) is None:  # announced in an earlier transaction
         rows.closed.append(result.match)
     board = world.boards[result.board]
     row = rows.boards.get(result.board)
@@ -270,7 +276,7 @@ def _board(entry: CompletedMatch | Announcement, ladder_id: int) -> dict[str, ob
 
 
 def _note(result: CompletedMatch, ladder_id: int, number: int, rows: _PendingRows) -> None:
-    """Add the rows of a result itself."""
+    """Add the rows of a match and its seats."""
     rows.matches.append(
         {
             "number": number,
@@ -320,7 +326,7 @@ def _note(result: CompletedMatch, ladder_id: int, number: int, rows: _PendingRow
     ]
 
 
-# -- everything at once, parents before children
+# -- all rows, parents before children
 def _insert(connection: Connection, rows: _PendingRows, world: World) -> None:
     if rows.closed:
         connection.execute(delete(OPEN_MATCHES).where(OPEN_MATCHES.c.match_id.in_(rows.closed)))
@@ -353,7 +359,6 @@ def _insert(connection: Connection, rows: _PendingRows, world: World) -> None:
             connection.exec_driver_sql(_MEET, met)
 
 
-# More of what two bots met in.
 _MEET: Final = """
 INSERT INTO opponents (ladder_id, bot_id, other_id, matches, ahead, level) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (bot_id, ladder_id, other_id) DO UPDATE SET

@@ -1,6 +1,6 @@
-"""What is handed in when a match begins and when it is over, and what comes back when it is stored.
+"""The values a store takes when a match begins and ends, and its answer once they are stored.
 
-A result is checked when it is made: one that could not have happened never reaches the ledger. This module knows no
+A result is validated when it is created, so an impossible result never reaches the ledger. This module knows no
 database.
 """
 
@@ -35,18 +35,22 @@ __all__ = [
 ]
 
 NORMAL: Final = "normal"  # the end cause of a seat whose bot played to the end
-_LONGEST: Final = 200  # characters of a name or id
-_MOST: Final = 2**63 - 1  # what a column holds
-PAUSE_FAILED: Final = 3  # matches in which a version was taken over, that pause it
-PAUSE_WINDOW: Final = 8  # rated matches that are looked at; three of eight show through good matches in between
-MAX_PAUSE_WINDOW: Final = 100  # they are read again at each failure
+_LONGEST: Final = 200  # maximum characters of a name or ID
+_MOST: Final = 2**63 - 1  # maximum value of a column
+PAUSE_FAILED: Final = 3  # default number of taken-over matches that pause a version
+PAUSE_WINDOW: Final = 8  # default number of rated matches counted; large enough not to be hidden by good matches
+MAX_PAUSE_WINDOW: Final = 100  # the window is read again at each failure
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionFault:
-    """A decision that was taken for a seat.
+    """A decision that the server took for a seat.
 
-    decision: counts those of the seat from 1; at: its place in the record; text: why, for people.
+    Attributes:
+        decision: Number of the decision of the seat, from 1.
+        at: Index of the decision in the record.
+        cause: Machine-readable cause.
+        text: Explanation for people.
     """
 
     decision: int
@@ -57,7 +61,7 @@ class DecisionFault:
 
 @dataclass(frozen=True, slots=True)
 class DecisionLog:
-    """What became of the decisions of a seat: how long it thought over each, in milliseconds, and its faults."""
+    """The thinking time of each decision of a seat, in milliseconds, and the faults of the seat."""
 
     thinking_ms: tuple[int, ...]
     faults: tuple[DecisionFault, ...]
@@ -65,7 +69,7 @@ class DecisionLog:
 
 @dataclass(frozen=True, slots=True)
 class SeatNote:
-    """What a bot sent along with a decision of its seat, which count from 1; 0: before the first."""
+    """A text that a bot attached to a decision of its seat, counted from 1; 0 means before the first decision."""
 
     decision: int
     text: str
@@ -73,11 +77,20 @@ class SeatNote:
 
 @dataclass(frozen=True, slots=True)
 class SeatResult:
-    """How it ended for one seat; `version` as `Store.ensure_version` gave it, place and score None in a void match.
+    """The result of one seat.
 
-    course: what became of its decisions, None if that was not kept.
-    notes: what the bot sent along, for its owner alone; dropped_bytes: of what it sent and is not here.
-    cpu_ms, peak_bytes: what the bot's process used, None where that was not measured.
+    Attributes:
+        version: ID of the version, from `Store.ensure_version`.
+        place: Finishing place, 1 is best; None in a void match.
+        score: Score; None in a void match.
+        end_cause: `NORMAL`, or why the server took over the seat.
+        faults: Number of faults.
+        thinking_ms: Total thinking time.
+        course: Decision log, None if it was not recorded.
+        notes: Notes of the bot, for its owner alone.
+        dropped_bytes: Size of notes that were sent but not stored.
+        cpu_ms: CPU time of the bot's process, None if not measured.
+        peak_bytes: Peak memory of the bot's process, None if not measured.
     """
 
     version: int
@@ -94,13 +107,13 @@ class SeatResult:
 
     @property
     def is_taken_over(self) -> bool:
-        """Whether the match played the seat on, since its bot failed; asked of results that count."""
+        """Whether the server took over the seat because its bot failed; only for matches that are not void."""
         return self.end_cause != NORMAL
 
 
 @dataclass(frozen=True, slots=True)
 class DealCommitment:
-    """What was promised of a deal (`commitment`) and what opens the promise, as bytes."""
+    """The commitment to a deal, and its opening (`seed` and `params`), as bytes."""
 
     commitment: bytes
     seed: bytes
@@ -109,19 +122,27 @@ class DealCommitment:
 
 @dataclass(frozen=True, slots=True)
 class CompletedMatch:
-    """A match that is over.
+    """A finished match.
 
-    match: names the result; the same id again is the same result, whatever else it says.
-    rules: the version of the game's rules.
-    started, finished: with a time zone.
-    seats: by seat, from 0; places as 1 for the best, who ties shares, and those behind count who is ahead.
-    record: the line that replays it, if there is one.
-    void_cause: why it counts for nothing; None if it counts.
-    is_rated: False for a match on request: it has places and changes no rating.
-    requested_by: who asked for it; reason: why these met. Both for people, and empty where there is nothing to say.
-    board_matches: how many matches are played on its board; if more than one, see `cutpurse.leaderboard.comparisons`.
+    Attributes:
+        match: ID of the match. A second result with the same ID is ignored, even if it differs.
+        board: ID of the board.
+        ladder: Name of the ladder.
+        rules: Version of the game's rules.
+        started: Start time, with a time zone.
+        finished: End time, with a time zone.
+        decisions: Number of decisions.
+        seats: Results by seat. Ties share a place; a place is 1 plus the number of seats ahead.
+        deal: Commitment to the deal, and its opening.
+        record: Line that replays the match, None if there is none.
+        void_cause: Why the match is void, None if it is not.
+        is_rated: False for a requested match, which has places but changes no rating.
+        requested_by: Requester of the match, for people; may be empty.
+        reason: Why these versions met, for people; may be empty.
+        board_matches: Number of matches on its board (`cutpurse.leaderboard.comparisons`).
 
-    Raises InvalidEntry.
+    Raises:
+        InvalidEntry: If the values are impossible.
     """
 
     match: str
@@ -158,7 +179,7 @@ class CompletedMatch:
 
     @property
     def void(self) -> bool:
-        """Whether it counts for nothing."""
+        """Whether the match is void, so that it counts for nothing."""
         return self.void_cause is not None
 
     def _check_numbers(self) -> None:
@@ -185,12 +206,22 @@ class CompletedMatch:
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """A match that begins, and what is promised of its deal before the first card.
+    """A match that begins, with the commitment to its deal.
 
-    versions: by seat. requested_by: who asked for it, which makes it an unrated one; empty: nobody.
-    board_matches: how many matches are played on its board.
+    Attributes:
+        match: ID of the match.
+        board: ID of the board.
+        ladder: Name of the ladder.
+        rules: Version of the game's rules.
+        started: Start time, with a time zone.
+        deal: Commitment to the deal, and its opening.
+        versions: IDs of the versions, by seat.
+        requested_by: Requester of an unrated match; empty for a rated match.
+        reason: Why these versions meet, for people; may be empty.
+        board_matches: Number of matches on its board.
 
-    Raises InvalidEntry.
+    Raises:
+        InvalidEntry: If the values are impossible.
     """
 
     match: str
@@ -206,7 +237,7 @@ class Announcement:
 
     @property
     def is_rated(self) -> bool:
-        """Whether a rating may follow from it."""
+        """Whether the match may change ratings."""
         return not self.requested_by
 
     def __post_init__(self) -> None:
@@ -220,7 +251,7 @@ class Announcement:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a board made of one version's rating, and its rated boards on the ladder then, this one among them."""
+    """The change of a version's rating by a board; `matches` is its number of rated boards including this one."""
 
     version: int
     before: Skill
@@ -230,11 +261,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A result is stored for good: the answer to the first who handed it in and to everyone after.
+    """The answer to a stored result; a repeated submission gets the same answer.
 
-    sequence: its number among the rated boards of its ladder, from 1; None if it rates nothing, or not yet.
-    changes: by seat, or if its board has several matches those of all of them, by version; none if it rates nothing.
-    paused: versions that play no more from now on, as each was taken over too often, see `conduct`.
+    Attributes:
+        match: ID of the match.
+        sequence: Number of its board among the rated boards of the ladder, from 1; None if the board is not rated.
+        changes: Rating changes by seat, or by version for a board of several matches; empty if nothing is rated.
+        paused: IDs of the versions that this match paused (`cutpurse.leaderboard.fault_streaks`).
     """
 
     match: str
@@ -245,16 +278,20 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class LadderTerms:
-    """What may change of a ladder while it lives.
+    """The changeable terms of a ladder.
 
-    owners: whose bots may play, everybody's if there are none; most_bots: so many at once, 0 for any number;
-    most_per_owner: so many of one owner at once, versions of a bot counted once, 0 for any number.
-    is_private: results are for those who may play. frozen: from this moment on no match begins; None: it is open.
-    house: house bots, by name, that take seats where others are too few.
-    pause_failed, pause_window: a version is paused when it was taken over in `pause_failed` of its last `pause_window`
-    rated matches on the ladder; 0: never.
+    Attributes:
+        owners: Owners whose bots may play; empty means everybody.
+        most_bots: Maximum simultaneous bots; 0 means no limit.
+        most_per_owner: Maximum simultaneous bots per owner, versions of a bot counted once; 0 means no limit.
+        is_private: Show results only to owners that may play.
+        frozen: Start no match from this time on, None if the ladder is open.
+        house: Names of the house bots that fill empty seats.
+        pause_failed: Number of taken-over matches, of the last `pause_window`, that pause a version; 0 means never.
+        pause_window: Number of rated matches on the ladder that count for pauses.
 
-    Raises InvalidEntry.
+    Raises:
+        InvalidEntry: If a value is invalid.
     """
 
     owners: tuple[str, ...] = ()
@@ -268,7 +305,7 @@ class LadderTerms:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there may be no place for a bot that may play."""
+        """Whether the number of bots is limited."""
         return bool(self.most_bots or self.most_per_owner)
 
     def __post_init__(self) -> None:
@@ -286,7 +323,7 @@ class LadderTerms:
 
 
 def pause_problem(failed: int, window: int) -> str:
-    """Say why these numbers of matches cannot pause a version; empty if they can."""
+    """Explain why these pause terms are invalid; return an empty text if they are valid."""
     if not 1 <= window <= MAX_PAUSE_WINDOW:
         return f"pause_window is {window}: it is a number of matches from 1 to {MAX_PAUSE_WINDOW}"
     if not 0 <= failed <= window:
@@ -295,7 +332,12 @@ def pause_problem(failed: int, window: int) -> str:
 
 
 def checked_name(what: str, name: str) -> str:
-    """Return a name that people can read: 1-200 printable characters, no space at its ends.  Raises InvalidEntry."""
+    """Return `name` if it has 1-200 printable characters and no space at its ends.  Raises InvalidEntry.
+
+    Args:
+        what: Subject of the error message.
+        name: The name to check.
+    """
     if not 0 < len(name) <= _LONGEST or not name.isprintable() or name != name.strip():
         raise InvalidEntry(
             f"{what} is {name!r:.300}; it needs 1-{_LONGEST} printable characters without a space at its ends"
@@ -304,7 +346,7 @@ def checked_name(what: str, name: str) -> str:
 
 
 def _check_board(entry: CompletedMatch | Announcement) -> None:
-    """How many matches its board has.  Raises InvalidEntry."""
+    """Check the number of matches of the board.  Raises InvalidEntry."""
     if not 0 < entry.board_matches <= MOST_MATCHES:
         raise InvalidEntry(
             f"match {entry.match}: its board has {entry.board_matches} matches; 1 to {MOST_MATCHES} can be"
@@ -314,7 +356,7 @@ def _check_board(entry: CompletedMatch | Announcement) -> None:
 
 
 def _check_seated(match: str, versions: Sequence[int]) -> None:
-    """Who sits in a match, by seat.  Raises InvalidEntry."""
+    """Check the versions in a match.  Raises InvalidEntry."""
     if len(versions) < 2:
         raise InvalidEntry(f"match {match}: {len(versions)} seats; a match has at least 2")
     if len(set(versions)) < len(versions):

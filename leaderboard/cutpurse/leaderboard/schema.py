@@ -1,11 +1,11 @@
-"""The schema of a leaderboard: brought up to date by the migrations beside this module, all of them or none.
+"""The schema of a leaderboard, and its upgrade by the migrations beside this module.
 
     engine = writing_engine(database_path("ladder.db"), busy_timeout_s=5.0)
     upgrade(engine)
 
-Revisions are numbered from 1, and the module of each is called after its number. What they all make of an empty
-database stands in `schema.sql`, by which a new one is made: Alembic takes a third of a second to import, and is only
-where something old is brought up to date. This module knows no table.
+Revisions are numbered from 1, and the name of each module begins with its number. `schema.sql` is the result of all
+migrations and creates a new database. Alembic takes a third of a second to import, so it is imported only for an
+upgrade. This module knows no table.
 """
 
 from __future__ import annotations
@@ -22,24 +22,29 @@ from cutpurse.leaderboard.errors import NewerSchema, OlderSchema, StoreError
 
 __all__ = ["check_schema", "describe_upgrade", "known_revision", "newest_revision", "upgrade"]
 
-_FAILED_LAST: Final = 7  # the schema since which matches place seats that were taken over behind all others
+_FAILED_LAST: Final = 7  # first schema whose matches place taken-over seats behind all others
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 _SCHEMA: Final = Path(__file__).with_name("schema.sql")  # written by `pytest --update-schema tests/leaderboard`
 
 
 def upgrade(engine: Engine) -> str | None:
-    """Bring the database to the newest schema; the revision it had before, None if it was empty.
+    """Upgrade the database to the newest schema in one transaction.
 
-    Everything happens in one transaction: whoever is killed in it leaves the database as it was, and of two who do it
-    at once the second finds nothing to do. Raises NewerSchema if the schema is not one of ours, StoreError if rows
-    would be left without what they refer to.
+    A killed upgrade leaves the database as it was. If two processes upgrade, the second finds nothing to do.
+
+    Returns:
+        The revision before the upgrade, None if the database was empty.
+
+    Raises:
+        NewerSchema: If this version does not know the schema.
+        StoreError: If foreign keys would be broken.
     """
     ours = _ours()
     with engine.connect() as connection:
         driver = connection.connection.dbapi_connection
         assert driver is not None
-        # A table that is changed in SQLite is made anew and the old one dropped, which must not count as a loss of
-        # what is referred to. Nothing else can switch this, since within a transaction it has no effect.
+        # SQLite changes a table by creating a new one and dropping the old one, which must not trigger foreign keys.
+        # This must be switched off here, because the pragma has no effect in a transaction.
         driver.execute("PRAGMA foreign_keys=OFF")
         try:
             with connection.begin():
@@ -57,7 +62,7 @@ def upgrade(engine: Engine) -> str | None:
 
 
 def describe_upgrade(before: str) -> str:
-    """Describe what an upgrade from this schema leaves as it was, in one line; empty if there is nothing to say."""
+    """Describe in one line what an upgrade from schema `before` does not change; may be empty."""
     if int(before) < _FAILED_LAST:
         return (
             "places and ratings of matches stored before stay as they are: a seat that was taken over kept the place "
@@ -67,7 +72,7 @@ def describe_upgrade(before: str) -> str:
 
 
 def check_schema(connection: Connection, path: Path) -> None:
-    """Whether a database can be read as it is.  Raises NewerSchema, and OlderSchema, which says how to upgrade it."""
+    """Check that a database has the newest schema.  Raises NewerSchema or OlderSchema."""
     found, ours = _found(connection), _ours()
     _refuse_newer(found, ours)
     if found != ours[0]:
@@ -76,14 +81,16 @@ def check_schema(connection: Connection, path: Path) -> None:
 
 
 def newest_revision() -> str:
-    """Return the schema of this version."""
+    """Return the newest revision that this version knows."""
     return _ours()[0]
 
 
 def known_revision(file: sqlite3.Connection, path: Path) -> str:
-    """Return the schema of a database, which this version may have to upgrade.
+    """Return the revision of a database, which may be an old one.
 
-    Raises NewerSchema, and StoreError if it is no leaderboard.
+    Raises:
+        NewerSchema: If this version does not know the revision.
+        StoreError: If the database is no leaderboard.
     """
     try:
         found = file.execute("SELECT version_num FROM alembic_version").fetchone()
@@ -101,13 +108,13 @@ def _is_empty(connection: Connection) -> bool:
 
 
 def _create(connection: Connection) -> None:
-    """Make all tables, within the transaction of this connection."""
+    """Create all tables in the transaction of `connection`."""
     for statement in _statements(_SCHEMA.read_text(encoding="utf-8")):
         connection.exec_driver_sql(statement)
 
 
 def _statements(script: str) -> Iterator[str]:
-    """One after the other: what SQLite does with a whole script would end the transaction."""
+    """Split a script into statements: SQLite would commit the transaction to run a whole script."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line
@@ -117,7 +124,7 @@ def _statements(script: str) -> Iterator[str]:
 
 
 def _migrate(connection: Connection) -> None:
-    """Carry out what is missing, within the transaction of this connection."""
+    """Run the missing migrations in the transaction of `connection`."""
     from alembic import command
     from alembic.config import Config
 
@@ -128,7 +135,7 @@ def _migrate(connection: Connection) -> None:
 
 
 def _found(connection: Connection) -> str | None:
-    """Return the schema of a database, None if it has none."""
+    """Return the revision of a database, None if it has none."""
     if not connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").first():
         return None
     found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").first()

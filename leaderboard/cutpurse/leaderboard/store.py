@@ -1,23 +1,23 @@
-"""A leaderboard on a disk: one thread writes, anybody reads.
+"""A leaderboard on a disk: one thread writes, any thread reads.
 
-Results are handed in from any thread and answered by a future, which is done only once the result, its record and the
-ratings that follow are committed, together, to the disk. The thread takes what waits and commits it in one go: alone a
-result waits for nobody, and many share the price of a commit. There are no timers.
+Any thread can submit a result and gets a future. The future is done once the result, its record and the new ratings are
+committed together. The writing thread commits everything that waits in one transaction. So a single result does not
+wait, and many results share the cost of a commit. There are no timers.
 
     with Store("ladder.db") as store:
         store.ensure_ladder("greed-main", game="greed", seats=4, rating=TrueSkill(draw_probability=0.05))
         ann = store.ensure_version("ann", "sneak", "1.0")
-        store.submit(MatchResult(...)).result()
+        store.submit(CompletedMatch(...)).result()
         store.rankings("greed-main")
 
-A result that was handed in cannot be taken back: cancelling its future does nothing. What is called when a future is
-done is called by the thread that writes, and must not wait for it. If the database cannot take it (a
-full disk, a lock that nobody lets go) the future has a StoreError, nothing of it was stored, and it may be handed in
-again; the connection is made anew, so what comes later is stored as soon as the trouble is over. After a commit that
-failed it is looked up whether it has happened; only if that cannot be done either is the StoreError an Unsure.
+A submitted result cannot be withdrawn: cancelling its future does nothing. The writing thread runs the callbacks of
+futures, so they must not wait for it. If the database fails (a full disk, a lock that is not released), the future has
+a StoreError. Then nothing was stored, and the result may be submitted again. The next write uses a new connection, so
+writing continues once the problem is solved. After a failed commit the store checks whether the results are stored.
+Only if that fails too, the StoreError is an Unsure.
 
-If the ledger turns out to be broken (a number is missing, or there twice) nothing of that transaction is stored, and no
-result is from then on: each is answered by the same LedgerCorrupt. What is no result, as revoking a token, goes on.
+If the ledger is inconsistent (a sequence number is missing or occurs twice), that transaction is rolled back. From then
+on the store answers every result with LedgerCorrupt, but still writes other things, such as revoked tokens.
 """
 
 from __future__ import annotations
@@ -60,16 +60,16 @@ from cutpurse.leaderboard.tokens import Token, new_token
 
 __all__ = ["GATHER", "Store"]
 
-GATHER: Final = 256  # results in one transaction at most: to rate them takes about a tenth of a second
-MOST_AT_ONCE: Final = 1024  # results and announcements, which cost little
-OPEN: Final = LadderTerms()  # to everybody, for as long as it is there
+GATHER: Final = 256  # maximum results in one transaction: rating them takes about a tenth of a second
+MOST_AT_ONCE: Final = 1024  # maximum writes taken at once; announcements cost little
+OPEN: Final = LadderTerms()  # without any limit
 
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
 class _PendingWrite:
-    """A result that waits to be stored, or a match to be announced."""
+    """A result or an announcement that waits to be stored."""
 
     entry: CompletedMatch | Announcement
     future: Future[Any]  # Stored, or None for an announcement
@@ -77,31 +77,36 @@ class _PendingWrite:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """Something else that waits to be written, in a transaction of its own."""
+    """Another write that waits, with its own transaction."""
 
     write: Callable[[Connection], object]
-    future: Future[Any]  # of what `write` returns
+    future: Future[Any]  # of the result of `write`
 
 
 class Store(Readings):
-    """The leaderboard in a file, made if it is missing and brought to the newest schema."""
+    """A leaderboard opened for writing; opening creates a missing file and upgrades an old schema."""
 
     def __init__(self, database: str | os.PathLike[str], busy_timeout_s: float = 5.0) -> None:
-        """Open the file, a path or `sqlite:///PATH`; wait at most `busy_timeout_s` while another process writes.
+        """Open the file, and start the writing thread.
 
-        Raises StoreError: InUse if another process has it open to write, NewerSchema for a file of a newer version.
+        Args:
+            database: A path or `sqlite:///PATH`.
+            busy_timeout_s: Maximum wait for a lock of another process.
+
+        Raises:
+            StoreError: If it fails; InUse if another process writes it, NewerSchema if a newer version wrote it.
         """
         super().__init__(database, busy_timeout_s)
         self._right = WritingLock(self.path)
         self._writing = writing_engine(self.path, busy_timeout_s)
         self._waiting: SimpleQueue[_PendingWrite | _Task | None] = SimpleQueue()
-        self._lock = threading.Lock()  # nothing is handed in behind the None that ends the thread
+        self._lock = threading.Lock()  # so that no write is queued behind the None that ends the thread
         self._closed = False
-        self._rated: dict[int, int] = {}  # boards by the id of their ladder, as of the last commit; see the ledger
+        self._rated: dict[int, int] = {}  # number of rated boards by ladder ID, as of the last commit
         self._broken: LedgerCorrupt | None = None
-        self.changes = 0  # how often anything but results was written: whoever keeps a copy sees that it is old
+        self.changes = 0  # number of writes other than results; a cached copy is outdated if it has changed
         try:
-            self.found = upgrade(self._writing)  # the schema that the file had; None if it was empty
+            self.found = upgrade(self._writing)  # revision before the upgrade; None if the file was empty
         except BaseException as error:
             self._writing.dispose()
             self._right.release()
@@ -123,14 +128,24 @@ class Store(Readings):
         settings: Mapping[str, object] | None = None,
         clock: Mapping[str, object] | None = None,
     ) -> int:
-        """Return the id of a ladder, created if it is new, once it is stored.
+        """Create a ladder if it is new, and return its ID once it is stored.
 
-        Raises InvalidEntry if there is one of this name that differs, StoreError as a future would have it.
+        Args:
+            name: Name of the ladder.
+            game: Name of the game.
+            seats: Number of seats of its matches.
+            rating: TrueSkill parameters of its first epoch.
+            settings: Settings of the game. Default: none.
+            clock: Time controls. Default: none.
+
+        Raises:
+            InvalidEntry: If a ladder of this name differs.
+            StoreError: As in `submit`.
         """
         return self.ensure(NewLadder(name, game, seats, rating, settings or {}, clock or {}))
 
     def ensure(self, new: NewLadder) -> int:
-        """Return the id of a ladder as described, created if it is new; the terms of an existing one may differ."""
+        """Create a ladder if it is new, and return its ID; the terms of an existing one may differ."""
         return self._do(lambda connection: ladders.ensure_ladder(connection, new))
 
     def create_ladder(
@@ -147,9 +162,20 @@ class Store(Readings):
     ) -> LadderEntry:
         """Create a ladder, and return it once it is stored.
 
-        Raises InvalidEntry if there is one of this name, StoreError as a future would have it.
-        """
+        Args:
+            name: Name of the ladder.
+            game: Name of the game.
+            seats: Number of seats of its matches.
+            rating: TrueSkill parameters of its first epoch.
+            settings: Settings of the game. Default: none.
+            clock: Time controls. Default: none.
+            terms: Terms that may change later. Default: no limits.
+            created: Creation time to store, with a time zone.
 
+        Raises:
+            InvalidEntry: If there is a ladder of this name, or a value is invalid.
+            StoreError: As in `submit`.
+        """
         new = NewLadder(name, game, seats, rating, settings or {}, clock or {}, terms)
         (entry,) = self.create_ladders([new], created)
         return entry
@@ -157,7 +183,9 @@ class Store(Readings):
     def create_ladders(self, wanted: Sequence[NewLadder], created: datetime) -> list[LadderEntry]:
         """Create ladders in this order, all or none, and return them once they are stored.
 
-        Raises InvalidEntry if there is one of the name of one of them, StoreError as a future would have it.
+        Raises:
+            InvalidEntry: If there is a ladder of one of the names, or a value is invalid.
+            StoreError: As in `submit`.
         """
 
         def create(connection: Connection) -> list[LadderEntry]:
@@ -177,27 +205,40 @@ class Store(Readings):
         return self._do(change)
 
     def check_unused(self, ladder: str) -> None:
-        """Whether a ladder may be deleted.  Raises as `delete_ladder` does."""
+        """Check that a ladder may be deleted.  Raises as `delete_ladder` does."""
         self._do(lambda connection: ladders.check_unused(connection, ladder))
 
     def delete_ladder(self, name: str) -> None:
-        """There is no such ladder any more; returns once that is stored.
+        """Delete a ladder that nothing depends on, and return once that is stored.
 
-        Raises NoSuchEntry, InvalidEntry if a match was begun there or a bot was handed in for it, and StoreError.
+        Raises:
+            NoSuchEntry: If there is no such ladder.
+            InvalidEntry: If it has matches, or is named by a submission that is active or still being checked.
+            StoreError: As in `submit`.
         """
         self._do(lambda connection: ladders.delete_ladder(connection, name))
 
     def ensure_version(self, owner: str, bot: str, version: str, created: datetime | None = None) -> int:
-        """Return the id of a version of a bot, created at `created` if it is new.
+        """Return the ID of a version of a bot once it is stored, creating missing owner, bot and version.
 
-        Returns once it is stored. Raises InvalidEntry for a name that is none, StoreError as a future would have it.
+        Args:
+            owner: Name of the owner.
+            bot: Name of the bot.
+            version: Label of the version.
+            created: Creation time to store for a new version.
+
+        Raises:
+            InvalidEntry: If a name is invalid.
+            StoreError: As in `submit`.
         """
         return self._do(lambda connection: owner_registry.ensure_version(connection, owner, bot, version, created))
 
     def create_tokens(self, wanted: Sequence[NewToken], created: datetime) -> list[tuple[Token, TokenEntry]]:
-        """Create tokens in this order, all or none; return them with their stored entries once they are stored.
+        """Create tokens in this order, all or none; return them with their entries once they are stored.
 
-        Raises InvalidEntry for one that would have expired before it was made, StoreError as a future would have it.
+        Raises:
+            InvalidEntry: If a token expires before `created`.
+            StoreError: As in `submit`.
         """
         made = [(new, new_token()) for new in wanted]
         entries = self._do(lambda connection: owner_registry.create_tokens(connection, made, created))
@@ -208,77 +249,89 @@ class Store(Readings):
         return self._do(lambda connection: owner_registry.revoke_token(connection, token_id, revoked))
 
     def note_uses(self, uses: Mapping[str, datetime]) -> Future[None]:
-        """Write down when tokens were used last, by their names; the future may have a StoreError."""
+        """Store when tokens were last used, by ID; the future may have a StoreError."""
         future: Future[None] = Future()
         self._hand_in(_Task(lambda connection: owner_registry.note_uses(connection, uses), future))
         return future
 
     def open_epoch(self, ladder: str, rating: TrueSkill) -> int:
-        """Rate a ladder with other numbers from its next board on; the number of the epoch.  Raises as above."""
+        """Rate the next boards of a ladder with these parameters, and return the number of the epoch.
+
+        Raises:
+            InvalidEntry: If there is no such ladder.
+            StoreError: As in `submit`.
+        """
         return self._do(lambda connection: ladders.open_epoch(connection, ladder, rating))
 
     def lift_pause(self, version_id: int, now: datetime) -> Pause:
-        """Let a paused version play again; the pause that ended, returned once that is stored.
+        """End the pause of a version, and return the pause once that is stored.
 
-        Raises NoSuchEntry if it is not paused, StoreError as a future would have it.
+        Raises:
+            NoSuchEntry: If the version is not paused.
+            StoreError: As in `submit`.
         """
         return self._do(
             lambda connection: queries.pause(connection, fault_streaks.lift_pause(connection, version_id, now))
         )
 
     def put_estimates(self, estimates: LadderEstimates, made: datetime) -> Future[None]:
-        """Write the estimates of a ladder instead of those that it has, all at once; see `put_estimates`.
+        """Replace the estimates of a ladder in one transaction.
 
-        The future may have a NotFound or a Refused if they do not fit, or a StoreError.
+        The future may have a NoSuchEntry or an InvalidEntry, as in `result_matrix.put_estimates`, or a StoreError.
         """
         future: Future[None] = Future()
         self._hand_in(_Task(lambda connection: put_estimates(connection, estimates, made), future))
         return future
 
-    # -- bots that are handed in; each returns once it is stored, and raises StoreError as a future would have it
+    # -- submissions; each method returns once its change is stored, and raises StoreError as in `submit`
     def hand_in(self, new: NewSubmission, received: datetime) -> SubmissionEntry:
-        """`submissions.hand_in`."""
+        """Run `submissions.hand_in`."""
         return self._do(lambda connection: submissions.hand_in(connection, new, received))
 
     def set_submission(
         self, submission: int, state: str, changed: datetime, why: str = "", log: str | None = None
     ) -> SubmissionEntry:
-        """`submissions.set_state`."""
+        """Run `submissions.set_state`."""
         return self._do(lambda connection: submissions.set_state(connection, submission, state, changed, why, log))
 
     def accept(self, submission: int, changed: datetime, log: str) -> SubmissionEntry:
-        """`submissions.accept`."""
+        """Run `submissions.accept`."""
         return self._do(lambda connection: submissions.accept(connection, submission, changed, log))
 
     def activate(self, submission: int, changed: datetime) -> SubmissionEntry:
-        """`submissions.activate`."""
+        """Run `submissions.activate`."""
         return self._do(lambda connection: submissions.activate(connection, submission, changed))
 
     def retire(self, submission: int, changed: datetime) -> SubmissionEntry:
-        """`submissions.retire`."""
+        """Run `submissions.retire`."""
         return self._do(lambda connection: submissions.retire(connection, submission, changed))
 
     def not_kept(self, which: Sequence[int]) -> None:
-        """`submissions.not_kept`."""
+        """Run `submissions.not_kept`."""
         self._do(lambda connection: submissions.not_kept(connection, which))
 
     # -- matches
     def announce(self, announcement: Announcement) -> Future[None]:
-        """Store what is promised of a deal, before its match is over; the future is done after the commit.
+        """Store an announcement with the commitment to its deal; the future is done after the commit.
 
-        A match that is announced or stored already is left as it is. The future may have a Refused (no such ladder or
-        version, another number of seats, a board that has a match) or a StoreError.
-        Raises StoreError if the store is closed.
+        A match that is announced or stored already stays as it is. The future may have an InvalidEntry (no such ladder
+        or version, another number of seats, a board that is full) or a StoreError.
+
+        Raises:
+            StoreError: If the store is closed.
         """
         future: Future[None] = Future()
         self._hand_in(_PendingWrite(announcement, future))
         return future
 
     def void_unfinished(self, now: datetime) -> list[str]:
-        """Store every match that was announced and is not over as void, by the server's fault; their names.
+        """Store every announced match that is not over as void, by the server's fault, and return their IDs.
 
-        For the start of a server: no match can go on without the clocks of its bots, and a board with one that is void
-        rates nothing. Returns once that is stored. Raises StoreError as a future would have it.
+        A server calls this at its start, because no match can continue without its clocks. A board with a void match is
+        not rated. Returns once the results are stored.
+
+        Raises:
+            StoreError: As in `submit`.
         """
         with self.reading() as connection:
             cut_off = write_state.unfinished(connection, now)
@@ -290,10 +343,12 @@ class Store(Readings):
     def submit(self, result: CompletedMatch) -> Future[Stored]:
         """Store and rate a result; the future is done after the commit.
 
-        A result whose match is stored already changes nothing and is answered as the first time. The future may have
-        a Refused (no such ladder or version, another number of seats, a board that had its match, a deal that is not
-        the one announced) or a StoreError; if that is an Unsure, it may be stored nevertheless.
-        Raises StoreError if the store is closed.
+        If the match is stored already, nothing changes and the first answer is repeated. The future may have a
+        StoreError; after an Unsure, the result may be stored nevertheless. It may have an InvalidEntry: no such ladder
+        or version, another number of seats, a full board, or a deal that differs from the announced one.
+
+        Raises:
+            StoreError: If the store is closed.
         """
         future: Future[Stored] = Future()
         self._hand_in(_PendingWrite(result, future))
@@ -301,17 +356,17 @@ class Store(Readings):
 
     @property
     def waiting(self) -> int:
-        """How many results and other things to be written the thread has not taken yet; on any thread."""
+        """Number of queued writes that the writing thread has not taken yet."""
         return self._waiting.qsize()
 
     def close(self) -> None:
-        """Store what waits, then let go of the file."""
+        """Write everything that waits, then close the file."""
         with self._lock:
             is_closed, self._closed = self._closed, True
             if not is_closed:
                 self._waiting.put(None)
         self._thread.join()
-        super().close()  # first: the last to close tidies the file up, and only the writer may
+        super().close()  # first: the last connection to close writes a checkpoint, which only the writer may do
         self._writing.dispose()
         if not is_closed:
             self._right.release()
@@ -323,7 +378,7 @@ class Store(Readings):
         return future.result()
 
     def _hand_in(self, job: _PendingWrite | _Task) -> None:
-        job.future.set_running_or_notify_cancel()  # so that whoever stops waiting does not lose the result
+        job.future.set_running_or_notify_cancel()  # a cancelled wait must not lose the result
         with self._lock:
             if self._closed:
                 raise StoreError(f"the leaderboard {self.path} is closed")
@@ -339,14 +394,14 @@ class Store(Readings):
                 if isinstance(job, _PendingWrite):
                     entries.append(job)
                     continue
-                self._write_entries(entries)  # in the order in which they were handed in
+                self._write_entries(entries)  # keeps the order of submission
                 entries = []
                 if job is not None:
                     self._write_task(job)
             self._write_entries(entries)
 
     def _gathered(self) -> list[_PendingWrite | _Task | None]:
-        """Gather what waits; wait for the first of it if need be."""
+        """Wait for a job, and return it with all others that wait already."""
         jobs = [self._waiting.get()]
         results = 0
         with suppress(Empty):
@@ -385,7 +440,7 @@ class Store(Readings):
                     waiting.future.set_result(answer)
 
     def _not_written(self, batch: Sequence[_PendingWrite], error: Exception) -> None:
-        """Answer results that are not stored, unless the commit has happened nevertheless."""
+        """Answer the entries of a failed transaction, or store each of them in its own transaction."""
         if isinstance(error, Unsure):
             self._look_up(batch, error)
         elif isinstance(error, LedgerCorrupt):
@@ -395,12 +450,12 @@ class Store(Readings):
             _fail(batch, StoreError, *error.args)
         elif len(batch) == 1:
             batch[0].future.set_exception(error)
-        else:  # something in one of them that nobody thought of: the others are none the worse for it
+        else:  # one of them caused an unexpected error, so the others are stored without it
             for waiting in batch:
                 self._write_entries([waiting])
 
     def _look_up(self, batch: Sequence[_PendingWrite], error: Unsure) -> None:
-        """Answer results whose commit has failed by what is stored now."""
+        """Answer the entries of a failed commit by looking up which are stored."""
         try:
             with self.reading() as connection:
                 stored = write_state.stored(connection, {waiting.entry.match for waiting in batch})
@@ -409,7 +464,7 @@ class Store(Readings):
             return
         for waiting in batch:
             answer = stored.get(waiting.entry.match)
-            if isinstance(waiting.entry, Announcement) or answer is None:  # to be announced again does no harm
+            if isinstance(waiting.entry, Announcement) or answer is None:  # announcing a match twice does no harm
                 waiting.future.set_exception(StoreError(*error.args))
             else:
                 waiting.future.set_result(answer)
@@ -418,10 +473,11 @@ class Store(Readings):
     def _transaction(self) -> Iterator[Connection]:
         """Hold the write lock, and commit at the end.
 
-        Raises StoreError if the database cannot do it; an Unsure if it was the commit that failed.
+        Raises:
+            StoreError: If the database fails; an Unsure if the commit fails.
         """
         if file_identity(self.path) != self._file:
-            # SQLite would go on writing into the file that it opened, wherever that is now, or into a deleted one.
+            # SQLite would continue to write into the moved or deleted file.
             raise StoreError(f"the leaderboard {self.path} was moved or replaced; put it back, or open it anew")
         is_committing = False
         try:
@@ -430,13 +486,13 @@ class Store(Readings):
                 is_committing = True
         except DBAPIError as error:
             if type(error) not in (OperationalError, DatabaseError):
-                raise  # a value that does not fit: the fault of who handed it in
-            self._writing.dispose()  # what is wrong may be wrong with this connection only
+                raise  # an unsuitable value: a bug of the caller, not a failure of the database
+            self._writing.dispose()  # perhaps only this connection is broken
             problem = explained(error, self.path)
             raise (Unsure(*problem.args) if is_committing else problem) from None
 
 
 def _fail(batch: Sequence[_PendingWrite], problem: Callable[..., StoreError], *facts: object) -> None:
-    """Answer each of these results by a problem of its own."""
+    """Answer each entry with its own instance of the error."""
     for waiting in batch:
         waiting.future.set_exception(problem(*facts))

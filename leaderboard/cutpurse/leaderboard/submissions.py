@@ -1,8 +1,8 @@
-"""Bots that were handed in: what is written of them. The files themselves are kept elsewhere, by their hashes.
+"""The writer of submissions; their files are stored elsewhere, by hash.
 
-A name and a version never mean other bytes, once they have played. Of a bot one version at most is active, which the
-database itself sees to. Like those of the ledger, every function works within the transaction it is given. What the
-states mean for whoever runs bots is not known here, nor any file or clock.
+A version that has played never gets other bytes. At most one version of a bot is active, which a unique index enforces.
+Every function works in the transaction of its connection. This module does not know what the states mean for a runner,
+and knows no file and no clock.
 """
 
 from __future__ import annotations
@@ -48,13 +48,22 @@ ACCEPTED: Final = "accepted"
 REFUSED: Final = "refused"
 TAKEN_OFF: Final = "taken_off"
 STATES: Final = (RECEIVED, UNPACKED, BUILT, ACCEPTED, REFUSED, TAKEN_OFF)
-UNDER_WAY: Final = (RECEIVED, UNPACKED, BUILT)  # they will play, if they pass their check
-MOST_WHY: Final = 500  # characters
+UNDER_WAY: Final = (RECEIVED, UNPACKED, BUILT)  # states before the end of the check
+MOST_WHY: Final = 500  # maximum characters
 
 
 @dataclass(frozen=True, slots=True)
 class NewSubmission:
-    """What is handed in.  digest: SHA-256 of its archive of `size` bytes; ladders: where it plays, () is everywhere."""
+    """A submission to store.
+
+    Attributes:
+        owner: Name of the owner.
+        bot: Name of the bot.
+        version: Label of the version.
+        digest: SHA-256 of the archive.
+        size: Size of the archive in bytes.
+        ladders: Names of the ladders to play on; empty means all.
+    """
 
     owner: str
     bot: str
@@ -65,10 +74,12 @@ class NewSubmission:
 
 
 def hand_in(connection: Connection, new: NewSubmission, received: datetime) -> SubmissionEntry:
-    """Store a submission as received, with its owner if new. One with the same bytes stays as it is.
+    """Store a submission as received, creating a missing owner.
 
-    One that was refused never played: it may come again, with other bytes too. Raises InvalidEntry for other bytes of a
-    version that was not, and for other ladders.
+    A stored submission with the same bytes stays as it is. A refused one never played, so any bytes may replace it.
+
+    Raises:
+        InvalidEntry: If the stored version is not refused and has other bytes or ladders, or a name is invalid.
     """
     row = {"name": checked_name("the name of an owner", new.owner)}
     connection.execute(insert(OWNERS).values(row).on_conflict_do_nothing())
@@ -110,22 +121,31 @@ def hand_in(connection: Connection, new: NewSubmission, received: datetime) -> S
             f"{new.bot}:{new.version} was handed in for {_where(before)}, not for {_where(new.ladders)}, and a version "
             "never changes: give the one for others another version in bot.toml"
         )
-    elif not found.is_kept:  # it is the same again, so it may be kept again
+    elif not found.is_kept:  # the same bytes arrived again, so the archive is stored again
         connection.execute(update(SUBMISSIONS).where(SUBMISSIONS.c.id == found.id).values(is_kept=True))
     return queries.submission(connection, found.id)
 
 
 def _where(ladders: Sequence[str]) -> str:
-    """Where a bot is to play, in words."""
+    """Describe where a bot plays."""
     return ", ".join(ladders) or "every ladder of its games"
 
 
 def set_state(
     connection: Connection, submission: int, state: str, changed: datetime, why: str = "", log: str | None = None
 ) -> SubmissionEntry:
-    """Set the state of a submission.  why: one line; log: its new log, None keeps it.
+    """Set the state of a submission; any state but accepted deactivates it.
 
-    Raises NoSuchEntry.
+    Args:
+        connection: Connection in a transaction.
+        submission: ID of the submission.
+        state: New state, of `STATES`.
+        changed: Time of the change.
+        why: Reason in one line, for the owner.
+        log: New log; None keeps the old one.
+
+    Raises:
+        NoSuchEntry: If there is no such submission.
     """
     values: dict[str, object] = {"state": state, "why": why[:MOST_WHY], "changed": changed}
     if log is not None:
@@ -137,7 +157,7 @@ def set_state(
 
 
 def accept(connection: Connection, submission: int, changed: datetime, log: str) -> SubmissionEntry:
-    """Accept and activate a submission in one transaction, so that after any kill an accepted one plays.
+    """Accept and activate a submission in one transaction, so that an accepted one plays even after a crash.
 
     Raises as `activate` does.
     """
@@ -146,9 +166,11 @@ def accept(connection: Connection, submission: int, changed: datetime, log: str)
 
 
 def activate(connection: Connection, submission: int, changed: datetime) -> SubmissionEntry:
-    """Activate a submission, and no other version of its bot.
+    """Activate a submission, and deactivate the other versions of its bot.
 
-    Raises NoSuchEntry, and InvalidEntry for one that may not play.
+    Raises:
+        NoSuchEntry: If there is no such submission.
+        InvalidEntry: If it was not accepted, or its archive is not stored.
     """
     entry = queries.submission(connection, submission)
     if entry.state not in (ACCEPTED, TAKEN_OFF):
@@ -170,7 +192,7 @@ def retire(connection: Connection, submission: int, changed: datetime) -> Submis
 
 
 def not_kept(connection: Connection, submissions: Iterable[int]) -> None:
-    """Their archives are not kept any more.  Raises InvalidEntry if one of them plays."""
+    """Mark the archives of submissions as deleted.  Raises InvalidEntry if one of them is active."""
     for submission in submissions:
         if queries.submission(connection, submission).is_active:
             raise InvalidEntry("the archive of a version that plays is kept")

@@ -1,14 +1,15 @@
-"""Bearer tokens: made, read, and what is kept of one.
+"""Bearer tokens: how they are created, and how their text is checked.
 
-A token is `cutp_`, 32 letters and digits from the operating system (190 bits), and 6 that are their CRC-32. So a token
-is found in a text by its prefix, is selected by a double click, and one that was copied badly costs no look-up. Kept
-are its first 8 characters, which name it, and its SHA-256: of 190 random bits a plain hash tells nothing.
+A token is `cutp_`, 32 random letters and digits (190 bits), and their CRC-32 in 6 more characters. The prefix makes a
+token easy to find in a text, and a double click selects all of it. The checksum rejects a badly copied token without
+a database lookup. The server stores only an ID, the 8 characters after the prefix, and the SHA-256 of the whole. A
+plain hash is enough, because nobody can guess 190 random bits.
 
     token = new_token()
     token.id, token.digest  # may be stored and shown
     token.reveal()  # to its owner, once
 
-A secret leaves a `Token` by `reveal` only, and never by printing it. This module knows no database and no clock.
+Only `reveal` returns the secret; printing a `Token` does not show it. This module knows no database and no clock.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ __all__ = ["HOUSE", "ID_LENGTH", "NOBODY", "PATTERN", "PREFIX", "Token", "new_to
 
 PREFIX: Final = "cutp_"
 ID_LENGTH: Final = 8
-NOBODY: Final = "local"  # the owner of what plays where no token is asked for
-HOUSE: Final = "house"  # the owner of the bots that a server brings along
-PATTERN: Final = r"\bcutp_[0-9A-Za-z]{38}\b"  # what a scanner of files and logs looks for
+NOBODY: Final = "local"  # owner of the bots on a server that needs no token
+HOUSE: Final = "house"  # owner of the house bots
+PATTERN: Final = r"\bcutp_[0-9A-Za-z]{38}\b"  # for scanners of files and logs
 
 _SIGNS: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _SECRET_LENGTH: Final = 32
@@ -36,7 +37,12 @@ _FORM: Final = re.compile(PATTERN.replace(r"\b", ""))
 
 
 class Token:
-    """A token with its secret.  id: 8 characters that name it; digest: SHA-256 of the whole, 32 bytes."""
+    """A token with its secret.
+
+    Attributes:
+        id: The 8 characters after the prefix, which name the token.
+        digest: SHA-256 of the whole token, 32 bytes.
+    """
 
     __slots__ = ("_text", "digest", "id")
 
@@ -58,24 +64,28 @@ class Token:
 
 
 def new_token(entropy: Callable[[int], bytes] = secrets.token_bytes) -> Token:
-    """Make a token that nobody can predict; `entropy` returns as many unpredictable bytes as it is asked for."""
+    """Create a random token.
+
+    Args:
+        entropy: Returns the given number of unpredictable bytes.
+    """
     drawn: list[str] = []
     while len(drawn) < _SECRET_LENGTH:
-        # 248 is the last multiple of 62 in a byte: what is above would make the first signs likelier.
+        # 248 is the highest multiple of 62 in a byte: bytes from there on would make some characters likelier.
         drawn += [_SIGNS[byte % 62] for byte in entropy(_SECRET_LENGTH) if byte < 248]
     begin = PREFIX + "".join(drawn[:_SECRET_LENGTH])
     return Token(begin + _check(begin))
 
 
 def read_token(text: str) -> Token | None:
-    """Return the token in a text, or None if it cannot be one: another form, or characters that were changed."""
+    """Return the token in `text`, or None if its form or its checksum is wrong."""
     if not _FORM.fullmatch(text) or _check(text[:-_CHECK_LENGTH]) != text[-_CHECK_LENGTH:]:
         return None
     return Token(text)
 
 
 def _check(begin: str) -> str:
-    """Compute the CRC-32 of the characters before it, in base 62, the most significant first."""
+    """Compute the checksum: CRC-32 of `begin` in base 62, the most significant character first."""
     left = zlib.crc32(begin.encode("ascii"))
     signs = ""
     for _ in range(_CHECK_LENGTH):

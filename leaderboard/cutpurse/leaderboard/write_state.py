@@ -1,6 +1,6 @@
-"""What the ledger has already, as far as it concerns what is about to be written.
+"""The part of the ledger that a write needs: stored matches, boards, ladders and versions.
 
-Every function reads within the transaction it is given. No thread, no file and no clock is known here.
+Every function reads in the transaction of its connection. This module knows no thread, no file and no clock.
 """
 
 from __future__ import annotations
@@ -47,31 +47,31 @@ __all__ = [
     "reveal_boards",
 ]
 
-VOID: Final = "void_server"  # why a match is void that was cut off by the end of the server
+VOID: Final = "void_server"  # void cause of a match that the end of the server cut off
 
 
 @dataclass(slots=True)
 class LadderState:
-    """A ladder while results are written: where it stands, and what changed."""
+    """The state of a ladder while results are written, and what has changed."""
 
     id: int
     seats: int
     epoch: int
     settings: TrueSkill
-    sequence: int  # of the board rated last
-    standings: dict[int, RatingState]  # by version, of those who sit in these results or were before them
-    parents: Mapping[int, int | None]  # of those who sit and were never rated here, and of all before them
+    sequence: int  # of the last rated board
+    standings: dict[int, RatingState]  # by version, for the versions in these results and their ancestors
+    parents: Mapping[int, int | None]  # of the versions never rated here, and of all their ancestors
     pause: PauseTerms
     changed: set[int] = field(default_factory=set)
     encounters: Encounters = field(default_factory=Encounters)
-    added: int = 0  # boards that are rated
-    added_changes: int = 0  # and ratings that they changed
-    boards: str = PLAIN  # of which kind its boards are
+    added: int = 0  # newly rated boards
+    added_changes: int = 0  # their rating changes
+    boards: str = PLAIN  # kind of its boards
 
 
 @dataclass(frozen=True, slots=True)
 class AnnouncedMatch:
-    """What was promised of a match that is not over."""
+    """The announcement of a match that is not over."""
 
     board: str
     ladder_id: int
@@ -84,8 +84,10 @@ class AnnouncedMatch:
 class BoardState:
     """A board while results are written.
 
-    matches: how many are played on it; versions: by seat, of each match that was announced or is over; over: those that
-    are, in the order of storing, None for one that is void.
+    Attributes:
+        matches: Number of matches to play on it.
+        versions: Versions by seat, of each announced or finished match.
+        over: Finished matches in the order of storing; None for a void match.
     """
 
     ladder_id: int
@@ -96,26 +98,26 @@ class BoardState:
 
     @property
     def is_over(self) -> bool:
-        """Whether all its matches are."""
+        """Whether all its matches are over."""
         return len(self.over) == self.matches
 
     def counts(self) -> list[BoardMatch]:
-        """Its matches, if all are over and count; else none."""
+        """Return its matches if all are over and none is void, else an empty list."""
         sat = [one for one in self.over if one is not None]
         return sat if len(sat) == self.matches else []
 
 
 @dataclass(slots=True)
 class World:
-    """All of it; kept up to date while results are written."""
+    """The stored state that a write needs, updated while results are written."""
 
     known: dict[str, Stored]  # by match
     announced: dict[str, AnnouncedMatch]  # by match
-    boards: dict[str, BoardState]  # that are there, by name
-    ladders: dict[str, LadderState]  # by name; those that do not exist are left out
-    versions: Mapping[int, int]  # the bot of each that is known
+    boards: dict[str, BoardState]  # existing boards, by name
+    ladders: dict[str, LadderState]  # existing ladders, by name
+    versions: Mapping[int, int]  # bot ID by version ID
     conduct: Conduct
-    number: int  # of the last match
+    number: int  # of the last stored match
 
 
 def load_write_state(connection: Connection, entries: Sequence[CompletedMatch | Announcement]) -> World:
@@ -125,7 +127,7 @@ def load_write_state(connection: Connection, entries: Sequence[CompletedMatch | 
     new = [entry for entry in entries if isinstance(entry, CompletedMatch) and entry.match not in known]
     last = connection.execute(_LAST).first()
     boards = _boards(connection, {entry.board for entry in entries})
-    playing: dict[str, set[int]] = {}  # by ladder, those who sit in these matches and in others of their boards
+    playing: dict[str, set[int]] = {}  # by ladder, the versions in these matches and in others of their boards
     for entry in entries:
         versions = playing.setdefault(entry.ladder, set())
         versions.update(seated(entry))
@@ -151,7 +153,7 @@ def seated(entry: CompletedMatch | Announcement) -> tuple[int, ...]:
     return tuple(seat.version for seat in entry.seats)
 
 
-# Hundreds of keys are handed over as one JSON array: a parameter for each is dear.
+# Hundreds of keys are passed as one JSON array, because one parameter per key is slow.
 _KEYS: Final = func.json_each(bindparam("keys")).table_valued("value")
 _AMONG: Final = select(_KEYS.c.value)
 
@@ -197,7 +199,7 @@ _LAST_OF_BOARD: Final = (
 
 
 def stored(connection: Connection, matches: Set[str]) -> dict[str, Stored]:
-    """Return the answers to the results of these matches that are stored, by match."""
+    """Return what `Store.submit` answers for those of `matches` that are stored, by match."""
     numbers = connection.scalars(_NUMBERS, _keys(matches)).all()
     if not numbers:
         return {}
@@ -221,7 +223,7 @@ def stored(connection: Connection, matches: Set[str]) -> dict[str, Stored]:
 
 
 def _of_several(connection: Connection, answer: Stored, number: int, ladder_id: int, sequence: int | None) -> Stored:
-    """Return the answer for a match whose board has several: only the last one rated it."""
+    """Complete the answer for a match whose board has several matches: only the last match rates the board."""
     which = {"ladder": ladder_id, "sequence": sequence}
     if sequence is None or connection.scalar(_LAST_OF_BOARD, which) != number:
         return replace(answer, sequence=None, changes=())
@@ -234,7 +236,7 @@ def _of_several(connection: Connection, answer: Stored, number: int, ladder_id: 
 
 
 def unfinished(connection: Connection, now: datetime) -> list[CompletedMatch]:
-    """Make a void result for each announced match that is not over, in the order of their start."""
+    """Create a void result for each announced match that is not over, in the order of starting."""
     query = (
         select(
             OPEN_MATCHES,
@@ -285,7 +287,7 @@ def _paused(connection: Connection, number: int) -> tuple[int, ...]:
 
 
 def _announced(connection: Connection, matches: Set[str]) -> dict[str, AnnouncedMatch]:
-    """Return what was announced of these matches, if they are not over."""
+    """Load the announcements of those of `matches` that are not over."""
     return {
         row.match_id: AnnouncedMatch(
             row.id,
@@ -299,7 +301,7 @@ def _announced(connection: Connection, matches: Set[str]) -> dict[str, Announced
 
 
 def _boards(connection: Connection, boards: Set[str]) -> dict[str, BoardState]:
-    """Those of these boards that are there, with their matches, be they over or not."""
+    """Load those of `boards` that exist, with their finished and unfinished matches."""
     found = {
         row.id: BoardState(row.ladder_id, DealCommitment(row.commitment, row.seed, row.params), row.matches)
         for row in connection.execute(_BOARDS, _keys(boards))
@@ -319,10 +321,9 @@ def _boards(connection: Connection, boards: Set[str]) -> dict[str, BoardState]:
 
 
 def reveal_boards(connection: Connection) -> None:
-    """No match of any board is played any more."""
-    connection.execute(
-        update(BOARDS).where(text("boards.is_sealed = 1")).values(is_sealed=False)
-    )  # in the index's words
+    """Mark every board as having no more matches to play, so that its matches are shown."""
+    # The condition is written as in the index, or SQLite would not use the index.
+    connection.execute(update(BOARDS).where(text("boards.is_sealed = 1")).values(is_sealed=False))
 
 
 # -- ladders and versions
@@ -335,7 +336,7 @@ def _bots(connection: Connection, versions: Set[int]) -> dict[int, int]:
 
 
 def _ladders(connection: Connection, playing: Mapping[str, Set[int]]) -> dict[str, LadderState]:
-    """Those of these that are there, each with the standings of these versions."""
+    """Load those of the ladders in `playing` that exist, each with the ratings of its versions."""
     found = {}
     for ladder in connection.execute(select(LADDERS).where(LADDERS.c.name.in_(sorted(playing)))).all():
         last = select(func.coalesce(func.max(BOARDS.c.sequence), 0)).where(BOARDS.c.ladder_id == ladder.id)
@@ -370,10 +371,10 @@ def _standings(connection: Connection, ladder_id: int, versions: Set[int]) -> di
 
 
 def _parents(connection: Connection, versions: Set[int]) -> dict[int, int | None]:
-    """Return the version before each of these, and before each of those, as far back as it goes."""
+    """Return the parent of each of `versions` and of all their ancestors."""
     if not versions:
         return {}
     line = select(VERSIONS.c.id, VERSIONS.c.parent_id).where(VERSIONS.c.id.in_(sorted(versions))).cte(recursive=True)
-    before = (VERSIONS.c.id == line.c.parent_id) & (VERSIONS.c.id < line.c.id)  # so that it ends, whatever is there
+    before = (VERSIONS.c.id == line.c.parent_id) & (VERSIONS.c.id < line.c.id)  # ends even if parents form a cycle
     line = line.union(select(VERSIONS.c.id, VERSIONS.c.parent_id).join(line, before))
     return {row.id: row.parent_id for row in connection.execute(select(line))}

@@ -31,12 +31,12 @@ def value_of_cards(option: Option) -> float:
 
 
 def score(player: Any) -> float:
-    """Compute how well a player stands."""
+    """Return the score of a player."""
     return player.longest_set if isinstance(player, GreedPlayer) else player.score
 
 
 def against(view: Any, decision: Decision, best: Callable[..., Any]) -> list[Option]:
-    """List the options that are done to the opponent who stands best, or worst."""
+    """List the options against the opponent with the best score, or the worst."""
     seat = best(view.opponents, key=score).seat
     return [option for option in decision.options if option.seat == seat]
 
@@ -58,7 +58,7 @@ def takes_the_safe_option(view: Any, decision: Decision) -> Sequence[Option]:
 
 
 def does_as_little_as_it_can(view: Any, decision: Decision) -> Sequence[Option]:
-    """Pass by every trick that ends the turn with the least done."""
+    """Pass in every way that ends the turn with the least done."""
     return offered(decision, *IDLE)
 
 

@@ -24,7 +24,7 @@ def has_looter(option: Option) -> bool:
 
 
 def is_genuine(option: Option) -> bool:
-    """Say whether the fifth card of a bag fits its number."""
+    """Return whether the fifth card of a bag fits its number."""
     is_coin = option.card is not None and option.zone is not None and option.card.value == option.zone.counter("number")
     return has_looter(option) or is_coin
 
@@ -40,7 +40,7 @@ def without(decision: Decision, *verbs: str) -> list[Option]:
 
 
 def verb_bots_without(*verbs: str) -> list[SmallBot]:
-    """Make the bots that prefer or avoid a verb, but for the verbs that this way to play does not have."""
+    """Make the bots that prefer or avoid a verb, without the verbs that this way to play does not have."""
     return [bot for bot in verb_bots("bag_o_loot") if not any(verb in bot.name for verb in verbs)]
 
 
@@ -75,7 +75,7 @@ def lays_down_when_the_pile_is_used_up(view: BagOLootView, decision: Decision) -
 
 
 def hoards_until_somebody_is_nearly_out(view: BagOLootView, decision: Decision) -> Sequence[Option]:
-    """Draw until a hand of the others is nearly empty, then lay everything down."""
+    """Draw until the hand of an opponent is nearly empty, then lay everything down."""
     if min([player.hand.size for player in view.opponents]) > 3:
         return offered(decision, "done")
     return without(decision, "done", "ditch", "snitch")
@@ -116,7 +116,7 @@ def forfeits_to_the_largest_hand(view: BagOLootView, decision: Decision) -> Sequ
 
 
 def keeps_sets_of_three(view: BagOLootView, decision: Decision) -> Sequence[Option]:
-    """Never build a fourth card, so that nobody bags it."""
+    """Never build a fourth card, so that no opponent bags it."""
     return [option for option in decision.options if option.verb != "build" or len(option.zone or ()) < 3]
 
 
@@ -150,7 +150,7 @@ def always_bluffs(view: BagOLootView, decision: Decision) -> Sequence[Option]:
 
 
 def bluffs_with_any_four(view: BagOLootView, decision: Decision) -> Sequence[Option]:
-    """Bluff as soon as four cards match, whoever may challenge."""
+    """Bluff as soon as four cards match, even if opponents may challenge."""
     plays = defaultdict[str, list[Option]](list)
     for option in decision.options:
         plays[option.verb].append(option)

@@ -17,7 +17,7 @@ LUCKY: Final = 7  # the number of the bots that collect only one
 
 
 def stop_at(view: GreedView, decision: Decision, cards: int) -> Sequence[Option]:
-    """List what stops a raid as soon as the middle has this many cards, and what goes on before."""
+    """List the options that stop a raid once the middle has this many cards, and those that continue before."""
     return offered(decision, "stop" if len(view.middle) >= cards else "go_on")
 
 
@@ -68,7 +68,7 @@ def collects_sevens_only(view: GreedView, decision: Decision) -> Sequence[Option
 
 
 def breaks_the_longest_set_of_the_victim(view: GreedView, decision: Decision) -> Sequence[Option]:
-    """Take with the crook what its owner has most of."""
+    """Take with the crook from the longest set of the owner."""
     takes = [option for option in offered(decision, "take") if option.card]
     return sorted(takes, key=lambda option: -option.player.sets[option.card.value] if option.card else 0)[:1]
 

@@ -1,7 +1,7 @@
-"""Small bots that follow one rule, and how often each comes first against three greedy bots.
+"""Small bots that follow one rule, and the measurement of how often each comes first against three greedy bots.
 
-A rule names the options that it wants, and none if it wants nothing in particular. A small bot takes one of them: the
-greedy bot's answer if it is among them and the bot is made to follow greedy, else a random one.
+A rule lists the options that it prefers, or none. A small bot takes one of them: the greedy bot's answer if it is among
+them and the bot follows greedy, else a random one.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def verb_bots(game: str) -> list[SmallBot]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a small bot fared."""
+    """The results of a small bot."""
 
     game: str
     bot: str
@@ -134,7 +134,7 @@ class Outcome:
 
     @property
     def share(self) -> float:
-        """The share of first places; a greedy bot has 0.25."""
+        """Share of first places; a greedy bot has 0.25."""
         return self.first_places / self.matches
 
     def plus(self, more: Outcome) -> Outcome:
@@ -162,7 +162,7 @@ def measure(
 ) -> Outcome:
     """Play a bot against three opponents, in matches numbered from `first`.
 
-    Each deal is played four times, with the bot in every seat. Then good cards favour nobody, and a bot that always
+    Each deal is played four times, with the bot in every seat. So good cards favour no bot, and a bot that always
     answers as its opponents do gets exactly a quarter of the first places.
     """
     rules = game_named(game)
@@ -186,7 +186,7 @@ def measure_until_clear(
 ) -> Outcome:
     """Play up to `most` matches; fewer if it is clear after 4, 8, 16 ... that the bot stays below the limit.
 
-    It is clear when a share of so many standard errors more (`sure`) is below the limit.
+    It is clear when the upper bound at `sure` standard errors is below the limit.
     """
     outcome = measure(game, bot, SEATS, settings=settings)
     while outcome.matches < most and outcome.bounds(sure)[1] >= LIMIT:

@@ -25,12 +25,12 @@ def without(decision: Decision, *verbs: str) -> Sequence[Option]:
 
 
 def has_wild(option: Option) -> bool:
-    """Whether a Wild is among the cards of an option."""
+    """Return whether a Wild is among the cards of an option."""
     return any(card is not None and card.value >= WILD for card in option.cards)
 
 
 def pack_worth(option: Option) -> int:
-    """What is seen in the pack that an option steals."""
+    """Return the visible worth of the pack that an option steals."""
     return option.player.open_pack.worth if option.player and option.player.open_pack else 0
 
 

@@ -1,4 +1,4 @@
-"""Small bots for Stolen Treasure: burying early or never, wagers for everything, piracy in everybody's face."""
+"""Small bots for Stolen Treasure: burying early or never, wagers for everything, piracy against every player."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.bots.degenerate.harness import SmallBot, name_of, small_bots, verb_bo
 
 __all__ = ["BOTS"]
 
-FULL_HAND: Final = 6  # treasure cards: the bot that hoards begins to bury
+FULL_HAND: Final = 6  # treasure cards at which the hoarding bot begins to bury
 
-PIRACY_HELD: Final = 2  # cards: the bot that keeps some to answer with
+PIRACY_HELD: Final = 2  # cards that one bot keeps for answers
 
 
 def value(view: StolenTreasureView, option: Option) -> int:
-    """What the card of an option counts."""
+    """Return the value of the card of an option."""
     return view.value(option.card) if option.card else 0
 
 
@@ -37,7 +37,7 @@ def buries_only_what_counts(view: StolenTreasureView, decision: Decision) -> Seq
 
 
 def buries_and_draws_treasure(view: StolenTreasureView, decision: Decision) -> Sequence[Option]:
-    """Bury what counts, else draw treasure; no piracy, no wager."""
+    """Bury cards of positive value, else draw treasure; no piracy, no wager."""
     good = [option for option in offered(decision, "bury") if value(view, option) > 0]
     return good or draws_treasure_only(view, decision)
 
@@ -106,7 +106,7 @@ def draws_piracy_and_plays_it(view: StolenTreasureView, decision: Decision) -> S
 
 
 def holds_two_piracy_cards(view: StolenTreasureView, decision: Decision) -> Sequence[Option]:
-    """Draw piracy while it holds fewer than two cards of it, to answer what others do."""
+    """Draw piracy while it holds fewer than two such cards, for answers to other players."""
     return draws_piracy_only(view, decision) if view.me.piracy_hand.size < PIRACY_HELD else []
 
 
@@ -127,12 +127,12 @@ def sends_everything_to_the_kraken(view: StolenTreasureView, decision: Decision)
 
 
 def answers_nothing(view: StolenTreasureView, decision: Decision) -> Sequence[Option]:
-    """Pass in every window of others."""
+    """Pass in every window of other players."""
     return offered(decision, "pass")
 
 
 def stops_every_card(view: StolenTreasureView, decision: Decision) -> Sequence[Option]:
-    """Answer with Yarr! all that others play, harmful or not."""
+    """Answer every card of other players with Yarr!, harmful or not."""
     act = view.in_question
     mine = act is not None and act.actor == view.seat
     return offered(decision, "pass" if mine else "nullify")

@@ -1,6 +1,6 @@
-"""Bag-O-Loot laid on the table, for the tests of its rules.
+"""Positions of Bag-O-Loot for stories.
 
-Sets and bags are numbered as they are made, after the three zones of the table and the hands.
+Sets and bags are numbered in the order of creation, after the three zones of the table and the hands.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def at_table(
     chance: Sequence[int] = (),
     **counters: int | list[int],
 ) -> Story[BagOLoot]:
-    """A story with these hands, and these sets and bags before the seats that own them; the sets are made first."""
+    """Create a story with hands, and with sets and bags by owner; sets are created first."""
     story = Story(
         BagOLoot, len(hand), {"draw_pile": draw_pile, "ditched": ditched, "hand": hand}, settings, chance, **counters
     )
@@ -45,7 +45,7 @@ def at_table(
 
 
 def lay(story: Story[BagOLoot], zone: Zone, cards: str) -> None:
-    """A set or bag, in the order the cards were laid; of a bag with a bluff nobody knows any card."""
+    """Lay a set or bag in the order of its cards; no seat knows a card of a bluff bag."""
     story.lay(zone, cards, seers=0 if zone.kind is BLUFF_BAG else None)
     if zone.counters:
         zone.counters[0] = next(int(card) for card in cards.split() if card != "looter")

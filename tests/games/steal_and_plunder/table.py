@@ -1,4 +1,4 @@
-"""A table of Steal & Plunder for stories: hands, and packs before the seats."""
+"""Positions of Steal & Plunder for stories: hands, and packs in front of the seats."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ __all__ = ["Table", "money"]
 
 
 def money(thousands: int) -> int:
-    """Rand, from the "50k" of the sheet."""
+    """Convert thousands, such as "50k" in the sheet, to Rand."""
     return thousands * 1000
 
 
 class Table(Story[StealAndPlunder]):
-    """Hands by seat, and stacks by seat as "!wire wire | gold? wire": packs from the bottom to the top, the uppermost
-    card last, ! before the locked pack and ? behind a card that only its holder knows. Whoever has a pack is locked in.
-    Packs are numbered from `first` on, all stacks first.
+    """A position with hands and stacks by seat.
+
+    A stack is written "!wire wire | gold? wire": packs from the bottom to the top, and in a pack the top card last. `!`
+    is before the locked pack, and `?` after a card that only its holder knows. A seat with a pack is locked in. Packs
+    are numbered from `first` on, stacks first.
     """
 
     def __init__(
@@ -52,7 +54,7 @@ class Table(Story[StealAndPlunder]):
             setattr(self.g, name, value)
 
     def lay_pack(self, kind: ZoneKind, seat: int, cards: str) -> None:
-        """A pack as described above."""
+        """Create a pack, written as in the class's docstring."""
         zone = self.g.make(kind, seat)
         zone.counters[LOCKED] = int(cards.startswith("!"))
         for card in cards.removeprefix("!").split():
@@ -60,17 +62,17 @@ class Table(Story[StealAndPlunder]):
         self.g.locked_in[seat] = 1
 
     def turn_of(self, seat: int) -> None:
-        """Let this seat's turn begin."""
+        """Begin the turn of a seat."""
         self.begin(BeginATurn(seat))
 
     def stack(self, seat: int) -> list[str]:
-        """The packs of a stack from the bottom, by name."""
+        """List the packs of a stack from the bottom, with card names."""
         return [self.names(pack.cards) for pack in self.g.pack[seat]]
 
     def seen_by_all(self, seat: int) -> list[str]:
-        """The packs of a stack from the bottom, as the spectator sees them."""
+        """List the packs of a stack from the bottom, as the spectator sees them."""
         return [self.names(view.cards) for view in self.g.view(None).of("pack", seat)]
 
     def knowers(self, zone_number: int, place: int = 0) -> list[int]:
-        """The seats that know a card of a pack."""
+        """Return the seats that know a card of a pack."""
         return [seat for seat in range(self.g.n) if self.g.view(seat).zone(zone_number).cards[place]]

@@ -1,4 +1,4 @@
-"""The tables that the stories of Stolen Treasure begin with."""
+"""The positions with which the stories of Stolen Treasure begin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def lay(
     discards: tuple[str, str] = ("", ""),
     **counters: int | list[int],
 ) -> Tale:
-    """A table in turn 9 with the hands and buried cards of the first seats; nothing has begun."""
+    """Create a position in turn 9 with hands and buried cards of the first seats, and no step on the agenda."""
     zones: dict[str, str | Sequence[str]] = dict(zip(PILES, piles, strict=True))
     zones |= {"treasure_discards": discards[0], "piracy_discards": discards[1]}
     for name, of_seats in (("treasure_hand", treasure), ("piracy_hand", piracy), ("buried", buried)):
@@ -39,7 +39,7 @@ def lay(
 
 
 def begin(story: Tale, *answers: str, seat: int = 0) -> Tale:
-    """It is this seat's turn, and it answers so."""
+    """Begin the turn of a seat, and give its answers."""
     story.begin(TakeAnAction(seat))
     for answer in answers:
         story.says(seat, answer)
@@ -47,14 +47,14 @@ def begin(story: Tale, *answers: str, seat: int = 0) -> Tale:
 
 
 def nobody_answers(story: Tale) -> Tale:
-    """Everybody passes on Yarr!, Pirate's Code and Parley, until something else is asked."""
+    """Let all seats pass on Yarr!, Pirate's Code and Parley until another decision."""
     while story.question() in ANSWERS:
         story.all_pass()
     return story
 
 
 def wager(story: Tale, seat: int, opponent: int, *stake: str) -> Tale:
-    """A seat stakes these cards, named as in options, against an opponent."""
+    """Let a seat stake cards, named as in options, against an opponent."""
     begin(story, f"wager against seat {opponent}", *[f"stake {card}" for card in stake], seat=seat)
     if story.question() == "stake_treasure":
         story.says(seat, "lay no more")
@@ -62,5 +62,5 @@ def wager(story: Tale, seat: int, opponent: int, *stake: str) -> Tale:
 
 
 def lying(story: Tale) -> dict[str, str]:
-    """Every card on the table but the piles."""
+    """Return every card on the table, except the piles."""
     return {zone: cards for zone, cards in story.table().items() if zone not in PILES}

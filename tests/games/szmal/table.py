@@ -1,4 +1,4 @@
-"""How stories of Szmal are told: a card is its number, 54=24 is 54 as a copy of 24, 8@3 is 8 with three markers."""
+"""Stories of Szmal. A card is its number; 54=24 is card 54 as a copy of 24; 8@3 is card 8 with three markers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.games.story import Story
 
 __all__ = ["Gang"]
 
-ROUND = 6  # of a story that does not name one
-EARLIER = 3  # the round in which what lies in a Territory was played
+ROUND = 6  # default round of a story
+EARLIER = 3  # the round in which cards in a Territory were played
 ZONES = [kind.name for kind in WORDS.zones]
 
 
 class Gang(Story[Szmal]):
-    """A table in round 6 whose Territories were laid in round 3; zones and counters are named by keyword."""
+    """A position in round 6 with Territories played in round 3; keywords name zones and counters."""
 
     def __init__(self, seats: int = 2, chance: Iterable[int] = (), **named: Any) -> None:
         zones = {name: cards for name, cards in named.items() if name in ZONES}
@@ -75,35 +75,35 @@ class Gang(Story[Szmal]):
         assert safe in options
         return self.told_by_number(safe)
 
-    # -- what happens
+    # -- actions
     def plays(self, *played: tuple[int, int]) -> Gang:
-        """Seats have revealed these cards, which are carried out in the order told: (seat, card)."""
+        """Resolve revealed cards in the given order of (seat, card)."""
         for seat, card in played:
             self.lay(self.g.resolving[seat], str(card))
         self.begin(*[Resolve(seat, card) for seat, card in played])
         return self
 
     def extra_cards(self) -> Gang:
-        """The extra plays of this turn are due."""
+        """Begin the extra plays of this turn."""
         self.begin(PlayExtraCards(TABLE))
         return self
 
     def each_turn(self) -> Gang:
-        """The each-turn abilities are due."""
+        """Begin the each-turn abilities."""
         self.begin(CarryOutEachTurn(TABLE))
         return self
 
     def losses(self) -> Gang:
-        """The delayed losses of this turn are due."""
+        """Begin the delayed losses of this turn."""
         self.begin(SufferDelayedLosses(TABLE))
         return self
 
     def ends_turn(self) -> Gang:
-        """The turn is over; all wait for the next pick."""
+        """End the turn, up to the next pick."""
         self.begin(EndTheTurn(TABLE))
         return self
 
     def counts_up(self) -> Gang:
-        """The game is over."""
+        """End the game."""
         self.begin(CountUp(TABLE))
         return self

@@ -1,4 +1,4 @@
-"""Boards that were played, for tests."""
+"""Played boards for tests."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ __all__ = ["board"]
 
 
 def board(number: int, places: dict[int, int], score: int = 0, faults: dict[int, int] | None = None) -> PlayedBoard:
-    """A board of one match; `places` by bot."""
+    """Create a board of one match, with places by bot."""
     match = TournamentMatch(tuple(places), tuple(places.values()), (score,) * len(places), ("normal",) * len(places))
     return PlayedBoard(number, tuple(places), (match,), faults or {})

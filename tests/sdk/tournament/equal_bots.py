@@ -1,4 +1,4 @@
-"""Tournaments of one weak bot and three equal ones, which nothing may tell apart, least of all their seats."""
+"""Tournaments of one weak bot and three equal ones, between which the table must show no difference."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ EQUALS: Final = (1, 2, 3)
 
 
 class Arranges(Protocol):
-    """What says who sits where."""
+    """An arrangement of bots in seats."""
 
     def next(self, field: Field) -> tuple[Field, ...]:
         """Return the bots by seat in each match of the next board."""
 
 
 class TurningCircle:
-    """The arrangement of old, a planted fault: the same circle, turned by one seat each time."""
+    """The former arrangement as a planted fault: the same circle, turned by one seat each time."""
 
     def __init__(self, boards: str, seed: str) -> None:
         self._is_rotation = boards == "rotation"
@@ -46,7 +46,7 @@ def equal_bots(game: str, number: int, boards: str, deals: int) -> Tournament:
 
 
 def play_boards(tournament: Tournament, seats: Arranges) -> list[PlayedBoard]:
-    """Play its deals by four bots, in this process."""
+    """Play the tournament's deals with four bots, in this process."""
     boards = [TournamentBoard(number, FIELD, seats.next(FIELD)) for number in range(tournament.deals)]
     return list(LocalBackend(tournament).play(boards))
 
@@ -57,7 +57,7 @@ def standings_of(tournament: Tournament, played: list[PlayedBoard]) -> dict[int,
 
 
 def is_apart(rows: dict[int, TournamentStanding]) -> bool:
-    """Return whether the table says of two equal bots that one is better: by their points, or by their ranks."""
+    """Return whether the table shows one of two equal bots as better, by points or by ranks."""
     for bot in EQUALS:
         for other in EQUALS:
             one, another = rows[bot], rows[other]

@@ -1,4 +1,4 @@
-"""What goes over the wire and comes back, held against what was sent: the check behind the round trips."""
+"""The check of round trips: messages are encoded, decoded, and compared with the original."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__ = ["RoundTrip", "as_told", "check_game", "plant_bytes_kept_for_all", "vi
 
 
 def viewers(game: Game) -> list[int | None]:
-    """Every seat, and the spectator."""
+    """List every seat, and the spectator."""
     return [*range(game.n), None]
 
 
 def as_told(event: Event, viewer: int) -> Event:
-    """An event as a viewer is told of it, without who else sees what."""
+    """Return an event redacted for a viewer, without the masks of other viewers."""
     told = event.to(viewer)
     return told._replace(masks=()) if hasattr(told, "masks") else told  # type: ignore[call-arg]  # see the line
 
 
 class RoundTrip:
-    """One logged match: its encoder, and what every viewer has been told so far."""
+    """One logged match: its encoder, and the events sent to every viewer so far."""
 
     def __init__(self, game: Game) -> None:
         self.rules = type(game)
@@ -45,7 +45,7 @@ class RoundTrip:
         self.decisions = 0
 
     def check(self, game: Game, viewer: int | None, who: object) -> None:
-        """All that this viewer is sent now comes back as it was."""
+        """Check that everything sent to this viewer now is decoded unchanged."""
         assert game.log is not None
         for number, event in enumerate(game.log[self.heard :], self.heard):
             self.slow.hear(number, event)
@@ -124,7 +124,7 @@ class RoundTrip:
 
 
 def plant_bytes_kept_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault to be found: the bytes of a zone that one viewer is sent are kept for all of them."""
+    """Plant a fault: the encoded zone of one viewer is cached for all viewers."""
     as_written = encode._cached_zone
 
     def kept_for_all(zone: Zone, place: int) -> bytes:
@@ -136,9 +136,9 @@ def plant_bytes_kept_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_game(name: str, seats: int, number: int, share: float, most: int | None = None) -> int:
-    """Play a random game to its end and check a share of its positions for every viewer; how many were checked.
+    """Play a random game to its end and check a share of its positions for every viewer; return their number.
 
-    With `most`, no more than that, and the end, where all events that were not looked at before are.
+    With `most`, it checks at most that many positions and the end, which has all remaining events.
     """
     play = RandomGame(GAMES[name], seats, number)
     game = play.begin(log=True)

@@ -1,7 +1,7 @@
-"""The same messages once more, through protobuf's own objects and straight from the comments of the .proto files.
+"""A second encoder of the messages, with protobuf's own objects, written from the comments of the .proto files.
 
-It is a second opinion: it keeps nothing, follows the kinds of zones by their events, and shares no line with the
-encoder. The catalogue alone tells it what number a name has.
+It caches nothing, tracks the kinds of zones by their events, and shares no code with the encoder. Only the catalogue
+gives it the numbers of names.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def slow_act(act: Act) -> game_pb2.Act:
 
 
 def number_of(name: str, named: Sequence[Any]) -> int:
-    """The number, from 1, of a name in a list of the catalogue."""
+    """Return the number, from 1, of a name in a list of the catalogue."""
     return [one.name for one in named].index(name) + 1
 
 
@@ -58,13 +58,13 @@ def slow_clue(possibilities: tuple[Possibility, ...]) -> game_pb2.Clue:
 
 
 class SlowEncoder:
-    """One match, whose events are all given to `hear` in their order."""
+    """The encoder of one match; `hear` must get all events in order."""
 
     def __init__(self, game: Game, catalogue: game_pb2.Catalogue) -> None:
         self.catalogue = catalogue
         self.seats = game.n
         self.kinds = {zone.number: zone.kind.number for zone in game.fixed}
-        self.counted: dict[int, int] = {}  # the place of the counter that a Counted event is about, by its number
+        self.counted: dict[int, int] = {}  # index of the counter of a Counted event, by its number
 
     def hear(self, number: int, event: Event) -> None:
         if isinstance(event, Placed):

@@ -1,4 +1,4 @@
-"""A server for conversations without I/O."""
+"""The fixture of a server for conversations without I/O."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ __all__ = ["house"]
 
 @pytest.fixture
 def house() -> House:
-    """One with the usual limits."""
+    """Return a server with default limits."""
     return House()

@@ -1,4 +1,4 @@
-"""A server without streams and bots without a network, for conversations told in lines."""
+"""A server without streams and bots without a network, for tests that describe a conversation in lines."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SERVER = "cutpurse test"
 
 
 class House:
-    """A server without streams: its sessions, and a clock that stands where it is put."""
+    """A server without streams: its sessions, and a clock that only the test moves."""
 
     def __init__(self, limits: ServerLimits | None = None) -> None:
         self.lobby = ToyLobby()
         self.limits = limits or ServerLimits()
         counter = itertools.count(1)
-        self.bad: set[str] = set()  # tokens that count no more
+        self.bad: set[str] = set()  # invalid tokens
         self.sessions = Sessions(
             self.lobby,
             self.limits,
@@ -46,18 +46,18 @@ class House:
         self.now = 100.0
 
     def dial(self, bot: str = "ann", grant: Grant = ANYBODY, **hello: object) -> Peer:
-        """A bot says Hello and is let in."""
+        """Let a bot connect and send Hello."""
         return Peer(self, bot, hello, grant)
 
     def refusal(self, **hello: object) -> CallStatus:
-        """How a Hello is refused."""
+        """Return the status with which a Hello is refused."""
         with pytest.raises(CallRefused) as refused:
             self.dial(**hello)  # type: ignore[arg-type]
         return refused.value.ending
 
 
 class Peer:
-    """A bot at its end of one stream. It acknowledges nothing by itself."""
+    """A bot's end of one stream, which acknowledges nothing by itself."""
 
     def __init__(self, house: House, bot: str, hello: dict[str, object], grant: Grant) -> None:
         self.house = house
@@ -71,7 +71,7 @@ class Peer:
         self.wakes += 1
 
     def read(self) -> arena_pb2.PlayResponse | None:
-        """The next envelope, if there is one."""
+        """Read the next envelope, if there is one."""
         envelope = self.link.next_envelope(self.house.now)
         if envelope is None:
             return None
@@ -82,13 +82,13 @@ class Peer:
         return response
 
     def expect(self, *lines: str) -> None:
-        """The next envelope, told in lines; none: there is no envelope."""
+        """Check that the next envelope is described by these lines; without lines, that there is none."""
         response = self.read()
         assert ([] if response is None else told(response)) == list(lines)
         assert (response is None) == (not lines)
 
     def say(self, *, received: int | None = None, **fields: object) -> float:
-        """Send an envelope, which acknowledges what was read unless told otherwise."""
+        """Send an envelope; by default it acknowledges everything that was read."""
         request = arena_pb2.PlayRequest(received=self.received if received is None else received, **fields)  # type: ignore[arg-type]
         return self.link.receive(request.SerializeToString(), self.house.now)
 
@@ -105,27 +105,27 @@ class Peer:
         return self
 
     def tables(self, count: int) -> list[ToySeat]:
-        """So many tables, started, acknowledged, and asking nothing yet."""
+        """Start `count` matches without decisions, and acknowledge them."""
         seats = [ToySeat(self.session).sit() for _ in range(count)]
         self.expect(*(f"start {seat.number}" for seat in seats))
         self.say()
         return seats
 
     def ended(self) -> tuple[str, str]:
-        """Code and reason of the stream's end."""
+        """Return code and reason of the stream's end."""
         closed = self.link.closed
         assert closed is not None
         assert self.link.next_envelope(self.house.now) is None
         return next(name for name, code in CODES.items() if code == closed.code), closed.reason
 
     def lose(self) -> arena_pb2.Resume:
-        """Its stream breaks; what a Hello has to say to go on."""
+        """Lose the stream; return the Resume with which a Hello can continue."""
         self.house.sessions.lost(self.link, self.house.now)
         return arena_pb2.Resume(session=self.session.id, secret=self.session.secret)
 
 
 def told(response: arena_pb2.PlayResponse) -> list[str]:
-    """What an envelope holds, a line an item; an empty one is a heartbeat."""
+    """Describe an envelope, one line per item; an empty one is a heartbeat."""
     lines = ["welcome"] if response.HasField("welcome") else []
     lines += [f"accepted {table}" for table in response.accepted]
     for refusal in response.refusals:

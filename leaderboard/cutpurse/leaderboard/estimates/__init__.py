@@ -1,1 +1,1 @@
-"""How strong everybody on a ladder is, from all of its results at once, and how sure that is."""
+"""Estimates: ratings fitted to all results of a ladder at once, with intervals."""

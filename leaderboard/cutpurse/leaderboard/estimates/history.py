@@ -1,7 +1,7 @@
-"""The ratings that versions had before, for charts over time.
+"""Earlier ratings of versions, for charts over time.
 
-Each time that a ladder is estimated, every version that has played since gets a point. A version has at most
-`MAX_POINTS` of them: when it has more, every second one goes, so that the newest part of a chart is the finest.
+Each estimate of a ladder adds a point for every version that has played since its last point. A version has at most
+`MAX_POINTS` points: if it has more, every second one is deleted. So the newest part of a chart is the most detailed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cutpurse.leaderboard.queries.names import ladder_id_of, versions_of
 
 __all__ = ["MAX_POINTS", "RatingPoint", "add_points", "rating_points"]
 
-MAX_POINTS: Final = 200  # of a version; a chart has a column of pixels for each
+MAX_POINTS: Final = 200  # per version; enough for the pixel columns of a chart
 
 _ADD: Final = """
 INSERT OR REPLACE INTO rating_points (ladder_id, version_id, sequence, mu, low, high)
@@ -33,7 +33,7 @@ DELETE FROM rating_points WHERE ladder_id = :ladder AND (version_id, sequence) I
     WINDOW newest_first AS (PARTITION BY version_id ORDER BY sequence DESC), of_version AS (PARTITION BY version_id)
   ) WHERE points > :most AND number % 2 = 0)
 """
-# What stands in `estimates` is the newest point of a version, whether or not it has played since the one before.
+# The row in `estimates` is the newest point of a version, even if the version has not played since its last point.
 _POINTS: Final = """
 SELECT points.sequence, versions.label, points.mu, points.low, points.high
 FROM (
@@ -48,7 +48,7 @@ ORDER BY points.sequence DESC, points.version_id DESC LIMIT :limit
 
 
 class RatingPoint(NamedTuple):
-    """The rating of a version, from all results up to board `sequence` of the ladder; low, high: its 95 % interval."""
+    """The rating of a version from all results up to board `sequence` of the ladder, with its 95 % interval."""
 
     sequence: int
     version: str
@@ -58,7 +58,7 @@ class RatingPoint(NamedTuple):
 
 
 def add_points(connection: Connection, ladder_id: int) -> None:
-    """Add the estimates of a ladder that have just been written, and thin out what is too fine."""
+    """Add points for the current estimates of a ladder, and delete points of versions that have too many."""
     connection.exec_driver_sql(_ADD, {"ladder": ladder_id})
     connection.exec_driver_sql(_THIN, {"ladder": ladder_id, "most": MAX_POINTS})
 
@@ -66,10 +66,10 @@ def add_points(connection: Connection, ladder_id: int) -> None:
 def rating_points(
     connection: Connection, ladder: str, owner: str, bot: str, version: str | None = None, limit: int = 1_000
 ) -> list[RatingPoint]:
-    """List the ratings that a version, or every version of a bot, had on a ladder, the newest first.
+    """List the rating points of a version, or of every version of a bot, on a ladder, the newest first.
 
     Raises:
-        NotFound: If there is no such ladder or bot.
+        NoSuchEntry: If there is no such ladder, bot or version.
     """
     ladder_id = ladder_id_of(connection, ladder)
     versions = json.dumps(versions_of(connection, owner, bot, version))

@@ -1,7 +1,7 @@
-"""Results as pairs: how often one was ahead of another, level and behind, and how likely that is for given skills.
+"""The likelihood of results for given skills, where a result of several players is taken as its pairs.
 
-What somebody shows in a match has, less what another shows, a standard deviation of 1; all skills and the margin are in
-that unit here. Players are 0, 1, ...; this module knows no prior, no scale and no versions.
+The unit of skills and of the draw margin is the standard deviation of the difference of two performances. Players are
+numbered 0, 1, .... This module knows no prior, no rating scale and no versions.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Final, NamedTuple, TypeAlias
 
 __all__ = ["Field", "Pairs", "Surprises", "residual_statistics", "tally", "draw_probability"]
 
-FADED: Final = 1e-3  # what counts less is left out
-TAIL: Final = (
-    1e-280  # a likelihood that floats do not tell from none: there the tail of a normal distribution is straight
-)
+FADED: Final = 1e-3  # pairs of a smaller weight are left out
+# Below this likelihood floats lose precision. There the logarithm of a normal tail is close to a parabola, so its
+# derivatives are known.
+TAIL: Final = 1e-280
 _ROOT_2: Final = math.sqrt(2)
 _PEAK: Final = 1 / math.sqrt(2 * math.pi)
 
-Field: TypeAlias = tuple[Sequence[int], Sequence[int]]  # players who were placed among each other, and their places
+Field: TypeAlias = tuple[Sequence[int], Sequence[int]]  # the players of a comparison, and their places
 
 
 class Pairs(NamedTuple):
-    """By pair: both players, the first the lower, and how often the first was ahead, level and behind."""
+    """The results by pair of players: both players, the lower number first, and how often that one was ahead."""
 
     one: list[int]
     other: list[int]
@@ -33,9 +33,13 @@ class Pairs(NamedTuple):
 
 
 def tally(fields: Sequence[Field], players: int, fading: float = 0.0) -> Pairs:
-    """List the pairs of all comparisons, in the order in which they came.
+    """Add up the results of all comparisons by pair of players.
 
-    fading: a field counts e ** -(fading * later) for two players that long ago in fields, the mean of both.
+    Args:
+        fields: Comparisons, the oldest first.
+        players: Number of players.
+        fading: A comparison has weight e ** -(fading * later), with `later` the number of later comparisons of each
+            player, averaged over the pair. 0 means equal weights.
     """
     found: dict[int, list[float]] = {}
     later = [0] * players
@@ -69,9 +73,17 @@ def tally(fields: Sequence[Field], players: int, fading: float = 0.0) -> Pairs:
 def score_and_information(
     apart: float, margin: float, ahead: float, level: float, behind: float
 ) -> tuple[float, float]:
-    """Of two who are so far apart: how much their results would have them further, and how firmly they hold them.
+    """Compute the score and the information of the results of two players.
 
-    The first and, less, the second derivative of the logarithm of how likely the results are.
+    Args:
+        apart: Skill of the first player minus that of the second.
+        margin: Draw margin.
+        ahead: Weight of the results in which the first player was ahead.
+        level: Weight of the ties.
+        behind: Weight of the results in which the first player was behind.
+
+    Returns:
+        The first and the negative second derivative of the log-likelihood in `apart`.
     """
     force = hold = 0.0
     if ahead:
@@ -87,16 +99,18 @@ def score_and_information(
 
 
 def draw_probability(apart: float, margin: float) -> float:
-    """How often two who are so far apart tie."""
+    """Return the probability that two players tie whose skills are `apart`."""
     return _below(margin - apart) - _below(-margin - apart)
 
 
 class Surprises(NamedTuple):
-    """Compute what comparisons say beyond what the skills predicted.
+    """Statistics of the residual scores: what comparisons say beyond what the skills predict.
 
-    squares: the sum over all players of all fields of the square of how much a field would have the player moved.
-    unsteady: by player, and `played`: how much these forces hang together in time (Nyblom's statistic), 1/6 on the
-    average for one who does not change; 0 if there were none.
+    Attributes:
+        squares: Sum of the squared scores over all players of all comparisons.
+        unsteady: Nyblom's statistic by player: how much the scores drift over time. Its mean is 1/6 for a player of
+            constant skill; it is 0 for a player without results.
+        played: Number of comparisons by player.
     """
 
     squares: float
@@ -105,7 +119,7 @@ class Surprises(NamedTuple):
 
 
 def residual_statistics(fields: Sequence[Field], skills: Sequence[float], margin: float) -> Surprises:
-    """Look at each field with these skills."""
+    """Compute the residual statistics of all comparisons for these skills."""
     players = len(skills)
     forces: dict[int, tuple[float, float, float]] = {}
     courses: list[list[float]] = [[] for _ in range(players)]
@@ -136,7 +150,10 @@ def residual_statistics(fields: Sequence[Field], skills: Sequence[float], margin
 
 
 def _unsteady(course: Sequence[float]) -> float:
-    """Nyblom, "Testing for the constancy of parameters over time" (1989): of sums that should wander about 0."""
+    """Compute Nyblom's statistic of a series of scores, from its cumulative sums.
+
+    Nyblom, "Testing for the constancy of parameters over time" (1989).
+    """
     if not course:
         return 0.0
     mean = sum(course) / len(course)
@@ -149,7 +166,7 @@ def _unsteady(course: Sequence[float]) -> float:
 
 
 def _beyond(z: float) -> tuple[float, float]:
-    """Of what is normal with mean z and is above 0: the derivatives of the logarithm of how likely that is."""
+    """Return the first and the negative second derivative of log P(X > 0) in z, for a normal X with mean z."""
     likely = math.erfc(-z / _ROOT_2) / 2
     if likely < TAIL:
         return -z, 1.0
@@ -158,7 +175,7 @@ def _beyond(z: float) -> tuple[float, float]:
 
 
 def _within(apart: float, margin: float) -> tuple[float, float]:
-    """Compute both for a normal value with mean `apart` that lies within the margin of 0."""
+    """Return the first and the negative second derivative of log P(|X| < margin) in `apart`, the mean of a normal X."""
     a, b = margin - apart, -margin - apart
     likely = _below(a) - _below(b)
     if likely < TAIL:

@@ -1,7 +1,7 @@
-"""A symmetric matrix of what holds whom: players that are held by each other and by something that does not move.
+"""A sparse symmetric linear system, weighted by pairs of players.
 
-Plain Python, without numpy: most is solved along the edges, and what takes n ** 3
-steps is for ladders of hundreds. This module knows no skill and no result.
+It is plain Python without numpy: `solve` takes time in the number of edges, and only `cholesky_of_inverse` takes
+n ** 3 steps. This module knows no skill and no result.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from typing import Final
 
 __all__ = ["LinearSystem"]
 
-STEPS: Final = 200
-ENOUGH: Final = 1e-10  # of the square of what was to be solved
+STEPS: Final = 200  # maximum steps of conjugate gradients
+ENOUGH: Final = 1e-10  # squared norm of the residual to reach, relative to that of the right-hand side
 
 
 class LinearSystem:
-    """Players 0, 1, ... with edges between some of them.
+    """The matrix of a weighted graph of players 0, 1, ....
 
-    It stands for the matrix with -edge beside the diagonal, and on it whatever holds the player, edges and all.
+    An off-diagonal entry is minus the weight of the edge. A diagonal entry is the player's own weight plus the weights
+    of its edges.
     """
 
     def __init__(self, players: int, one: Sequence[int], other: Sequence[int]) -> None:
-        """Set up the edges by their ends; there may be several between the same two players."""
+        """Create edges from `one[i]` to `other[i]`; two players may have several edges."""
         self.players = players
         self._ends: list[tuple[int, ...]] = []
         self._edges: list[tuple[int, ...]] = []
@@ -41,12 +42,15 @@ class LinearSystem:
         self._rows: list[list[float]] = []
 
     def set_weights(self, edges: Sequence[float], alone: Sequence[float]) -> None:
-        """Set the weight of each edge, and of each player alone, which must be above 0."""
+        """Set the weight of each edge, and each player's own weight.
+
+        At least one player of each connected group needs a positive own weight.
+        """
         self._rows = [[edges[edge] for edge in of] for of in self._edges]
         self.diagonal = [own + sum(row) for own, row in zip(alone, self._rows, strict=True)]
 
     def solve(self, forces: Sequence[float]) -> list[float]:
-        """By how much each moves for these forces (conjugate gradients, each player first by himself)."""
+        """Solve A x = forces by conjugate gradients, preconditioned by the diagonal, and return x."""
         moved = [0.0] * self.players
         left = list(forces)
         turned = [force / held for force, held in zip(left, self.diagonal, strict=True)]
@@ -73,9 +77,10 @@ class LinearSystem:
         ]
 
     def cholesky_of_inverse(self) -> list[list[float]]:
-        """R with R' R the inverse: columns of a lower triangle, each from its diagonal down (Cholesky).
+        """Return the lower triangular matrix R with R' R the inverse, in about n ** 3 / 3 steps.
 
-        In some n ** 3 / 3 steps.
+        Returns:
+            The columns of R, each from its diagonal down.
         """
         root: list[list[float]] = []
         for player, held in enumerate(self.diagonal):
@@ -97,7 +102,7 @@ class LinearSystem:
         return columns
 
     def approximate_inverse_diagonal(self) -> list[float]:
-        """Approximate the diagonal of the inverse, without paths back that are longer than two edges."""
+        """Approximate the diagonal of the inverse, ignoring closed paths of more than two edges."""
         return [
             (1 + sum(edge * edge / self.diagonal[end] for end, edge in zip(ends, row, strict=True)) / held) / held
             for held, ends, row in zip(self.diagonal, self._ends, self._rows, strict=True)

@@ -1,7 +1,7 @@
-"""`python -m cutpurse.leaderboard.estimates.printed FILE LADDER...`: a line of estimates for each ladder.
+"""The program that prints estimates: `python -m cutpurse.leaderboard.estimates.printed FILE LADDER...`.
 
-What a server runs beside itself, with others before it for the processor, so that nobody waits for it. It reads the
-database and cannot write it; `cutpurse db estimate` is for people.
+It prints one line for each ladder. A server runs it as a process of low priority, so that no match waits for it. It
+opens the database read-only; `cutpurse db estimate` is the command for people.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """0 if all of them are printed."""
+    """Print the estimates of ladders.
+
+    Args:
+        arguments: Path of the database, then names of ladders.
+
+    Returns:
+        The exit code: 0 if all are printed, else 1.
+    """
     file, *ladders = arguments
     try:
         with LeaderboardReader(file) as reader:

@@ -1,8 +1,7 @@
-"""Estimates of a ladder from its ledger, as a line of JSON, and into the database.
+"""Estimates of a ladder: computed from its ledger, passed on as a line of JSON, and stored.
 
-Whoever computes them need not be whoever writes: a ladder is read in one process, which takes seconds where there are
-many results, and what is found is handed to the store of another as a line, which is checked. Nothing else hangs on
-estimates, so whatever goes wrong costs nothing but that they stay as old as they are.
+One process can compute the estimates, which takes seconds for many results, and pass them as a line to the process
+that writes. That process validates the line. Nothing depends on estimates, so after an error the old ones just stay.
 """
 
 from __future__ import annotations
@@ -30,25 +29,31 @@ from cutpurse.leaderboard.rows import add_rows, stamp
 
 __all__ = ["Grown", "LadderEstimates", "LadderResults", "grown", "ladder_results", "put_estimates"]
 
-MOST_PLACE: Final = 10_000_000  # there are fewer versions
+MOST_PLACE: Final = 10_000_000  # no ladder has as many versions
 
 
 @dataclass(frozen=True, slots=True)
 class LadderEstimates:
-    """What is found of a ladder.  boards: the rated ones that it is from, 1 to this; found: by version."""
+    """The estimates of a ladder.
+
+    Attributes:
+        ladder: Name of the ladder.
+        boards: Number of the last rated board used.
+        found: Estimates by version.
+    """
 
     ladder: str
     boards: int
     found: Mapping[int, Estimated]
 
     def to_json(self) -> str:
-        """One line; floats so that they come back to the bit."""
+        """Format the estimates as one line of JSON; floats keep every bit."""
         found = [[version, *its] for version, its in sorted(self.found.items())]
         return json.dumps({"ladder": self.ladder, "boards": self.boards, "estimates": found}, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> LadderEstimates:
-        """Read what `to_json` wrote.  Raises ValueError for anything else, saying what is wrong."""
+        """Parse a line of `to_json`.  Raises ValueError, with the reason, for anything else."""
         try:
             told = json.loads(text)
         except RecursionError:
@@ -75,7 +80,7 @@ class LadderEstimates:
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """How far a ladder and its estimates are: rated boards, and up to which of them they were estimated."""
+    """The number of rated boards of a ladder, and the number of the last board in its estimates."""
 
     ladder: str
     boards: int
@@ -84,10 +89,16 @@ class Grown:
 
 @dataclass(frozen=True, slots=True)
 class LadderResults:
-    """All that estimates of a ladder are from, read at one moment.
+    """The input of the estimates of a ladder, read in one transaction.
 
-    ranked: the newest version of each bot that was rated. middle: the mean of their ratings, each counted by its
-    matches, so that ratings and estimates have the same zero.
+    Attributes:
+        ladder: Name of the ladder.
+        boards: Number of the last rated board.
+        results: Comparisons in the order of rating.
+        rating: TrueSkill parameters of the current epoch.
+        parents: Nearest ancestor in `results` of each version that has one.
+        ranked: Newest rated version of each bot.
+        middle: Mean rating of `ranked`, weighted by matches; estimates get the same mean. None without ratings.
     """
 
     ladder: str
@@ -99,13 +110,13 @@ class LadderResults:
     middle: float | None
 
     def estimates(self) -> LadderEstimates:
-        """With the numbers that the ladder has now; takes a while, and no database."""
+        """Compute the estimates; takes up to seconds, and needs no database."""
         found = estimate(self.results, self.rating, self.parents, self.ranked, self.middle)
         return LadderEstimates(self.ladder, self.boards, found)
 
 
 def ladder_results(connection: Connection, ladder: str) -> LadderResults:
-    """All rated boards of a ladder.  Raises NoSuchEntry."""
+    """Load the input of the estimates of a ladder.  Raises NoSuchEntry."""
     entry = ladder_entry(connection, ladder)
     ladder_id = ladder_id_of(connection, ladder)
     results, boards = _results(connection, ladder_id, entry.boards)
@@ -136,9 +147,9 @@ ORDER BY boards.sequence, matches.number, seats.seat
 
 
 def _results(connection: Connection, ladder_id: int, kind: str) -> tuple[list[Field], int]:
-    """All that was rated on a ladder, in that order, and the number of the last board."""
+    """Load all comparisons of a ladder in the order of rating, and the number of the last board."""
     rows = connection.execution_options(yield_per=10_000).exec_driver_sql(_FIELDS, (ladder_id,))
-    known: dict[tuple[int, ...], tuple[int, ...]] = {}  # places: there are few
+    known: dict[tuple[int, ...], tuple[int, ...]] = {}  # shares equal tuples of places, which are few
     results: list[Field] = []
     sequence = 0
     for sequence, of_board in groupby(rows, lambda row: row[0]):  # noqa: B007
@@ -152,7 +163,7 @@ def _results(connection: Connection, ladder_id: int, kind: str) -> tuple[list[Fi
 
 
 def _parents(connection: Connection, played: set[int]) -> dict[int, int]:
-    """Of versions that played the nearest version before them that did."""
+    """Return the nearest ancestor that played, of each version in `played` that has one."""
     before = {row.id: row.parent_id for row in connection.execute(select(VERSIONS.c.id, VERSIONS.c.parent_id))}
     found = {}
     for version in played:
@@ -174,15 +185,16 @@ _GROWN: Final = select(
 
 
 def grown(connection: Connection) -> list[Grown]:
-    """Every ladder, by name."""
+    """List rated and estimated boards of every ladder, by name."""
     return [Grown(*row) for row in connection.execute(_GROWN)]
 
 
 def put_estimates(connection: Connection, estimates: LadderEstimates, made: datetime) -> None:
-    """Write the estimates of a ladder instead of those that it has, within the transaction that is given.
+    """Replace the estimates of a ladder in the transaction of `connection`.
 
-    Raises NoSuchEntry if there is no such ladder, and InvalidEntry for estimates from boards or of versions that it
-    has not, or from fewer boards than those that it has.
+    Raises:
+        NoSuchEntry: If there is no such ladder.
+        InvalidEntry: If the ladder lacks these boards or versions, or its estimates are from more boards.
     """
     ladder_id = ladder_id_of(connection, estimates.ladder)
     boards = connection.scalar(select(func.max(BOARDS.c.sequence)).where(BOARDS.c.ladder_id == ladder_id)) or 0

@@ -1,24 +1,25 @@
-"""How strong everybody on a ladder is, from all of its results at once, and within which bounds that is certain.
+"""The estimate of all skills on a ladder from all its results at once, with 95 % intervals.
 
     found = estimate([((11, 12, 13, 14), (2, 1, 3, 4)), ...], settings)  # versions, and their places
     found[11].low, found[11].high, found[11].best, found[11].worst
 
-A rating goes on from board to board and forgets who its opponents turned out to be. Here every result counts at once:
-the skills are those with which all of them are likeliest, in the model that rates: what is shown is normal around the
-skill with beta, who shows more is ahead, and within a margin two tie. They are on the scale of the ladder's ratings,
-for that is beta's.
+A TrueSkill rating is updated board by board, and cannot use what is learned of its opponents later. Here every result
+counts at once: the estimate maximizes the likelihood of all of them. The model is that of the ratings. A performance is
+normal around the skill with standard deviation beta, the higher performance is ahead, and two within a margin tie. The
+scale is that of the ladder's ratings, because both have the same beta.
 
-* A result of several is taken as its pairs, and pairs of one result say less than as many results of two. How much less
-  is measured: by the variance of what results say, over what it would be if pairs were independent (see Varin, Reid and
-  Firth, "An overview of composite likelihood methods", 2011). That allows for ties and boards of several matches too.
-* How far apart players are is taken from the ladder itself (empirical Bayes).
-* A new version lies around the one before it, a share of that apart, `widening`.
-* The margin is the one that predicts as many ties as there were.
-* Only differences can be known. So each skill is one less the mean of those who are ranked, counted by their results.
-* Where players change, older results count less. Whether they do is tested, for it costs those who do not.
+* A result of several players is taken as its pairs. The pairs of one result say less than as many results of two
+  players. The dispersion measures how much less: it is the variance of the scores, relative to independent pairs (see
+  Varin, Reid and Firth, "An overview of composite likelihood methods", 2011). It covers ties and boards of several
+  matches too.
+* The spread of the skills is fitted to the ladder itself (empirical Bayes).
+* The prior of a new version is its parent's skill; its standard deviation is the share `widening` of the spread.
+* The draw margin is the one that predicts the observed number of ties.
+* Results determine only differences of skills. So the mean of the ranked players, weighted by their results, is fixed.
+* If players change, older results get smaller weights. This is tested first, because it costs precision if they don't.
 
-The same results give the same numbers: chance here is a stream of its own. This module knows no database and no clock.
-What it promises is measured by `python -m benchmarks.ladder.estimated`.
+The same results give the same numbers, because the random stream has a fixed seed. This module knows no database and
+no clock. `python -m benchmarks.ladder.estimated` measures how well the intervals hold.
 """
 
 from __future__ import annotations
@@ -44,29 +45,34 @@ from cutpurse.leaderboard.ratings import TrueSkill
 
 __all__ = ["Estimated", "estimate"]
 
-WIDTH: Final = 1.96  # standard deviations to either side hold 95 % of a normal distribution
-LEAST_WIDENING: Final = 0.02  # two versions are never quite the same
-FIRST_MARGIN: Final = 0.05
+WIDTH: Final = 1.96  # standard deviations on each side that hold 95 % of a normal distribution
+LEAST_WIDENING: Final = 0.02  # minimum, because two versions are never quite equal
+FIRST_MARGIN: Final = 0.05  # initial draw margin
 MOST_MARGIN: Final = 3.0
-MOST_SPREAD: Final = math.sqrt(2)  # as the library has it: sigma is twice beta
-SPREAD_OF_TWO: Final = math.sqrt(0.5)  # with which any share of wins is as likely as another
-ROUNDS: Final = 50
-CLOSE: Final = 1e-4  # of what two show: when nothing moves by more, it is found
-LONGEST_STEP: Final = 2.0
-SUPPOSED: Final = 100  # seats whose dispersion is supposed, before it is measured
+MOST_SPREAD: Final = math.sqrt(2)  # TrueSkill's default: sigma is twice beta
+SPREAD_OF_TWO: Final = math.sqrt(0.5)  # with it, every share of wins is equally likely
+ROUNDS: Final = 50  # maximum Newton steps
+CLOSE: Final = 1e-4  # the fit has converged when nothing moves by more
+LONGEST_STEP: Final = 2.0  # maximum move of a skill in one Newton step
+SUPPOSED: Final = 100  # seats by which the assumed dispersion counts beside the measured one
 LEAST_FREE: Final = 0.1
-LEAST_STEADY: Final = 20  # results of a player from which on changes are looked for
-SURE: Final = 1.5  # standard deviations that change must stand out by: one ladder in fifteen does by chance
-_NULL_MEAN: Final = 1 / 6  # of Nyblom's statistic of somebody who does not change
-_NULL_VARIANCE: Final = 1 / 45
-_GAIN: Final = 90  # what part of (fading * results) ** 2 it is more of one who does
+LEAST_STEADY: Final = 20  # minimum results of a player in the test for change
+SURE: Final = 1.5  # standard deviations that count as change: one constant ladder in fifteen exceeds them
+_NULL_MEAN: Final = 1 / 6  # mean of Nyblom's statistic for a constant skill
+_NULL_VARIANCE: Final = 1 / 45  # and its variance
+_GAIN: Final = 90  # for a changing skill the mean grows by (fading * results) ** 2 divided by this
 
 
 class Estimated(NamedTuple):
-    """A player's skill, and the place that it deserves among the placed ones (`cutpurse.leaderboard.placing`).
+    """The estimate of a player's skill and place.
 
-    low, high: the skill lies between these with a probability of 95 %. best, worst: the place does; both are 0 for a
-    player that is not ranked or not placed yet. The place by `mu` is always among them.
+    Attributes:
+        mu: The skill.
+        low: Lower end of its 95 % interval.
+        high: Upper end of its 95 % interval.
+        best: Best place of the 95 % interval of the place among the placed players, which includes the place by `mu`.
+            0 for a player that is not ranked or not placed yet (`cutpurse.leaderboard.placing`).
+        worst: Worst place of that interval, or 0.
     """
 
     mu: float
@@ -83,11 +89,14 @@ def estimate(
     ranked: Collection[int] | None = None,
     middle: float | None = None,
 ) -> dict[int, Estimated]:
-    """Collect every player in a result.  results: the players and their places, in the order in which they came.
+    """Estimate the skill of every player in `results`.
 
-    parents: the version before a version, of those in results. ranked: whose places count, once they are placed; all,
-    if it is None. middle: the mean of the skills of those, each counted by its results; that of a newcomer, if it is
-    None.
+    Args:
+        results: Players and their places, the oldest result first.
+        settings: TrueSkill parameters of the ladder.
+        parents: Parent of a version; both must be in `results`.
+        ranked: Players that can have a place. Default: all.
+        middle: Mean skill of `ranked`, weighted by results. Default: the skill of a newcomer.
     """
     played = Counter(player for who, _ in results for player in who)
     if not played:
@@ -117,7 +126,7 @@ def estimate(
 
 
 class _Fit:
-    """What is found of some players; in the unit of `pairs`."""
+    """The fitted skills, spread, margin and dispersion; in the unit of `likelihood`."""
 
     def __init__(self, fields: Sequence[Field], players: int, links: Mapping[int, int], widening: float) -> None:
         self.skills = [0.0] * players
@@ -129,9 +138,9 @@ class _Fit:
         self._spread = MOST_SPREAD
         self._margin = FIRST_MARGIN
         self._seats = sum(len(who) for who, _ in fields)
-        self._supposed = sum(len(who) * (len(who) + 1) / 3 for who, _ in fields) / self._seats  # if places were chance
+        self._supposed = sum(len(who) * (len(who) + 1) / 3 for who, _ in fields) / self._seats  # for random places
         self._dispersion = self._supposed
-        self._expected = 0.0  # the variance of what results say, if pairs were independent
+        self._expected = 0.0  # sum of the squared scores, if pairs were independent
         self._gather(0.0)
 
     def _gather(self, fading: float) -> None:
@@ -140,10 +149,10 @@ class _Fit:
         self.web = LinearSystem(len(self.skills), one, other)
 
     def find(self) -> None:
-        """Skills; then how much the results say, and whether anybody changes; and skills again."""
+        """Fit the skills, then measure dispersion and change, and fit the skills again."""
         self._improve()
         said = residual_statistics(self._fields, self.skills, self._margin)
-        free = max(LEAST_FREE, 1 - self._learned() / self._seats)  # of what results say, the rest went into skills
+        free = max(LEAST_FREE, 1 - self._learned() / self._seats)  # share of degrees of freedom not used by the fit
         measured = said.squares / (free * self._expected)
         self._dispersion = (self._seats * measured + SUPPOSED * self._supposed) / (self._seats + SUPPOSED)
         if fading := _fading(said.unsteady, said.played):
@@ -151,7 +160,7 @@ class _Fit:
         self._improve()
 
     def _improve(self) -> None:
-        """Newton's steps, with spread and margin after each, until nothing moves any more."""
+        """Take Newton steps until nothing moves any more, and update spread and margin after each."""
         for _ in range(ROUNDS):
             forces, tied = self._weigh()
             step = self.web.solve(forces)
@@ -168,7 +177,7 @@ class _Fit:
         self._weigh()
 
     def _weigh(self) -> tuple[list[float], float]:
-        """How firmly everybody is held where he is; what would have him elsewhere, and how many ties are foretold."""
+        """Set the weights of the linear system; return the score of each player and the predicted number of ties."""
         forces = [0.0] * len(self.skills)
         holds = []
         tied = 0.0
@@ -193,18 +202,18 @@ class _Fit:
         return forces, tied
 
     def _supposed_holds(self) -> tuple[float, float]:
-        """How firmly a player is held by what is supposed of all, and a version by the one before."""
+        """Return the information in the prior of a player, and in that of a version with a parent."""
         alone = self._spread**-2
         return alone, alone / self._widening**2
 
     def _learned(self) -> float:
-        """How many of the skills, all in all, are from results and not supposed."""
+        """Return the effective number of parameters: how many skills come from results instead of the prior."""
         alone, between = self._supposed_holds()
         held = self.web.diagonal
         return sum(1 - (between if player in self._links else alone) / held[player] for player in range(len(held)))
 
     def _how_far_apart(self) -> float:
-        """How far apart players are, from how far apart they are found and how uncertain that is."""
+        """Estimate the spread of the skills from their fitted values and uncertainties."""
         total = 0.0
         for player, skill in enumerate(self.skills):
             uncertain = 1 / self.web.diagonal[player]
@@ -218,10 +227,10 @@ class _Fit:
 
 
 def _fading(unsteady: Sequence[float], played: Sequence[int]) -> float:
-    """By how much less each result counts than the next one; 0.0 unless it is plain that players change.
+    """Compute the fading rate of old results; 0.0 if there is no clear evidence that players change.
 
-    Whoever wanders is followed best by weights that fade at the root of what changes from one result to the next, over
-    what one result leaves unknown (where Kalman's filter settles). Nyblom's statistic tells that ratio.
+    The best rate for a drifting skill is the square root of a ratio: drift variance per result, over the variance that
+    one result leaves. A Kalman filter converges to it. Nyblom's statistic estimates the ratio.
     """
     seen = [(count**2, by - _NULL_MEAN) for by, count in zip(unsteady, played, strict=True) if count >= LEAST_STEADY]
     evidence = sum(weight * by for weight, by in seen)

@@ -1,4 +1,4 @@
-"""How far off skills may be, and which places they may have."""
+"""The standard errors of skills, and the 95 % intervals of places."""
 
 from __future__ import annotations
 
@@ -12,24 +12,33 @@ from cutpurse.leaderboard.estimates.linear_system import LinearSystem
 
 __all__ = ["StandardErrors", "places_of"]
 
-MOST_TOGETHER: Final = 150  # players whose errors are drawn together; of more, each hangs too little on any other
-MOST_EXACT: Final = 1_000  # players whose errors are computed exactly, which takes n ** 3 / 3 steps
+MOST_TOGETHER: Final = 150  # maximum players with correlated draws; with more, correlations hardly matter
+MOST_EXACT: Final = 1_000  # maximum players for exact errors, which take n ** 3 / 3 steps
 DRAWS: Final = 1_000
-TAIL: Final = 0.025  # of the places, on either side
+TAIL: Final = 0.025  # share of the places outside the interval, on each side
 
 
 class StandardErrors:
-    """Of skills, each less a mean of all of them.  deviations: standard, by player."""
+    """The errors of skills relative to their weighted mean.
+
+    Attributes:
+        deviations: Standard error by player.
+    """
 
     def __init__(self, web: LinearSystem, shares: Sequence[float]) -> None:
-        """web: what holds the skills. shares: each one's in the mean; they add up to 1."""
+        """Compute the standard errors.
+
+        Args:
+            web: Linear system of the fit, whose inverse is the covariance of the skills.
+            shares: Weight of each player in the mean; they add up to 1.
+        """
         self.deviations: list[float]
         self._together: list[list[float]] = []
         if web.players > MOST_EXACT:
             self.deviations = [math.sqrt(variance) for variance in web.approximate_inverse_diagonal()]
             return
         columns = web.cholesky_of_inverse()
-        mean = [0.0] * web.players  # the error of the mean, as what chance is multiplied by
+        mean = [0.0] * web.players  # coefficients of the error of the mean
         for player, column in enumerate(columns):
             if share := shares[player]:
                 for at, value in enumerate(column, player):
@@ -43,7 +52,7 @@ class StandardErrors:
             self._together = columns
 
     def draw(self, random: Random) -> list[float]:
-        """Errors of all players as they may be, but for one that they share."""
+        """Draw random errors of all players, up to a common shift."""
         if not self._together:
             return [random.gauss(0.0, deviation) for deviation in self.deviations]
         chance = [random.gauss(0.0, 1.0) for _ in self._together]
@@ -51,10 +60,19 @@ class StandardErrors:
 
 
 def places_of(skills: Sequence[float], ranked: Sequence[int], errors: StandardErrors) -> list[tuple[int, int]]:
-    """By ranked player: between which places he is with a probability of 95 %; his place by `skills` is among them."""
+    """Return the 95 % interval of the place of each ranked player, which includes its place by `skills`.
+
+    Args:
+        skills: Skill by player.
+        ranked: Players to rank.
+        errors: Errors of the skills.
+
+    Returns:
+        Best and worst place, in the order of `ranked`.
+    """
     if not ranked:
         return []
-    random = Random("the places of a ladder")  # so that the same results give the same places
+    random = Random("the places of a ladder")  # a fixed seed: the same results give the same places
     had: list[list[int]] = [[] for _ in ranked]
     for _ in range(DRAWS):
         error = errors.draw(random)

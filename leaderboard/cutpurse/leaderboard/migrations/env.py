@@ -1,10 +1,10 @@
-"""Run by alembic: carries out migrations on the connection that `cutpurse.leaderboard.schema` hands over."""
+"""The script that Alembic runs: it migrates the connection that `cutpurse.leaderboard.schema` passes."""
 
 from alembic import context
 
 from cutpurse.leaderboard.models import Base
 
-# As a batch: SQLite cannot change a column, so the table is made anew.
+# Batch mode, because SQLite cannot alter a column: Alembic creates a new table instead.
 context.configure(
     connection=context.config.attributes["connection"], target_metadata=Base.metadata, render_as_batch=True
 )

@@ -1,6 +1,6 @@
-"""What readers ask of a leaderboard; each function takes a connection, only reads, and returns plain values.
+"""The queries of a leaderboard; each function takes a connection, only reads, and returns plain values.
 
-A match is there once it is over; nothing here is about one that is still played.
+All matches here are finished; unfinished matches are not visible.
 """
 
 from cutpurse.leaderboard.queries.bots import BotEntry, Pause, bots, pause

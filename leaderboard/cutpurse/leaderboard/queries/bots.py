@@ -1,4 +1,4 @@
-"""Which bots there are, and which of their versions are paused."""
+"""The known bots with their versions and pauses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["BotEntry", "Pause", "bots", "pause"]
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A time in which a version does not play: `since` when and why, for its owner; `lifted`: when it ended."""
+    """A pause of a version; `cause` explains it to the owner, and `lifted` is its end, None while it lasts."""
 
     version_id: int
     since: datetime
@@ -26,9 +26,10 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class BotEntry:
-    """A version of a bot; `created`: since when it is known, None if that was before it was kept.
+    """A version of a bot.
 
-    ladders: where it was rated, by name. paused: the pause that it is in, if it is.
+    `created` is None for versions older than that column. `ladders` are the names of the ladders that rated the
+    version. `paused` is its current pause, if any.
     """
 
     owner: str
@@ -41,9 +42,15 @@ class BotEntry:
 
 
 def bots(connection: Connection, owner: str | None = None, ladder: str | None = None) -> list[BotEntry]:
-    """All versions, by owner, bot and the order in which they became known: of an owner, or rated on a ladder, or all.
+    """List versions by owner, bot and age.
 
-    Raises NoSuchEntry for a ladder that is not there. An owner who is not there has no bots.
+    Args:
+        connection: Connection to read from.
+        owner: Only versions of this owner; none if the owner is unknown.
+        ladder: Only versions rated on this ladder.
+
+    Raises:
+        NoSuchEntry: If there is no such ladder.
     """
     whose = [] if owner is None else [OWNERS.c.name == owner]
     query = (

@@ -1,4 +1,4 @@
-"""How the rating of a bot came about, board by board and opponent by opponent, and how it did against the others."""
+"""The history of a bot's rating, board by board, and its results against each opponent."""
 
 from __future__ import annotations
 
@@ -23,10 +23,16 @@ _NEWEST: Final = 2**63 - 1  # above every number
 
 
 class StepOpponent(NamedTuple):
-    """One of those against whom a version was rated on a board.
+    """An opponent of a version on a rated board.
 
-    before: what was believed of it. likely: how likely it was that the version would be ahead of it, by the numbers of
-    the ladder then, ties counted half. outcome: 1, it was ahead; 0, they shared a place; -1, it was behind.
+    Attributes:
+        owner: Owner of the opponent.
+        bot: Name of the opponent.
+        version: Version of the opponent.
+        before: Skill of the opponent before the board.
+        likely: Predicted probability that the version would be ahead, by the parameters of that epoch; a tie counts
+            half.
+        outcome: 1 if the version was ahead, 0 for a tie, -1 if it was behind.
     """
 
     owner: str
@@ -38,10 +44,18 @@ class StepOpponent(NamedTuple):
 
 
 class HistoryStep(NamedTuple):
-    """What one board made of a rating; `number` counts the rated boards of the ladder.
+    """The change of a rating by a board.
 
-    match: the last of the board in which the version sat, of `matches`, and when it was over. place: among those
-    against whom it was rated.
+    Attributes:
+        number: Number of the board among the rated boards of the ladder.
+        match: Last match of the version on the board.
+        finished: End of that match.
+        version: Label of the version.
+        place: Place in the comparison.
+        before: Skill before the board.
+        after: Skill after the board.
+        matches: All matches of the version on the board.
+        opponents: Opponents in the comparison.
     """
 
     number: int
@@ -57,9 +71,14 @@ class HistoryStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Opponent:
-    """How a bot did against another, all versions of both together.
+    """The head-to-head results of a bot against another, all versions combined.
 
-    matches: rated ones of both; ahead: in which it was ahead of the other; level: in which they shared a place.
+    Attributes:
+        owner: Owner of the opponent.
+        bot: Name of the opponent.
+        matches: Number of rated comparisons of both.
+        ahead: Number of those with the bot ahead of the opponent.
+        level: Number of ties.
     """
 
     owner: str
@@ -77,8 +96,8 @@ _LAST: Final = (
 )
 _KIND: Final = select(LADDERS.c.boards).where(LADDERS.c.id == bindparam("ladder"))
 _EPOCHS: Final = select(EPOCHS.c.number, EPOCHS.c.settings).where(EPOCHS.c.ladder_id == bindparam("ladder"))
-# The changes of a version, the newest first; and all who sat on boards. SQLite is told in which order to join: it does
-# not know that a board has few seats, and would look through all seats of a version for each board.
+# The changes of a version, the newest first, and all seats of boards. CROSS JOIN sets the join order: SQLite does not
+# know that a board has few seats, and would scan all seats of a version for each board.
 _CHANGES: Final = """
 SELECT sequence, mu_before, sigma_before, mu_after, sigma_after FROM rating_changes
 WHERE ladder_id = ? AND version_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
@@ -112,12 +131,22 @@ def history(
 ) -> list[HistoryStep]:
     """List the rated boards of a version, or of all versions of a bot, the newest first.
 
-    `before` is the number of the last step of the page before. Raises NoSuchEntry.
+    Args:
+        connection: Connection to read from.
+        ladder: Name of the ladder.
+        owner: Name of the owner.
+        bot: Name of the bot.
+        version: Label of the version. Default: all versions.
+        limit: Maximum number of steps.
+        before: Return only older boards than this number, the last one of the previous page.
+
+    Raises:
+        NoSuchEntry: If there is no such ladder, bot or version.
     """
     ladder_id = ladder_id_of(connection, ladder)
     versions = versions_of(connection, owner, bot, version)
     changes: list[tuple[int, int, tuple[float, ...]]] = []  # number, version, mu and sigma before and after
-    # From the version that played last on: as soon as the page is full and all others are older, it is done.
+    # Versions by their last board, the newest first: stop when the page is full and the other versions are older.
     for version_id, last in connection.execute(_LAST, {"ladder": ladder_id, "versions": json.dumps(versions)}).all():
         if len(changes) >= limit and changes[limit - 1][0] > last:
             break
@@ -132,12 +161,12 @@ def history(
 
 @lru_cache(maxsize=64)
 def _likely_by(settings: str) -> Callable[[Skill, Skill], float]:
-    """`win_probability` by the settings of an epoch, which are the same on most ladders."""
+    """Return `win_probability` for the settings of an epoch; cached, because most ladders have the same settings."""
     return win_probability(TrueSkill.from_json(settings))
 
 
 class _Taken(NamedTuple):
-    """A seat of a rated board, as `_SAT` has it; mu, sigma: what was believed before."""
+    """A row of `_SAT`: a seat of a rated board; mu and sigma are those before the board."""
 
     number: int
     match_number: int
@@ -151,7 +180,7 @@ class _Taken(NamedTuple):
 
 
 class _Boards:
-    """Rated boards of a ladder, and who sat there."""
+    """Rated boards of a ladder with their seats."""
 
     def __init__(self, connection: Connection, ladder_id: int, numbers: set[int]) -> None:
         asked = {"ladder": ladder_id}
@@ -179,7 +208,7 @@ class _Boards:
         opponents = []
         for other, its in zip(versions, places, strict=True):
             mu, sigma = believed[other]
-            if other == version or mu is None or sigma is None:  # none are missing, unless somebody changed the file
+            if other == version or mu is None or sigma is None:  # missing only in a damaged ledger
                 continue
             skill = Skill(mu, sigma)
             outcome = (its > place) - (its < place)
@@ -192,8 +221,8 @@ class _Boards:
         )
 
     def _field(self, seats: Sequence[_Taken], version: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Who was rated against each other with a version, and their places."""
-        if seats[0].match_number == seats[-1].match_number:  # one match, as most boards have
+        """Return the versions and places of the comparison that contains a version."""
+        if seats[0].match_number == seats[-1].match_number:  # a fast path, because most boards have one match
             return tuple([seat.version for seat in seats]), tuple([seat.place for seat in seats])
         matches = []
         for _, of_match in groupby(seats, lambda seat: seat.match_number):
@@ -222,7 +251,7 @@ _OPPONENTS: Final = select(OWNERS.c.name, BOTS.c.name, _MET.c.matches, _MET.c.ah
 
 
 def opponents(connection: Connection, ladder: str, owner: str, bot: str) -> list[Opponent]:
-    """Whom a bot met on a ladder, those it met most often first.  Raises NoSuchEntry."""
+    """List the opponents of a bot on a ladder, the most frequent first.  Raises NoSuchEntry."""
     asked = {"ladder": ladder_id_of(connection, ladder), "bot": bot_id_of(connection, owner, bot)}
     met = [Opponent(*row) for row in connection.execute(_OPPONENTS, asked).all()]
     met.sort(key=lambda opponent: (-opponent.matches, opponent.owner, opponent.bot))

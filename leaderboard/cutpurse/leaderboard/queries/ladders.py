@@ -1,4 +1,4 @@
-"""Which ladders there are."""
+"""The stored ladders."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ __all__ = ["LadderEntry", "ladder", "ladders"]
 
 @dataclass(frozen=True, slots=True)
 class LadderEntry:
-    """A ladder; `matches` boards were rated so far, `rating` is what the next is rated with.
+    """A ladder.
 
-    created: None if it was made before that was kept, or as a matter of course.
+    `matches` is the number of rated boards, and `rating` are the parameters for the next one. `created` is None if the
+    ladder is older than that column, or was created by `ensure_ladder`.
     """
 
     name: str
@@ -55,7 +56,7 @@ _LADDERS: Final = select(LADDERS, _EPOCH.label("rating"), _RATED.label("rated"))
 
 
 def ladders(connection: Connection) -> list[LadderEntry]:
-    """All ladders, by name."""
+    """List all ladders, by name."""
     return [_entry(row) for row in connection.execute(_LADDERS).all()]
 
 

@@ -1,4 +1,4 @@
-"""What became of a bot's decisions, match by match, with what it sent along: for its owner."""
+"""The decision logs and notes of a bot's matches, for its owner."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = ["SeatLogEntry", "logs"]
 
 @dataclass(frozen=True, slots=True)
 class SeatLogEntry:
-    """How a bot did in a match, in the seat that it had.
+    """The log of a bot's seat in a match.
 
-    course: None if it was not kept. notes: what it sent along; dropped_bytes: of what it sent and was not kept.
+    `course` is the decision log, None if it was not stored. `dropped_bytes` is the size of notes that were not stored.
     """
 
     match: MatchEntry
@@ -45,10 +45,22 @@ def logs(
     faulted: bool = False,
     limit: int = 10,
 ) -> list[SeatLogEntry]:
-    """List the logs of a bot's newest matches, the newest first, or of one match, named as for `queries.match`.
+    """List the logs of a bot's newest matches, the newest first, or of one match.
 
-    faulted: only where it had a fault. Those of matches whose board is sealed are left out, for they tell what was
-    played. Raises NoSuchEntry and InvalidEntry.
+    Matches of sealed boards are left out, because their logs reveal the cards.
+
+    Args:
+        connection: Connection to read from.
+        owner: Name of the owner.
+        bot: Name of the bot.
+        version: Label of the version. Default: all versions.
+        match: Match ID, or its first 8 or more characters.
+        faulted: Only seats with a fault.
+        limit: Maximum number of matches.
+
+    Raises:
+        NoSuchEntry: If there is no such bot, version or match.
+        InvalidEntry: If several match IDs begin with the characters of `match`.
     """
     versions = versions_of(connection, owner, bot, version)
     hidden = sealed(connection)

@@ -1,4 +1,4 @@
-"""Matches that are over: which, and how each seat did."""
+"""Finished matches, and the result of each seat."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ __all__ = [
     "sealed",
 ]
 
-SHORTEST: Final = 8  # characters of a match's name that may stand for it
-_NAMED: Final = 5  # of those that begin alike
+SHORTEST: Final = 8  # minimum characters of an abbreviated match ID
+_NAMED: Final = 5  # maximum number of ambiguous IDs in an error
 
-_Row: TypeAlias = Row[*tuple[Any, ...]]  # its columns are named in the query
+_Row: TypeAlias = Row[*tuple[Any, ...]]  # the query names its columns
 _NEWEST: Final = 2**63 - 1  # above every number
 _HIGHEST: Final = "\U0010ffff"  # the last character there is
 _new: Final = tuple.__new__
 
 
 class SeatEntry(NamedTuple):
-    """Who sat in a seat and how it ended; place and score are None in a void match, the skills in one not rated."""
+    """A seat and its result; place and score are None in a void match, the skills in an unrated one."""
 
     owner: str
     bot: str
@@ -69,17 +69,18 @@ class SeatEntry(NamedTuple):
     thinking_ms: int
     before: Skill | None
     after: Skill | None
-    cpu_ms: int | None = None  # what its process used, where that was measured
-    peak_bytes: int | None = None
+    cpu_ms: int | None = None  # CPU time of its process, None if not measured
+    peak_bytes: int | None = None  # peak memory of its process, None if not measured
 
 
 @dataclass(frozen=True, slots=True)
 class MatchEntry:
-    """A match that is over; `number` is the order of storing, `sequence` that of rating on its ladder.
+    """A finished match.
 
-    sequence is None if it rates nothing: it or another match of its board is void, or `is_rated` is False since
-    somebody asked for it. board_matches: those of its board that are over, in the order of storing, itself among them;
-    board_size: how many there were to be. is_sealed: others of them may still be played, with the same cards.
+    `number` is the order of storing, and `sequence` the order of rating on the ladder. `sequence` is None if the board
+    is not rated: a match of the board is void or not over, or `is_rated` is False because the match was requested.
+    `board_matches` are the finished matches of the board in the order of storing, including this one; `board_size` is
+    their planned number. If `is_sealed` is True, other matches of the board may still be played with the same cards.
     """
 
     number: int
@@ -106,13 +107,13 @@ class MatchEntry:
 
     @property
     def is_board_over(self) -> bool:
-        """Whether all matches of its board are over; if not and it is not sealed, some were cut off."""
+        """Whether all matches of the board are over; if not, and the board is not sealed, some were cut off."""
         return len(self.board_matches) == self.board_size
 
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """From which number to which, and which of those: over at or after `since` and before `until`."""
+    """A range of match numbers, and of end times from `since` until before `until`."""
 
     low: int = 0
     high: int = _NEWEST
@@ -133,15 +134,23 @@ def matches(
     before: int | None = None,
     among: Collection[str] | None = None,
 ) -> list[MatchEntry]:
-    """List matches, the newest first: of a ladder or all; in which a version, a bot or an owner's bots sat, or any.
+    """List finished matches, the newest first, except those of sealed boards.
 
-    Those whose board is sealed are left out.
+    Args:
+        connection: Connection to read from.
+        ladder: Only matches of this ladder.
+        owner: Only matches of this owner's bots.
+        bot: Only matches of this bot of the owner.
+        version: Only matches of this version of the bot.
+        faulted: Only matches with a fault, of these bots if any are given.
+        since: Only matches that ended at this time or later.
+        until: Only matches that ended before this time.
+        limit: Maximum number of matches.
+        before: Only matches with a smaller number, that of the last match of the previous page.
+        among: Only matches of these ladders; unknown names are ignored.
 
-    among: only of these ladders; those that are not there are passed over.
-
-    faulted: only those with a fault, of that bot if one is given. since, until: only those that were over at or after
-    the one and before the other. `before` is the number of the last match of the page before.
-    Raises NoSuchEntry for a ladder or bot that is not there.
+    Raises:
+        NoSuchEntry: If there is no such ladder, owner, bot or version.
     """
     is_of_all = ladder is None and among is None
     is_of_bots = owner is not None or bot is not None
@@ -167,31 +176,43 @@ def matches(
 
 
 def sealed(connection: Connection) -> set[int]:
-    """List the numbers of finished matches of boards that have other matches to play."""
+    """Return the numbers of the finished matches of sealed boards."""
     return set(connection.scalars(_SEALED))
 
 
 _SEALED: Final = (
     select(MATCHES.c.number)
     .join(BOARDS, BOARDS.c.id == MATCHES.c.board_id)
-    .where(text("boards.is_sealed = 1"))  # in the words of the index
+    .where(text("boards.is_sealed = 1"))  # as in the index, or SQLite would not use it
 )
 
 
 def match(connection: Connection, match_id: str, among: Collection[str] | None = None) -> MatchEntry:
-    """Return one match, by its name or its first 8 or more characters.
+    """Return a match.
 
-    among: only of these ladders; what is on others is as if it were not there.
-    Raises NoSuchEntry, and InvalidEntry if several begin so, which names them.
+    Args:
+        connection: Connection to read from.
+        match_id: Match ID, or its first 8 or more characters.
+        among: Only matches of these ladders. Default: all.
+
+    Raises:
+        NoSuchEntry: If there is no such match.
+        InvalidEntry: If several match IDs begin with these characters.
     """
     (entry,) = entries_of(connection, [match_number(connection, match_id, among)])
     return entry
 
 
 def record(connection: Connection, match_id: str) -> str:
-    """Return the line that replays a match, which is named as for `match`.
+    """Return the line that replays a match.
 
-    Raises NoSuchEntry if there is no such match, or it has none, and InvalidEntry.
+    Args:
+        connection: Connection to read from.
+        match_id: Match ID, or its first 8 or more characters.
+
+    Raises:
+        NoSuchEntry: If there is no such match, or it has no record.
+        InvalidEntry: If several match IDs begin with these characters.
     """
     number = match_number(connection, match_id)
     found = connection.scalar(select(MATCHES.c.record).where(MATCHES.c.number == number))
@@ -201,7 +222,7 @@ def record(connection: Connection, match_id: str) -> str:
 
 
 def has_record(connection: Connection, match_id: str) -> bool:
-    """Whether a match can be replayed, without reading what for.  Raises as `match` does."""
+    """Return whether a match has a record, without reading it.  Raises as `match` does."""
     number = match_number(connection, match_id)
     return bool(connection.scalar(select(MATCHES.c.record.is_not(None)).where(MATCHES.c.number == number)))
 
@@ -216,7 +237,7 @@ def courses(connection: Connection, match_id: str) -> tuple[DecisionLog | None, 
 
 
 def match_number(connection: Connection, match_id: str, among: Collection[str] | None = None) -> int:
-    """Return the number of a match from its name or the first characters of it.  Raises as `match` does."""
+    """Return the number of a match from its ID or the first characters of the ID.  Raises as `match` does."""
     named = select(MATCHES.c.number, MATCHES.c.id)
     if among is not None:
         named = named.join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id).where(LADDERS.c.name.in_(among))
@@ -240,14 +261,14 @@ def courses_of(connection: Connection, numbers: Sequence[int]) -> dict[int, tupl
     return {row.match_number: unpack_courses(row.courses) for row in connection.execute(query)}
 
 
-# -- which
+# -- selection
 def numbers_of_versions(connection: Connection, versions: Sequence[int], faulted: bool, limit: int) -> list[int]:
-    """Select the newest matches in which one of these versions sat, or had a fault."""
+    """List the numbers of the newest matches of these versions, or of those with a fault of theirs."""
     return _of_versions(connection, versions, None, faulted, limit, _Span())
 
 
 def _ladder_ids(connection: Connection, among: Collection[str] | None) -> list[int]:
-    """Those of these names, or all."""
+    """Return the IDs of ladders by name, or of all ladders."""
     query = select(LADDERS.c.id)
     return list(connection.scalars(query if among is None else query.where(LADDERS.c.name.in_(among))))
 
@@ -259,13 +280,13 @@ def _span(
     until: datetime | None,
     before: int | None,
 ) -> _Span | None:
-    """Where to look; None if there is nothing to be found."""
+    """Return the range of matches to search; None if it is empty."""
     high = _NEWEST if before is None else before - 1
     if since is None and until is None:
         return _Span(high=high)
     low = _NEWEST
     last = 0
-    for ladder in ladders:  # the index has the moments of each ladder in order
+    for ladder in ladders:  # separately, because the index sorts end times by ladder
         ends = select(func.min(MATCHES.c.number), func.max(MATCHES.c.number)).where(
             MATCHES.c.ladder_id == ladder, *_over(since, until)
         )
@@ -295,12 +316,12 @@ def _of_ladder(connection: Connection, ladder: int | None, faulted: bool, limit:
 
 @cache
 def _newest(one_ladder: bool, faulted: bool, timed: bool) -> Select[Any]:
-    """Select the newest of these matches, of `ladder` or of all."""
+    """Return the query for the newest matches, of `ladder` or of all."""
     query = select(MATCHES.c.number).where(MATCHES.c.number.between(bindparam("low"), bindparam("high")))
     if one_ladder:
         query = query.where(MATCHES.c.ladder_id == bindparam("ladder"))
     if faulted:
-        query = query.where(text("matches.is_faulted = 1"))  # in the words of the index
+        query = query.where(text("matches.is_faulted = 1"))  # as in the index
     if timed:
         query = query.where(MATCHES.c.finished >= bindparam("since"), MATCHES.c.finished < bindparam("until"))
     return query.order_by(MATCHES.c.number.desc()).limit(bindparam("most"))
@@ -324,7 +345,7 @@ def _of_versions(
     last = connection.execute(last_of, {**asked, "versions": json.dumps(list(versions))}).all()
     played = sorted((number, version) for version, number in last if number is not None)
     found: list[int] = []
-    # From the version that played last on: as soon as the page is full and all others are older, it is done.
+    # Versions by their last match, the newest first: stop when the page is full and the other versions are older.
     for number, version in reversed(played):
         if len(found) >= limit and found[limit - 1] > number:
             break
@@ -339,9 +360,12 @@ _NEVER: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
 @cache
 def _seated(one_ladder: bool | None, faulted: bool, timed: bool) -> tuple[Select[Any], Select[Any]]:
-    """Select the last match of each of `versions`, and the newest of `version`, among these matches.
+    """Return the queries for the last match of each of `versions`, and for the newest matches of `version`.
 
-    one_ladder: whether `ladders` is one or a JSON array; None: of all ladders.
+    Args:
+        one_ladder: Whether the parameter `ladders` is an ID instead of a JSON array; None for all ladders.
+        faulted: Only matches with a fault of the version.
+        timed: Only matches that ended from `since` until before `until`.
     """
 
     def of(version: ColumnElement[int]) -> Select[Any]:
@@ -356,7 +380,7 @@ def _seated(one_ladder: bool | None, faulted: bool, timed: bool) -> tuple[Select
                 else SEATS.c.ladder_id.in_(select(several.c.value))
             )
         if faulted:
-            query = query.where(text("seats.faults > 0"))  # in the words of the index
+            query = query.where(text("seats.faults > 0"))  # as in the index
         if timed:
             query = query.join(MATCHES, MATCHES.c.number == SEATS.c.match_number).where(
                 MATCHES.c.finished >= bindparam("since"), MATCHES.c.finished < bindparam("until")
@@ -368,23 +392,22 @@ def _seated(one_ladder: bool | None, faulted: bool, timed: bool) -> tuple[Select
     return select(versions.c.value, last), of(bindparam("version")).limit(bindparam("most"))
 
 
-# -- what
+# -- contents
 def entries_of(connection: Connection, numbers: Sequence[int]) -> list[MatchEntry]:
-    """Everything about the matches of these numbers but their records, the newest first."""
+    """Load the matches with these numbers, without their records, the newest first."""
     rows = connection.execute(_MATCHES, {"numbers": json.dumps(list(numbers))}).all()
     seats: dict[int, list[SeatEntry]] = {row.number: [] for row in rows}
-    # Which matches, and which boards of their ladders.
     pairs = json.dumps([(row.number, row.sequence) for row in rows])
     for row in connection.execute(_SEATS, {"pairs": pairs}).all():
         number, *who_and_how, mu_before, sigma_before, mu_after, sigma_after, cpu_ms, peak_bytes = row
         before = after = None
         if mu_before is not None:
             before, after = Skill(mu_before, sigma_before), Skill(mu_after, sigma_after)
-        # tuple.__new__ takes half the time of SeatEntry(...), and a page is made of little else
+        # tuple.__new__ takes half the time of SeatEntry(...), which is most of the time of a page
         seats[number].append(_new(SeatEntry, (*who_and_how, before, after, cpu_ms, peak_bytes)))
     several = [row.board_id for row in rows if row.size > 1]
     others = _of_boards(connection, several) if several else {}
-    settings = {text: json.loads(text) for text in {row.settings for row in rows}}  # mostly one
+    settings = {text: json.loads(text) for text in {row.settings for row in rows}}  # parsed once per ladder
     return [
         _entry(row, settings[row.settings], tuple(seats[row.number]), others.get(row.board_id, (row.id,)))
         for row in rows

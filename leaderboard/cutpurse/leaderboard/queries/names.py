@@ -1,4 +1,4 @@
-"""Look up ids by names; an error names what does not exist."""
+"""Lookups of IDs by names; an error names what does not exist."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VERSION: Final = _OF_BOT.where(VERSIONS.c.label == bindparam("version"))
 
 
 def ladder_id_of(connection: Connection, ladder: str) -> int:
-    """Return the id of a ladder.  Raises NoSuchEntry."""
+    """Return the ID of a ladder.  Raises NoSuchEntry."""
     found = connection.scalar(_LADDER, {"ladder": ladder})
     if found is None:
         raise NoSuchEntry(f"there is no ladder {ladder!r:.300}")
@@ -38,7 +38,7 @@ def ladder_id_of(connection: Connection, ladder: str) -> int:
 
 
 def bot_id_of(connection: Connection, owner: str, bot: str) -> int:
-    """Return the id of a bot.  Raises NoSuchEntry."""
+    """Return the ID of a bot.  Raises NoSuchEntry."""
     found = connection.scalar(_BOT, {"owner": owner, "bot": bot})
     if found is None:
         raise NoSuchEntry(f"owner {owner!r:.300} has no bot {bot!r:.300}")
@@ -47,7 +47,7 @@ def bot_id_of(connection: Connection, owner: str, bot: str) -> int:
 
 
 def versions_of(connection: Connection, owner: str, bot: str | None, version: str | None) -> list[int]:
-    """List the ids of a version of a bot, of all its versions, or of all bots of an owner.  Raises NoSuchEntry."""
+    """List the IDs of one version, of all versions of a bot, or of all bots of an owner.  Raises NoSuchEntry."""
     query = _OF_OWNER if bot is None else _OF_BOT if version is None else _VERSION
     if found := list(connection.scalars(query, {"owner": owner, "bot": bot, "version": version})):
         return found

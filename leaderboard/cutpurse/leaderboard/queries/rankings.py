@@ -1,4 +1,4 @@
-"""Who stands where on a ladder."""
+"""The ranking of a ladder."""
 
 from __future__ import annotations
 
@@ -19,18 +19,28 @@ __all__ = ["Ranking", "rankings", "standings"]
 
 
 class Ranking(NamedTuple):
-    """A version on a ladder: its place, and the rating that the place follows from.
+    """A version in the ranking of a ladder.
 
-    place: among the placed versions, 1 the best; equal ratings share a place. 0: the version is not placed yet
-    (`cutpurse.leaderboard.placing`).
-    rating: the estimate from all results together, None for a version that is in no estimate yet; low, high: its 95 %
-    interval, both 0.0 without a rating.
-    best, worst: the place that it deserves among the placed newest versions lies between these with a probability of
-    95 %, by the same estimate; 0 for a version that is not placed, and where every version is asked for.
-    estimated: the number of the last board of the estimate; 0: there is none.
-    pairing_skill: what matchmaking goes by; it follows each board and is no rating.
-    wins: first places, shared ones too; faulted: matches with a fault of its own.
-    form: places in the last rated matches, the newest first, at most ten.
+    Attributes:
+        place: Place among the placed versions, 1 is best, equal ratings share a place. 0 if the version is not placed
+            yet (`cutpurse.leaderboard.placing`).
+        owner: Name of the owner.
+        bot: Name of the bot.
+        version: Label of the version.
+        version_id: ID of the version.
+        rating: Estimate from all results, None if there is no estimate yet.
+        low: Lower end of its 95 % interval, 0.0 without a rating.
+        high: Upper end of that interval, 0.0 without a rating.
+        matches: Number of rated boards.
+        wins: Number of first places, including shared ones.
+        faulted: Number of boards with a fault of the version.
+        form: Places on the last rated boards, the newest first, at most ten.
+        is_paused: The version is paused.
+        best: Best place of the 95 % interval of its place among the placed newest versions. 0 for a version that is
+            not placed, and in a ranking of every version.
+        worst: Worst place of that interval, or 0.
+        estimated: Number of the last board in the estimate, 0 without an estimate.
+        pairing_skill: Skill that matchmaking uses; it changes with each board and is not shown as the rating.
     """
 
     place: int
@@ -57,7 +67,7 @@ class Ranking(NamedTuple):
         return self.place > 0
 
 
-# All rated versions of a ladder; or of each bot the newest. As text, and read as plain tuples: there may be thousands.
+# All rated versions of a ladder, or the newest of each bot. Plain SQL and plain tuples, because there may be thousands.
 _EVERY: Final = "SELECT version_id FROM ratings WHERE ladder_id = :ladder"
 _NEWEST: Final = """
 SELECT max(version_id) AS version_id FROM ratings JOIN versions ON versions.id = version_id
@@ -75,15 +85,15 @@ FROM ({chosen}) AS chosen JOIN ratings ON ratings.ladder_id = :ladder AND rating
 _NEWEST_EPOCH: Final = "SELECT settings FROM epochs WHERE ladder_id = :ladder ORDER BY number DESC LIMIT 1"
 _NAMED_EVERY: Final = _NAMED.format(chosen=_EVERY)
 _NAMED_NEWEST: Final = _NAMED.format(chosen=_NEWEST)
-_PLACED, _PROVISIONAL, _UNKNOWN = range(3)  # the groups of a ranking, in their order
+_PLACED, _PROVISIONAL, _UNKNOWN = range(3)  # the groups of a ranking, in order
 _PAUSED: Final = select(PAUSES.c.version_id).where(PAUSES.c.lifted.is_(None))
 
 
 def rankings(connection: Connection, ladder: str, every_version: bool = False) -> list[Ranking]:
-    """List the ranking of a ladder, best first: of each bot the newest version that was rated there, or every version.
+    """List the ranking of a ladder, best first: the newest rated version of each bot, or every version.
 
     Raises:
-        NotFound: If there is no such ladder.
+        NoSuchEntry: If there is no such ladder.
     """
     ladder_id = ladder_id_of(connection, ladder)
     beta = TrueSkill.from_json(connection.exec_driver_sql(_NEWEST_EPOCH, {"ladder": ladder_id}).scalar_one()).beta
@@ -124,15 +134,15 @@ def rankings(connection: Connection, ladder: str, every_version: bool = False) -
             boards or 0,
             Skill(mu, sigma),
         )
-        ranked.append(tuple.__new__(Ranking, entry))  # as Ranking(...) does, in a third of its time
+        ranked.append(tuple.__new__(Ranking, entry))  # takes a third of the time of Ranking(...)
     return ranked
 
 
 def _sort_key(row: Sequence[Any], beta: float) -> tuple[int, float, int]:
-    """Return what rankings are sorted by, ascending: the one place that says so.
+    """Return the key by which rankings are sorted in ascending order.
 
-    Placed versions come first, by rating; then those with a provisional rating, by that; then those in no estimate yet,
-    which show no rating, by rated boards, because more boards are nearer to a place.
+    Placed versions come first, by rating. Then come versions with a provisional rating, by rating, and then versions
+    without an estimate, by number of rated boards.
     """
     version, matches, rating, low, high = row[3], row[6], row[10], row[11], row[12]
     if rating is None:
@@ -141,9 +151,12 @@ def _sort_key(row: Sequence[Any], beta: float) -> tuple[int, float, int]:
 
 
 def standings(connection: Connection, version_id: int) -> dict[str, tuple[Skill, int]]:
-    """Return the pairing skill of a version and its number of rated matches on each ladder, by name.
+    """Return the pairing skill of a version and its number of rated boards on each ladder, by name.
 
-    Where it was never rated that is what its line or a newcomer begins with. Raises NoSuchEntry.
+    Where the version was never rated, the skill is its prior.
+
+    Raises:
+        NoSuchEntry: If there is no such version.
     """
     line = _line(connection, version_id)
     query = (
@@ -162,9 +175,9 @@ def standings(connection: Connection, version_id: int) -> dict[str, tuple[Skill,
 
 
 def _line(connection: Connection, version_id: int) -> dict[int, int | None]:
-    """List a version and all before it, each with the one before.  Raises NoSuchEntry."""
+    """Return the parents of a version and of all its ancestors.  Raises NoSuchEntry."""
     line = select(VERSIONS.c.id, VERSIONS.c.parent_id).where(VERSIONS.c.id == version_id).cte(recursive=True)
-    before = (VERSIONS.c.id == line.c.parent_id) & (VERSIONS.c.id < line.c.id)  # so that it ends, whatever is there
+    before = (VERSIONS.c.id == line.c.parent_id) & (VERSIONS.c.id < line.c.id)  # ends even if parents form a cycle
     line = line.union(select(VERSIONS.c.id, VERSIONS.c.parent_id).join(line, before))
     found = {row.id: row.parent_id for row in connection.execute(select(line))}
     if not found:

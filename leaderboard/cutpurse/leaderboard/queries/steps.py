@@ -1,4 +1,4 @@
-"""What was rated on a ladder, board after board, to compute its ratings again."""
+"""The comparisons of a ladder in the order of rating, for computing its ratings again."""
 
 from __future__ import annotations
 
@@ -19,11 +19,19 @@ __all__ = ["RatingStep", "ladder_history"]
 
 @dataclass(frozen=True, slots=True)
 class RatingStep:
-    """Those who were rated against each other on a board, as the ledger has it, and as `rating_changes` has it.
+    """A comparison of a board from the ledger, with the stored rating changes.
 
-    A board of several matches can have several of these, with the same sequence (`cutpurse.leaderboard.comparisons`).
+    A board of several matches can have several comparisons with the same sequence
+    (`cutpurse.leaderboard.comparisons`).
 
-    match: the first of the board. changes: before and after; None where there is no such row.
+    Attributes:
+        sequence: Number of the board among the rated boards of the ladder.
+        settings: TrueSkill parameters of the board's epoch.
+        match: First match of the board.
+        versions: Versions of the comparison.
+        places: Their places.
+        faults: Their numbers of faults.
+        changes: Their skills before and after, None where no change is stored.
     """
 
     sequence: int
@@ -36,7 +44,7 @@ class RatingStep:
 
 
 def ladder_history(connection: Connection, ladder: str) -> Iterator[RatingStep]:
-    """List what was rated on a ladder, in order.  Raises NoSuchEntry."""
+    """Iterate over the comparisons of a ladder in the order of rating.  Raises NoSuchEntry."""
     ladder_id = ladder_id_of(connection, ladder)
     kind = connection.scalar(select(LADDERS.c.boards).where(LADDERS.c.id == ladder_id)) or PLAIN
     epochs = {
@@ -83,6 +91,6 @@ def ladder_history(connection: Connection, ladder: str) -> Iterator[RatingStep]:
 
 
 def _sat(rows: Sequence[Any]) -> BoardMatch:
-    """List the seats of a match."""
+    """Convert the rows of a match."""
     versions, places, faults = zip(*((row.version_id, row.place, row.faults) for row in rows), strict=True)
     return BoardMatch(versions, places, faults)

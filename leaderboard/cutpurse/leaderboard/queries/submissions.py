@@ -1,4 +1,4 @@
-"""Which bots were handed in, how far they are, and what was seen of them."""
+"""The stored submissions, their states and logs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ __all__ = ["SubmissionEntry", "submission", "submission_log", "submissions"]
 
 @dataclass(frozen=True, slots=True)
 class SubmissionEntry:
-    """A bot that was handed in.  digest: SHA-256 of its archive; state: of `cutpurse.leaderboard.submissions`.
+    """A submission.
 
-    ladders: where it plays, () is everywhere. is_active: it is the version of its bot that plays. is_kept: its archive
-    is still there.
+    `digest` is the SHA-256 of the archive, and `state` one of `cutpurse.leaderboard.submissions.STATES`. Empty
+    `ladders` mean all ladders. If `is_active` is True, this version of the bot plays. If `is_kept` is True, the archive
+    is stored.
     """
 
     id: int
@@ -41,7 +42,7 @@ class SubmissionEntry:
 
     @property
     def shown(self) -> str:
-        """As it is typed: "ann/sneak:3"."""
+        """The text by which people name it, such as "ann/sneak:3"."""
         return f"{self.owner}/{self.bot}:{self.version}"
 
 
@@ -52,7 +53,7 @@ def submissions(
     version: str | None = None,
     limit: int | None = None,
 ) -> list[SubmissionEntry]:
-    """List submissions, the newest first: of an owner or all, of a bot or version of that name or all."""
+    """List submissions, the newest first, optionally only those with this owner, bot name or version label."""
     query = _submissions().order_by(SUBMISSIONS.c.received.desc(), SUBMISSIONS.c.id.desc())
     for column, wanted in ((OWNERS.c.name, owner), (SUBMISSIONS.c.bot, bot), (SUBMISSIONS.c.version, version)):
         if wanted is not None:
@@ -69,7 +70,7 @@ def submission(connection: Connection, submission_id: int) -> SubmissionEntry:
 
 
 def submission_log(connection: Connection, submission_id: int) -> str:
-    """Return the log of its build and check; empty if there was none yet."""
+    """Return the log of the build and check; empty if there is none yet."""
     found = connection.scalar(select(SUBMISSIONS.c.log).where(SUBMISSIONS.c.id == submission_id))
     return "" if found is None else zlib.decompress(found).decode()
 

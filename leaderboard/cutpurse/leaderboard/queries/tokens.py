@@ -1,4 +1,4 @@
-"""Which tokens there are: what is kept of them."""
+"""The stored tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["TokenEntry", "has_tokens", "token", "tokens"]
 
 @dataclass(frozen=True, slots=True)
 class TokenEntry:
-    """A token as far as it is kept: the secret is not.  `digest` is the SHA-256 of the whole token."""
+    """A stored token, without its secret; `digest` is the SHA-256 of the whole token."""
 
     id: str
     digest: bytes = field(repr=False)
@@ -29,17 +29,17 @@ class TokenEntry:
     last_used: datetime | None
 
     def is_good(self, now: datetime) -> bool:
-        """Whether it counts at this moment."""
+        """Return whether the token is valid at `now`."""
         return self.revoked is None and (self.expires is None or now < self.expires)
 
 
 def has_tokens(connection: Connection) -> bool:
-    """Whether a token was ever made, be it revoked by now."""
+    """Return whether a token was ever created, even if it is revoked."""
     return connection.execute(select(TOKENS.c.id).limit(1)).first() is not None
 
 
 def tokens(connection: Connection, owner: str | None = None) -> list[TokenEntry]:
-    """Tokens in the order in which they were made, of one owner or of all.  Raises NoSuchEntry for no such owner."""
+    """List tokens by creation time, of one owner or of all.  Raises NoSuchEntry if there is no such owner."""
     query = _tokens().order_by(TOKENS.c.created, TOKENS.c.id)
     if owner is not None:
         if connection.scalar(select(OWNERS.c.id).where(OWNERS.c.name == owner)) is None:
@@ -49,7 +49,7 @@ def tokens(connection: Connection, owner: str | None = None) -> list[TokenEntry]
 
 
 def token(connection: Connection, token_id: str) -> TokenEntry:
-    """Return the token with this name: its first eight characters after `cutp_`.  Raises NoSuchEntry."""
+    """Return the token with this ID, the 8 characters after the prefix.  Raises NoSuchEntry."""
     row = connection.execute(_tokens().where(TOKENS.c.id == token_id)).first()
     if row is None:
         raise NoSuchEntry(f"there is no token {token_id!r:.100}")

@@ -8,7 +8,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make every table."""
+    """Create every table."""
     op.create_table(
         "ladders",
         sa.Column("id", sa.Integer(), nullable=False),

@@ -1,6 +1,6 @@
-"""Tokens of owners; versions know the one before them and since when they are known; epochs say how much it counts.
+"""Tokens of owners, parents and creation times of versions, and the widening of epochs.
 
-Versions that are there get no parent: they were rated as newcomers, and computed again they must come out the same.
+Existing versions get no parent: they were rated as newcomers, and recomputed ratings must stay the same.
 """
 
 import json
@@ -11,11 +11,11 @@ from alembic import op
 revision = "2"
 down_revision = "1"
 
-WIDENING = 0.5  # of `ratings.TrueSkill`; it had no effect before, as no version had a parent
+WIDENING = 0.5  # default of `ratings.TrueSkill`; it had no effect before, because no version had a parent
 
 
 def upgrade() -> None:
-    """Add what is new."""
+    """Add the table of tokens and the new columns."""
     op.create_table(
         "tokens",
         sa.Column("id", sa.String(), nullable=False),

@@ -1,7 +1,7 @@
-"""Ladders have terms; matches are announced, may be asked for, and keep what became of decisions; bots are paused.
+"""Terms of ladders, announced and requested matches, decision logs, notes, and pauses.
 
-What follows from the ledger and was not kept before is computed here: form, opponents, and which matches have a fault.
-Of decisions and notes nothing was kept, so old matches have none.
+The migration computes form, opponents and faulted matches from the ledger. Decision logs and notes were not stored
+before, so old matches have none.
 """
 
 import sqlalchemy as sa
@@ -10,11 +10,11 @@ from alembic import op
 revision = "3"
 down_revision = "2"
 
-FORM = 10  # places that are kept
+FORM = 10  # number of recent places stored
 
 
 def upgrade() -> None:
-    """Add what is new; `matches` and `seats` are made anew, since the order of their columns counts."""
+    """Add the new tables and columns; recreate `matches` and `seats`, whose order of columns matters."""
     _ladders()
     _matches()
     _seats()

@@ -1,4 +1,4 @@
-"""Ladders have boards of a kind; ratings have estimates from all results beside them; seats say what a bot used."""
+"""Kinds of boards, estimates, and the resource usage of seats."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,14 +8,14 @@ down_revision = "3"
 
 
 def upgrade() -> None:
-    """Add what is new; no old result has any of it."""
+    """Add the new tables and columns, which are empty for old results."""
     _boards()
     _estimates()
     _uses()
 
 
 def _boards() -> None:
-    """Boards may have several matches; `matches` is made anew, for it said that no two have the same board."""
+    """Allow several matches per board; recreate `matches`, where the board was unique."""
     op.add_column("ladders", sa.Column("boards", sa.String(), nullable=False, server_default="plain"))
     op.add_column("boards", sa.Column("matches", sa.Integer(), nullable=False, server_default="1"))
     op.add_column("boards", sa.Column("is_sealed", sa.Boolean(), nullable=False, server_default="0"))

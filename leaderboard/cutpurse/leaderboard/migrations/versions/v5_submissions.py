@@ -1,4 +1,4 @@
-"""Bots are handed in, and run by the server."""
+"""Submissions: bots that the server runs."""
 
 import sqlalchemy as sa
 from alembic import op

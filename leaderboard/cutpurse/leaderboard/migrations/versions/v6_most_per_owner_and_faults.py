@@ -1,4 +1,4 @@
-"""A ladder may take so many bots of one owner and no more; matches with faults are found without looking at others."""
+"""The maximum number of bots per owner, and indexes of matches with faults."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "5"
 
 
 def upgrade() -> None:
-    """Ladders that are there take any number, as before. The indexes of faults hold all that is asked with them."""
+    """Add the column, without a limit for existing ladders, and covering indexes of faults."""
     op.add_column("ladders", sa.Column("most_per_owner", sa.Integer(), nullable=False, server_default="0"))
     for name, table, columns, which in (
         ("ix_matches_faulted", "matches", ["ladder_id", "number", "finished", "is_faulted"], "is_faulted = 1"),

@@ -1,4 +1,4 @@
-"""A ladder says in how many of how many rated matches a version may be taken over before it is paused."""
+"""Terms of ladders for pauses."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,6 +8,6 @@ down_revision = "6"
 
 
 def upgrade() -> None:
-    """Add the terms with their defaults. Places of stored matches stay: they were right by the rule of their time."""
+    """Add the terms with their defaults; places of stored matches stay as the rule of their time gave them."""
     op.add_column("ladders", sa.Column("pause_failed", sa.Integer(), nullable=False, server_default="3"))
     op.add_column("ladders", sa.Column("pause_window", sa.Integer(), nullable=False, server_default="8"))

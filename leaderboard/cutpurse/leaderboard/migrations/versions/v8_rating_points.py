@@ -1,4 +1,4 @@
-"""Ladders keep the ratings that versions had, for charts."""
+"""Earlier ratings of versions, for charts."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "7"
 
 
 def upgrade() -> None:
-    """Add the table; it fills as ratings are estimated."""
+    """Add the table, which later estimates fill."""
     op.create_table(
         "rating_points",
         sa.Column("ladder_id", sa.Integer(), nullable=False),
