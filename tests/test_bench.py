@@ -205,15 +205,14 @@ def test_what_the_wire_cannot_measure_is_a_usage_error(wrong: list[str], capsys:
 
 
 def test_what_notes_cost_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert notes_main(["--rounds", "1", "--seconds", "0.05"]) == 0
+    assert notes_main(["--rounds", "1", "--seconds", "0.2"]) == 0
     head, unaware, silent, noted, printed = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert head[-1] == "bytes"
     assert unaware[-2] == "1.000"
-    assert float(silent[-1]) == pytest.approx(
-        float(unaware[-1]), abs=1.0
-    )  # not one byte more, but for acknowledgements
+    # The rows differ by a few bytes for acknowledgements, which come by time.
+    assert float(silent[-1]) == pytest.approx(float(unaware[-1]), abs=3.0)
     assert float(noted[-1]) > float(unaware[-1]) + 60
-    assert float(printed[-1]) == pytest.approx(float(noted[-1]), abs=1.0)
+    assert float(printed[-1]) == pytest.approx(float(noted[-1]), abs=3.0)
 
 
 def test_ratings_are_measured_beside_the_package_and_a_ledger_is_computed_again(

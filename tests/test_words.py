@@ -44,12 +44,12 @@ ALLOWED: Final = {
     "games": 49,
     "sdk": 10,
     "sample_bots": 7,
-    "server": 174,
+    "server": 4,
     "leaderboard": 0,
     "tests": 222,
     "benchmarks": 0,
     "scripts": 0,
-    "docs": 319,
+    "docs": 145,
 }
 
 

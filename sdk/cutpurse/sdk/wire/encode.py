@@ -106,7 +106,7 @@ def _zone(owner: int, body: bytes) -> bytes:
 
 
 def _cached_zone(zone: Zone, place: int) -> bytes:
-    """The same for a viewer, kept beside his picture and beside those of all who have the same picture."""
+    """Encode a zone for a viewer, and cache it for every viewer who has the same picture of it."""
     viewer = place - MOST_VIEWERS
     sees, kept, cards = zone.sees >> viewer & 1, zone.kept, zone.cards
     if sees and cards and zone.columns is None:  # most are like this: what a picture would hold is at hand

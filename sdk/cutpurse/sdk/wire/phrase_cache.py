@@ -124,7 +124,7 @@ class PhraseCache:
         return found
 
     def _made(self, event: Event) -> tuple[bytes, ...]:
-        """The same, made once for those who see the same faces."""
+        """Encode an event for every viewer, once for each set of cards that a viewer sees."""
         masks = set(getattr(event, "masks", ()))  # who may see a card, for each card
         if not masks:
             return (framed(self.event(event, 0)),) * (self.seats + 1)

@@ -1,1 +1,1 @@
-"""Where programs of strangers run: one contract, and what keeps it, with isolation or without."""
+"""Runners for untrusted programs: one contract, and its implementations with and without isolation."""

@@ -1,10 +1,10 @@
-"""Programs in namespaces of their own, made by bubblewrap: the usual place on Linux.
+"""The runner that isolates programs in Linux namespaces, made by bubblewrap.
 
-A program sees the system's /usr, the runtimes it was given, its folder, its scratch, and one socket; no network, no
-other process, no device but the harmless ones, nothing of /etc, /home, /sys. It has no rights beyond those of nobody
-and can get none, makes system calls of a list only (`seccomp`), and is limited by a control group where there is one,
-else by limits of each process. All of it ends with the server, in whichever way that ends. tests/sandbox/README.md
-lists what was tried against it.
+A program sees the system's /usr, its runtimes, its folder, its scratch folder and one socket. It sees no network, no
+other process, no device except harmless ones, and no /etc, /home or /sys. It runs as nobody, can gain no rights, and
+may make only the system calls that `seccomp` lists. A control group limits its resources, or limits per process where
+there is none. All its processes end with the server, even if the server is killed. tests/sandbox/README.md lists
+the attacks that were tried.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ __all__ = ["BubblewrapRunner"]
 
 SCRATCH: Final = "/tmp"
 SHARED_MEMORY: Final = 16 << 20  # bytes at /dev/shm
-OWN_PROCESSES: Final = 2  # of the sandbox itself
+OWN_PROCESSES: Final = 2  # processes of the sandbox itself
 TRY_S: Final = 20.0
 
-# Folders that are links into /usr on most systems and folders on others.
+# These are links into /usr on most systems, and folders on others.
 _BESIDE_USR: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-# What programs of the system look for. Java begins with settings that Debian keeps there, and not at all without them.
+# Files that system programs need. Java does not start without the settings that Debian stores there.
 _OF_ETC: Final = ("ld.so.cache", "alternatives", "localtime", "java-*-openjdk")
 _PASSWD: Final = f"bot:x:{NOBODY}:{NOBODY}:bot:{SCRATCH}:/usr/sbin/nologin\n"
 _GROUP: Final = f"bot:x:{NOBODY}:\n"
 
 
 class BubblewrapRunner:
-    """See `Runner`."""
+    """A `Runner` that isolates programs by bubblewrap."""
 
     name: Final = "bubblewrap"
     image: Final = ""
 
     def __init__(self, groups: Cgroups | None = None) -> None:
-        """Set up the runner.  groups: where control groups can be made; None finds what this host has."""
+        """Create a runner that makes control groups by `groups`; None uses those that the host allows."""
         self._groups = groups
 
     @property
@@ -59,21 +59,31 @@ class BubblewrapRunner:
         return cgroups() if self._groups is None else self._groups
 
     def missing(self) -> str | None:
-        """See `Runner`. Looked for once."""
+        """Return why this runner does not work here, or None; checked once per process."""
         return _missing()
 
     def weaker(self) -> tuple[str, ...]:
-        """See `Runner`."""
+        """List the limits that this machine does not enforce, one line each."""
         return tuple(_WEAKER[controller] for controller in self._cgroups.lacks())
 
     def start(self, task: ProgramSpec) -> SandboxedProcess:
-        """See `Runner`."""
+        """Start a program in a new sandbox.
+
+        Raises:
+            RunnerError: If this runner does not work here.
+            OSError: If the system refuses.
+        """
         if (why := self.missing()) is not None:
             raise RunnerError(why)
         return self.start_anyhow(task)
 
     def start_anyhow(self, task: ProgramSpec) -> SandboxedProcess:
-        """Start a program without checking what is missing.  Raises RunnerError, OSError."""
+        """Start a program without checking `missing` first.
+
+        Raises:
+            RunnerError: If the sandbox can't be made.
+            OSError: If the system refuses.
+        """
         descriptors = _Descriptors()
         group = None
         try:
@@ -120,15 +130,15 @@ class BubblewrapRunner:
 
 
 def _user() -> tuple[str, ...]:
-    """Who the program is: nobody, and alone in its namespace; or what root has made (see `nobody`)."""
+    """Return bubblewrap's arguments for the user: nobody in a new namespace, or for root that of `user_namespace`."""
     if is_root():
         rights = [word for name in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{name}")]
-        return ("--cap-drop", "ALL", *rights)  # which are laid down before the program runs
+        return ("--cap-drop", "ALL", *rights)  # setpriv drops these rights before the program runs
     return ("--unshare-user", "--disable-userns", "--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL")
 
 
 def _sandbox(task: ProgramSpec, filter_file: int, passwd: int, group: int) -> Iterator[str]:
-    """Return the arguments of bubblewrap, in order: a later one can cover an earlier one."""
+    """Yield bubblewrap's arguments, in this order, because a later mount can cover an earlier one."""
     yield from ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
     yield from ("--die-with-parent", "--new-session", "--hostname", "bot", "--seccomp", str(filter_file))
     yield from ("--ro-bind", "/usr", "/usr")
@@ -145,11 +155,11 @@ def _sandbox(task: ProgramSpec, filter_file: int, passwd: int, group: int) -> It
             yield from ("--ro-bind-try", path, path)
     for data, path in ((passwd, "/etc/passwd"), (group, "/etc/group")):
         yield from ("--perms", "0444", "--ro-bind-data", str(data), path)
-    # Read-only: to the kernel a program of a server that runs as root is root, and /proc/sys is the whole machine's.
+    # Read-only, because /proc/sys changes the whole machine, and a program of a root server is root to the kernel.
     yield from ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
     yield from ("--size", str(SHARED_MEMORY), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
     yield from ("--size", str(task.limits.file_bytes), "--perms", "1777", "--tmpfs", SCRATCH)
-    yield from _readable(task.runtimes)  # after the scratch, which they may lie in
+    yield from _readable(task.runtimes)  # after the scratch folder, since runtimes may lie below /tmp
     yield from ("--bind" if task.is_writable else "--ro-bind", str(task.folder), FOLDER)
     environment = environment_of(task, search_path(task.runtimes), SCRATCH)
     if task.arena is not None:
@@ -161,9 +171,9 @@ def _sandbox(task: ProgramSpec, filter_file: int, passwd: int, group: int) -> It
 
 
 def _readable(runtimes: Sequence[Path]) -> Iterator[str]:
-    """Folders where they are; and links, for Python looks for its library where they lead to."""
+    """Yield bubblewrap's arguments for runtimes: folders at their own paths, and links, which Python follows."""
     for runtime in runtimes:
-        for parent in reversed(runtime.parents[:-1]):  # else made as closed as it is outside
+        for parent in reversed(runtime.parents[:-1]):  # otherwise bubblewrap makes it as closed as outside
             yield from ("--perms", "0755", "--dir", str(parent))
         if runtime.is_dir():
             yield from ("--ro-bind", str(runtime), str(runtime))
@@ -172,9 +182,9 @@ def _readable(runtimes: Sequence[Path]) -> Iterator[str]:
 
 
 def _inside_first(limits: ResourceLimits, group: Group | None) -> tuple[str, ...]:
-    """Set up the inside: its processes count as the program's own, and root becomes nobody."""
+    """Return the command that runs in the sandbox first: it limits processes, and turns root into nobody."""
     own: tuple[str, ...] = ()
-    if group is None or not group.has("pids"):  # which would tell how often it has refused one
+    if group is None or not group.has("pids"):  # prefer the group, because it counts refused processes
         own = ("/usr/bin/prlimit", f"--nproc={limits.processes}", "--")
     if not is_root():
         return own
@@ -183,7 +193,7 @@ def _inside_first(limits: ResourceLimits, group: Group | None) -> tuple[str, ...
 
 
 def _inside(pid: int) -> int | None:
-    """Find the program itself, below the first process of its namespace, which is below bubblewrap."""
+    """Return the program's own process: a grandchild of bubblewrap, below the namespace's first process."""
     for first in children(pid):
         for program in children(first):
             return program
@@ -191,19 +201,19 @@ def _inside(pid: int) -> int | None:
 
 
 class _Descriptors:
-    """Files and pipes for one start; closed here if that does not happen."""
+    """The files and pipes for one start; `close` closes them if the start fails."""
 
     def __init__(self) -> None:
         self._open: list[int] = []
 
     def pipe(self) -> tuple[int, int]:
-        """Open a pipe: an end to read, and one to write."""
+        """Open a pipe. Return its end for reading and its end for writing."""
         ends = os.pipe()
         self._open += ends
         return ends
 
     def file(self, content: bytes) -> int:
-        """Make a file in memory, to be read from its beginning."""
+        """Create a file in memory, positioned at its start."""
         made = os.memfd_create("cutpurse", os.MFD_CLOEXEC)
         self._open.append(made)
         os.write(made, content)
@@ -211,11 +221,11 @@ class _Descriptors:
         return made
 
     def given(self) -> None:
-        """They are somebody else's now."""
+        """Give up all descriptors, because the started program owns them now."""
         self._open.clear()
 
     def close(self) -> None:
-        """None of them is needed."""
+        """Close all descriptors."""
         for descriptor in self._open:
             os.close(descriptor)
         self._open.clear()
@@ -240,7 +250,7 @@ def _missing() -> str | None:
 
 
 def _why_not() -> str | None:
-    """Try a sandbox with nothing in it."""
+    """Try a minimal sandbox. Return why it fails, or None."""
     with tempfile.TemporaryDirectory(prefix="cutpurse-") as folder:
         task = ProgramSpec(name="a trial", folder=Path(folder), command=("true",), talk=Path(folder, "talk"))
         try:
@@ -260,7 +270,7 @@ def _why_not() -> str | None:
     return f"bubblewrap cannot make a sandbox here; in a container, allow it user namespaces ({said})"
 
 
-# A setting that allows them, the value that does not, where it is told.
+# For user namespaces: the setting that allows them, the value that forbids them, and the file with the value.
 _USER_NAMESPACES: Final = (
     ("kernel.unprivileged_userns_clone=1", "0", Path("/proc/sys/kernel/unprivileged_userns_clone")),
     ("user.max_user_namespaces=10000", "0", Path("/proc/sys/user/max_user_namespaces")),

@@ -1,4 +1,4 @@
-"""Why a program ended, and whether it has had too much: the same words and measures for every runner."""
+"""The reasons why programs end, and the checks of their limits, shared by all runners."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from cutpurse.server.runners.port import Cause, ResourceLimits
 
 __all__ = ["REFUSED_MOST", "UsageCounters", "cause_of", "text_of", "too_much"]
 
-REFUSED_MOST: Final = 300  # processes that were not started, after which it is no accident
+REFUSED_MOST: Final = 300  # refused processes above which a program counts as a fork bomb
 
 
 class UsageCounters(Protocol):
-    """What is counted of a program from outside: a `Group`, or what an engine of containers tells."""
+    """The counters of a program that the system keeps: a `Group`, or the statistics of a container engine."""
 
     def out_of_memory(self) -> int:
-        """How many processes were killed because there was no memory."""
+        """Return the number of processes killed for lack of memory."""
 
     def refused(self) -> int:
-        """How often a process was not started because there were too many."""
+        """Return how often a new process was refused because there were too many."""
 
 
 def too_much(
@@ -31,7 +31,15 @@ def too_much(
     counted: UsageCounters | None,
     watched: DiskQuota | None,
 ) -> Cause | None:
-    """Of what a program that lives has had too much; None: it may go on."""
+    """Return the limit that a running program has exceeded, or None.
+
+    Args:
+        limits: Limits of the program.
+        lived_s: Seconds since its start.
+        cpu_s: Returns its CPU time in seconds; called only if that is limited.
+        counted: Counters of the system, if any.
+        watched: Quota of its folder, if it may write there.
+    """
     if limits.wall_s is not None and lived_s >= limits.wall_s:
         return "time"
     if limits.cpu_s is not None and cpu_s() >= limits.cpu_s:
@@ -46,7 +54,7 @@ def too_much(
 
 
 def cause_of(code: int, number: int, counted: UsageCounters | None) -> Cause:
-    """Why it ended, of its own accord or by the kernel.  number: of the signal that ended it, 0: none."""
+    """Return why a program ended by itself or by the kernel; `number` is the signal that ended it, or 0."""
     if code and counted is not None:
         if counted.out_of_memory():
             return "memory"

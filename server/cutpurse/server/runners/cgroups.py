@@ -1,9 +1,9 @@
-"""Limits that hold for a program with all that it starts, kept by the kernel: control groups, version 1 or 2.
+"""Control groups, version 1 or 2: limits that the kernel enforces for a program and all its child processes.
 
-A group is made below our own for each program; the program enters it before anything of a stranger's runs. Which
-controllers there are is up to the host: each of memory, pids and cpu is used where it can be, and is told where it
-cannot. In version 2 a group that has processes cannot have groups with limits below it; so where we are alone in ours,
-as a service or a container is, we move into one of our own first. This module starts no process.
+Each program gets a group below the server's own, and enters it before any untrusted code runs. The host decides which
+of the controllers memory, pids and cpu can be used; `Cgroups.lacks` lists the others. In version 2, a group with
+processes can't have limited groups below it. So if the server is alone in its group, as a service or container is, it
+moves into a new group below first. This module starts no process.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ __all__ = ["CONTROLLERS", "Cgroups", "Group", "cgroups", "group_of"]
 ROOT: Final = Path("/sys/fs/cgroup")
 MEMBERSHIP: Final = Path("/proc/self/cgroup")
 CONTROLLERS: Final[tuple[str, ...]] = ("memory", "pids", "cpu")
-PERIOD_US: Final = 100_000  # in which a share of the processor is counted
-OURS: Final = "cutpurse-server"  # version 2: where we go ourselves
-_NAME: Final = re.compile(r"cutpurse-(\d+)-\d+")  # of a group: by which process it was made
+PERIOD_US: Final = 100_000  # period of the CPU quota
+OURS: Final = "cutpurse-server"  # version 2: the group that the server moves into
+_NAME: Final = re.compile(r"cutpurse-(\d+)-\d+")  # name of a program's group, with the server's process ID
 _numbers: Final = itertools.count(1)
 
 
 class Group:
-    """The group of one program."""
+    """The control group of one program."""
 
     def __init__(self, folders: Mapping[str, Path], version: int) -> None:
-        """`folders`: of each controller; in version 2 they are one."""
+        """Wrap existing groups; `folders` has the folder of each controller, all the same one in version 2."""
         self._folders = folders
         self._version = version
         self._peak = 0
@@ -44,11 +44,19 @@ class Group:
         self.doors: Final = tuple(dict.fromkeys(folder / "cgroup.procs" for folder in folders.values()))
 
     def has(self, controller: str) -> bool:
-        """Whether it limits memory, pids or cpu."""
+        """Return whether the group has a controller: memory, pids or cpu."""
         return controller in self._folders
 
     def limit(self, limits: ResourceLimits, extra_processes: int) -> None:
-        """Set what may be used; extra_processes: of the sandbox itself.  Raises OSError."""
+        """Set the limits of the group.
+
+        Args:
+            limits: Limits of the program.
+            extra_processes: Number of processes of the sandbox itself, which are allowed on top.
+
+        Raises:
+            OSError: If the system refuses.
+        """
         quota = max(1_000, round(limits.cpu_cores * PERIOD_US))
         wanted: dict[str, dict[str, int | str]]
         if self._version == 2:
@@ -71,11 +79,11 @@ class Group:
             if folder is None:
                 continue
             for name, value in settings.items():
-                if (folder / name).exists():  # swap is not counted everywhere
+                if (folder / name).exists():  # some hosts do not count swap
                     (folder / name).write_text(str(value), encoding="ascii")
 
     def cpu_s(self) -> float | None:
-        """Seconds of the processor so far; None where that is not counted."""
+        """Return the CPU time so far, in seconds; None if the group does not count it."""
         if self._version == 2:
             used = self._field("cpu", "cpu.stat", "usage_usec")
             seconds = None if used is None else used / 1e6
@@ -87,7 +95,7 @@ class Group:
         return self._cpu_s or seconds
 
     def peak_bytes(self) -> int | None:
-        """Return the peak memory so far; if the kernel does not store it, the most seen when asked."""
+        """Return the peak memory so far, or the peak of all readings if the kernel does not store it."""
         names = ("memory.peak", "memory.current") if self._version == 2 else ("memory.max_usage_in_bytes",)
         for name in names:
             if (seen := self._number("memory", name)) is not None:
@@ -96,24 +104,24 @@ class Group:
         return self._peak or None
 
     def out_of_memory(self) -> int:
-        """How many processes were killed because there was no memory."""
+        """Return the number of processes killed for lack of memory."""
         name = "memory.events" if self._version == 2 else "memory.oom_control"
         return self._field("memory", name, "oom_kill") or 0
 
     def refused(self) -> int:
-        """How often a process was not started because there were too many."""
+        """Return how often a new process was refused because there were too many."""
         return self._field("pids", "pids.events", "max") or 0
 
     def processes(self) -> set[int]:
-        """List the processes in the group."""
+        """Return the IDs of the processes in the group."""
         found: set[int] = set()
         for door in self.doors:
             with suppress(OSError):
                 found.update(int(line) for line in door.read_text(encoding="ascii").split())
-        return found - {0}  # 0: it is of a namespace that is not ours to see
+        return found - {0}  # 0 stands for a process in a namespace that we can't see
 
     def kill(self) -> None:
-        """End all of them."""
+        """Kill all processes in the group."""
         for folder in self._folders.values():
             with suppress(OSError):
                 (folder / "cgroup.kill").write_text("1", encoding="ascii")
@@ -123,7 +131,7 @@ class Group:
                 os.kill(pid, signal.SIGKILL)
 
     def remove(self) -> bool:
-        """Away with it; whether it is gone, which it cannot be before its last process is."""
+        """Remove the group. Return False if it still has processes."""
         self.cpu_s(), self.peak_bytes()
         left = False
         for folder in set(self._folders.values()):
@@ -157,33 +165,37 @@ class Group:
 
 
 class Cgroups:
-    """Where groups can be made on this host."""
+    """The groups of this host below which new groups can be made, by controller."""
 
     def __init__(self, parents: Mapping[str, Path], version: int) -> None:
         self._parents = parents
         self.version = version
 
     def lacks(self) -> tuple[str, ...]:
-        """List the controllers that cannot be used."""
+        """List the controllers that can't be used here."""
         return tuple(name for name in CONTROLLERS if name not in self._parents)
 
     def make(self) -> Group | None:
-        """Make a group without limits; None if there can be none.  Raises OSError."""
+        """Create a group without limits. Return None if no controller can be used.
+
+        Raises:
+            OSError: If the system refuses.
+        """
         if not self._parents:
             return None
         name = f"cutpurse-{os.getpid()}-{next(_numbers)}"
         folders = {controller: parent / name for controller, parent in self._parents.items()}
         for folder in folders.values():
-            folder.mkdir(exist_ok=True)  # controllers can share one
+            folder.mkdir(exist_ok=True)  # several controllers may share a folder
         return Group(folders, self.version)
 
     def sweep(self) -> None:
-        """Away with the empty groups of servers that are gone: one that was killed could not do that."""
+        """Remove the empty groups of servers that were killed."""
         for parent in set(self._parents.values()):
             for folder in parent.glob("cutpurse-*-*"):
                 made = _NAME.fullmatch(folder.name)
                 if made is not None and not Path("/proc", made[1]).exists():
-                    with suppress(OSError):  # not empty: it is of a server whose number we cannot see
+                    with suppress(OSError):  # not empty: its server runs in another process namespace
                         folder.rmdir()
 
 
@@ -192,10 +204,10 @@ NONE: Final = Cgroups({}, 0)
 
 @cache
 def cgroups(root: Path = ROOT, membership: Path = MEMBERSHIP) -> Cgroups:
-    """Find the control groups that this host has and lets us use, once."""
+    """Find the control groups that the server may use on this host. The result is cached."""
     try:
         lines = membership.read_text(encoding="ascii").split()
-    except OSError:  # no Linux
+    except OSError:  # not on Linux
         return NONE
     own = {name: path for line in lines for _, names, path in [line.split(":", 2)] for name in names.split(",")}
     found = _version_2(root, own.get("", "/")) if (root / "cgroup.controllers").exists() else _version_1(root, own)
@@ -204,9 +216,16 @@ def cgroups(root: Path = ROOT, membership: Path = MEMBERSHIP) -> Cgroups:
 
 
 def group_of(pid: int, name: str, root: Path = ROOT, proc: Path = Path("/proc")) -> Group | None:
-    """Find the group that an engine made for this process, for reading; None if it cannot be seen from here.
+    """Find the group that a container engine made for a process, for reading.
 
-    name: what the path of the group must hold, so that it is not that of another process of the same number.
+    Args:
+        pid: ID of the process.
+        name: Text that the group's path must contain, in case another process has the ID by now.
+        root: Folder of all control groups.
+        proc: Folder of the process file system.
+
+    Returns:
+        The group; None if it is not visible from here.
     """
     try:
         lines = (proc / str(pid) / "cgroup").read_text(encoding="ascii").split()
@@ -218,7 +237,7 @@ def group_of(pid: int, name: str, root: Path = ROOT, proc: Path = Path("/proc"))
         _, names, path = line.split(":", 2)
         if name not in path:
             continue
-        below = path.lstrip("/").removesuffix("/container")  # some runtimes put one into another, without limits
+        below = path.lstrip("/").removesuffix("/container")  # some runtimes add an inner group without limits
         for controller in CONTROLLERS if version == 2 and not names else names.split(","):
             folder = root / ("" if version == 2 else controller) / below
             if folder.is_dir():
@@ -230,7 +249,7 @@ def _version_1(root: Path, own: Mapping[str, str]) -> Cgroups:
     parents: dict[str, Path] = {}
     for controller in (*CONTROLLERS, "cpuacct"):
         folder = root / controller / own.get(controller, "/").lstrip("/")
-        if not folder.is_dir():  # in a container the path can be that of the host
+        if not folder.is_dir():  # in a container, the path may be the host's
             folder = root / controller
         if controller in own and _can_make_groups(folder):
             parents[controller] = folder.resolve()
@@ -253,7 +272,7 @@ def _version_2(root: Path, own: str) -> Cgroups:
 
 
 def _enable(folder: Path, controllers: Iterable[str]) -> bool:
-    """Whether the groups below may have these limits; False: not as long as processes are in the folder's own."""
+    """Enable controllers for the groups below a folder. Return False if its own group still has processes."""
     for name in controllers:
         try:
             (folder / "cgroup.subtree_control").write_text(f"+{name}", encoding="ascii")
@@ -264,7 +283,7 @@ def _enable(folder: Path, controllers: Iterable[str]) -> bool:
 
 
 def _move(folder: Path) -> bool:
-    """Go from this group into one below it, if nobody else is in it; whether we went."""
+    """Move the server from this group into one below, if it is alone here. Return whether it moved."""
     here = {int(word) for word in _words(folder / "cgroup.procs")}
     if here != {os.getpid()}:
         return False

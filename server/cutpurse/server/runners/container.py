@@ -1,11 +1,12 @@
-"""Programs in containers, made by Docker or podman: where one of them is there anyway, or bots need another system.
+"""The runner that isolates programs in containers, made by Docker or podman.
 
-What a program finds as its system is an image, not this machine's: it holds whatever bots need, the SDK among it
-(docker/bot.Dockerfile). Its folder, its scratch and the one socket are as the contract has them; it has no network, no
-rights, no user but nobody, the system calls of `seccomp`, and the limits of its container. All of it ends with the
-server (see `container_program`); what one that was killed has left half-made is removed at the next start. Folders are
-handed to the engine by their paths, so it has to see this machine's. docs/sandbox.md tells what differs from
-bubblewrap.
+The system of a program is an image, not this machine. The image has what bots need, including the SDK
+(docker/bot.Dockerfile). The program has its folder, its scratch folder and one socket, as in the contract. It has no
+network and no rights. It runs as nobody, with the system calls of `seccomp` and the limits of its container.
+
+All its processes end with the server, see `container_program`. The next start removes incomplete containers of killed
+servers. The engine gets folders by path, so it must see this machine's file system. docs/sandbox.md lists the
+differences from bubblewrap.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ __all__ = ["IMAGE", "ContainerRunner"]
 IMAGE: Final = "cutpurse-bot"
 SCRATCH: Final = "/tmp"
 SHARED_MEMORY: Final = 16 << 20  # bytes at /dev/shm
-CPU_SHARES: Final = 256  # a quarter of the usual weight
-ALL_PROCESSES: Final = 1 << 14  # of all programs together
+CPU_SHARES: Final = 256  # a quarter of the default weight
+ALL_PROCESSES: Final = 1 << 14  # maximum processes of all programs together
 LABEL: Final = "io.cutpurse.server"
 TRY_S: Final = 20.0
 _LACKING: Final = {
@@ -48,17 +49,21 @@ _LACKING: Final = {
 
 
 class ContainerRunner:
-    """See `Runner`."""
+    """A `Runner` that isolates programs in containers."""
 
     name: Final = "container"
 
     def __init__(self, image: str = "") -> None:
-        """`image`: what programs find as their system; empty: `cutpurse-bot`. The engine is that of DOCKER_HOST."""
+        """Create a runner for an image; empty means `cutpurse-bot`. DOCKER_HOST selects the engine."""
         self.image: Final = image or IMAGE
 
     @cached_property
     def _engine(self) -> Engine:
-        """Raises RunnerError where there is none."""
+        """Engine of this machine.
+
+        Raises:
+            RunnerError: If there is none.
+        """
         try:
             path = socket_of(os.environ)
         except UsageError as problem:
@@ -87,7 +92,10 @@ class ContainerRunner:
         return any("rootless" in str(option) for option in self._info.get("SecurityOptions") or ())
 
     def missing(self) -> str | None:
-        """See `Runner`. Tries, once, an empty container; first it removes what servers that are gone have left."""
+        """Return why this runner does not work here, or None.
+
+        The first call removes containers of servers that are gone, and tries a minimal container.
+        """
         return self._missing
 
     @cached_property
@@ -105,7 +113,7 @@ class ContainerRunner:
         return None if ended is not None and ended.code == 0 else "the engine makes a container that runs nothing here"
 
     def weaker(self) -> tuple[str, ...]:
-        """See `Runner`."""
+        """List the limits that the engine does not enforce here, one line each."""
         try:
             told = [text for name, text in _LACKING.items() if not self._info.get(name)]
         except (RunnerError, EngineError) as problem:
@@ -113,7 +121,12 @@ class ContainerRunner:
         return tuple(told)
 
     def start(self, task: ProgramSpec) -> ContainerProgram:
-        """See `Runner`."""
+        """Start a program in a new container.
+
+        Raises:
+            RunnerError: If the engine fails or is missing.
+            OSError: If the system refuses; FileNotFoundError if the program's folder is missing.
+        """
         if not task.folder.is_dir():
             raise FileNotFoundError(f"{task.name} has no folder")
         try:
@@ -128,7 +141,7 @@ class ContainerRunner:
 
     @contextmanager
     def _filter(self) -> Iterator[str]:
-        """Return the list of system calls as the engine takes it: podman reads a file, Docker the text itself."""
+        """Yield the seccomp profile as the engine takes it: the path of a file for podman, JSON text for Docker."""
         words = json.dumps(seccomp.profile())
         if not self._is_podman:
             yield words
@@ -139,7 +152,7 @@ class ContainerRunner:
             yield file.name
 
     def _wanted(self, task: ProgramSpec, filter: str) -> dict[str, Any]:
-        """All that the engine is told of it."""
+        """Return the engine's configuration of a program's container."""
         limits = task.limits
         environment = environment_of(task, None, SCRATCH)
         mounts = [_bound(task.folder, FOLDER, is_writable=task.is_writable)]
@@ -180,13 +193,13 @@ class ContainerRunner:
         }
 
     def _user(self, task: ProgramSpec) -> str:
-        """Nobody; a build step is whoever owns its folder, which is us unless we are root."""
+        """Return the user of a program: nobody, or for a build the folder's owner, which is us unless we are root."""
         if not task.is_writable or is_root():
             return f"{NOBODY}:{NOBODY}"
-        return "0:0" if self._is_rootless else f"{os.getuid()}:{os.getgid()}"  # rootless: its root is our user
+        return "0:0" if self._is_rootless else f"{os.getuid()}:{os.getgid()}"  # a rootless engine maps root to our user
 
     def _sweep(self) -> None:
-        """Away with the containers of servers that are gone: one that was killed may have left some half-made."""
+        """Remove the containers of servers that are gone; a killed server may have left incomplete ones."""
         for found in self._engine.containers(LABEL):
             if _is_gone(str(found["Labels"][LABEL])):
                 with suppress(EngineError):
@@ -198,18 +211,18 @@ def _bound(folder: Path, seen: str, is_writable: bool = False) -> dict[str, Any]
 
 
 def _ulimits(limits: ResourceLimits) -> list[dict[str, Any]]:
-    # core: not 0, see `launching.limited`.
+    # core is not 0 for the reason in `launching.limited`
     wanted = {"core": 1, "nofile": limits.open_files, "fsize": limits.file_bytes}
     if limits.cpu_s is not None:
         wanted["cpu"] = math.ceil(limits.cpu_s) + 1
     _, most = resource.getrlimit(resource.RLIMIT_NPROC)
-    if most != resource.RLIM_INFINITY:  # else podman would ask for more than it may have itself where we are limited
+    if most != resource.RLIM_INFINITY:  # otherwise podman would set a limit above its own, and fail
         wanted["nproc"] = min(most, ALL_PROCESSES)
     return [{"Name": name, "Soft": value, "Hard": value} for name, value in wanted.items()]
 
 
 def _identity() -> str:
-    """Which server this is: the machine since it was started, the namespace of processes, and the process in it."""
+    """Return an identifier of this server: boot ID, process namespace, process ID and start time."""
     return f"{_place()} {os.getpid()} {_began(os.getpid())}"
 
 
@@ -219,7 +232,7 @@ def _place() -> str:
 
 
 def _began(pid: int) -> str:
-    """When a process began, as the kernel counts; empty: there is none."""
+    """Return the start time of a process in clock ticks since boot; empty if there is no such process."""
     try:
         told = Path("/proc", str(pid), "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -228,7 +241,7 @@ def _began(pid: int) -> str:
 
 
 def _is_gone(identity: str) -> bool:
-    """Whether that server is. One in another namespace of processes cannot be seen: it is taken to live."""
+    """Return whether a server has ended. One in another process namespace can't be seen, so it counts as running."""
     words = identity.split()
     here = _place().split()
     if len(words) != 4 or not words[2].isdigit() or words[0] != here[0]:

@@ -1,7 +1,7 @@
-"""An engine of containers on this machine, Docker's or podman's, asked over its socket by the Docker Engine API.
+"""A client of the Docker Engine API, for Docker or podman on this machine, over the engine's socket.
 
-Only what running a program needs: https://docs.docker.com/reference/api/engine/, version 1.41, which podman speaks as
-well. Each request has a connection of its own. This module knows no program, and does nothing by itself.
+It has only the calls that running a program needs (https://docs.docker.com/reference/api/engine/, version 1.41, which
+podman supports too). Each request has its own connection. This module knows no program.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["Engine", "EngineError", "socket_of"]
 
 API: Final = "v1.41"
-HOST_VARIABLE: Final = "DOCKER_HOST"  # as Docker's own programs read it
+HOST_VARIABLE: Final = "DOCKER_HOST"  # Docker's own programs read it too
 UNIX: Final = "unix://"
-ANSWER_S: Final = 60.0  # an engine that is busy starts containers slowly
-SAID_MOST: Final = 300  # characters of its own words
+ANSWER_S: Final = 60.0  # a busy engine starts containers slowly
+SAID_MOST: Final = 300  # characters of an engine's error message
 
 
 class EngineError(CutpurseError):
-    """The engine refused, or cannot be asked.  status: of HTTP; 0: it did not answer."""
+    """A refusal of the engine, with its HTTP status; status 0 means that the engine did not answer."""
 
     def __init__(self, text: str, status: int = 0) -> None:
         super().__init__(text)
@@ -36,14 +36,15 @@ class EngineError(CutpurseError):
 
     @property
     def is_gone(self) -> bool:
-        """What was asked for is not there. (podman says so with another number where it is just going.)"""
+        """Whether the container does not exist. While it is being removed, podman reports that by another status."""
         return self.status == 404 or "no such container" in str(self).lower()
 
 
 def socket_of(environment: Mapping[str, str]) -> Path | None:
-    """Where an engine listens: as DOCKER_HOST says, else where Docker's or podman's usually is; None: there is none.
+    """Return the socket of an engine: that of DOCKER_HOST, else a default one of Docker or podman, else None.
 
-    Raises UsageError for a DOCKER_HOST that is another machine's.
+    Raises:
+        UsageError: If DOCKER_HOST names another machine.
     """
     if wanted := environment.get(HOST_VARIABLE):
         if not wanted.startswith(UNIX):
@@ -56,10 +57,14 @@ def socket_of(environment: Mapping[str, str]) -> Path | None:
 
 
 class Engine:
-    """An engine that listens on a socket."""
+    """A container engine that listens on a socket."""
 
     def __init__(self, path: Path) -> None:
-        """Nothing is asked yet.  Raises ImportError without the package httpx."""
+        """Create a client without connecting.
+
+        Raises:
+            ImportError: If the package httpx is missing.
+        """
         import httpx
 
         self.path: Final = path
@@ -72,16 +77,16 @@ class Engine:
         )
 
     def is_podman(self) -> bool:
-        """Whether it is podman, which differs where it reads files."""
+        """Return whether the engine is podman."""
         parts = self._asked("GET", "/version").json().get("Components") or []
         return any("podman" in str(part.get("Name")).lower() for part in parts)
 
     def info(self) -> dict[str, Any]:
-        """Return what the engine can do here."""
+        """Return the engine's facts about itself and this machine."""
         return self._told("GET", "/info")
 
     def has_image(self, name: str) -> bool:
-        """Whether it has that image; none is fetched."""
+        """Return whether the engine has an image. It does not download one."""
         try:
             self._asked("GET", f"/images/{quote(name, safe='/:@')}/json")
         except EngineError as problem:
@@ -91,11 +96,15 @@ class Engine:
         return True
 
     def create(self, name: str, wanted: Mapping[str, Any]) -> str:
-        """Make a container, which does not run yet; its number."""
+        """Create a container without starting it. Return its ID."""
         return str(self._told("POST", "/containers/create", {"name": name}, wanted)["Id"])
 
     def attach(self, container: str) -> socket.socket:
-        """Its standard input and its outputs, as one stream; before it is started, so that nothing is missed."""
+        """Connect to a container's standard input and outputs. Call it before `start`, so that no output is missed.
+
+        Returns:
+            A non-blocking socket.
+        """
         import httpx
 
         wanted = dict.fromkeys(("stream", "stdin", "stdout", "stderr"), "true")
@@ -104,35 +113,35 @@ class Engine:
             with self._http.stream("POST", f"/containers/{container}/attach", params=wanted, headers=headers) as answer:
                 _check(answer)
                 opened: socket.socket = answer.extensions["network_stream"].get_extra_info("socket")
-                taken = opened.dup()  # from here on nobody speaks HTTP on it
+                taken = opened.dup()  # from here on it has raw bytes, not HTTP
         except httpx.HTTPError as problem:
             raise self._silent(problem) from None
         taken.setblocking(False)
         return taken
 
     def start(self, container: str) -> None:
-        """Let it run."""
+        """Start a container."""
         self._asked("POST", f"/containers/{container}/start")
 
     def inspect(self, container: str) -> dict[str, Any]:
-        """All about it."""
+        """Return the state and configuration of a container."""
         return self._told("GET", f"/containers/{container}/json")
 
     def figures(self, container: str) -> dict[str, Any]:
-        """Return what a container uses now."""
+        """Return the current resource usage of a container."""
         return self._told("GET", f"/containers/{container}/stats", {"stream": "false", "one-shot": "true"})
 
     def containers(self, label: str) -> list[dict[str, Any]]:
-        """Those that have a label, whether they run or not."""
+        """List the containers with a label, including stopped ones."""
         found = self._asked("GET", "/containers/json", {"all": "true", "filters": f'{{"label": ["{label}"]}}'}).json()
         return [*found]
 
     def remove(self, container: str) -> None:
-        """End it, and away with it; it need not be there any more."""
+        """Kill and remove a container, if it still exists."""
         try:
             self._asked("DELETE", f"/containers/{container}", {"force": "true", "v": "true"})
         except EngineError as problem:
-            if not problem.is_gone and problem.status != 409:  # it is on its way already
+            if not problem.is_gone and problem.status != 409:  # 409: its removal is in progress
                 raise
 
     def _told(
@@ -157,7 +166,11 @@ class Engine:
 
 
 def _check(answer: httpx.Response) -> None:
-    """Check an answer.  Raises EngineError with the engine's words."""
+    """Check the status of a response.
+
+    Raises:
+        EngineError: If it is an error, with the engine's message.
+    """
     if answer.status_code < 400:
         return
     answer.read()

@@ -1,11 +1,13 @@
-"""A program that was started in a container: looked after by a thread of its own until nothing of it is left.
+"""A running program in a container, supervised by its own thread.
 
-In the container the first process is a shell (`GUARD`), which starts the program and then does nothing but read its
-standard input: a stream from us, by which the program is asked to end, and whose end, in whichever way we ended, is the
-end of that first process and so of all others. No program can hurt, stop or outwit it: the kernel lets nobody in a
-container signal its first process. What the program says comes by the standard output; by the error output the shell
-tells when it began and how it ended. So figures are read once more before all is gone. (A program could write there as
-well: then it is taken at its word, and ended.)
+The first process in the container is a shell (`GUARD`), which starts the program and reads its standard input. That
+input is a stream from the server, which asks the program to end. When the server ends in any way, the stream ends, so
+the shell ends, and all other processes with it. The program can't stop the shell, because the kernel blocks signals to
+a container's first process.
+
+The program's output arrives on standard output. The shell reports on standard error when the program began and how it
+ended, so usage can be read once more before the container ends. A program could write a false report there; then it is
+believed, and the program is ended.
 """
 
 from __future__ import annotations
@@ -30,20 +32,20 @@ from cutpurse.server.runners.process_usage import use_of
 
 __all__ = ["GUARD", "OWN_PROCESSES", "ContainerProgram", "UsageSample", "contained", "counted_of"]
 
-OWN_PROCESSES: Final = 2  # of the container itself
-LOOK_S: Final = 0.5  # between looks at what it uses
-BUILD_LOOK_S: Final = 0.25  # and at what it writes into its folder
-READY_S: Final = 20.0
-GONE_S: Final = 5.0  # for which it is waited until all has been said
+OWN_PROCESSES: Final = 2  # processes of the container itself
+LOOK_S: Final = 0.5  # between two checks of the usage
+BUILD_LOOK_S: Final = 0.25  # between two checks if the program may write into its folder
+READY_S: Final = 20.0  # for the program to start
+GONE_S: Final = 5.0  # for the rest of the output after the end
 READ_BYTES: Final = 1 << 18
-FLOOD_PAUSE_S: Final = 0.005
-WORDS_MOST: Final = 1_000  # bytes of the shell's own
-SAYS, TELLS = 1, 2  # the streams in a stream
-BURY: Final = b"\n"
-HEAD: Final = 8  # bytes before each part: which stream, three for nothing, and its length in four
+FLOOD_PAUSE_S: Final = 0.005  # between two reads while the program prints too much
+WORDS_MOST: Final = 1_000  # bytes of an incomplete report of the shell
+SAYS, TELLS = 1, 2  # stream numbers of standard output and standard error
+BURY: Final = b"\n"  # makes the shell reap its orphans
+HEAD: Final = 8  # bytes of a frame's header: stream number, three unused bytes, length in four bytes
 
-# `jobs` buries whoever came to it as an orphan and has ended: else they would count as processes for ever. (With CHLD
-# ignored the kernel would do that, and `read` would end in some shells.) Who kills the one that waits for it, ends too.
+# `jobs` reaps orphans that have ended; otherwise they would count as processes. (If CHLD were ignored, the kernel would
+# reap them, but `read` would end in some shells.) If the program kills its waiter, all end.
 GUARD: Final = """
 {
   "$@" < /dev/null 2>&1 3>&- &
@@ -62,7 +64,13 @@ done
 
 
 def contained(task: ProgramSpec, engine: Engine, container: str) -> ContainerProgram:
-    """Start a container that was made for this program.  Raises RunnerError, EngineError, OSError; then it is gone."""
+    """Start a container that was created for a program. After an error, the container is removed.
+
+    Raises:
+        RunnerError: If the program does not start.
+        EngineError: If the engine fails.
+        OSError: If the system refuses.
+    """
     begun: Future[None] = Future()
     try:
         program = ContainerProgram(task, engine, container, begun)
@@ -74,7 +82,7 @@ def contained(task: ProgramSpec, engine: Engine, container: str) -> ContainerPro
 
 
 class ContainerProgram:
-    """See `Running`."""
+    """A `Running` program in a container."""
 
     def __init__(self, task: ProgramSpec, engine: Engine, container: str, begun: Future[None]) -> None:
         self._task = task
@@ -84,8 +92,8 @@ class ContainerProgram:
         self._growth: DiskQuota | None = None
         self._counted: UsageSample | Group | None = None
         self._pid = 0
-        self._inner = 0  # its number in the container
-        self._why: Cause | None = None  # it is ended from outside, for this
+        self._inner = 0  # process ID of the program inside the container
+        self._why: Cause | None = None  # why the server ends it
         self._killed_at: float | None = None
         self._used = ResourceUse(0.0, 0)
         self._ended: ExitStatus | None = None
@@ -95,33 +103,33 @@ class ContainerProgram:
         self._thread = threading.Thread(target=self._live, name=f"program {task.name}", daemon=True)
         self._thread.start()
 
-    # -- what whoever started it sees
+    # -- on any thread
     @property
     def pid(self) -> int:
-        """See `Running`: of the first process of its container."""
+        """ID of the container's first process, outside the container."""
         return self._pid
 
     def ended(self) -> ExitStatus | None:
-        """See `Running`."""
+        """Return how the program ended; None while it runs."""
         return self._ended
 
     def wait(self, seconds: float | None = None) -> ExitStatus | None:
-        """See `Running`."""
+        """Wait for the program to end, at most `seconds`. Return how it ended; None if it still runs."""
         self._over.wait(seconds)
         return self._ended
 
     def use(self) -> ResourceUse:
-        """See `Running`; as of the last look, half a second ago at most, where only the engine can tell."""
+        """Return the usage so far; up to LOOK_S old if only the engine knows it."""
         if self._ended is None and isinstance(self._counted, Group):
             self._measure()
         return self._used
 
     def talk(self) -> str:
-        """See `Running`."""
+        """Return the newest output of the program."""
         return read_talk(self._task.talk, self._task.limits.talk_bytes)
 
     def stop(self, grace_s: float = 2.0) -> ExitStatus:
-        """See `Running`."""
+        """Ask the program to end, and kill it after `grace_s` seconds. Return how it ended."""
         if self._ended is None:
             self._why = self._why or "stopped"
             if grace_s > 0:
@@ -139,13 +147,13 @@ class ContainerProgram:
                 self._stream.send(words)
 
     def _kill(self) -> None:
-        """End the shell and all below it; the engine ends a container that cannot even do that."""
+        """End the shell, and all processes with it; if that fails, `_away` kills the container later."""
         with self._lock, suppress(OSError):
             if self._stream is not None and self._killed_at is None:
                 self._killed_at = time.monotonic()
                 self._stream.shutdown(socket.SHUT_WR)
 
-    # -- its thread
+    # -- on its thread
     def _live(self) -> None:
         try:
             ears = self._start()
@@ -186,7 +194,7 @@ class ContainerProgram:
         return ears
 
     def _follow(self, ears: _ContainerOutput) -> None:
-        """Until it has ended, or its container has."""
+        """Supervise the program until it or its container has ended."""
         assert self._stream is not None
         every_s = LOOK_S if self._growth is None else BUILD_LOOK_S
         began = time.monotonic()
@@ -211,7 +219,7 @@ class ContainerProgram:
             pass
 
     def _cause(self, code: int | None) -> Cause:
-        """None: of a container that fell with all that was in it, as where the kernel has run out of memory."""
+        """Return why the program ended; code None means that the whole container was killed, such as for memory."""
         if code is None:
             code = 128 + 9
         return cause_of(code, code - 128 if code > 128 else 0, self._counted)
@@ -242,10 +250,13 @@ class ContainerProgram:
 
 
 def counted_of(engine: Engine, container: str, pid: int) -> UsageSample | Group:
-    """Choose what counts the use of a container whose first process is `pid`.  Raises EngineError.
+    """Choose how to measure the usage of a container whose first process is `pid`.
 
-    An engine that makes no control groups, as one without root where they are of version 1, is not asked: it tells
-    what the whole machine has used.
+    An engine without control groups, such as a rootless one with version 1, is not asked: it reports the usage of the
+    whole machine.
+
+    Raises:
+        EngineError: If the engine fails.
     """
     if (group := group_of(pid, container)) is not None:
         return group
@@ -253,7 +264,7 @@ def counted_of(engine: Engine, container: str, pid: int) -> UsageSample | Group:
 
 
 class UsageSample(ABC):
-    """The use of a container, as of the last look."""
+    """The usage of a container at its last measurement."""
 
     def __init__(self) -> None:
         self._cpu_s = 0.0
@@ -262,10 +273,10 @@ class UsageSample(ABC):
 
     @abstractmethod
     def look(self) -> None:
-        """Look at it once more."""
+        """Measure the usage."""
 
     def cpu_s(self) -> float:
-        """Seconds of the processor."""
+        """Return the CPU time, in seconds."""
         return self._cpu_s
 
     def peak_bytes(self) -> int:
@@ -273,16 +284,16 @@ class UsageSample(ABC):
         return self._peak
 
     def out_of_memory(self) -> int:
-        """Whether some of it was killed because there was no memory."""
+        """Return 1 if a process was killed for lack of memory, else 0."""
         return int(self._is_out)
 
     def refused(self) -> int:
-        """No engine tells how often a process was not started."""
+        """Return 0, since no engine counts refused processes."""
         return 0
 
 
 class _Figures(UsageSample):
-    """What an engine tells of a container whose control group cannot be seen from here."""
+    """The usage of a container that its engine reports, if its control group is not visible from here."""
 
     def __init__(self, engine: Engine, container: str) -> None:
         super().__init__()
@@ -290,7 +301,7 @@ class _Figures(UsageSample):
         self._container = container
 
     def look(self) -> None:
-        """Ask it. One that has gone in the meantime tells no more."""
+        """Ask the engine. If the container is gone, keep the last values."""
         with suppress(EngineError, KeyError, TypeError, ValueError):
             told = self._engine.figures(self._container)
             memory: Mapping[str, Any] = told["memory_stats"]
@@ -300,33 +311,39 @@ class _Figures(UsageSample):
 
 
 class _Seen(UsageSample):
-    """What is seen of the processes of a container without a control group."""
+    """The usage of a container without a control group, added up from its processes."""
 
     def __init__(self, pid: int) -> None:
         super().__init__()
         self._pid = pid
 
     def look(self) -> None:
-        """Add up its first process and all below. What has ended counts where it was waited for."""
+        """Add up the first process and all its descendants; ended ones count if their parent waited for them."""
         used = use_of(self._pid)
         self._cpu_s, self._peak = max(self._cpu_s, used.cpu_s), max(self._peak, used.peak_bytes)
 
 
 class _ContainerOutput:
-    """What is heard from a container: of the program, kept; of the shell, when it began and how it ended."""
+    """The output of a container: the program's goes to its log, and the shell's reports are parsed."""
 
     def __init__(self, talk: OutputLog) -> None:
         self._talk = talk
         self._head = b""
         self._kind = 0
-        self._left = 0  # bytes of the part that is being heard
+        self._left = 0  # bytes still to come of the current frame
         self._words = b""
-        self._again_at = 0.0  # it says too much: not before then
+        self._again_at = 0.0  # earliest time of the next read, after too much output
         self.inner: int | None = None
         self.code: int | None = None
 
     def listen(self, stream: socket.socket, wait_s: float, is_last: bool = False) -> bool:
-        """Wait for something to be said, and hear it; whether there may be more.  is_last: it cannot hold us up."""
+        """Wait for output and process it. Return whether more may come.
+
+        Args:
+            stream: Socket of the container.
+            wait_s: Maximum seconds to wait.
+            is_last: Do not pause after too much output, because the program has ended.
+        """
         now = time.monotonic()
         if now < self._again_at and not is_last:
             time.sleep(min(self._again_at - now, wait_s))
@@ -338,7 +355,7 @@ class _ContainerOutput:
             said = stream.recv(READ_BYTES)
         except BlockingIOError:
             return True
-        except OSError:  # the engine is gone, and the container with it
+        except OSError:  # the engine has ended, and the container with it
             return False
         self._take(said, time.monotonic())
         return bool(said)
@@ -365,7 +382,7 @@ class _ContainerOutput:
     def _keep(self, part: bytes, now: float) -> None:
         room = self._talk.room(now)
         if room > 0:
-            with suppress(OSError):  # where there is no room for its talk it plays all the same
+            with suppress(OSError):  # a full disk must not stop the program
                 self._talk.take(part[:room])
         if len(part) > room:
             self._talk.leave_out(len(part) - max(0, room))
@@ -384,6 +401,6 @@ class _ContainerOutput:
                 self.code = int(number) & 0xFF
 
     def close(self) -> None:
-        """There will be no more."""
+        """Close the log."""
         with suppress(OSError):
             self._talk.close()

@@ -1,7 +1,7 @@
-"""How much a program has written into a folder that it may write to: files, their number, and what it hides.
+"""The disk quota of a program that may write into a folder: total size and number of files.
 
-Where it is allowed to write on a real disk nothing but looking often keeps it from filling that. Nothing here follows a
-link, and what cannot be looked at counts as too much.
+On a real disk, only frequent checks keep a program from filling it. The checks follow no links, and a folder that can't
+be read counts as exceeding the quota.
 """
 
 from __future__ import annotations
@@ -12,15 +12,23 @@ from typing import Final
 
 __all__ = ["DiskQuota"]
 
-ENTRIES_MOST: Final = 20_000  # files and folders
-FREE_LEAST: Final = 256 << 20  # bytes that the disk must have left for everybody else
+ENTRIES_MOST: Final = 20_000  # maximum files and folders
+FREE_LEAST: Final = 256 << 20  # bytes that must stay free on the disk
 
 
 class DiskQuota:
-    """A folder that may grow by so many bytes."""
+    """The quota of a folder that may grow by a number of bytes."""
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
-        """Count from now on; what is in the folder is not counted.  Raises OSError."""
+        """Measure the folder; its present content does not count.
+
+        Args:
+            folder: Folder to watch.
+            most_bytes: Maximum growth.
+
+        Raises:
+            OSError: If the folder can't be measured.
+        """
         self._folder = folder
         before = _size(folder)
         if before is None:
@@ -28,7 +36,7 @@ class DiskQuota:
         self._most = before + most_bytes
 
     def is_too_much(self) -> bool:
-        """Whether more has been written by now, or the disk is nearly full."""
+        """Return whether the folder exceeds its quota, or the disk is nearly full."""
         try:
             disk = os.statvfs(self._folder)
         except OSError:
@@ -40,7 +48,7 @@ class DiskQuota:
 
 
 def _size(folder: Path) -> int | None:
-    """Bytes in all; None: too many entries, or some that cannot be looked at."""
+    """Return the size of a folder in bytes; None if it has too many entries or can't be read."""
     size = entries = 0
     waiting = [str(folder)]
     try:

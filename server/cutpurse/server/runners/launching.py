@@ -1,7 +1,7 @@
-"""What comes before a program that is run for others: into its group, behind everybody else, under its limits.
+"""The command line that launches a program: it enters its control group, lowers its priority and sets its limits.
 
-A few small programs of the system, each of which becomes the next: nothing has to be run between fork and exec of a
-server that has threads. This module starts nothing.
+It is a chain of small system programs, each of which becomes the next one. So no code runs between fork and exec, which
+is unsafe in a server with threads. This module starts nothing.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from cutpurse.server.runners.port import ProgramSpec, ResourceLimits
 
 __all__ = ["READY", "begin", "environment_of", "launcher", "limited"]
 
-READY: Final = b"\6"  # said when all is prepared, as the last before the program itself
-NICE: Final = 10  # as for house bots
+READY: Final = b"\6"  # written just before the program itself runs
+NICE: Final = 10  # the niceness of house bots too
 
-# Its arguments: files of groups to enter, `--`, what to become. It is also the first to go where memory runs out.
+# Arguments: the `cgroup.procs` files of the groups to enter, `--`, and the command to become. The out-of-memory killer
+# takes these processes first.
 _ENTER: Final = """
 while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done
 shift
@@ -30,16 +31,20 @@ exec "$@"
 
 
 def launcher(group: Group | None) -> tuple[str, ...]:
-    """Begins a command line: the program enters its group, and goes behind everybody else for the processor."""
+    """Return the first part of a command line: it enters the group and lowers the CPU priority."""
     doors = () if group is None else tuple(str(door) for door in group.doors)
     return ("/bin/sh", "-c", _ENTER, "sh", *doors, "--", "nice", "-n", str(NICE))
 
 
 def begin(command: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]:
-    """Build the last step of a launch: say that all is ready, connect the output, and become the program.
+    """Return the last part of a command line: it writes READY, connects the output and becomes the program.
 
-    By now all of it ends with us. Had we ended before that, nobody would hear that it is ready, and so it ends as well.
-    before: what it becomes first; it becomes the program.
+    From here on, the program ends with the server. If the server has ended before, writing READY fails, and the command
+    exits.
+
+    Args:
+        command: Command of the program.
+        before: Command that runs first and becomes the program.
     """
     return (
         "/bin/sh",
@@ -52,11 +57,11 @@ def begin(command: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]
 
 
 def limited(limits: ResourceLimits, group: Group | None) -> tuple[str, ...]:
-    """Goes on with it: limits of each process, beneath those of the group, or in their place."""
+    """Return the second part of a command line: it sets limits per process, besides the group's or instead of them."""
     found = shutil.which("prlimit")
     if found is None:
         return ()
-    # Not 0: with that, where dumps go to a program, the kernel still starts it, as root, for each that falls.
+    # core is 1, not 0: with 0 the kernel still starts a core-dump handler, as root, for each process that crashes.
     wanted = {"core": 1, "nofile": limits.open_files, "fsize": limits.file_bytes}
     if limits.cpu_s is not None:
         wanted["cpu"] = math.ceil(limits.cpu_s) + 1
@@ -66,7 +71,7 @@ def limited(limits: ResourceLimits, group: Group | None) -> tuple[str, ...]:
 
 
 def _at_most(name: str, value: int) -> int:
-    """Not more than we may ourselves."""
+    """Return a limit that does not exceed the server's own."""
     import resource
 
     _, most = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))
@@ -74,9 +79,15 @@ def _at_most(name: str, value: int) -> int:
 
 
 def environment_of(task: ProgramSpec, path: str | None, scratch: str) -> dict[str, str]:
-    """All that a program finds in its environment but where the server is: nothing of ours.
+    """Return the environment of a program, without the server's address and without the server's own variables.
 
-    path: PATH; None: its system has one of its own, and runtimes. Raises UsageError.
+    Args:
+        task: Program to run.
+        path: Value of PATH; None if the program's own system sets PATH and has the runtimes.
+        scratch: Path of its scratch folder.
+
+    Raises:
+        UsageError: If the name or value of a variable is invalid.
     """
     runtimes = {} if path is None else {"PATH": path, **task.for_runtimes}
     for name, value in task.environment.items():

@@ -1,8 +1,8 @@
-"""What a program says, kept in a file: legible, so much a second, so much in all, the newest.
+"""The log file of a program's output, limited per second and in total, with printable characters only.
 
-A program may print without end, to fill a disk, to wear out whoever reads, or to write over somebody's terminal. So
-each second has a budget, and what is beyond it is left out and counted; when the file is full its older half goes; and
-nothing but printable letters, line ends and tabs comes into it. This module knows no process.
+A program may print without end, to fill the disk, to slow down its reader, or to control a terminal. So output above a
+rate is dropped and counted. When the file is full, its older half is removed. Characters other than printable ones,
+line ends and tabs are escaped. This module knows no process.
 """
 
 from __future__ import annotations
@@ -16,16 +16,26 @@ from typing import IO, Final
 
 __all__ = ["OutputLog", "read_talk", "remove_talk"]
 
-BEFORE: Final = ".before"  # the older half lies beside the file
-PORTIONS: Final = 16  # a second, into which the room of a flood comes
+BEFORE: Final = ".before"  # suffix of the file with the older half
+PORTIONS: Final = 16  # parts of a second's budget; less than one part counts as none
 _PLAIN: Final = re.compile(r"[\n\t -~]*")
 
 
 class OutputLog:
-    """The talk of one program; `close` it. Moments are handed in: seconds on one clock."""
+    """The output log of one program. Callers pass the time, in monotonic seconds, and must call `close`."""
 
     def __init__(self, file: Path, bytes_per_s: int, most: int, now: float) -> None:
-        """`most`: bytes that are kept.  Raises OSError; what was in the file before is gone."""
+        """Create the file, and remove an earlier one.
+
+        Args:
+            file: Path of the log.
+            bytes_per_s: Maximum bytes per second.
+            most: Maximum bytes stored; the newest are kept.
+            now: Time.
+
+        Raises:
+            OSError: If the disk fails.
+        """
         self.file = file
         self._rate = bytes_per_s
         self._half = max(1, most // 2)
@@ -38,13 +48,17 @@ class OutputLog:
         self._opened = _opened(file)
 
     def room(self, now: float) -> int:
-        """How many bytes more can be taken now; none rather than few, for a flood is not to be read byte by byte."""
+        """Return the number of bytes that may be written now; 0 instead of a few, so that reads stay large."""
         self._room = min(self._rate, self._room + (now - self._at) * self._rate)
         self._at = now
         return int(self._room) if self._room >= self._rate / PORTIONS else 0
 
     def take(self, said: bytes) -> None:
-        """Keep this.  Raises OSError."""
+        """Write some output.
+
+        Raises:
+            OSError: If the disk fails.
+        """
         self._room -= len(said)
         if self._left_out:
             self._keep(f"\n[{self._left_out} bytes left out]\n")
@@ -52,7 +66,7 @@ class OutputLog:
         self._keep(_legible(self._decoder.decode(said)))
 
     def leave_out(self, count: int) -> None:
-        """So many bytes came for which there was no room."""
+        """Count bytes that were dropped; the log notes their number."""
         self._left_out += count
 
     def _keep(self, text: str) -> None:
@@ -69,7 +83,11 @@ class OutputLog:
             self._written += len(part)
 
     def close(self) -> None:
-        """There will be no more.  Raises OSError."""
+        """Write the rest, and close the file.
+
+        Raises:
+            OSError: If the disk fails.
+        """
         try:
             self._keep(_legible(self._decoder.decode(b"", final=True)))
             if self._left_out:
@@ -80,7 +98,7 @@ class OutputLog:
 
 
 def read_talk(file: Path, most: int) -> str:
-    """Return the newest bytes of a program's stored output, also of one that ended long ago."""
+    """Return the newest stored output of a program, at most `most` bytes, even if it ended long ago."""
     kept = b""
     for part in (_before(file), file):
         try:
@@ -91,7 +109,7 @@ def read_talk(file: Path, most: int) -> str:
 
 
 def remove_talk(file: Path) -> None:
-    """Nothing of a program's talk is kept any more."""
+    """Remove the log of a program."""
     for part in (_before(file), file):
         part.unlink(missing_ok=True)
 
@@ -106,7 +124,7 @@ def _opened(file: Path) -> IO[bytes]:
 
 
 def _legible(text: str) -> str:
-    """Nothing that would move a cursor, ring, or turn the direction of a line."""
+    """Escape all characters that could control a terminal, such as those that change the writing direction."""
     text = text.replace("\r\n", "\n")
     if _PLAIN.fullmatch(text):
         return text

@@ -1,12 +1,14 @@
-"""What a place to run programs of strangers gives: one contract for all of them, in any language.
+"""The contract of all runners of untrusted programs, in any language.
 
-A program finds its own folder at /bot, read-only, and begins there; one socket, /run/cutpurse/bot.sock, which is the
-server; CUTPURSE_SERVER, which names that socket, and what else its environment was given (CUTPURSE_TOKEN, as a rule);
-room to scribble in /tmp, of limited size and gone with it. Its standard input is closed. What it says on both its
-outputs is kept, capped. It can reach nothing else. (Where there is no isolation the same is found elsewhere: the
-working folder is that of the program, and CUTPURSE_SERVER and TMPDIR say where the socket and the scratch are.)
+A program starts in its own folder /bot, which is read-only. It reaches the server by one socket,
+/run/cutpurse/bot.sock, which CUTPURSE_SERVER names. Its environment usually has CUTPURSE_TOKEN too. It may write to a
+scratch folder /tmp, which has a size limit and is removed at its end. Its standard input is closed. Both its outputs
+are logged, with a limit. It can reach nothing else.
 
-All is synchronous: to be called from a thread, or where nobody waits. This module starts nothing.
+Without isolation the paths differ: the working folder is the program's, CUTPURSE_SERVER names the socket, and TMPDIR
+names the scratch folder.
+
+All calls block, so make them on a thread. This module starts nothing.
 """
 
 from __future__ import annotations
@@ -36,26 +38,33 @@ __all__ = [
 KIB: Final = 1 << 10
 MIB: Final = 1 << 20
 
-FOLDER: Final = "/bot"  # where a program finds itself
+FOLDER: Final = "/bot"  # the program's folder, inside the sandbox
 SOCKET_FOLDER: Final = "/run/cutpurse"
-SOCKET: Final = "bot.sock"  # in that folder, and in `Task.arena`
+SOCKET: Final = "bot.sock"  # in SOCKET_FOLDER, and in `ProgramSpec.arena`
 
-# 'disk': what a build step wrote; the others go by themselves: 'stopped' by `stop`, 'exited' of its own accord.
+# 'disk': it wrote too much into its folder; 'stopped': by `stop`; 'exited': by itself; 'processor': too much CPU time;
+# 'time': too much wall-clock time.
 Cause: TypeAlias = Literal["exited", "signal", "memory", "processor", "time", "processes", "disk", "stopped"]
 
 
 class RunnerError(CutpurseError):
-    """A program cannot be run here: the text says why, and what to do."""
+    """The failure to run a program here; its text says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceLimits:
-    """What one program may use, with all that it starts.
+    """The resource limits of one program with all its child processes.
 
-    memory_bytes: of memory, scratch included. processes: threads count. open_files: of each process. file_bytes: of
-    one file, of the scratch, and of what a build step may add to its folder. cpu_cores: of the processor, at any time;
-    cpu_s: of its time, in all; wall_s: of everybody's. talk_bytes_per_s: of what it says; what is more is left out.
-    talk_bytes: of that, the newest, are kept.
+    Attributes:
+        memory_bytes: Memory, including the scratch folder.
+        processes: Processes and threads.
+        open_files: Open files per process.
+        file_bytes: Size of one file, of the scratch folder, and of what a build adds to its folder.
+        cpu_cores: CPU cores used at a time.
+        cpu_s: CPU time in total; None for no limit.
+        wall_s: Wall-clock time in total; None for no limit.
+        talk_bytes_per_s: Output per second; more is dropped.
+        talk_bytes: Stored output; the newest is kept.
     """
 
     memory_bytes: int = 256 * MIB
@@ -73,15 +82,21 @@ class ResourceLimits:
 class ProgramSpec:
     """A program to run.
 
-    name: for people. folder: the program's own, seen as /bot; everybody must be able to read what is in it, and in
-    `arena` (0755, the socket 0666), for the program may run as another user than the server; the folder around them
-    may be closed (0700). is_writable: it may write there; a build step does, and what it leaves behind is as little to
-    be trusted as what was handed in (it may hold links to anywhere). command: the first word is looked for in the
-    runtimes' `bin` folders, then in the system's. arena: a folder with the one socket `bot.sock`, seen as
-    /run/cutpurse; None: there is no socket. environment: CUTPURSE_SERVER is added. runtimes: folders to be read, and
-    links, seen where they are; for_runtimes: what goes with them into the environment. Where programs have a system of
-    their own, as in a container, that holds what runtimes are for, and both are left away. talk: the file that gets
-    what it says; the older half of it may be in TALK.before.
+    The program may run as another user than the server. So `folder` and `arena` must be readable for all users (0755,
+    the socket 0666); the folder around them may be closed (0700).
+
+    Attributes:
+        name: Name for people.
+        folder: Folder of the program, visible as /bot.
+        command: Command; its first word is searched in the `bin` folders of the runtimes, then in the system's.
+        talk: File for its output; the older half may be in TALK.before.
+        is_writable: Whether it may write into its folder, as a build does. Its files are untrusted and may be links.
+        arena: Folder with the socket `bot.sock`, visible as /run/cutpurse; None for no socket.
+        environment: Environment variables; CUTPURSE_SERVER is added.
+        limits: Resource limits.
+        runtimes: Readable folders, and links, visible at their own paths. Containers ignore them, because their image
+            has the runtimes.
+        for_runtimes: Environment variables for the runtimes; containers ignore them too.
     """
 
     name: str
@@ -98,9 +113,9 @@ class ProgramSpec:
 
 @dataclass(frozen=True, slots=True)
 class ResourceUse:
-    """What a program has used so far, with all that it started: seconds of the processor, and the most memory at once.
+    """The resource usage of a program with all its child processes: CPU time and peak memory.
 
-    Where the system counts it, memory includes scratch and files that were read.
+    On systems that count them, memory includes the scratch folder and cached files.
     """
 
     cpu_s: float
@@ -109,9 +124,13 @@ class ResourceUse:
 
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
-    """How a program ended.  code: its exit code, or the number of the signal that ended it; text: one line for people.
+    """The way a program ended.
 
-    The text names no path and nothing that the program said.
+    Attributes:
+        cause: Why it ended.
+        code: Exit code, or the number of the signal that ended it.
+        use: Resource usage in total.
+        text: One line for people, without paths and without the program's output.
     """
 
     cause: Cause
@@ -121,53 +140,63 @@ class ExitStatus:
 
 
 class Running(Protocol):
-    """A program that was started."""
+    """A started program."""
 
     @property
     def pid(self) -> int:
-        """The number of the process that stands for it here."""
+        """ID of the process that stands for the program on this machine."""
 
     def ended(self) -> ExitStatus | None:
-        """How it ended; None while it runs. Never waits."""
+        """Return how the program ended; None while it runs. Never waits."""
 
     def wait(self, seconds: float | None = None) -> ExitStatus | None:
-        """How it ended, as soon as it has; None if it has not after so many seconds."""
+        """Wait for the program to end, at most `seconds` (None: no limit). Return how it ended; None if it runs."""
 
     def use(self) -> ResourceUse:
-        """Return what the program has used so far, also after its end."""
+        """Return the usage so far, or in total after the program's end."""
 
     def stop(self, grace_s: float = 2.0) -> ExitStatus:
-        """Ask it to end, give it so many seconds, and end it with all that it started: none is left afterwards."""
+        """Ask the program to end, and kill it with all its processes after `grace_s` seconds. Return how it ended."""
 
     def talk(self) -> str:
-        """Return its newest output, at most `talk_bytes`; control characters are shown as \\x1b and the like."""
+        """Return the newest output, at most `talk_bytes`; control characters are escaped, such as \\x1b."""
 
 
 class Runner(Protocol):
-    """A place to run programs."""
+    """A way to run programs, with or without isolation."""
 
     @property
     def name(self) -> str:
-        """As `runner_named` takes it."""
+        """Name for `runner_named`."""
 
     @property
     def image(self) -> str:
-        """What its programs find as their system, as `runner_named` takes it; empty: that of this machine."""
+        """Container image for `runner_named`; empty if programs use this machine's system."""
 
     def missing(self) -> str | None:
-        """Why it cannot be used here, and what to do, in one line; None if it can."""
+        """Return why this runner does not work here, and what to do, in one line; None if it works."""
 
     def weaker(self) -> tuple[str, ...]:
-        """List what this machine does not hold of the contract, or holds less surely, a line each."""
+        """List the parts of the contract that this machine does not enforce, or less safely, one line each."""
 
     def start(self, task: ProgramSpec) -> Running:
-        """Start a program.  Raises RunnerError where that is not possible here, OSError if the system refuses."""
+        """Start a program.
+
+        Raises:
+            RunnerError: If it can't be run here.
+            OSError: If the system refuses.
+        """
 
 
 def runner_named(name: str, image: str = "") -> Runner:
-    """'bubblewrap', 'container' or 'process'.  image: of containers; empty: the usual one.
+    """Create a runner, without checking whether it works here (see `Runner.missing`).
 
-    Raises UsageError for another name; what can be used is told by `missing`.
+    Args:
+        name: 'bubblewrap', 'container' or 'process'.
+        image: Image for containers; empty for the default one.
+
+    Raises:
+        UsageError: If the name is unknown.
     """
     from cutpurse.server.runners.bubblewrap import BubblewrapRunner
     from cutpurse.server.runners.container import ContainerRunner

@@ -1,8 +1,8 @@
-"""Programs as plain processes, for one's own machine and one's own bots.
+"""The runner for plain processes, for your own bots on your own machine.
 
-THERE IS NO ISOLATION. A program that is run so can do whatever the server's user can: read the database, the tokens of
-others and every file of that user, use the network, end the server. Its memory, processes and share of the processor
-are limited where the system lets us, so that a fault of one's own does no harm; that stops no malice.
+THERE IS NO ISOLATION. A program can do all that the server's user can: read the database, tokens and all files of that
+user, use the network, and end the server. Memory, processes and CPU are limited where the system allows it. That
+protects against bugs, not against attacks.
 """
 
 from __future__ import annotations
@@ -25,24 +25,29 @@ __all__ = ["ProcessRunner"]
 
 
 class ProcessRunner:
-    """See `Runner`; and the module: this isolates nothing."""
+    """A `Runner` for plain processes, WITHOUT ISOLATION."""
 
     name: Final = "process"
     image: Final = ""
 
     def missing(self) -> str | None:
-        """See `Runner`."""
+        """Return why this runner does not work here, or None."""
         return None if os.name == "posix" else "programs are run on POSIX systems only; use Linux, or WSL"
 
     def weaker(self) -> tuple[str, ...]:
-        """See `Runner`."""
+        """List what is not isolated or limited here, one line each."""
         return (
             "nothing is isolated: a program can do all that the server's user can; for one's own bots only",
             *(f"{what} not limited by a control group" for what in cgroups().lacks()),
         )
 
     def start(self, task: ProgramSpec) -> SandboxedProcess:
-        """See `Runner`."""
+        """Start a program as a plain process.
+
+        Raises:
+            RunnerError: If this runner does not work here, or the program does not start.
+            OSError: If the system refuses.
+        """
         if (why := self.missing()) is not None:
             raise RunnerError(why)
         scratch = Path(tempfile.mkdtemp(prefix="cutpurse-"))
@@ -74,6 +79,6 @@ class ProcessRunner:
 
 
 def _with_us() -> tuple[str, ...]:
-    """Return what ends a program with the server, however the server ends."""
+    """Return the command that makes the kernel kill a program when the server ends."""
     found = shutil.which("setpriv")
     return () if found is None else (found, "--pdeathsig", "KILL", "--")

@@ -1,4 +1,4 @@
-"""What a process and its descendants have used, as /proc tells: where no control group counts it."""
+"""The resource usage of a process and its descendants from /proc, for hosts without control groups."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cutpurse.server.runners.port import ResourceUse
 __all__ = ["children", "descendants", "use_of"]
 
 PROC: Final = Path("/proc")
-MOST: Final = 4_096  # processes that are looked at
+MOST: Final = 4_096  # maximum processes to read
 
 
 def children(pid: int) -> list[int]:
-    """List the living processes that this one started; empty if the system does not tell."""
+    """List the running child processes of a process; empty if the system does not report them."""
     found: list[int] = []
     with suppress(OSError):
         for thread in (PROC / str(pid) / "task").iterdir():
@@ -26,7 +26,7 @@ def children(pid: int) -> list[int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """List this process, and all below it."""
+    """List a process and all its running descendants."""
     found = [pid]
     for one in found:
         if len(found) > MOST:
@@ -36,12 +36,15 @@ def descendants(pid: int) -> list[int]:
 
 
 def use_of(pid: int) -> ResourceUse:
-    """Of this one and all below it, and of those below it that have ended. Shared memory counts for each."""
+    """Add up the usage of a process and its descendants, including ended ones that were waited for.
+
+    Memory is the present sum, and shared memory counts once per process.
+    """
     ticks = peak = 0
     for one in descendants(pid):
         with suppress(OSError, ValueError, IndexError):
             fields = (PROC / str(one) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            ticks += sum(int(field) for field in fields[11:15])  # of itself, and of children that were waited for
+            ticks += sum(int(field) for field in fields[11:15])  # its own, and of children that were waited for
             peak += _resident_kib(one) << 10
     return ResourceUse(ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0, peak)
 

@@ -1,7 +1,7 @@
-"""What a program needs of this machine besides the system's own folders, to be read where it is.
+"""The folders of this machine that programs may read, besides those of the system.
 
-A bot in Python runs by the interpreter of the server, with the packages of its environment: so it needs nothing of its
-own. Of a checkout only those roots are shown that hold what bots use.
+Bots in Python run by the server's interpreter with the packages of its environment, so they need none of their own. A
+checkout shows only the source folders that bots use.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from typing import Final
 
 __all__ = ["SYSTEM", "python_runtime", "search_path"]
 
-SYSTEM: Final = Path("/usr")  # it is there anyway
+SYSTEM: Final = Path("/usr")  # every program sees it
 _NOT_FOR_BOTS: Final = ("server", "leaderboard")
 
 
 def python_runtime() -> tuple[Path, ...]:
-    """List the folders of our interpreter, of its environment, and of this package if it is elsewhere.
+    """List the folders of our interpreter, its environment, and this package if it is elsewhere.
 
-    With them go links by which the environment finds the interpreter, where they lie elsewhere: as those in
-    ~/.local/bin that uv makes.
+    The list also has the links by which the environment finds the interpreter, such as uv's links in ~/.local/bin.
     """
     roots = [Path(root) for root in sys.modules[__name__.partition(".")[0]].__path__]
     shown = [Path(sys.base_prefix), Path(sys.prefix)]
@@ -32,13 +31,13 @@ def python_runtime() -> tuple[Path, ...]:
 
 
 def search_path(runtimes: Iterable[Path]) -> str:
-    """PATH: the runtimes' programs, then the system's."""
+    """Return the value of PATH: the runtimes' programs, then the system's."""
     own = [str(folder / "bin") for folder in _venvs_first([*runtimes]) if (folder / "bin").is_dir()]
     return os.pathsep.join([*own, "/usr/local/bin", "/usr/bin", "/bin"])
 
 
 def _links(program: Path, shown: Sequence[Path]) -> Iterator[Path]:
-    """List the links on the way to a program that would be missing if only these folders were shown."""
+    """Yield the links on the path of a program that are outside `shown`, and needed to find it."""
     while True:
         steps = (*reversed(program.parents), program)
         made = (step for step in steps if not any(folder.is_relative_to(step) for folder in shown))
@@ -51,12 +50,12 @@ def _links(program: Path, shown: Sequence[Path]) -> Iterator[Path]:
 
 
 def _venvs_first(runtimes: Sequence[Path]) -> list[Path]:
-    """Order folders so that an environment comes before its interpreter, whose `python` does not know it."""
+    """Sort environments before interpreters, whose `python` does not find the environment's packages."""
     return sorted(runtimes, key=lambda folder: not (folder / "pyvenv.cfg").exists())
 
 
 def _outermost(folders: Sequence[Path]) -> tuple[Path, ...]:
-    """Each once, and none that lies in another of them or in the system's."""
+    """Remove duplicates, folders inside other ones, and folders inside the system's."""
     known = [*dict.fromkeys(folders)]
     return tuple(
         folder

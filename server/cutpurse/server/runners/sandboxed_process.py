@@ -1,8 +1,8 @@
-"""A program that was started: looked after by a thread of its own until nothing of it is left.
+"""A running program as a child process, supervised by its own thread until all its processes have ended.
 
-The thread starts it (the system ends a child with the thread that started it, where it is asked to end it with us),
-reads what it says, looks twice a second at what it uses, and ends it when that is too much. How it is started is
-handed in: this module knows no sandbox.
+The thread starts the program, because a parent-death signal is sent when the starting *thread* ends. It reads the
+output, measures the usage twice a second, and kills the program if it exceeds a limit. Callers pass the command: this
+module knows no sandbox.
 """
 
 from __future__ import annotations
@@ -32,26 +32,33 @@ from cutpurse.server.runners.user_namespace import ASKS, give_users
 
 __all__ = ["Making", "SandboxedProcess", "started"]
 
-LOOK_S: Final = 0.5  # between looks at what it uses
-BUILD_LOOK_S: Final = 0.25  # and at what it writes into its folder
-BLIND_LOOK_S: Final = 0.05  # and at whether it has ended, where the system does not tell
-READY_S: Final = 20.0  # a sandbox is made in hundredths of a second, but the machine may be busy
-GONE_S: Final = 5.0  # for which the last of its processes are waited for
-PIPE_BYTES: Final = 1 << 20  # of what it says that wait to be read
-FLOOD_PAUSE_S: Final = 0.005  # between two throwings away of what is too much; so long does it wait at most
+LOOK_S: Final = 0.5  # between two checks of the usage
+BUILD_LOOK_S: Final = 0.25  # between two checks if the program may write into its folder
+BLIND_LOOK_S: Final = 0.05  # between two checks for its end, on systems without pidfd
+READY_S: Final = 20.0  # for the start; it takes hundredths of a second, but the machine may be busy
+GONE_S: Final = 5.0  # for the last processes to end
+PIPE_BYTES: Final = 1 << 20  # capacity of the output pipe
+FLOOD_PAUSE_S: Final = 0.005  # between two reads of excess output; the program waits at most as long
 
 
 @dataclass(slots=True)
 class Making:
-    """How a program is to be started.
+    """The instructions for starting a program.
 
-    command, environment, folder: of the process that stands for it. passed: descriptors that it gets under the same
-    numbers; errors: where it complains as long as it is not the program itself; both are closed here once it has them.
-    complaints: the other end of `errors`, to which READY is written when the program itself is about to run; it is
-    closed here, too. All of them are, also where it does not start. to_ask: the process to ask to end, by the number of
-    the one that stands for it. watched: a folder that may only grow so much. is_shell_code: exit codes above 128 tell
-    of a signal. is_group: it has a group of its own, all of which is asked and ended. clear: what to do when all is
-    over.
+    `started` closes all descriptors in it, even if the start fails.
+
+    Attributes:
+        command: Command of the process that stands for the program.
+        environment: Environment of that process.
+        folder: Working folder of that process.
+        errors: Descriptor for its standard error until the program itself runs.
+        complaints: Reading end of `errors`; READY arrives there just before the program itself runs.
+        passed: Descriptors that the process inherits with the same numbers.
+        to_ask: Returns the process to send SIGTERM to, from the ID of the process that stands for the program.
+        watched: Quota of the program's folder, if it may write there.
+        is_shell_code: Whether exit codes above 128 stand for signals.
+        is_group: Whether the program has its own process group, which gets all signals.
+        clear: Called when all is over.
     """
 
     command: Sequence[str]
@@ -68,15 +75,25 @@ class Making:
 
 
 class _Exit(NamedTuple):
-    """How the process that stood for it ended."""
+    """The end of the process that stood for the program."""
 
-    code: int  # negative: a signal
+    code: int  # exit code; negative for a signal
     cpu_s: float
     peak_bytes: int
 
 
 def started(task: ProgramSpec, making: Making, group: Group | None) -> SandboxedProcess:
-    """Start it.  Raises RunnerError where it does not come to run, OSError if the system refuses."""
+    """Start a program, and wait until it runs.
+
+    Args:
+        task: Program to run.
+        making: Instructions for starting it.
+        group: Its control group, if any.
+
+    Raises:
+        RunnerError: If the program does not come to run.
+        OSError: If the system refuses.
+    """
     begun: Future[None] = Future()
     try:
         program = SandboxedProcess(task, making, group, begun)
@@ -90,52 +107,52 @@ def started(task: ProgramSpec, making: Making, group: Group | None) -> Sandboxed
 
 
 class SandboxedProcess:
-    """See `Running`."""
+    """A `Running` program that is a child process of the server."""
 
     def __init__(self, task: ProgramSpec, making: Making, group: Group | None, begun: Future[None]) -> None:
         self._task = task
         self._making = making
         self._group = group
         self._begun = begun
-        self._lock = threading.Lock()  # nobody signals a number that may be somebody else's by now
+        self._lock = threading.Lock()  # guards against signals to a reused process ID
         self._process: subprocess.Popen[bytes] | None = None
         self._is_reaped = False
-        self._why: Cause | None = None  # it is ended from outside, for this
+        self._why: Cause | None = None  # why the server ends it
         self._used = ResourceUse(0.0, 0)
         self._ended: ExitStatus | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._live, name=f"program {task.name}", daemon=True)
         self._thread.start()
 
-    # -- what whoever started it sees
+    # -- on any thread
     @property
     def pid(self) -> int:
-        """See `Running`."""
+        """ID of the process that stands for the program."""
         assert self._process is not None
         return self._process.pid
 
     def ended(self) -> ExitStatus | None:
-        """See `Running`."""
+        """Return how the program ended; None while it runs."""
         return self._ended
 
     def wait(self, seconds: float | None = None) -> ExitStatus | None:
-        """See `Running`."""
+        """Wait for the program to end, at most `seconds`. Return how it ended; None if it still runs."""
         self._over.wait(seconds)
         return self._ended
 
     def use(self) -> ResourceUse:
-        """See `Running`."""
+        """Measure the usage so far, and return it."""
         with self._lock:
             if not self._is_reaped:
                 self._measure()
             return self._used
 
     def talk(self) -> str:
-        """See `Running`."""
+        """Return the newest output of the program."""
         return read_talk(self._task.talk, self._task.limits.talk_bytes)
 
     def stop(self, grace_s: float = 2.0) -> ExitStatus:
-        """See `Running`."""
+        """Ask the program to end, and kill it after `grace_s` seconds. Return how it ended."""
         if self._ended is None:
             self._why = self._why or "stopped"
             if grace_s > 0:
@@ -163,7 +180,7 @@ class SandboxedProcess:
         if self._group is not None:
             self._group.kill()
 
-    # -- its thread
+    # -- on its thread
     def _live(self) -> None:
         try:
             ears = self._start()
@@ -174,7 +191,7 @@ class SandboxedProcess:
         self._begun.set_result(None)
         try:
             self._end(self._follow(ears))
-        except BaseException:  # whatever broke here: nothing of it may be left, and nobody may wait for it for ever
+        except BaseException:  # after any error, no process may be left, and no caller may wait without end
             self._kill()
             while (exit := self._reap()) is None:
                 time.sleep(BLIND_LOOK_S)
@@ -185,7 +202,7 @@ class SandboxedProcess:
             self._over.set()
 
     def _start(self) -> _ProcessOutput:
-        """Start it, and wait until it is the program itself that runs; where that fails, nothing of it is left."""
+        """Start the program, and wait until the program itself runs. After an error, no process is left."""
         making, limits = self._making, self._task.limits
         with ExitStack() as ours, ExitStack() as undone:
             ours.callback(os.close, making.complaints)
@@ -218,7 +235,7 @@ class SandboxedProcess:
         return ears
 
     def _undo(self, process: subprocess.Popen[bytes]) -> None:
-        """Note that the program was started and did not come to run."""
+        """Kill a process that was started but did not come to run the program."""
         self._kill()
         process.wait()
         self._is_reaped = True
@@ -242,7 +259,7 @@ class SandboxedProcess:
         raise RunnerError(f"{self._task.name} cannot be run here: {words or 'nothing was said of why'}")
 
     def _follow(self, ears: _ProcessOutput) -> _Exit:
-        """Until its process has ended."""
+        """Supervise the program until its process has ended. Return how that ended."""
         assert self._process is not None
         pidfd = _handle(self.pid)
         below = _held(children(self.pid)) if self._group is None and pidfd >= 0 and not self._making.is_group else []
@@ -279,17 +296,17 @@ class SandboxedProcess:
         return _Exit(code, used.ru_utime + used.ru_stime, used.ru_maxrss << 10)
 
     def _look(self, lived_s: float) -> None:
-        """Whether it has had too much."""
+        """Kill the program if it exceeds a limit."""
         limits, group = self._task.limits, self._group
         why = too_much(limits, lived_s, lambda: self.use().cpu_s, group, self._making.watched)
         if why is None and group is None:
-            self.use()  # the most at once is only known to whoever looks
+            self.use()  # without a group, peak memory is the peak of these measurements
         if why is not None:
             self._why = self._why or why
             self._kill()
 
     def _kill_the_rest(self, below: Sequence[int]) -> None:
-        """Whatever it left behind.  `below`: handles of processes that end by themselves, to be waited for."""
+        """Kill the processes that the program left behind; first wait for those in `below`, which end by themselves."""
         for held in below:
             _readable([held], GONE_S)
             os.close(held)
@@ -317,7 +334,8 @@ class SandboxedProcess:
         used = self._used
         if group is None or group.cpu_s() is None:
             used = ResourceUse(max(used.cpu_s, exit.cpu_s), used.peak_bytes)
-        # Linux counts what a process had before it became this program, which is what we have: so that tells nothing.
+        # Linux also counts memory from before exec, when the child was a copy of the server. So a peak below the
+        # server's tells nothing.
         is_its_own = exit.peak_bytes > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
         if is_its_own and (group is None or group.peak_bytes() is None):
             used = ResourceUse(used.cpu_s, max(used.peak_bytes, exit.peak_bytes))
@@ -339,13 +357,17 @@ class SandboxedProcess:
 
 
 class _ProcessOutput:
-    """What is heard of a program: never so much that it costs more than a little, and never so little that it waits."""
+    """The output of a program: read at a limited cost, but fast enough that the program does not wait."""
 
     def __init__(self, pipe: int, talk: OutputLog) -> None:
-        """Release the program, and close the pipe in any case.  Raises OSError."""
+        """Take over the reading end of the program's output pipe; close it if this fails.
+
+        Raises:
+            OSError: If the system refuses.
+        """
         self._pipe: int | None = pipe
         self._talk = talk
-        self.again_at = 0.0  # it says too much: not before then
+        self.again_at = 0.0  # earliest time of the next read, after too much output
         os.set_blocking(pipe, False)
         self._most = _widened(pipe)
         self._files = [pipe]
@@ -357,7 +379,7 @@ class _ProcessOutput:
         self._files.append(self._nowhere)
 
     def listen(self, wait_s: float, other: int) -> None:
-        """Wait for it to say something, or for the other descriptor (-1: none), and keep what was said."""
+        """Wait for output or for the descriptor `other` (-1: none), at most `wait_s` seconds, and log the output."""
         now = time.monotonic()
         is_listening = self._pipe is not None and now >= self.again_at
         watched = [pipe for pipe in (self._pipe if is_listening else None, other) if pipe is not None and pipe >= 0]
@@ -365,14 +387,14 @@ class _ProcessOutput:
             self._hear(time.monotonic())
 
     def _hear(self, now: float) -> bool:
-        """Whether there was something."""
+        """Read and log output. Return whether there was any."""
         assert self._pipe is not None
         self.again_at = 0.0
         room = self._talk.room(now)
         try:
             if room > 0:
                 said = os.read(self._pipe, min(room, PIPE_BYTES))
-                with suppress(OSError):  # where there is no room for its talk it plays all the same
+                with suppress(OSError):  # a full disk must not stop the program
                     self._talk.take(said)
                 there = len(said)
             else:
@@ -381,25 +403,25 @@ class _ProcessOutput:
                 self.again_at = now + FLOOD_PAUSE_S
         except BlockingIOError:
             return False
-        if not there:  # nobody is left who could say anything
+        if not there:  # all writers have closed the pipe
             self._pipe = None
         return there > 0
 
     def _throw_away(self, pipe: int) -> int:
-        """Without looking at it, where the system can do that."""
+        """Drop output, without copying it if the system can do that. Return the number of bytes."""
         if hasattr(os, "splice"):
             return os.splice(pipe, self._nowhere, self._most)
         return len(os.read(pipe, self._most))
 
     def close(self) -> None:
-        """Hear what is left, and no more."""
+        """Read the rest of the output, and close the log."""
         for _ in range(64):
             if self._pipe is None or not self._hear(time.monotonic()):
                 break
         _end(self._talk)
 
     def let_go(self) -> None:
-        """Nothing is heard any more."""
+        """Close all descriptors."""
         for file in self._files:
             os.close(file)
 
@@ -410,12 +432,12 @@ def _end(talk: OutputLog) -> None:
 
 
 def _held(pids: Sequence[int]) -> list[int]:
-    """Open a handle of each process, which is readable when that has ended."""
+    """Open a pidfd of each process, see `_handle`."""
     return [handle for pid in pids if (handle := _handle(pid)) >= 0]
 
 
 def _handle(pid: int) -> int:
-    """Readable when the process has ended; -1 where there is none: of a process, a system, or a free descriptor."""
+    """Open a pidfd, which becomes readable when the process ends; -1 if the process or the feature is missing."""
     if not hasattr(os, "pidfd_open"):
         return -1
     try:
@@ -425,7 +447,7 @@ def _handle(pid: int) -> int:
 
 
 def _readable(descriptors: Sequence[int], wait_s: float) -> list[int]:
-    """Those that can be read, or are at their end. (`select` knows no descriptor beyond 1023.)"""
+    """Wait, and return the descriptors that are readable or closed. (`select` fails for descriptors above 1023.)"""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
@@ -433,7 +455,7 @@ def _readable(descriptors: Sequence[int], wait_s: float) -> list[int]:
 
 
 def _widened(pipe: int) -> int:
-    """Let more wait in it, so that a program that says much need not wait for us; how much now can."""
+    """Enlarge a pipe, so that a program that prints much need not wait. Return its capacity in bytes."""
     import fcntl
 
     if not hasattr(fcntl, "F_SETPIPE_SZ"):

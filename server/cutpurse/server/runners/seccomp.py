@@ -1,9 +1,8 @@
-"""Which system calls a program in the sandbox may make: those of a list, and no other.
+"""The seccomp filter of the sandbox: a list of the system calls that a program may make.
 
-The list is what programs of the usual languages need. What is not on it is answered as by a kernel that does not have
-it, so libraries fall back; what they would make a fuss of is refused as for lack of rights. Sockets are of the family
-AF_UNIX only; a process is made in the namespaces of its parent only. This module loads no filter: it makes one, for
-whoever does.
+The list has what programs in common languages need. Other calls fail with ENOSYS, as in a kernel without them, so
+libraries fall back. Calls in FORBIDDEN fail with EPERM. Sockets must be AF_UNIX, and a new process stays in the
+namespaces of its parent. This module makes the filter and does not load it.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from typing import Any, Final
 
 __all__ = ["bpf", "missing", "profile"]
 
-# As a container gets them by default, less what serves no bot: sockets of other families, the kernel's clocks, hosts'
-# names, other processes' memory, keys, rings of io_uring, new namespaces, mounts, handles of files, tracing.
+# The default list of containers without what no bot needs: sockets of other families, setting clocks and host names,
+# memory of other processes, keys, io_uring, new namespaces, mounts, file handles and tracing.
 ALLOWED: Final = """
 accept accept4 access alarm arch_prctl bind brk cachestat capget capset chdir chmod chown clock_getres clock_gettime
 clock_nanosleep close close_range connect copy_file_range creat dup dup2 dup3 epoll_create epoll_create1 epoll_ctl
@@ -45,7 +44,7 @@ times tkill truncate umask uname unlink unlinkat utime utimensat utimes vfork wa
 writev
 """
 
-# Known, and not for a bot: the answer is that it may not.
+# Known calls that no bot may make: they fail with EPERM.
 FORBIDDEN: Final = """
 acct add_key adjtimex bpf chroot clock_adjtime clock_settime delete_module fanotify_init finit_module fsconfig fsmount
 fsopen fspick get_mempolicy init_module ioperm iopl io_uring_enter io_uring_register io_uring_setup kcmp kexec_file_load
@@ -55,26 +54,26 @@ process_vm_readv process_vm_writev ptrace quotactl quotactl_fd reboot request_ke
 sethostname settimeofday swapoff swapon sync syncfs syslog umount2 unshare userfaultfd vhangup vmsplice
 """
 
-# CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET. The flags of clone3 lie in memory, where no filter can look: it is not
-# on the list, and libraries make do with clone.
+# CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET. A filter can't read the flags of clone3, because they are in memory. So
+# clone3 is not on the list, and libraries fall back to clone.
 NEW_NAMESPACES: Final = 0x7E020000
-PERSONALITIES: Final = (0x0, 0xFFFFFFFF)  # the usual one; which it is
+PERSONALITIES: Final = (0x0, 0xFFFFFFFF)  # set the default one; read the current one
 
 
 def missing() -> str | None:
-    """Why no filter can be made here, and what to do."""
+    """Return why no filter can be made here, and what to do; None if it can."""
     try:
         import pyseccomp  # noqa: F401
     except ImportError:
         return "the package pyseccomp is missing: pip install 'cutpurse[sandbox]'"
-    except Exception:  # whatever it raises where its library is not to be found
+    except Exception:  # pyseccomp raises several kinds of errors if libseccomp is missing
         return "libseccomp is missing: apt install libseccomp2"
     return None
 
 
 @cache
 def bpf() -> bytes:
-    """Return the filter as the kernel takes it."""
+    """Return the filter as a BPF program for the kernel."""
     import pyseccomp as made
 
     rules = made.SyscallFilter(made.ERRNO(errno.ENOSYS))
@@ -96,10 +95,11 @@ def bpf() -> bytes:
 
 
 def profile() -> dict[str, Any]:
-    """Return the list as container engines take it: https://docs.docker.com/engine/security/seccomp/.
+    """Return the filter as a seccomp profile of container engines.
 
-    Docker before 23 passes over `defaultErrnoRet` and answers with EPERM what no rule names. The C library makes do
-    without clone3 if it is told that there is none, and makes no thread if it may not; so a rule names it.
+    See https://docs.docker.com/engine/security/seccomp/. Docker before 23 ignores `defaultErrnoRet`, so unlisted calls
+    fail with EPERM. For clone3 the C library needs ENOSYS to fall back; with EPERM it starts no thread. So a rule
+    names clone3.
     """
 
     def rule(action: str, names: Iterable[str], errno_ret: int | None = None, *arguments: dict[str, Any]) -> Any:
@@ -126,6 +126,6 @@ def profile() -> dict[str, Any]:
 
 
 def _add(rules: Any, made: Any, action: int, name: str, *arguments: Any) -> None:
-    """Add a rule, if this machine's processor and library know the call; others are refused anyway."""
+    """Add a rule if this machine's processor and libseccomp know the call; unknown calls are refused anyway."""
     if made.resolve_syscall(made.Arch.NATIVE, name) >= 0:
         rules.add_rule(action, name, *arguments)

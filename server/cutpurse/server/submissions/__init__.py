@@ -1,1 +1,1 @@
-"""Bots that are handed in: taken apart, built, checked, and kept running on the ladders."""
+"""Submitted bots: unpacked, built, checked, and run on the ladders by the server."""

@@ -1,9 +1,8 @@
-"""An archive of a stranger, looked at byte by byte before anything of it is on a disk.
+"""The zip reader for untrusted archives, which checks an archive completely before writing any of it.
 
-Of zip only the plain part is taken: files and folders, stored or deflated, named by an allow-list, each once, none over
-another, none encrypted, no links, no comment at the end, no zip64. What the archive says of itself is believed nowhere:
-what is inflated is counted while it is, and its CRC computed. `contents` looks, `unpack` writes. This module knows
-no bot but the name of its manifest, and no database.
+It accepts only a subset of zip: files and folders, stored or deflated, with unique names of allowed characters. It
+rejects overlapping members, encryption, links, comments and zip64. It trusts no size or CRC in the archive: it counts
+the inflated bytes and computes the CRC. `contents` reads, `unpack` writes. This module knows no bot and no database.
 """
 
 from __future__ import annotations
@@ -27,30 +26,30 @@ from cutpurse.sdk.submission.packing import (
 
 __all__ = ["MOST_RATIO", "ArchiveError", "ArchiveMember", "contents", "read_entry", "unpack"]
 
-MOST_RATIO: Final = 100  # bytes inflated for one packed, once they are more than `FREE`
+MOST_RATIO: Final = 100  # maximum inflated bytes per packed byte, above `FREE` inflated bytes
 FREE: Final = 1024 * 1024
-PIECE: Final = 65_536  # bytes inflated at once
+PIECE: Final = 65_536  # bytes inflated in one step
 
 _END: Final = struct.Struct("<4s4H2LH")
 _CENTRAL: Final = struct.Struct("<4s6H3L5H2L")
 _LOCAL: Final = struct.Struct("<4s5H3L2H")
-_MOST_CENTRAL: Final = MOST_FILES * (_CENTRAL.size + MOST_NAME + 64)  # some tools write a few bytes more of each file
+_MOST_CENTRAL: Final = MOST_FILES * (_CENTRAL.size + MOST_NAME + 64)  # some tools add a few bytes per file
 _ENCRYPTED, _STREAMED, _UTF8 = 0x0001, 0x0008, 0x0800
-_KNOWN_FLAGS: Final = 0x0006 | _STREAMED | _UTF8  # the first: how hard the packer tried
+_KNOWN_FLAGS: Final = 0x0006 | _STREAMED | _UTF8  # 0x0006: the compression level
 _STORED, _DEFLATED = 0, 8
 _UNIX: Final = 3
-_FOLDER, _FILE = 0o04, 0o10  # the first four bits of a mode
+_FOLDER, _FILE = 0o04, 0o10  # the top four bits of a Unix mode
 _KINDS: Final = {0o12: "a link", 0o06: "a device", 0o02: "a device", 0o01: "a pipe", 0o14: "a socket"}
 _ZIP64: Final = 0xFFFFFFFF
 
 
 class ArchiveError(Exception):
-    """What is wrong with an archive, in one line for its author; every name in it is quoted and cut."""
+    """The reason why an archive is rejected, in one line for its author; names in it are quoted and shortened."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveMember:
-    """A file of an archive: where its packed bytes are, and what they are to become."""
+    """A file of an archive: the position of its packed bytes, and its declared size and CRC."""
 
     name: str
     method: int
@@ -62,7 +61,11 @@ class ArchiveMember:
 
 
 def contents(archive: bytes) -> list[ArchiveMember]:
-    """List the files of an archive, in the order of their bytes.  Raises ArchiveError for a rejected archive."""
+    """List the files of an archive, in the order of their bytes.
+
+    Raises:
+        ArchiveError: If the archive is rejected.
+    """
     if len(archive) > MOST_PACKED:
         raise ArchiveError(f"the archive has {len(archive):,} bytes; {MOST_PACKED:,} are the most")
     entries: list[ArchiveMember] = []
@@ -84,14 +87,25 @@ def contents(archive: bytes) -> list[ArchiveMember]:
 
 
 def read_entry(archive: bytes, entry: ArchiveMember) -> bytes:
-    """Read a file.  Raises ArchiveError if it is not as declared."""
+    """Inflate a file of an archive.
+
+    Raises:
+        ArchiveError: If its size or CRC is not as declared.
+    """
     return b"".join(_inflated(archive, entry))
 
 
 def unpack(archive: bytes, target: Path) -> int:
-    """Write the files into a new folder, readable for all; their bytes together.
+    """Write the files of an archive into a new folder, readable for all users.
 
-    Raises ArchiveError, OSError; what was written until then is there.
+    After an error, the files written so far remain.
+
+    Returns:
+        The number of bytes written.
+
+    Raises:
+        ArchiveError: If the archive is rejected.
+        OSError: If writing fails.
     """
     entries = contents(archive)
     target.mkdir(mode=0o755)
@@ -114,10 +128,10 @@ def unpack(archive: bytes, target: Path) -> int:
     return total
 
 
-# -- what the archive says of itself
+# -- the directory of the archive
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """An entry of the list at the end of an archive, the central directory."""
+    """An entry of the central directory, the list at the end of an archive."""
 
     flags: int
     method: int
@@ -128,7 +142,11 @@ class _Head:
 
 
 def _central(archive: bytes) -> Iterator[tuple[_Head, str, bool, bool]]:
-    """List the members in the order of their bytes, with name, and whether each is a folder or a program."""
+    """Yield the members in the order of their bytes: head, name, whether it is a folder, whether it is executable.
+
+    Raises:
+        ArchiveError: If the central directory is rejected.
+    """
     end = len(archive) - _END.size
     if end < 0 or not archive.startswith(b"PK"):
         raise ArchiveError("this is no zip archive")
@@ -164,7 +182,7 @@ def _central(archive: bytes) -> Iterator[tuple[_Head, str, bool, bool]]:
 
 
 def _name(raw: bytes) -> tuple[str, bool]:
-    """Return the name of a member, and whether it is a folder."""
+    """Check the name of a member. Return it without a slash at its end, and whether it is a folder."""
     shown = repr(raw.decode("utf-8", "replace")[:80])
     try:
         text = raw.decode("ascii")
@@ -185,7 +203,7 @@ def _plain(shown: str) -> str:
 
 
 def _check_kind(name: str, head: _Head, kind: int, is_folder: bool) -> None:
-    """Files and folders only, packed in a way that is known, and not secretly."""
+    """Check that a member is a file or folder, not encrypted, and packed by a known method."""
     if kind not in (0, _FOLDER if is_folder else _FILE):
         raise ArchiveError(f"{name!r} is {_KINDS.get(kind, 'something else')}; only files and folders are taken")
     if head.flags & _ENCRYPTED:
@@ -201,9 +219,9 @@ def _check_kind(name: str, head: _Head, kind: int, is_folder: bool) -> None:
 
 
 def _local_end(archive: bytes, head: _Head, name: str, at: int) -> tuple[int, int]:
-    """Where the packed bytes of an entry begin and end; they begin at `at` at the earliest.
+    """Return the start and end of an entry's packed bytes, after checking its local header.
 
-    Between two entries there may be what a packer writes that does not know sizes beforehand, and nothing else.
+    The header begins at `at` or at most 24 bytes later, since packers that stream write a data descriptor there.
     """
     if head.local < at or head.local - at > 24 or head.local + _LOCAL.size > len(archive):
         raise ArchiveError(f"{name!r} lies over another file, or far from it")
@@ -215,13 +233,13 @@ def _local_end(archive: bytes, head: _Head, name: str, at: int) -> tuple[int, in
     if sign != b"PK\x03\x04" or (flags, method) != (head.flags, head.method) or raw.rstrip(b"/") != name.encode():
         raise ArchiveError(f"{name!r} is another file in the list than where its bytes are")
     end = start + head.packed
-    if end > _END.unpack_from(archive, len(archive) - _END.size)[6]:  # where the list begins
+    if end > _END.unpack_from(archive, len(archive) - _END.size)[6]:  # the start of the central directory
         raise ArchiveError(f"{name!r} is cut off")
     return start, end
 
 
 def _check_together(names: list[str], folders: set[str]) -> None:
-    """No name twice, also where large and small letters are one; and none is a file here and a folder there."""
+    """Check that names are unique, even if case is ignored, and that no name is both a file and a folder."""
     folded: dict[str, str] = {}
     for name in names:
         if (other := folded.get(name.casefold())) is not None:
@@ -250,9 +268,13 @@ def _check_ratio(total: int, packed: int) -> None:
         raise ArchiveError(f"it inflates to more than {MOST_RATIO} times its size")
 
 
-# -- what it holds
+# -- the content of the archive
 def _inflated(archive: bytes, entry: ArchiveMember) -> Iterator[bytes]:
-    """Read a file piece by piece, never more than declared.  Raises ArchiveError."""
+    """Inflate a file piece by piece, never more than declared.
+
+    Raises:
+        ArchiveError: If its size or CRC is not as declared, or it does not inflate.
+    """
     view = memoryview(archive)[entry.start : entry.start + entry.packed]
     crc, left = 0, entry.size
     for piece in _pieces(view, entry):

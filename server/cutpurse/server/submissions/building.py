@@ -1,7 +1,7 @@
-"""From an archive to a folder that a bot can be run in: unpacked, and built if bot.toml says how.
+"""The build of a submitted archive: it is unpacked to a folder, and built if bot.toml has a build command.
 
-The build step is a stranger's program like the bot itself: it is run by the runner, without a socket, and what it
-leaves is as little trusted as what was handed in. This module waits; it is to be called where nobody else does.
+The build command is as untrusted as the bot itself. The runner runs it without a socket, and its output is not trusted
+either. The functions here block, so call them on a thread of their own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOOK_S: Final = 0.05
 
 
 class NotBuilt(Exception):
-    """Its build step failed, or it was not waited for.  log: what it said; the text is one line for its author."""
+    """The failure of a build, in one line for the bot's author; `log` is the output of the build command."""
 
     def __init__(self, text: str, log: str = "") -> None:
         super().__init__(text)
@@ -33,7 +33,12 @@ class NotBuilt(Exception):
 
 
 def manifest_of(archive: bytes) -> Manifest:
-    """Read the bot.toml of an archive.  Raises ArchiveError for a bad archive, UsageError for its content."""
+    """Read the bot.toml of an archive.
+
+    Raises:
+        ArchiveError: If the archive is rejected, or has no bot.toml.
+        UsageError: If the bot.toml is invalid.
+    """
     for entry in contents(archive):
         if entry.name == MANIFEST:
             return read_manifest(read_entry(archive, entry))
@@ -49,9 +54,25 @@ def build(
     on_unpacked: Callable[[], object],
     is_over: Callable[[], bool],
 ) -> list[str]:
-    """Make the folder, if it is not there yet; what was seen, line by line.
+    """Unpack and build an archive, unless that was done before.
 
-    is_over: nobody waits any more. Raises ArchiveError, NotBuilt, UsageError, OSError and RunnerError.
+    Args:
+        runner: Runs the build command.
+        storage: Folders of the submissions.
+        digest: SHA-256 of the archive.
+        manifest: Content of its bot.toml.
+        talk: File for the output of the build command.
+        on_unpacked: Called between unpacking and building.
+        is_over: Called regularly; True stops the build.
+
+    Returns:
+        Lines for the log.
+
+    Raises:
+        ArchiveError: If the archive is rejected.
+        NotBuilt: If the build fails or is stopped.
+        OSError: If the disk fails.
+        RunnerError: If the runner fails.
     """
     if storage.tree(digest).is_dir():
         return ["its files are there already, built"]
@@ -65,13 +86,13 @@ def build(
             seen += _built(runner, manifest, part, talk, is_over)
         storage.built(digest)
     except BaseException:
-        storage.part(digest)  # nothing half done is left
+        storage.part(digest)  # removes the incomplete folder
         raise
     return seen
 
 
 def _built(runner: Runner, manifest: Manifest, folder: Path, talk: Path, is_over: Callable[[], bool]) -> list[str]:
-    folder.chmod(0o777)  # it may be another user who writes
+    folder.chmod(0o777)  # the build command may run as another user
     left = DiskQuota(folder, LEFT_BYTES)
     running = runner.start(build_task(manifest, folder, talk))
     pause = Event()

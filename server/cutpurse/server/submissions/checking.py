@@ -1,8 +1,8 @@
-"""The check of a bot that was handed in: that of `cutpurse bot check`, and a match in which it has every seat.
+"""The check of a submitted bot: the scenarios of `cutpurse bot check`, and a match in which it has every seat.
 
-It happens in a process of its own, `python -m cutpurse.server.submissions.checking`: so neither its work nor a fault of
-it costs the server anything. The process is told what to check by a line of JSON on its standard input, tells each
-finding by a line on its standard output, and ends with whoever started it. The bot itself is run by a runner.
+The check runs in its own process, `python -m cutpurse.server.submissions.checking`, so that its load and its bugs do
+not affect the server. The process reads its task as a line of JSON from standard input. It writes each finding as a
+line to standard output, and ends when its parent ends. A runner runs the bot itself.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from cutpurse.v1 import arena_pb2
 
 __all__ = ["CHECK_S", "SubmissionCheck", "check_apart"]
 
-CHECK_S: Final = 420.0  # in all; a bot that is well takes some ten seconds
-DIAL_IN_S: Final = 30.0  # a machine that is busy starts programs slowly
+CHECK_S: Final = 420.0  # for the whole check; a correct bot takes about ten seconds
+DIAL_IN_S: Final = 30.0  # for the bot to connect; a busy machine starts programs slowly
 NICE: Final = 10
 LOOK_S: Final = 0.05
 KEY: Final = "cutpurse/submissions/itself"
@@ -49,7 +49,7 @@ KEY: Final = "cutpurse/submissions/itself"
 
 @dataclass(frozen=True, slots=True)
 class SubmissionCheck:
-    """What came of a check.  why: empty if it passed, else one line."""
+    """The result of a check; `why` is empty if it passed, else the reason in one line."""
 
     findings: tuple[Finding, ...]
     why: str = ""
@@ -65,10 +65,17 @@ def check_apart(
     talk: Path,
     is_over: Callable[[], bool] = lambda: False,
 ) -> SubmissionCheck:
-    """Check a bot in a process of its own; waits until it is over.
+    """Check a bot in another process, and wait for the result.
 
-    runner, image: as `runner_named` takes them. games: with which; none: all that it plays. arena: an empty folder for
-    the socket. is_over: nobody waits any more.
+    Args:
+        runner: Name of the runner, see `runner_named`.
+        image: Container image, see `runner_named`.
+        manifest: Content of the bot's bot.toml.
+        games: Games to check; empty for all games of the bot.
+        folder: Folder with the unpacked and built bot.
+        arena: Empty folder for the socket.
+        talk: File for the bot's output.
+        is_over: Called regularly; True stops the check.
     """
     command = {
         "runner": runner,
@@ -101,7 +108,7 @@ def check_apart(
             waited_s += LOOK_S
         is_late = child.poll() is None
         with suppress(BrokenPipeError):
-            child.stdin.close()  # it ends, and its bot with it
+            child.stdin.close()  # ends the process and its bot
         with suppress(subprocess.TimeoutExpired):
             child.wait(10.0)
         child.kill()
@@ -127,25 +134,25 @@ def _hear(pipe: Any, findings: list[Finding]) -> None:
         findings.append(Finding(told["scenario"], CheckStatus(told["verdict"]), told["seen"]))
 
 
-# -- within that process
+# -- inside the check's process
 class _Checked:
-    """The bot's program, as scenarios see it."""
+    """The bot's program, for the scenarios."""
 
-    left_behind = 0  # the runner ends all of its processes with it
+    left_behind = 0  # the runner ends all processes of the bot together
 
     def __init__(self, running: Running, shown: Callable[[str], str], hear: Callable[[str], None]) -> None:
         self._running = running
         self._shown = shown
-        self._hear = hear  # each line of what it said, once it has ended
+        self._hear = hear  # called with each line of its output, after its end
 
     @property
     def code(self) -> int | None:
-        """Its exit code; None while it runs."""
+        """Exit code; None while it runs."""
         ended = self._running.ended()
         return None if ended is None else ended.code or 0
 
     def how_it_ended(self) -> str:
-        """In words."""
+        """Describe how it ended, or that it still runs."""
         ended = self._running.ended()
         return "still runs" if ended is None else _words(ended)
 
@@ -154,10 +161,10 @@ class _Checked:
         return last_words(self._shown(self._running.talk()).splitlines())
 
     def stop(self, grace_s: float = 2.0) -> bool:
-        """Whether it ended by itself."""
+        """Stop the program. Return whether it ended by itself within `grace_s` seconds."""
         began = time.monotonic()
         self._running.stop(grace_s)
-        by_itself = time.monotonic() - began < grace_s  # else it was not waited for any longer
+        by_itself = time.monotonic() - began < grace_s  # otherwise the runner killed it
         for line in self._shown(self._running.talk()).splitlines():
             self._hear(line)
         return by_itself
@@ -193,7 +200,7 @@ async def _check(told: dict[str, Any], runner: Runner, say: Callable[[Finding], 
 
 
 def _watch(running: Running, tell: Callable[[], object]) -> None:
-    """Whoever waits is told of its end, as soon as it is known."""
+    """Call `tell` on another thread when the program has ended."""
 
     def wait() -> None:
         over = threading.Event()
@@ -206,7 +213,11 @@ def _watch(running: Running, tell: Callable[[], object]) -> None:
 
 
 async def _against_itself(game: str, visit: Visit) -> str:
-    """Play a match in which it has every seat, each as a table of its own."""
+    """Play a match in which the bot has every seat, each as its own table.
+
+    Raises:
+        Failed: If the bot gives no legal answer.
+    """
     guest = await visit.guest()
     if game not in visit.plays(guest):
         return "it does not play this game"
@@ -240,7 +251,7 @@ async def _against_itself(game: str, visit: Visit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    """What `Visit.reply` needs to know of a sitting."""
+    """The address of a seat's table, for `Visit.reply`."""
 
     guest: Guest
     table: HostTable
@@ -271,9 +282,9 @@ def _key(game: str) -> bytes:
 
 
 def _end_with_our_parent() -> None:
-    """Its standard input ends when whoever started us does not wait any more, or is gone."""
+    """Exit when standard input ends, because the parent has closed it or has ended."""
     sys.stdin.read()
-    os._exit(3)  # and the bot, whose sandbox ends with us
+    os._exit(3)  # ends the bot too: its sandbox ends with this process
 
 
 def _main() -> None:
@@ -287,7 +298,7 @@ def _main() -> None:
 
     asyncio.run(_check(told, runner_named(told["runner"], told["image"]), say))
     sys.stdout.flush()
-    os._exit(0)  # threads may wait for what is read of our standard input
+    os._exit(0)  # a normal exit would wait for the thread that reads standard input
 
 
 if __name__ == "__main__":

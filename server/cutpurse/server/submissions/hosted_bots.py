@@ -1,11 +1,13 @@
-"""Bots that were accepted, kept running: each a process of its own, with a socket and a token of its own.
+"""The supervisor of accepted bots; each runs as one process with its own socket and token.
 
-One that ends is started again after a while that grows; one that keeps ending is taken off, with what it ended of. One
-that lives and is not heard for minutes, as when it hangs, is stopped and started again. A paused version is not started
-until its pause is lifted. One that is to keep no memory plays one match in each process: when it has heard how that
-ended it is stopped, and the next process is started at once. All happens on one thread, but for those who are given
-time to end, each on one of its own; `begin` starts it once the server listens, `close` ends everything. This module
-knows no match and no ladder.
+A bot that ends is restarted with backoff. A bot that keeps ending is taken off, with the reason. A bot that sends
+nothing for minutes probably hangs, so it is restarted. A paused version is not started until its pause is lifted.
+
+A bot that must keep no memory plays one match per process. It is stopped when it has received the result, and its next
+process starts at once.
+
+All work happens on one thread, except that each bot being stopped has its own. This module knows no match and no
+ladder.
 """
 
 from __future__ import annotations
@@ -39,28 +41,28 @@ from cutpurse.server.submissions.tasks import play_task, without_paths
 
 __all__ = ["HostedBots", "SubmissionStore"]
 
-LOOK_S: Final = 0.25  # between looks at whether all of them live
-FIRST_WAIT_S: Final = 1.0  # until one that has ended is started again; doubled each time
+LOOK_S: Final = 0.25  # between two checks of all bots
+FIRST_WAIT_S: Final = 1.0  # before the first restart; doubled each time
 LONGEST_WAIT_S: Final = 60.0
-LIVED_S: Final = 60.0  # who lived so long is started again as for the first time
-MOST_ENDS: Final = 5  # in a row, each before it lived so long; then it is taken off
-GRACE_S: Final = 2.0
-UNHEARD_S: Final = 300.0  # with no envelope of a process, which acknowledges heartbeats; some are slow to start
-LOOKED_S: Final = 1.0  # that a look counts for at most: if the server stood still, nobody could be heard
-HEARING_S: Final = 2.0  # for a bot to acknowledge how its one match ended
-MOST_EARLIER: Final = 262_144  # characters of what earlier processes of a bot said, where each plays one match
-MOST_TALKS: Final = 200  # bots that run no more, and of which it is kept what they said
+LIVED_S: Final = 60.0  # lifetime after which a bot's backoff starts anew
+MOST_ENDS: Final = 5  # ends in a row, each before LIVED_S, after which a bot is taken off
+GRACE_S: Final = 2.0  # for a bot to end by itself when it is stopped
+UNHEARD_S: Final = 300.0  # without an envelope from a process, which acknowledges heartbeats; some start slowly
+LOOKED_S: Final = 1.0  # maximum silence counted per check: while the server stalls, it receives nothing
+HEARING_S: Final = 2.0  # for a bot to acknowledge the result of its one match
+MOST_EARLIER: Final = 262_144  # characters of output stored from earlier processes that played one match each
+MOST_TALKS: Final = 200  # stopped bots whose output is stored
 
 
 class BotSocket(Protocol):
-    """The socket of one process, which is there: a `Relay`."""
+    """The open socket of one process: a `Relay`."""
 
     def close(self) -> None:
-        """Nothing is carried any more."""
+        """Close the socket and all its connections."""
 
 
 class SubmissionStore(Protocol):
-    """Where it is kept what was handed in: a `Store`."""
+    """The part of a `Store` that has the submissions."""
 
     def submissions(
         self, owner: str | None = None, bot: str | None = None, version: str | None = None, limit: int | None = None
@@ -75,39 +77,39 @@ class SubmissionStore(Protocol):
 
 @dataclass(slots=True, eq=False)
 class _BotState:
-    """How it goes with one of them."""
+    """The state of one hosted bot."""
 
     entry: SubmissionEntry
     manifest: Manifest
     start_at: float = -inf
     started: float = inf
     wait_s: float = FIRST_WAIT_S
-    ends: int = 0  # in a row
+    ends: int = 0  # in a row, each before LIVED_S
     running: Running | None = None
     token: Token | None = None
     relay: BotSocket | None = None
-    contact: Contact = field(default_factory=Contact)  # with the process that runs
+    contact: Contact = field(default_factory=Contact)  # of the current process
     unheard_s: float = 0.0
-    one_match: OneMatch | None = None  # of the process that runs, if it plays no more
-    over_at: float | None = None  # when it was seen that this is over
-    stopping: threading.Thread | None = None  # it has played, or is not heard, and is given time to end
-    last: str = ""  # how it ended the last time
+    one_match: OneMatch | None = None  # of the current process, if it plays only one
+    over_at: float | None = None  # time at which the end of this match was noticed
+    stopping: threading.Thread | None = None  # stops the process, which has played its match or hangs
+    last: str = ""  # reason of its last end
 
     @property
     def identity(self) -> Identity:
-        """Who it is."""
+        """Owner, bot and version."""
         return Identity(self.entry.owner, self.entry.bot, self.entry.version)
 
 
 @dataclass(frozen=True, slots=True)
 class _DesiredState:
-    """What is to run from now on."""
+    """The bots that must run from now on."""
 
     entries: Sequence[tuple[SubmissionEntry, Manifest]] = field(default_factory=tuple)
 
 
 class HostedBots:
-    """See the module's docstring."""
+    """The supervisor of all hosted bots. Call `begin` once the server listens, and `close` at the end."""
 
     def __init__(
         self,
@@ -125,11 +127,21 @@ class HostedBots:
         catch_up: Callable[[], object] = lambda: None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """open_relay: makes the socket at a path, for a bot of that name. withdrawn: is told who is run no more.
+        """Create a supervisor without bots.
 
-        plays_one: whether who plays there has one match a process.
-
-        catch_up: called before each look, so that what could not be told by `set` is told.
+        Args:
+            runner: Runs the bots.
+            storage: Folders of the submissions.
+            store: Store of the submissions.
+            passes: Makes and revokes the bots' tokens.
+            log: Server log.
+            utc: Returns the time.
+            is_paused: Returns whether a bot is paused.
+            open_relay: Opens the socket at a path, for a bot with this name in the log.
+            withdrawn: Called with each bot that is no longer hosted.
+            plays_one: Returns whether a bot on these ladders plays one match per process.
+            catch_up: Called before each check; it may call `set` if that was not possible earlier.
+            clock: Returns monotonic seconds.
         """
         self._runner = runner
         self._storage = storage
@@ -143,12 +155,12 @@ class HostedBots:
         self._plays_one = plays_one
         self._catch_up = catch_up
         self._clock = clock
-        self._courses: dict[int, _BotState] = {}  # by the submission's id; touched by the thread only
+        self._courses: dict[int, _BotState] = {}  # by submission ID; changed by the thread only
         self._uses: dict[Identity, Callable[[], ResourceUse]] = {}  # replaced, never changed
-        self._talks: dict[int, Running] = {}  # the newest of each, also after its end; replaced, never changed
-        self._earlier: dict[int, str] = {}  # what those before it said, where each plays one match
-        self._wanted: _DesiredState | None = None  # has not happened yet
-        self._telling = threading.Lock()  # of that
+        self._talks: dict[int, Running] = {}  # newest process of each bot, even if ended; replaced, never changed
+        self._earlier: dict[int, str] = {}  # output of earlier processes that played one match each
+        self._wanted: _DesiredState | None = None  # not applied yet
+        self._telling = threading.Lock()  # guards `_wanted`
         self._woken = threading.Event()
         self._looked_at = clock()
         self._is_closed = False
@@ -157,36 +169,36 @@ class HostedBots:
 
     # -- on any thread
     def uses(self) -> Mapping[Identity, Callable[[], ResourceUse]]:
-        """Return what the running bots use."""
+        """Return functions that read the resource usage of the running bots."""
         return self._uses
 
     def is_running(self, submission: int) -> bool:
-        """Whether its process is there."""
+        """Return whether the process of a submission runs."""
         course = self._courses.get(submission)
         return course is not None and course.running is not None
 
     def talk(self, submission: int) -> str:
-        """Return its newest output since the server began."""
+        """Return the newest output of a submission since the server started."""
         running = self._talks.get(submission)
         return self._earlier.get(submission, "") + ("" if running is None else running.talk())
 
     def set(self, wanted: Sequence[tuple[SubmissionEntry, Manifest]]) -> None:
-        """From now on these run, and no others."""
+        """Set the bots that must run; all others are stopped."""
         with self._telling:
             self._wanted = _DesiredState(tuple(wanted))
         self._woken.set()
 
     def begin(self) -> None:
-        """Start, now that the server listens."""
+        """Start the thread. Call it once the server listens."""
         self._thread = threading.Thread(target=self._keep, name="residents", daemon=True)
         self._thread.start()
 
     def drain(self) -> None:
-        """None is started any more."""
+        """Start no more bots, and restart none."""
         self._is_draining = True
 
     def close(self) -> None:
-        """End all of them."""
+        """Stop all bots, and wait for their end."""
         self._is_closed = True
         self._woken.set()
         if self._thread is not None:
@@ -204,12 +216,12 @@ class HostedBots:
             self._woken.clear()
 
     def look(self, now: float) -> None:
-        """Start those whose time has come, and note those that have ended."""
+        """Apply changes of the desired bots, start bots that are due, and handle bots that have ended or hang."""
         since_s, self._looked_at = min(LOOKED_S, now - self._looked_at), now
         self._catch_up()
         if (wanted := self._wanted) is not None:
             self._change(wanted)
-            with self._telling:  # only now: what broke down half-way happens again
+            with self._telling:  # only now, so that a change that failed half-way is applied again
                 if self._wanted is wanted:
                     self._wanted = None
         for course in [] if self._is_draining else [*self._courses.values()]:
@@ -224,7 +236,7 @@ class HostedBots:
             elif course.running is not None and (_has_played(course, now) or self._is_unheard(course, since_s)):
                 stopping = threading.Thread(target=self._part_with, args=(course.running,), daemon=True)
                 stopping.start()
-                course.stopping = stopping  # which has begun: else its process would be taken for ended, and live on
+                course.stopping = stopping  # after `start`: a thread that did not start counts as a stopped process
             elif course.running is not None and self._is_paused(course.identity):
                 self._log.info("resident paused", bot=course.entry.shown)
                 self._stop([course])
@@ -233,7 +245,7 @@ class HostedBots:
                 self._start(course, now)
 
     def _is_unheard(self, course: _BotState, since_s: float) -> bool:
-        """Whether nothing came from it for so long that it must hang."""
+        """Return whether a bot has sent nothing for UNHEARD_S, so that it probably hangs."""
         course.unheard_s = 0.0 if course.contact.take() else course.unheard_s + since_s
         if course.unheard_s < UNHEARD_S:
             return False
@@ -260,7 +272,7 @@ class HostedBots:
                 self._courses[number].entry = entry
 
     def _forget(self) -> None:
-        """Remove the output of bots that run no more, but for the newest."""
+        """Remove the output of stopped bots, except for the MOST_TALKS newest."""
         over = sorted({*self._talks, *self._earlier} - self._courses.keys())[:-MOST_TALKS]
         if over:
             self._talks = {number: one for number, one in self._talks.items() if number not in over}
@@ -297,12 +309,12 @@ class HostedBots:
         self._log.info("resident started", bot=entry.shown, pid=course.running.pid)
 
     def _part_with(self, running: Running) -> None:
-        """On a thread of its own: nobody waits for a bot that takes its time to end."""
+        """Stop a process; runs on its own thread, since a bot may use all its grace."""
         running.stop(GRACE_S)
         self._woken.set()
 
     def _again(self, course: _BotState, now: float) -> None:
-        """Start another process at once: this one played its match and ended, or never spoke."""
+        """Start the bot's next process at once, after one that has played its match or was silent."""
         if course.running is not None:
             said = self._earlier.get(course.entry.id, "") + course.running.talk()
             self._earlier = {**self._earlier, course.entry.id: said[-MOST_EARLIER:]}
@@ -313,7 +325,7 @@ class HostedBots:
             self._start(course, now)
 
     def _ended(self, course: _BotState, ended: ExitStatus, now: float) -> None:
-        """Note that a bot ended by itself, or for what it did."""
+        """Handle the end of a bot's process that the server did not stop."""
         said = ""
         if course.running is not None:
             text = without_paths(course.running.talk(), self._storage.tree(course.entry.digest), self._storage.run)
@@ -321,7 +333,7 @@ class HostedBots:
         self._over(course, ended.text + (f"; its last words: {said}" if said else ""), now)
 
     def _over(self, course: _BotState, how: str, now: float, *, is_its_own: bool = True) -> None:
-        """Restart a bot, the sooner the longer it lived, or take it off for its own faults."""
+        """Schedule the restart of a bot that has ended, with backoff, or take it off after MOST_ENDS."""
         if now - course.started >= LIVED_S:
             course.wait_s, course.ends = FIRST_WAIT_S, 0
         self._leave(course)
@@ -341,11 +353,11 @@ class HostedBots:
         self._withdrawn(course.identity)
         try:
             self._store.set_submission(course.entry.id, TAKEN_OFF, self._utc(), " ".join(why.split()))
-        except LeaderboardError as problem:  # it stays down until the next start of the server, which tries it again
+        except LeaderboardError as problem:  # the bot stays down; the next start of the server tries it again
             self._log.error("resident not taken off", bot=course.entry.shown, text=str(problem))
 
     def _leave(self, course: _BotState) -> None:
-        """Nothing of it is left; its token is good for nothing."""
+        """Revoke the token of an ended process, close its socket and remove its folder."""
         course.running = course.stopping = None
         if course.token is not None:
             self._passes.take_back(course.token)
@@ -354,11 +366,11 @@ class HostedBots:
             course.relay.close()
             course.relay = None
         self._uses = {who: use for who, use in self._uses.items() if who != course.identity}
-        with suppress(OSError):  # the next start clears it away as well
+        with suppress(OSError):  # the next start removes the folder too
             self._storage.no_arena(f"bot-{course.entry.id}")
 
     def _stop(self, courses: Sequence[_BotState]) -> None:
-        """All at once, so that one that does not want to end is not waited for by the others."""
+        """Stop several bots in parallel, so that their grace periods do not add up."""
         threads = []
         for course in courses:
             if course.stopping is not None:
@@ -367,7 +379,7 @@ class HostedBots:
                 thread = threading.Thread(target=course.running.stop, args=(GRACE_S,))
                 try:
                     thread.start()
-                except RuntimeError:  # there is none left
+                except RuntimeError:  # the system has no thread left
                     course.running.stop(GRACE_S)
                 else:
                     threads.append(thread)
@@ -380,7 +392,7 @@ class HostedBots:
 
 
 def _has_played(course: _BotState, now: float) -> bool:
-    """Whether its one match is over, and it has heard of it or had the time for that."""
+    """Return whether a bot's one match is finished, and the bot has acknowledged the result or had time to."""
     one_match = course.one_match
     if one_match is None or not one_match.is_over:
         return False

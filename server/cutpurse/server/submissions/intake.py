@@ -1,8 +1,8 @@
-"""What was handed in, taken up one by one: unpacked, built, checked, and put on its ladders, or refused and told why.
+"""The intake of submissions: each is unpacked, built, checked, and accepted or rejected.
 
-One thread does it, the oldest first; how far it is, is written down at each step. What cannot be written down is taken
-up again after a while, and what a server that stops or is killed leaves undone at its next start; both from the
-beginning. This module knows no call and no message.
+One thread works on them, the oldest first, and stores the state after each step. If the store fails, a submission is
+processed again later, from its first step. The same holds for submissions that a stopped or killed server left
+unfinished. This module knows no call and no message.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from cutpurse.server.submissions.tasks import without_paths
 __all__ = ["Intake", "IntakeStore"]
 
 LOOK_S: Final = 1.0
-FIRST_PAUSE_S: Final = 5.0  # until the store is asked again that has failed; doubled each time
+FIRST_PAUSE_S: Final = 5.0  # before the first retry of a failed store; doubled each time
 LONGEST_PAUSE_S: Final = 300.0
-MOST_LOG: Final = 200_000  # characters
+MOST_LOG: Final = 200_000  # characters stored
 
 
 class IntakeStore(Protocol):
-    """Where it is kept what was handed in: a `Store`."""
+    """The part of a `Store` that has the submissions."""
 
     def set_submission(
         self, submission: int, state: str, changed: datetime, why: str = "", log: str | None = None
@@ -54,7 +54,7 @@ class IntakeStore(Protocol):
 
 
 class Intake:
-    """See the module's docstring.  changed: called when a bot was accepted."""
+    """The intake of all submissions; `changed` is called when a bot has been accepted."""
 
     def __init__(
         self,
@@ -79,9 +79,9 @@ class Intake:
 
     # -- on any thread
     def put(self, entries: Iterable[SubmissionEntry]) -> None:
-        """They are to be taken up, in this order; who waits already does so once.
+        """Queue submissions in this order, except those that wait already.
 
-        One that was refused just now may come again before the thread is done with it, received anew.
+        A submission counts as another one if it was received again, even while the thread still rejects the first.
         """
         with self._lock:
             now = [self._now] if self._now is not None else []
@@ -90,35 +90,35 @@ class Intake:
             self._lock.notify()
 
     def before(self, submission: int) -> int:
-        """How many are taken up before this one."""
+        """Return the number of submissions that are processed before this one; 0 if it does not wait."""
         with self._lock:
             waiting = [entry.id for entry in self._waiting]
             return waiting.index(submission) + (self._now is not None) if submission in waiting else 0
 
     def waiting(self, owner: str) -> int:
-        """How many of an owner wait or are being taken up."""
+        """Return the number of an owner's submissions that wait or are being processed."""
         with self._lock:
             now = [self._now] if self._now is not None else []
             return sum(entry.owner == owner for entry in [*now, *self._waiting])
 
     @property
     def total(self) -> int:
-        """How many wait, of all."""
+        """Number of all waiting submissions."""
         return len(self._waiting)
 
     def begin(self) -> None:
-        """Take them up from now on."""
+        """Start the thread."""
         self._thread = threading.Thread(target=self._work, name="submissions", daemon=True)
         self._thread.start()
 
     def drain(self) -> None:
-        """Take up no more; what is under way is given up, and taken up again at the next start."""
+        """Start no more submissions, and abandon the current one; the server's next start processes it again."""
         with self._lock:
             self._is_closed = True
             self._lock.notify()
 
     def close(self) -> None:
-        """Drain, and wait until that is done."""
+        """Drain, and wait for the thread to end."""
         self.drain()
         if self._thread is not None:
             self._thread.join()
@@ -134,7 +134,7 @@ class Intake:
                 entry = self._now = self._waiting.popleft()
             try:
                 self._until_written(entry)
-            except LeaderboardError as problem:  # it is another by now, or none
+            except LeaderboardError as problem:  # the submission was replaced or removed meanwhile
                 self._log.error("submission not written", bot=entry.shown, text=str(problem))
             except Exception as problem:
                 facts = {"error": type(problem).__name__, "places": traceback_locations(problem)}
@@ -146,7 +146,7 @@ class Intake:
                     self._now = None
 
     def _until_written(self, entry: SubmissionEntry) -> None:
-        """Take it up; where the store fails once more after a while, unless it has written it down as done."""
+        """Process a submission; if the store fails, retry with backoff until the outcome is stored."""
         pause_s, is_first = FIRST_PAUSE_S, True
         while True:
             try:
@@ -167,7 +167,12 @@ class Intake:
         return any((one.id, one.received) == (entry.id, entry.received) and one.state in UNDER_WAY for one in same)
 
     def take_up(self, entry: SubmissionEntry) -> None:
-        """From received to accepted or refused."""
+        """Process a submission until it is accepted or rejected, or the server stops.
+
+        Raises:
+            StoreError: If the store fails.
+            LeaderboardError: If the submission was replaced or removed meanwhile.
+        """
         self._log.info("submission taken up", bot=entry.shown, sha256=entry.digest.hex()[:16])
         seen: list[str] = []
         try:
@@ -211,7 +216,7 @@ class Intake:
                 lambda: self._is_closed,
             )
         finally:
-            remove_talk(talk)  # what matters of it is in the log
+            remove_talk(talk)  # the submission's log has the output
 
     def _check(self, entry: SubmissionEntry, manifest: Manifest) -> SubmissionCheck:
         name = f"check-{entry.id}"

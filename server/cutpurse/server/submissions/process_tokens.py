@@ -1,8 +1,7 @@
-"""Tokens of the bots that the server itself runs: one for each process, good while it lives, and kept nowhere.
+"""The tokens of hosted bots: one per process, valid while the process runs, and never stored.
 
-Whoever shows one is let in to play, as exactly the bot that it was made for, and to nothing else: where callers need
-not say who they are, he is a stranger like others. All others are another guard's business. May be asked and changed
-from any thread.
+A token permits only playing, as exactly the bot that it was made for. For calls that need no token, its caller counts
+as a stranger. Another guard decides about all other tokens. All methods are thread-safe.
 """
 
 from __future__ import annotations
@@ -23,29 +22,29 @@ _BEARER: Final = re.compile(r"bearer +(\S+)", re.IGNORECASE | re.ASCII)
 
 
 class ProcessTokens:
-    """A `Guard` before another one."""
+    """A `Guard` that knows the hosted bots' tokens, and passes all other calls to another guard."""
 
     def __init__(self, others: Guard) -> None:
         self._others = others
-        self._grants: dict[str, tuple[bytes, Grant]] = {}  # by the token's name: its hash, and what it is good for
+        self._grants: dict[str, tuple[bytes, Grant]] = {}  # by token ID: the token's hash and its grant
         self._lock = threading.Lock()
         self._is_changed = False
 
     def give(self, owner: str, resident: HostedBotIdentity) -> Token:
-        """Make a token for a process of this bot. One for a single match carries nothing over to the next."""
+        """Create a token for a process of a bot. Its grant says that the bot forgets if it plays only one match."""
         token, forgets = new_token(), resident.one_match is not None
         with self._lock:
             self._grants[token.id] = (token.digest, Grant(owner, token.id, SCOPES, forgets, resident))
         return token
 
     def take_back(self, token: Token) -> None:
-        """Revoke a token; its stream ends within a second."""
+        """Revoke a token; streams that use it end within a second."""
         with self._lock:
             self._grants.pop(token.id, None)
             self._is_changed = True
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
-        """See `Guard`."""
+        """Authorize a call, see `Guard`."""
         said = [*metadata]
         grant = self._known(said)
         if grant is None:
@@ -54,7 +53,7 @@ class ProcessTokens:
         return grant
 
     def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
-        """See `Guard`. A bot that the server runs answers for nobody: it may see what anybody may."""
+        """Identify a caller, see `Guard`. Return None for a hosted bot, which may see only public data."""
         said = [*metadata]
         return None if self._known(said) is not None else self._others.recognise(said, peer, now)
 
@@ -68,15 +67,15 @@ class ProcessTokens:
         return found[1] if hmac.compare_digest(found[0], token.digest) else None
 
     def is_good(self, token: str) -> bool:
-        """See `Guard`."""
+        """Return whether the token of a grant is still valid, see `Guard`."""
         return token in self._grants or self._others.is_good(token)
 
     def look(self, now: float) -> bool:
-        """See `Guard`."""
+        """Return whether tokens have changed since the last call, see `Guard`."""
         with self._lock:
             is_changed, self._is_changed = self._is_changed, False
         return self._others.look(now) or is_changed
 
     def close(self) -> None:
-        """See `Guard`."""
+        """Close the other guard."""
         self._others.close()

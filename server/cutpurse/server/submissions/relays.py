@@ -1,8 +1,8 @@
-"""The way from a bot that the server runs to the server: a socket of its own, with bounds that it cannot go around.
+"""The relays between hosted bots and the server: one socket per process, with limits that the bot can't avoid.
 
-The bot sees this socket only. Bytes are carried as they are, from few connections, and only so many a second; a call
-counts as many bytes. A connection beyond the bound is refused. What is beyond the rate waits in the bot's own buffers,
-so it costs the server nothing. This module knows of HTTP/2 where frames begin, and no token.
+The bot sees only this socket. The relay forwards bytes unchanged, with a limit on connections and on bytes per second;
+a call counts as many bytes. It refuses further connections. Bytes above the rate wait in the bot's own buffers, so they
+cost the server nothing. This module knows only the frame headers of HTTP/2, and no token.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from cutpurse.server.logs import Logger
 
 __all__ = ["AT_ONCE_BYTES", "BYTES_PER_S", "CALL_BYTES", "MAX_CONNECTIONS", "CallCount", "Relay"]
 
-MAX_CONNECTIONS: Final = 4  # at once: a bot needs one, and a second while the first is ended for its age
-CONNECTIONS_PER_S: Final = 4.0  # that are taken or refused; others wait
-CONNECTIONS_AT_ONCE: Final = 16
+MAX_CONNECTIONS: Final = 4  # at once; a bot needs one, and a second while the first is closed for its age
+CONNECTIONS_PER_S: Final = 4.0  # accepted or refused; further ones wait
+CONNECTIONS_AT_ONCE: Final = 16  # burst of the token bucket
 BACKLOG: Final = 8
-BYTES_PER_S: Final = 262_144  # from all connections of a bot together: thousands of answers
-AT_ONCE_BYTES: Final = 1_048_576
-CALL_BYTES: Final = 16_384  # that a call counts as: so 16 a second, and 64 at once
-TO_SERVER_BYTES: Final = 4_096  # that are looked at together: few calls fit in
-TO_BOT_BYTES: Final = 65_536
-AGAIN_S: Final = 1.0  # after the system had no descriptor left
+BYTES_PER_S: Final = 262_144  # from all connections of a bot together; enough for thousands of answers
+AT_ONCE_BYTES: Final = 1_048_576  # burst of the token bucket
+CALL_BYTES: Final = 16_384  # cost of a call in bytes, so 16 calls per second, and 64 at once
+TO_SERVER_BYTES: Final = 4_096  # read at once; small, so that it has few calls
+TO_BOT_BYTES: Final = 65_536  # read at once
+AGAIN_S: Final = 1.0  # before the next attempt, after the system had no file descriptor left
 
-# Of HTTP/2 (RFC 9113).
+# HTTP/2 (RFC 9113)
 PREFACE_BYTES: Final = 24
 HEADER_BYTES: Final = 9
 HEADERS: Final = 1
 
-# Libraries of gRPC show this status and wait before they dial again. After frames of HTTP/2, which say that the
-# connection was good before they end it, they dial again at once and for ever.
+# gRPC libraries report this HTTP/1.1 status and reconnect with backoff. An HTTP/2 refusal would first establish the
+# connection, so they would reconnect at once, without end.
 REFUSAL: Final = (
     "HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
     f"a bot that the server runs has {MAX_CONNECTIONS} connections at a time; use one for all calls\n"
@@ -43,16 +43,16 @@ REFUSAL: Final = (
 
 
 class CallCount:
-    """How many calls a client begins, counted from the bytes that it sends on one connection."""
+    """A counter of the calls that a client begins on one connection, from the bytes that it sends."""
 
     __slots__ = ("_header", "_skip")
 
     def __init__(self) -> None:
-        self._skip = PREFACE_BYTES  # until the next frame
-        self._header = b""  # of that, so far
+        self._skip = PREFACE_BYTES  # bytes until the next frame
+        self._header = b""  # the part of that frame's header received so far
 
     def count(self, data: bytes) -> int:
-        """Count the frames that begin a call in the bytes that come next."""
+        """Return the number of calls that begin in the next bytes of the connection."""
         calls = at = 0
         while at < len(data):
             if self._skip:
@@ -71,16 +71,16 @@ class CallCount:
 
 
 class Relay:
-    """The socket of one process of a bot. May be made and closed on any thread; the rest happens on the event loop."""
+    """The socket of one process of a bot. Create and close it on any thread; it works on the event loop."""
 
     def __init__(self, path: Path, server: Path, loop: asyncio.AbstractEventLoop, log: Logger, *, bot: str) -> None:
-        """Listen.
+        """Open the socket and listen.
 
         Args:
-            path: Where the bot finds its socket.
-            server: Where the server listens for the bots that it runs.
-            loop: The event loop that carries bytes.
-            log: Gets one line for each bound that the bot meets.
+            path: Path of the bot's socket.
+            server: Path of the socket on which the server listens for hosted bots.
+            loop: Event loop that forwards the bytes.
+            log: Server log; it gets one line for each limit that the bot reaches.
             bot: Name of the bot in these lines.
 
         Raises:
@@ -99,7 +99,7 @@ class Relay:
         try:
             self._listening.setblocking(False)
             self._listening.bind(str(path))
-            path.chmod(0o666)  # the folder around its folder is the server's alone
+            path.chmod(0o666)  # safe: only the server may enter the folder above the socket's folder
             self._listening.listen(BACKLOG)
         except OSError:
             self._listening.close()
@@ -107,10 +107,10 @@ class Relay:
         loop.call_soon_threadsafe(self._begin)
 
     def close(self) -> None:
-        """End all connections of the bot; no others are taken."""
+        """Close all connections of the bot, and accept no more."""
         try:
             self._loop.call_soon_threadsafe(self._end)
-        except RuntimeError:  # the loop is closed, and has ended them
+        except RuntimeError:  # the loop is closed, and the connections with it
             self._listening.close()
 
     def _begin(self) -> None:
@@ -142,7 +142,7 @@ class Relay:
             bot.send(REFUSAL)
 
     async def _carry(self, bot: socket.socket) -> None:
-        """Carry bytes both ways until one side is gone."""
+        """Forward bytes both ways until one side disconnects."""
         try:
             with bot, socket.socket(socket.AF_UNIX) as server:
                 server.setblocking(False)
@@ -174,7 +174,7 @@ class Relay:
             await asyncio.sleep(seconds)
 
     def _note(self, bound: str) -> None:
-        """Log that the bot met a bound, once for each."""
+        """Log that the bot has reached a limit, once per limit."""
         if bound not in self._bounds_met:
             self._bounds_met.add(bound)
             self._log.warning("resident held back", bot=self._bot, bound=bound)

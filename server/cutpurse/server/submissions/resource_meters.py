@@ -1,8 +1,8 @@
-"""What the bots that the server runs use while they sit at a match: read when it begins, and when it ends.
+"""The resource usage of hosted bots during a match, read at its start and at its end.
 
-A process has several tables as a rule, and the processor's time of all of them is counted at each: it is what the
-process used meanwhile, not what this match cost. Memory is the most that it had at once since it was started. To be
-called on the event loop; reading takes some ten microseconds a bot. This module knows no runner's kind.
+CPU time is that of the whole process between these times, even if the process plays other matches too. Memory is the
+peak since the process started. Call the methods on the event loop; a reading takes about ten microseconds per bot. This
+module knows no kind of runner.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from cutpurse.server.runners.port import ResourceUse
 
 __all__ = ["ResourceMeters"]
 
-MOST_OPEN: Final = 10_000  # matches that are remembered; far more than are ever open
+MOST_OPEN: Final = 10_000  # open matches remembered; far more than a server has
 
 
 class ResourceMeters:
-    """uses: what is running, by who it is; it may be changed on another thread."""
+    """The meters of all open matches; `uses` returns functions that read the usage of the running bots."""
 
     def __init__(self, uses: Callable[[], Mapping[Identity, Callable[[], ResourceUse]]]) -> None:
         self._uses = uses
         self._began: dict[str, dict[Identity, tuple[Callable[[], ResourceUse], float]]] = {}
 
     def started(self, match: OpenMatch) -> None:
-        """Note that a match begins."""
+        """Read the usage of a match's bots at its start."""
         running = self._uses()
         began = {seat: (running[seat], running[seat]().cpu_s) for seat in match.seats if seat in running}
         if began:
@@ -37,7 +37,7 @@ class ResourceMeters:
                 del self._began[next(iter(self._began))]
 
     def measured(self, result: FinishedMatch) -> FinishedMatch:
-        """Add resource usage to a result; it is unknown for a bot that has another process by now."""
+        """Return a result with the resource usage added; it is unknown for a bot whose process was restarted."""
         began = self._began.pop(result.match, None)
         if began is None:
             return result

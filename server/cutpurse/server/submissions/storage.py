@@ -1,12 +1,13 @@
-"""Where the files of bots that were handed in are: beside the database, each archive by its SHA-256.
+"""The files of submitted bots, stored beside the database; each archive is named by its SHA-256.
 
-    FILE.bots/                        only the server's user may look in
-        5f3a.../bot.zip               as it was handed in
-        5f3a.../tree/                 unpacked and built, once that went well
-        run/                          sockets, of this run only
-        talk/                         what bots say, by their submissions' numbers
+    FILE.bots/                        for the server's user only
+        5f3a.../bot.zip               archive as submitted
+        5f3a.../tree/                 archive unpacked and built; only if that succeeded
+        run/                          sockets of this run of the server
+        talk/                         output of bots, by submission number
 
-What has its name is whole: it is written aside, put on the disk, and renamed. This module knows no database and no bot.
+A file with its final name is complete: it is written under another name, synced to disk, and renamed. This module knows
+no database and no bot.
 """
 
 from __future__ import annotations
@@ -24,19 +25,26 @@ __all__ = ["Storage", "storage_beside"]
 ARCHIVE: Final = "bot.zip"
 TREE: Final = "tree"
 PART: Final = ".part"
-SOCKET_PATH_MOST: Final = 90  # bytes of the longest socket's name here; systems take 104 to 108
+SOCKET_PATH_MOST: Final = 90  # maximum bytes of a socket's path; systems allow 104 to 108
 
 
 def storage_beside(database: Path) -> Path:
-    """Return the folder that belongs to a database."""
+    """Return the folder for the submissions of a database."""
     return database.with_name(f"{database.name}.bots")
 
 
 class Storage:
-    """See the module's docstring."""
+    """The files of submitted bots, see the module's docstring."""
 
     def __init__(self, root: Path) -> None:
-        """Make the folders, and remove what an earlier run left half done.  Raises OSError."""
+        """Create the folders, and remove incomplete files of earlier runs.
+
+        Args:
+            root: Folder for all files.
+
+        Raises:
+            OSError: If the disk fails.
+        """
         self.root: Final = root.absolute()
         self.root.mkdir(mode=0o700, parents=False, exist_ok=True)
         self.root.chmod(0o700)
@@ -47,7 +55,7 @@ class Storage:
         self._elsewhere: Path | None = None
         run = self.root / "run"
         if len(os.fsencode(run)) > SOCKET_PATH_MOST - len("/bot-12345678/bot.sock"):
-            run = self._elsewhere = Path(tempfile.mkdtemp(prefix="cutpurse-"))  # it is 0700
+            run = self._elsewhere = Path(tempfile.mkdtemp(prefix="cutpurse-"))  # mkdtemp sets mode 0700
         else:
             run.mkdir(mode=0o700)
         self.run: Final = run
@@ -55,14 +63,18 @@ class Storage:
             _away(path)
 
     def close(self) -> None:
-        """Nothing runs any more."""
+        """Remove the sockets and the output of this run."""
         for folder in (self.root / "run", self.talk, self._elsewhere):
             if folder is not None:
                 _away(folder)
 
     # -- archives
     def keep(self, content: bytes) -> bytes:
-        """Put an archive on the disk; its SHA-256.  Raises OSError."""
+        """Store an archive, synced to disk. Return its SHA-256.
+
+        Raises:
+            OSError: If the disk fails.
+        """
         digest = sha256(content).digest()
         folder = self._folder(digest)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -78,30 +90,38 @@ class Storage:
         return digest
 
     def archive(self, digest: bytes) -> bytes:
-        """Read the archive.  Raises OSError, FileNotFoundError if it is missing or has changed."""
+        """Read an archive.
+
+        Raises:
+            OSError: If the disk fails; FileNotFoundError if the archive is missing or damaged.
+        """
         content = (self._folder(digest) / ARCHIVE).read_bytes()
         if sha256(content).digest() != digest:
             raise FileNotFoundError("the archive is damaged")
         return content
 
     def piece(self, digest: bytes, at: int, size: int) -> bytes:
-        """So many bytes of the archive, from one on; whether it is what it was is not looked at.  Raises OSError."""
+        """Read `size` bytes of an archive from offset `at` on, without checking its hash.
+
+        Raises:
+            OSError: If the archive is missing or the disk fails.
+        """
         with (self._folder(digest) / ARCHIVE).open("rb") as file:
             file.seek(at)
             return file.read(size)
 
     def tree(self, digest: bytes) -> Path:
-        """Its files, unpacked and built; the folder is there only if that went well."""
+        """Return the folder of an unpacked and built archive; it exists only if the build succeeded."""
         return self._folder(digest) / TREE
 
     def part(self, digest: bytes) -> Path:
-        """Where it is unpacked and built: a folder that is not there."""
+        """Return the path for unpacking and building an archive, after removing the folder there."""
         part = self._folder(digest) / f"{TREE}{PART}"
         _away(part)
         return part
 
     def built(self, digest: bytes) -> Path:
-        """Put the complete tree in `part` into its place, and return it."""
+        """Move the complete folder at `part` to `tree`, and return that path."""
         tree = self.tree(digest)
         _away(tree)
         self._part(digest).replace(tree)
@@ -111,11 +131,15 @@ class Storage:
         return self._folder(digest) / f"{TREE}{PART}"
 
     def remove(self, digest: bytes) -> None:
-        """Remove an archive."""
+        """Remove an archive and its folders."""
         _away(self._folder(digest))
 
     def remove_others(self, kept: Iterable[bytes]) -> int:
-        """Remove what nobody knows of, as an archive that was received and never written down; how many."""
+        """Remove all archives except `kept`, such as one that was received but not stored in the database.
+
+        Returns:
+            The number of archives removed.
+        """
         names = {digest.hex() for digest in kept}
         others = [path for path in self.root.iterdir() if len(path.name) == 64 and path.name not in names]
         for path in others:
@@ -128,14 +152,14 @@ class Storage:
     # -- sockets
     @property
     def server_socket(self) -> Path:
-        """Where the server listens for the bots that it runs."""
+        """Path of the socket on which the server listens for hosted bots."""
         return self.run / "server.sock"
 
     def arena(self, name: str) -> Path:
-        """Make an empty folder for the socket of one process.
+        """Create an empty folder for the socket of one process.
 
         Raises:
-            OSError: If the system refuses it.
+            OSError: If the disk fails.
         """
         folder = self.run / name
         _away(folder)
@@ -144,15 +168,15 @@ class Storage:
         return folder
 
     def no_arena(self, name: str) -> None:
-        """Remove that folder."""
+        """Remove the folder that `arena` created for this name."""
         _away(self.run / name)
 
 
 def _away(path: Path) -> None:
-    """Remove whatever it is; what a link names stays.
+    """Remove a file, link or folder; the target of a link stays.
 
-    A build may have left folders that cannot be written, and deeper than a path can be long: so folders within folders
-    are first moved to the top.
+    A build may leave folders without write permission, and nested deeper than a path may be long. So inner folders are
+    moved to the top first.
     """
     if path.is_symlink() or path.is_file():
         path.unlink()

@@ -1,7 +1,7 @@
-"""Where bots are handed in: what is taken from whom, what he is told of it, and what of it runs.
+"""The management of submissions: quotas per owner, states, logs and archives, and which bots run.
 
-It puts the parts together: the files, what is written down, the intake and the residents. Its methods wait for the
-disk, so they are to be called where nobody else has to wait. Whoever asks sees his own only. This module knows no call.
+It combines the storage, the store, the intake and the hosted bots. Its methods wait for the disk, so call them outside
+the event loop. Owners see only their own submissions. This module knows no call.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ __all__ = [
     "requested_ladders",
 ]
 
-MOST_BOTS: Final = 5  # of an owner that play
-MOST_KEPT: Final = 20  # versions of an owner whose archives are kept
-MOST_BYTES: Final = 256 * 1024 * 1024  # of those archives together
-MOST_WAITING: Final = 3  # of an owner that are not checked yet
-MOST_IN_ALL: Final = 64  # of all
+MOST_BOTS: Final = 5  # active bots per owner
+MOST_KEPT: Final = 20  # stored archives per owner
+MOST_BYTES: Final = 256 * 1024 * 1024  # of an owner's stored archives together
+MOST_WAITING: Final = 3  # unchecked submissions per owner
+MOST_IN_ALL: Final = 64  # unchecked submissions of all owners
 MOST_LISTED: Final = 500
 _STATES: Final = {
     RECEIVED: submission_pb2.SUBMISSION_STATE_RECEIVED,
@@ -73,7 +73,16 @@ _STATES: Final = {
 def requested_ladders(
     manifest: Manifest, ladders: Sequence[str], offered: Mapping[str, Sequence[str]]
 ) -> dict[str, Sequence[str]]:
-    """Return what a bot would play: ladders by game.  offered: what its owner can see.  Raises CallRefused."""
+    """Return the ladders, by game, that a submitted bot asks to play.
+
+    Args:
+        manifest: Content of its bot.toml.
+        ladders: Requested ladders; empty for all ladders of its games.
+        offered: Ladders that its owner can see, by game.
+
+    Raises:
+        CallRefused: If a ladder is unknown or has another game, or no game of the bot is offered.
+    """
     offered = {game: names for game, names in offered.items() if names}
     games = {name: game for game, names in offered.items() for name in names}
     wanted: dict[str, list[str]] = {}
@@ -99,12 +108,19 @@ def requested_ladders(
 
 
 def owners_who_play(store: Store, at: datetime) -> set[str]:
-    """List the owners with a token that admits bots now.  Raises StoreError."""
+    """Return the owners that have a valid token for playing.
+
+    Raises:
+        StoreError: If the store fails.
+    """
     return {token.owner for token in store.tokens() if token.is_good(at) and "play" in token.scopes}
 
 
 class SubmissionDesk:
-    """See the module's docstring. `begin` once the server listens at `address`, `close` before the store."""
+    """The management of all submissions.
+
+    Call `begin` once the server listens at `address`, and `close` before closing the store.
+    """
 
     def __init__(
         self,
@@ -119,8 +135,18 @@ class SubmissionDesk:
         withdrawn: Callable[[Identity], None] = lambda identity: None,
         is_rotation: Callable[[str], bool] = lambda ladder: False,
     ) -> None:
-        """withdrawn: as `Residents` tells it. is_rotation: whether the ladder of this name is only for bots that keep
-        no memory. Both are called on any thread.
+        """Create the desk; nothing runs before `begin`.
+
+        Args:
+            runner: Runs builds, checks and bots.
+            storage: Folders of the submissions.
+            store: Store of the submissions.
+            passes: Makes and revokes the bots' tokens.
+            log: Server log.
+            utc: Returns the time.
+            is_paused: Returns whether a bot is paused.
+            withdrawn: Called, on any thread, with each bot that is no longer hosted.
+            is_rotation: Returns, on any thread, whether a ladder is only for bots that keep no memory.
         """
         self._is_isolated = runner.name != "process"
         self._is_rotation = is_rotation
@@ -129,10 +155,10 @@ class SubmissionDesk:
         self._log = log
         self._utc = utc
         self._is_paused = is_paused
-        self._keeping = threading.Lock()  # who hands in, or goes back to what is kept: one after the other
+        self._keeping = threading.Lock()  # serializes submissions and activations
         self._syncing = threading.Lock()
-        self._is_behind = False  # what is active may be other than what runs: the store could not be asked
-        self._manifests: dict[bytes, Manifest] = {}  # of what runs, by the hashes of the archives
+        self._is_behind = False  # the hosted bots may be outdated, because the store failed
+        self._manifests: dict[bytes, Manifest] = {}  # of the hosted bots, by archive digest
         self.residents = HostedBots(
             runner,
             storage,
@@ -150,11 +176,15 @@ class SubmissionDesk:
 
     @property
     def address(self) -> str:
-        """Where the server is to listen for the bots that it runs."""
+        """Address on which the server must listen for hosted bots."""
         return f"unix:{self._storage.server_socket}"
 
     def begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Run what is to run, and take up what is not done; `loop` carries what bots and the server say."""
+        """Start the active bots, and continue with unfinished submissions.
+
+        Args:
+            loop: Event loop for the relays between bots and server.
+        """
         self._loop = loop
         entries = self._store.submissions()
         if gone := self._storage.remove_others(entry.digest for entry in entries if entry.is_kept):
@@ -165,7 +195,11 @@ class SubmissionDesk:
         self.intake.begin()
 
     def _open_relay(self, path: Path, bot: str) -> Relay:
-        """Open the socket of one process of a bot.  Raises OSError."""
+        """Open the socket of one process of a bot.
+
+        Raises:
+            OSError: If the system refuses the socket.
+        """
         return Relay(path, self._storage.server_socket, self._loop, self._log, bot=bot)
 
     def drain(self) -> None:
@@ -174,17 +208,17 @@ class SubmissionDesk:
         self.residents.drain()
 
     def close(self) -> None:
-        """Nothing is run any more."""
+        """Stop the intake and all bots, and remove their sockets and output."""
         self.intake.close()
         self.residents.close()
         self._storage.close()
 
     def _sync(self) -> None:
-        """Run what is active, as soon as the store can be asked.
+        """Set the hosted bots to the active submissions; if the store fails, retry later.
 
-        So nothing is told to have failed that is written down, as that a bot plays no more.
+        A failure is not raised, because the change that led here, such as a retirement, is stored already.
         """
-        with self._syncing:  # what was read first must not be told last
+        with self._syncing:  # so that an older list of bots does not replace a newer one
             try:
                 self._sync_now()
             except errors.LeaderboardError as problem:
@@ -212,7 +246,10 @@ class SubmissionDesk:
         self.residents.set([(entry, manifest) for entry, manifest in wanted if self._has_tree(entry)])
 
     def _has_tree(self, entry: SubmissionEntry) -> bool:
-        """Whether its files are there; as in a folder that was put back without them, they are made again."""
+        """Return whether the built files of a submission exist; if not, queue it to be built again.
+
+        They may be missing after a restore without them.
+        """
         if self._storage.tree(entry.digest).is_dir():
             return True
         self._store.set_submission(entry.id, RECEIVED, self._utc(), "its files are built again")
@@ -220,15 +257,19 @@ class SubmissionDesk:
         return False
 
     def plays_one(self, ladders: Sequence[str]) -> bool:
-        """Whether a bot for these ladders is run in a fresh process for each match: where one of them is of rotations.
+        """Return whether a bot on these ladders plays one match per process, since one of them plays rotations.
 
-        What runs as a plain process can leave itself word anywhere, so it is never said of it.
+        Always False without isolation, because a plain process can store data anywhere.
         """
         return self._is_isolated and any(self._is_rotation(ladder) for ladder in ladders)
 
-    # -- what is asked
+    # -- requests
     def check_ladders(self, ladders: Sequence[str]) -> None:
-        """Whether bots that are run here may play there at all.  Raises CallRefused."""
+        """Check that hosted bots may play on these ladders.
+
+        Raises:
+            CallRefused: If a ladder plays rotations, and the runner has no isolation.
+        """
         for ladder in ladders:
             if self._is_rotation(ladder) and not self._is_isolated:
                 raise CallRefused(
@@ -238,14 +279,25 @@ class SubmissionDesk:
                 )
 
     def look(self, content: bytes) -> Manifest:
-        """Read what an archive says of its bot.  Raises CallRefused for a rejected one."""
+        """Read the bot.toml of an archive.
+
+        Raises:
+            CallRefused: If the archive or its bot.toml is rejected.
+        """
         try:
             return manifest_of(content)
         except (ArchiveError, UsageError) as problem:
             raise CallRefused("BAD_MESSAGE", legible(str(problem), 500)) from None
 
     def hand_in(self, owner: str, manifest: Manifest, content: bytes, ladders: Sequence[str]) -> SubmissionEntry:
-        """Keep it, and have it taken up; returns when it is on the disk.  Raises CallRefused, StoreError, OSError."""
+        """Store a submission and queue it for the intake. Return when it is on the disk.
+
+        Raises:
+            CallRefused: If a quota is exceeded, or several owners share a server without isolation.
+            InvalidEntry: If the leaderboard rejects it.
+            StoreError: If the store fails.
+            OSError: If the disk fails.
+        """
         self._check_alone()
         with self._keeping:
             return self._hand_in(owner, manifest, content, ladders)
@@ -262,17 +314,21 @@ class SubmissionDesk:
         except errors.InvalidEntry:
             self._remove([digest])
             raise
-        self._remove([one.digest for one in same if one.digest != digest])  # it was refused, and these take its place
+        self._remove([one.digest for one in same if one.digest != digest])  # archives of a rejected submission
         self._log.info("submission received", bot=entry.shown, bytes=len(content), sha256=digest.hex()[:16])
         if entry.state in UNDER_WAY:
             self.intake.put([entry])
-        elif entry.is_active:  # its archive may have been lost, and is there again
+        elif entry.is_active:  # its archive may have been lost, and is now stored again
             self._sync()
         self._prune(owner)
         return entry
 
     def _check_alone(self) -> None:
-        """Without isolation nothing is taken once there are several owners, also if they came after the start."""
+        """Check that a server without isolation has only one owner, now and not only at its start.
+
+        Raises:
+            CallRefused: If it has several.
+        """
         if not self._is_isolated and len(owners := owners_who_play(self._store, self._utc())) > 1:
             raise CallRefused(
                 "NOT_YOURS",
@@ -292,7 +348,7 @@ class SubmissionDesk:
             raise CallRefused("FULL", f"the bots of {owner} that play have {kept:,} bytes; {MOST_BYTES:,} are the most")
 
     def _prune(self, owner: str) -> None:
-        """Of old versions only so many are kept, and so many bytes."""
+        """Remove an owner's oldest inactive archives above MOST_KEPT and MOST_BYTES."""
         mine = [one for one in self._store.submissions(owner) if one.is_kept]
         room, count, gone = MOST_BYTES, 0, []
         for one in sorted(mine, key=lambda one: (not one.is_active, one.state not in UNDER_WAY, -one.id)):
@@ -305,7 +361,7 @@ class SubmissionDesk:
         self._remove([one.digest for one in gone])
 
     def _remove(self, digests: Sequence[bytes]) -> None:
-        """Remove archives that are no longer stored, unless another owner's is the same."""
+        """Remove archives, except those that another stored submission uses too."""
         if digests:
             still = {one.digest for one in self._store.submissions() if one.is_kept}
             for digest in digests:
@@ -313,11 +369,15 @@ class SubmissionDesk:
                     self._storage.remove(digest)
 
     def entries(self, owner: str, bot: str = "", version: str = "") -> list[SubmissionEntry]:
-        """List what an owner submitted, the newest first."""
+        """List the submissions of an owner, the newest first."""
         return self._store.submissions(owner, bot or None, version or None, MOST_LISTED)
 
     def entry(self, owner: str, bot: str, version: str = "") -> SubmissionEntry:
-        """One of them; without a version the newest.  Raises CallRefused."""
+        """Return a submission of an owner's bot; without a version, the newest.
+
+        Raises:
+            CallRefused: If there is none.
+        """
         found = self.entries(owner, bot, version) if bot else []
         if not found:
             named = f"{legible(bot, 40)}:{legible(version, 40)}" if version else legible(bot, 40)
@@ -325,28 +385,40 @@ class SubmissionDesk:
         return found[0]
 
     def log(self, entry: SubmissionEntry) -> tuple[str, str]:
-        """Return the log of its build and check, and its output since the server began."""
+        """Return a submission's log of build and check, and its output since the server started."""
         talk = without_paths(
             self.residents.talk(entry.id), self._storage.tree(entry.digest), self._storage.run / f"bot-{entry.id}"
         )
         return self._store.submission_log(entry.id), talk
 
     def archive(self, entry: SubmissionEntry) -> bytes:
-        """Its archive, which is whole.  Raises CallRefused if it is not kept any more."""
+        """Return the archive of a submission, with its hash checked.
+
+        Raises:
+            CallRefused: If it is no longer stored.
+        """
         try:
             return self._storage.archive(entry.digest)
         except OSError:
             raise _not_kept(entry) from None
 
     def piece(self, entry: SubmissionEntry, at: int, size: int) -> bytes:
-        """So many bytes of its archive.  Raises CallRefused if it is not kept any more."""
+        """Return `size` bytes of a submission's archive from offset `at` on.
+
+        Raises:
+            CallRefused: If it is no longer stored.
+        """
         try:
             return self._storage.piece(entry.digest, at, size)
         except OSError:
             raise _not_kept(entry) from None
 
     def retire(self, owner: str, bot: str, version: str = "") -> SubmissionEntry:
-        """Retire a bot.  Raises CallRefused."""
+        """Retire the active version of a bot.
+
+        Raises:
+            CallRefused: If no such version is active.
+        """
         active = [one for one in self.entries(owner, bot, version) if one.is_active] if bot else []
         if not active:
             self.entry(owner, bot, version)
@@ -357,7 +429,12 @@ class SubmissionDesk:
         return entry
 
     def activate(self, owner: str, bot: str, version: str) -> SubmissionEntry:
-        """Activate this version.  Raises CallRefused, also for one that the leaderboard does not allow."""
+        """Activate a version of a bot.
+
+        Raises:
+            CallRefused: If there is no such version, or too many bots of the owner are active.
+            InvalidEntry: If the leaderboard does not allow it.
+        """
         with self._keeping:
             entry = self.entry(owner, bot, version)
             others = _playing(self._store.submissions(owner)) - {entry.bot}
@@ -369,7 +446,7 @@ class SubmissionDesk:
         return entry
 
     def shown(self, entry: SubmissionEntry) -> submission_pb2.SubmissionShown:
-        """As it is told."""
+        """Convert a submission to its protobuf message."""
         identity = Identity(entry.owner, entry.bot, entry.version)
         is_paused = entry.is_active and self._is_paused(identity)
         return submission_pb2.SubmissionShown(
@@ -395,7 +472,7 @@ def _not_kept(entry: SubmissionEntry) -> CallRefused:
 
 
 def _playing(entries: Iterable[SubmissionEntry]) -> set[str]:
-    """List the bots with a version that plays, or will once it is checked."""
+    """Return the bots with a version that is active, or may become active after its check."""
     return {one.bot for one in entries if one.is_active or one.state in UNDER_WAY}
 
 

@@ -1,7 +1,7 @@
-"""SubmissionService over gRPC: authors hand in bots, and ask what became of them.
+"""The gRPC SubmissionService: owners submit bots and manage their submissions.
 
-An archive is gathered in memory, which its size and the number of those who send at once bound, and judged on threads
-of this service's own. This module knows who a caller is; what is taken, kept and told of is known in `desk`.
+An archive is received in memory; limits on its size and on simultaneous uploads bound that memory. All other work runs
+on the service's own threads. This module authorizes the caller; `submission_desk` decides everything else.
 """
 
 from __future__ import annotations
@@ -31,28 +31,32 @@ __all__ = ["SUBMISSIONS", "SubmissionService"]
 
 SUBMISSIONS: Final = submission_pb2.DESCRIPTOR.services_by_name["SubmissionService"].full_name
 THREADS: Final = 2
-MOST_BY_OWNER: Final = 16  # calls at once; one that hangs, as before a caller that does not read, is one of them
-MOST_CALLS: Final = 256  # of all
-MOST_SENDING: Final = 4  # archives at once, of all
-SEND_S: Final = 120.0  # for an archive to come
-PIECE: Final = 32_768
-MOST_TALK: Final = 1_500_000  # characters that are told
+MOST_BY_OWNER: Final = 16  # simultaneous calls per owner, including calls that wait for a slow reader
+MOST_CALLS: Final = 256  # simultaneous calls of all owners
+MOST_SENDING: Final = 4  # simultaneous uploads of all owners
+SEND_S: Final = 120.0  # for an upload
+PIECE: Final = 32_768  # bytes per message of a download
+MOST_TALK: Final = 1_500_000  # characters of output sent
 
 Told = TypeVar("Told")
 
 
 class Ladders(Protocol):
-    """What is asked of the lobby, on the event loop: a `Lobby`."""
+    """The part of a `Lobby` that knows the ladders. Call it on the event loop."""
 
     def ladders(self, owner: str) -> Mapping[str, Sequence[str]]:
         """List the ladders of each game that this owner can see."""
 
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
-        """Whether a bot may play them.  Raises CallRefused."""
+        """Check that a bot may play on these ladders.
+
+        Raises:
+            CallRefused: If it may not.
+        """
 
 
 class SubmissionService:
-    """`SubmissionService` of submission.proto. `close` it once no call is answered any more."""
+    """The `SubmissionService` of submission.proto. Call `close` after the last call."""
 
     def __init__(
         self,
@@ -65,9 +69,16 @@ class SubmissionService:
         is_run_elsewhere: Callable[[Identity], bool],
         incident_number: Callable[[], str],
     ) -> None:
-        """is_open: whether anything is taken now; not while the server stops.
+        """Create the service and its threads.
 
-        is_run_elsewhere: whether a bot is here by a process that is not the server's own; on the event loop.
+        Args:
+            desk: Manages the submissions.
+            ladders: Knows the ladders.
+            entrance: Authorizes callers.
+            log: Server log.
+            is_open: Returns whether submissions are accepted now; False while the server stops.
+            is_run_elsewhere: Returns, on the event loop, whether a bot is online from a process of its owner.
+            incident_number: Returns a new ID for a server error.
         """
         self._desk = desk
         self._ladders = ladders
@@ -78,15 +89,15 @@ class SubmissionService:
         self._incident_number = incident_number
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="submissions")
         self._sending: Counter[str] = Counter()  # by owner
-        self._calls: Counter[str] = Counter()  # being answered, by owner
-        self._readers: set[asyncio.Task[None]] = set()  # a read is never cancelled: it ends with its call
+        self._calls: Counter[str] = Counter()  # by owner
+        self._readers: set[asyncio.Task[None]] = set()  # never cancelled: a read ends with its call
 
     def close(self) -> None:
-        """There will be no more calls."""
+        """Stop the threads; call it when no more calls come."""
         self._threads.shutdown(cancel_futures=True)
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """To be added to a `grpc.aio.server`."""
+        """Return the handler to add to a `grpc.aio.server`."""
         unary: dict[str, Callable[[bytes, str], Message]] = {
             "ListSubmissions": self._list,
             "GetSubmissionLog": self._log_of,
@@ -109,9 +120,9 @@ class SubmissionService:
 
         return answered
 
-    # -- handing in
+    # -- submitting
     async def submit(self, _requests: object, context: Context) -> bytes:
-        """Answer Submit."""
+        """Answer Submit: receive an archive, check it and queue it."""
 
         async def told(owner: str) -> bytes:
             if not self._is_open():
@@ -128,7 +139,11 @@ class SubmissionService:
         return await self._guarded(told, context)
 
     async def _received(self, context: Context) -> tuple[submission_pb2.SubmissionHead, bytes]:
-        """All that is sent."""
+        """Return the head and the whole archive that the caller sends.
+
+        Raises:
+            CallRefused: If they are invalid or take too long.
+        """
         arrived: asyncio.Future[tuple[submission_pb2.SubmissionHead, bytes]] = (
             asyncio.get_running_loop().create_future()
         )
@@ -183,19 +198,19 @@ class SubmissionService:
         desk.check_ladders(ladders)
         identity = Identity(owner, manifest.name, manifest.version)
         self._ladders.check(identity, wanted, forgets=desk.plays_one(ladders))
-        if self._is_run_elsewhere(identity):  # the server's would take over, and the open matches of this one be lost
+        if self._is_run_elsewhere(identity):  # the hosted bot would take over its session, and lose its open matches
             raise CallRefused(
                 "BAD_MESSAGE",
                 f"{identity.shown} plays here already, and you run it: end it with Ctrl-C and hand it in then, or give "
                 "this one another version in bot.toml",
             )
-        # Begun, it goes on though its caller may go: what is on the disk is taken up.
+        # Shielded, since the caller may disconnect: a stored archive must also be queued.
         work = self._threads.submit(lambda: desk.hand_in(owner, manifest, content, ladders))
         entry = await asyncio.shield(asyncio.wrap_future(work))
         shown = await self._apart(lambda: desk.shown(entry))
         return submission_pb2.SubmitResponse(submission=shown).SerializeToString()
 
-    # -- on a thread
+    # -- calls on a thread
     def _list(self, request: bytes, owner: str) -> Message:
         asked = submission_pb2.ListSubmissionsRequest.FromString(request)
         entries = self._desk.entries(owner, asked.bot, asked.version)
@@ -220,14 +235,14 @@ class SubmissionService:
         return submission_pb2.ActivateVersionResponse(submission=self._desk.shown(entry))
 
     async def get_archive(self, request: bytes, context: Context) -> None:
-        """Answer GetArchive."""
+        """Answer GetArchive: send the archive of a submission in pieces."""
 
         async def told(owner: str) -> None:
             asked = submission_pb2.GetArchiveRequest.FromString(request)
             desk = self._desk
             entry = await self._apart(lambda: desk.entry(owner, asked.bot, asked.version))
             size = await self._apart(lambda: len(desk.archive(entry)))
-            for at in range(0, size, PIECE):  # never the whole in memory: a caller may leave it unread for long
+            for at in range(0, size, PIECE):  # by piece, since a slow reader must not hold the whole archive in memory
                 piece = await self._apart(partial(desk.piece, entry, at, PIECE))
                 await context.write(submission_pb2.GetArchiveResponse(piece=piece).SerializeToString())
 
@@ -235,19 +250,23 @@ class SubmissionService:
 
     # -- every call
     async def _owner(self, context: Context) -> str:
-        """Who asks.  Raises CallRefused for a token that is not for this."""
+        """Return the owner of the caller's token.
+
+        Raises:
+            CallRefused: If the token does not permit the call.
+        """
         grant = await self._entrance.enter(context, "play")
         if grant.resident is not None:
             raise CallRefused("TOKEN_SCOPE", "this token is a bot's own, for playing: it is not its author who asks")
         return grant.owner
 
     async def _guarded(self, answer: Callable[[str], Awaitable[Told]], context: Context) -> Told:
-        """Answer an owner, or end the call."""
+        """Answer the call of an authorized owner, or end it with a status."""
         try:
             owner = await self._owner(context)
             with self._turn(owner):
                 return await answer(owner)
-        except grpc.aio.BaseError:  # the caller is gone
+        except grpc.aio.BaseError:  # the caller has disconnected
             raise
         except Exception as problem:
             how = self._ending(problem)
@@ -255,7 +274,11 @@ class SubmissionService:
 
     @contextmanager
     def _turn(self, owner: str) -> Iterator[None]:
-        """Count a call while it is answered, if it was admitted.  Raises CallRefused if there are too many."""
+        """Count a call as open while the block runs.
+
+        Raises:
+            CallRefused: If there are too many.
+        """
         if self._calls[owner] >= MOST_BY_OWNER:
             raise CallRefused("STREAMS", f"{MOST_BY_OWNER} calls of {owner} are being answered; wait for one")
         if self._calls.total() >= MOST_CALLS:
@@ -269,7 +292,7 @@ class SubmissionService:
                 del self._calls[owner]
 
     async def _apart(self, work: Callable[[], Told]) -> Told:
-        """On a thread."""
+        """Run `work` on one of the service's threads."""
         return await asyncio.wrap_future(self._threads.submit(work))
 
     def _ending(self, problem: Exception) -> CallStatus:

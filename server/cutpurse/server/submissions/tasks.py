@@ -1,4 +1,4 @@
-"""From what bot.toml says to what a runner is asked to run.
+"""The program specifications for building and running a bot, made from its bot.toml.
 
 This module knows no process.
 """
@@ -17,19 +17,19 @@ from cutpurse.v1 import arena_pb2
 __all__ = ["BUILD_S", "LEFT_BYTES", "build_task", "play_task", "without_paths"]
 
 MIB: Final = 1 << 20
-# What compilers need. They go behind everybody else for the processor: on a server that is busy they wait for most of
-# the time, so that of the clock is twice that of the processor.
+# Limits for compilers. Builds run at low CPU priority, and mostly wait on a busy server. So the wall-clock limit is
+# twice the CPU limit.
 BUILD_S: Final = 600.0
 BUILD_CPU_S: Final = 300.0
 BUILD_BYTES: Final = 1_536 * MIB  # of memory
-BUILD_FILES_BYTES: Final = 512 * MIB  # of the folder, and of the scratch, while it is built
-BUILD_PROCESSES: Final = 256  # a compiler has threads for each core of this machine
-LEFT_BYTES: Final = 64 * MIB  # that it may leave behind in the folder
-PATIENCE_S: Final = 10  # without a server: then nobody is there any more for whom to run
+BUILD_FILES_BYTES: Final = 512 * MIB  # of the folder, and of the scratch folder, during a build
+BUILD_PROCESSES: Final = 256  # compilers start threads for each core of this machine
+LEFT_BYTES: Final = 64 * MIB  # maximum growth of the folder by a build
+PATIENCE_S: Final = 10  # without a server until a bot ends, since its server is gone
 
 
 def build_task(manifest: Manifest, folder: Path, talk: Path) -> ProgramSpec:
-    """Its build step: it may write into its folder, and sees nobody."""
+    """Describe the build of a bot: it may write into its folder, and has no socket."""
     return ProgramSpec(
         name=f"the build of {manifest.name}",
         folder=folder,
@@ -51,7 +51,7 @@ def build_task(manifest: Manifest, folder: Path, talk: Path) -> ProgramSpec:
 
 
 def play_task(manifest: Manifest, folder: Path, arena: Path, talk: Path, token: str = "") -> ProgramSpec:
-    """Describe the bot itself: it sees a socket, and has a token for it."""
+    """Describe the bot itself: it has a socket in `arena` to the server, and a token for it."""
     return ProgramSpec(
         name=f"{manifest.name}:{manifest.version}",
         folder=folder,
@@ -80,7 +80,7 @@ def _for_runtimes() -> dict[str, str]:
 
 
 def without_paths(text: str, folder: Path, arena: Path | None = None) -> str:
-    """Return a program's output as its author may read it, without paths of this machine."""
+    """Replace the paths of this machine in a program's output, so that its author may read it."""
     known = [(folder, "/bot"), *([(arena, "/run/cutpurse")] if arena is not None else [])]
     known += [(path, f"/runtime{number}") for number, path in enumerate(python_runtime())]
     for path, name in sorted(known, key=lambda pair: -len(str(pair[0]))):

@@ -1,1 +1,1 @@
-"""Watching: matches are followed as they are played."""
+"""The watching of matches while they are played."""

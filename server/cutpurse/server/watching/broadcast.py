@@ -1,15 +1,14 @@
-"""Matches that are followed as they are played: by spectators some time later, and as a seat, at once, by its owner.
+"""The broadcast of open matches: to spectators after a delay, and to a seat's owner at once.
 
-A match that nobody watches costs nothing; one that is watched is looked at when something has happened in it, once for
-each of its points of view, and what is told goes to any number of watchers in the same bytes. It is looked at ten times
-a second at most, and what has happened meanwhile is told together: fast bots play a thousand times faster than anybody
-can watch, and a message costs more than a move. A spectator is told what the rules let everybody know, so late that no
-bot could be helped by it, and a moment tells nothing that its events do not: what changes without an event, as an
-answer that is sealed, is told with the next one.
+A match that nobody watches costs nothing. Updates are encoded once per match and viewer, and all subscribers get the
+same bytes. There are at most ten updates per second, each with all events since the last one. Fast bots play a thousand
+times faster than people can watch, and an update costs more than a move.
 
-Watchers that do not read are dropped, and no table waits for one. Whatever breaks here ends the watch and not the
-match. This module knows no stream, no token and no clock: whoever drives it hands in a clock, and calls `tick` at
-`next_event_at`.
+Spectators get only public information, after a delay that makes it useless to bots. An update is sent only when there
+are events. So a change without an event, such as a sealed answer, stays hidden until the next event.
+
+Subscribers that do not read are dropped; no match waits for them. An error here ends the watch, not the match. This
+module knows no stream, no token and no clock. Its caller passes a clock, and calls `tick` at `next_event_at`.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ _SAME_CARDS: Final = (
 )
 _HIDDEN: Final = call_status("NOT_FOUND", "this ladder is no longer shown here")
 STOPPING: Final = call_status("DRAINING", "the server is stopping")
-LEAST_NAME: Final = 8  # signs of a match's name that may stand for it
-MOST_NAMED: Final = 5  # matches of those that begin alike
-EVERY_S: Final = 0.1  # between two looks at a match from one point of view
+LEAST_NAME: Final = 8  # characters of a match ID that may stand for it
+MOST_NAMED: Final = 5  # matches that an error lists if an abbreviation is ambiguous
+EVERY_S: Final = 0.1  # minimum time between two updates of a match for one viewer
 
-_NOTHING_MORE: Final = ("SILENT", "TOKEN_INVALID")  # who is dropped so is not told what waits for him
+_NOTHING_MORE: Final = ("SILENT", "TOKEN_INVALID")  # reasons to end a watch without delivering unread updates
 
-# Fields of the messages that are told, see ladder.proto.
+# Field numbers of WatchMatchResponse, see ladder.proto.
 _STARTED: Final = 1
 _MOVED: Final = 2
 _ENDED: Final = 3
@@ -54,10 +53,13 @@ _ENDED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who wants to watch.
+    """The caller of a watch.
 
-    owner: whose bots are his; None without a token. sees: whether a ladder is there for him. is_good: whether he may
-    still be told anything.
+    Attributes:
+        owner: Owner of the caller's token; None without a token.
+        address: Network address of the caller.
+        sees: Returns whether the caller may see a ladder.
+        is_good: Returns whether the caller's token is still valid.
     """
 
     owner: str | None
@@ -67,22 +69,22 @@ class Visitor:
 
 
 class WatchSubscriber:
-    """One who watches; `woken` is called when there is something to take, or the end."""
+    """The subscriber of one watch call; `woken` is called when there is a message to take, or at the end."""
 
     __slots__ = ("_most", "_unread", "_unread_bytes", "ending", "ladder", "shows", "visitor", "woken")
 
     def __init__(self, visitor: Visitor, ladder: str, woken: Callable[[], None], most: int) -> None:
         self.visitor = visitor
-        self.ladder = ladder  # whose matches he follows one after the other; empty: only the one that he named
+        self.ladder = ladder  # ladder whose matches it follows in turn; empty for a single match
         self.woken = woken
         self.shows: list[_Show] = []
-        self.ending: CallStatus | None = None  # how his call ends when nothing is left to take
+        self.ending: CallStatus | None = None  # status of the call, once all messages are taken
         self._unread: deque[bytes] = deque()
         self._unread_bytes = 0
         self._most = most
 
     def take(self) -> bytes | None:
-        """Return the next WatchMatchResponse, or None."""
+        """Return the next unread WatchMatchResponse, or None."""
         if not self._unread:
             return None
         message = self._unread.popleft()
@@ -90,7 +92,10 @@ class WatchSubscriber:
         return message
 
     def tell(self, message: bytes) -> CallStatus | None:
-        """One more to be taken; or how the watch ends, for he takes nothing, or may be told no more."""
+        """Queue a message. Return None, or a status to end the watch with if the message is not queued.
+
+        A message is not queued if too many bytes are unread, or the token is no longer valid.
+        """
         if not self.visitor.is_good():
             return call_status("TOKEN_INVALID", "the token is no longer good here")
         if self._unread and self._unread_bytes + len(message) > self._most:
@@ -111,23 +116,23 @@ class WatchSubscriber:
 
 
 class _Show:
-    """One match from one point of view: a seat, or None for spectators."""
+    """One watched match for one viewer: a seat, or None for spectators."""
 
     def __init__(self, watching: Watching, match: OpenMatch, viewer: int | None) -> None:
         self.watching = watching
         self.match = match
         self.viewer = viewer
-        self.watchers: dict[WatchSubscriber, bool] = {}  # those whom it is or will be told; whether their beginning was
+        self.watchers: dict[WatchSubscriber, bool] = {}  # subscribers; True once the start of the match was sent
         self.is_closed = False
-        self._shown: bytes | None = None  # how the table looks for all that the watchers know; None: not told yet
-        self._told = 0  # events that have been looked at
+        self._shown: bytes | None = None  # last observation sent; None before the first
+        self._told = 0  # number of events encoded
         self._looked_at = self._moved_at = watching.clock()
-        self._is_waiting = False  # for the next look
+        self._is_waiting = False  # whether the next look is scheduled
         self._later(partial(self._tell, b"", self._look()))
 
-    # -- what happens at the table
+    # -- changes of the match
     def moved(self) -> None:
-        """Something may have happened."""
+        """Handle a possible change of the match: look at it now or soon, and schedule its end if it has ended."""
         table, now = self.match.table, self.watching.clock()
         if self.is_closed:
             return
@@ -145,7 +150,7 @@ class _Show:
             self._later(partial(self._end, field(_ENDED, field(1, body))))
 
     def look(self) -> None:
-        """Tell what has happened since the last look."""
+        """Encode the events since the last look, and schedule their delivery."""
         self._is_waiting = False
         events = self._news()
         if self.is_closed or not events or not self.watchers:
@@ -159,12 +164,12 @@ class _Show:
         self._later(partial(self._tell, message, observation))
 
     def _news(self) -> Sequence[Event]:
-        """Return the events since the last look; in a broken game they may be wrong, or what breaks it."""
+        """Return the events since the last look; none after an incident, since they may be wrong or fail to encode."""
         table = self.match.table
         return (table.match.game.log or ())[self._told :] if table.incident is None else ()
 
     def _look(self) -> bytes:
-        """How the table looks now."""
+        """Encode the viewer's current observation, and count all events as encoded."""
         table = self.match.table
         game = table.match.game
         self._told = len(game.log or ())
@@ -172,7 +177,7 @@ class _Show:
 
     @property
     def _viewer(self) -> int:
-        """As events count viewers."""
+        """Number of the viewer, as events count viewers."""
         return len(self.match.seats) if self.viewer is None else self.viewer
 
     @property
@@ -182,9 +187,9 @@ class _Show:
     def _later(self, what: Callable[[], None]) -> None:
         self.watching.after(self._delay_s, self, what)
 
-    # -- what the watchers are told
+    # -- messages to the subscribers
     def join(self, watcher: WatchSubscriber) -> None:
-        """One more watches; if he has not yet been told the end of the match before, he is told of this after it."""
+        """Add a subscriber. If the end of its match before is still delayed, this match starts after that."""
         self.watchers[watcher] = False
         watcher.shows.append(self)
         if self._is_next(watcher):
@@ -193,7 +198,7 @@ class _Show:
             self._begin(watcher)
 
     def _begin(self, watcher: WatchSubscriber) -> None:
-        """Tell how the table looks, if that may be told by now; else he is told as soon as it may be."""
+        """Send the start with the current observation; if the first is still delayed, `_tell` sends it later."""
         if self._shown is None or self.watchers.get(watcher, True):
             return
         self.watchers[watcher] = True
@@ -222,14 +227,14 @@ class _Show:
         self.watching.forget(self)
 
     def leave(self, watcher: WatchSubscriber) -> None:
-        """He watches this no more."""
+        """Remove a subscriber."""
         self.watchers.pop(watcher, None)
         if self in watcher.shows:
             watcher.shows.remove(self)
 
 
 class Watching:
-    """See the module's docstring."""
+    """The broadcast of all open matches. Call `begin` before the first watch."""
 
     def __init__(
         self,
@@ -239,32 +244,54 @@ class Watching:
         delay_s: float,
         limits: ServerLimits | None = None,
     ) -> None:
-        """delay_s: how much later spectators are told. Nobody may watch before `begin`."""
+        """Create a broadcast without subscribers.
+
+        Args:
+            lobby: Lobby with the matches.
+            log: Server log.
+            delay_s: Seconds by which spectators see a match later.
+            limits: Limits on watches.
+        """
         self.delay_s = delay_s
         self._lobby = lobby
         self._log = log
         self._limits = limits or ServerLimits()
-        self._shows: dict[str, dict[int | None, _Show]] = {}  # by the name of the match, by viewer
+        self._shows: dict[str, dict[int | None, _Show]] = {}  # by match ID and viewer
         self._waiting: dict[str, list[WatchSubscriber]] = {}  # for the next match of a ladder
-        self._watchers: dict[WatchSubscriber, None] = {}  # whose calls have not ended
-        self._addresses: Counter[str] = Counter()  # of them
-        self._later: deque[tuple[float, _Show, Callable[[], None]]] = deque()  # in order: there is one delay
+        self._watchers: dict[WatchSubscriber, None] = {}  # subscribers with an open call
+        self._addresses: Counter[str] = Counter()  # of these subscribers
+        self._later: deque[tuple[float, _Show, Callable[[], None]]] = deque()  # sorted, since all have the same delay
         self._looks: list[tuple[float, int, _Show]] = []  # a heap
         self._count = 0
         lobby.on_started.append(self._started)
         lobby.on_terms.append(self._terms_changed)
 
     def begin(self, *, clock: Callable[[], float], due: Callable[[], None], incident_number: Callable[[], str]) -> None:
-        """`clock` is the one that the lobby is driven by; `due` is called when `next_event_at` may be sooner."""
+        """Set what is known only after the server has started.
+
+        Args:
+            clock: Clock of the lobby, in seconds.
+            due: Called when `next_event_at` may have become earlier.
+            incident_number: Returns a new incident ID.
+        """
         self.clock = clock
         self._due = due
         self._incident_number = incident_number
 
-    # -- who watches
+    # -- watch calls
     def watch(
         self, asked: ladder_pb2.WatchMatchRequest, visitor: Visitor, woken: Callable[[], None]
     ) -> WatchSubscriber:
-        """One more watcher, to be let go with `leave`.  Raises CallRefused."""
+        """Add a subscriber; remove it by `leave`.
+
+        Args:
+            asked: Request with the match or ladder, and the seat if any.
+            visitor: The caller.
+            woken: Called when there is a message to take, or at the end.
+
+        Raises:
+            CallRefused: If the caller may not watch that, or there are too many watches.
+        """
         seat = asked.seat if asked.HasField("seat") else None
         if bool(asked.match) == bool(asked.ladder):
             raise CallRefused("BAD_MESSAGE", "watch a match or a ladder: name one of them")
@@ -291,7 +318,7 @@ class Watching:
         return watcher
 
     def leave(self, watcher: WatchSubscriber) -> None:
-        """His call has ended."""
+        """Remove a subscriber whose call has ended."""
         if watcher in self._watchers:
             del self._watchers[watcher]
             self._addresses[watcher.visitor.address] -= 1
@@ -301,11 +328,11 @@ class Watching:
 
     @property
     def watchers(self) -> int:
-        """How many calls there are."""
+        """Number of open watch calls."""
         return len(self._watchers)
 
     def close(self) -> None:
-        """Deliver what waits, then say that the server stops; no match is played any more."""
+        """Deliver delayed messages, then end all watches, because the server stops. Call it after the last match."""
         self.tick(inf)
         for watcher in list(self._watchers):
             self.dismiss(watcher, STOPPING)
@@ -318,7 +345,11 @@ class Watching:
             raise CallRefused("STREAMS", f"{limits.watchers_per_address} from this address are watching already")
 
     def _match(self, name: str, visitor: Visitor, *, is_at_once: bool) -> OpenMatch:
-        """Return a match that is played, or whose end spectators have not seen yet.  Raises CallRefused."""
+        """Return an open match, or one whose end spectators have not seen yet.
+
+        Raises:
+            CallRefused: If there is no such match, or the name is ambiguous.
+        """
         there = {match.name: match for match in self._lobby.open_matches()}
         if not is_at_once:
             there |= {key: shows[None].match for key, shows in self._shows.items() if None in shows}
@@ -344,11 +375,15 @@ class Watching:
         return found[0]
 
     def _may_see(self, visitor: Visitor, match: OpenMatch) -> bool:
-        """Whether a match is there for him: by the terms that its ladder has now, and not by those it began under."""
+        """Return whether a caller may see a match, by its ladder's present terms, not those at the match's start."""
         return visitor.sees(self._lobby.ladder_named(match.ladder.name) or match.ladder)
 
     def _join(self, watcher: WatchSubscriber, match: OpenMatch, viewer: int | None) -> None:
-        """Let one watch a match from a point of view.  Raises CallRefused where that breaks down."""
+        """Add a subscriber to a match, as a viewer.
+
+        Raises:
+            CallRefused: If an error occurs.
+        """
         try:
             shows = self._shows.get(match.name)
             if shows is None:
@@ -363,9 +398,13 @@ class Watching:
             self._unhook_if_unwatched(match)
             raise CallRefused(how.reason, how.text) from None
 
-    # -- one match after the other
+    # -- the matches of a ladder in turn
     def _go_on(self, watcher: WatchSubscriber) -> None:
-        """Follow the newest match of his ladder, or the next that begins.  Raises CallRefused."""
+        """Follow the newest match of the subscriber's ladder, or wait for the next one.
+
+        Raises:
+            CallRefused: If an error occurs.
+        """
         name, visitor = watcher.ladder, watcher.visitor
         if watcher.ending is not None:
             return
@@ -376,7 +415,7 @@ class Watching:
         self._waiting.setdefault(name, []).append(watcher)
 
     def _started(self, match: OpenMatch) -> None:
-        """Note that a match has begun; it never raises."""
+        """Handle the start of a match. Never raises."""
         for watcher in self._waiting.pop(match.ladder.name, ()):
             if not self._may_see(watcher.visitor, match):
                 self.dismiss(watcher, _HIDDEN)
@@ -387,15 +426,15 @@ class Watching:
                 self.dismiss(watcher, refused.ending)
 
     def _terms_changed(self, name: str) -> None:
-        """Who waits for the next match of a ladder that is gone, or no longer there for him, waits no more."""
+        """End the watches that wait on a ladder that is deleted, or that their callers may no longer see."""
         ladder = self._lobby.ladder_named(name)
         for watcher in list(self._waiting.get(name, ())):
             if ladder is None or not watcher.visitor.sees(ladder):
                 self.dismiss(watcher, _HIDDEN)
 
-    # -- what happens at a table
+    # -- changes of matches
     def _moved(self, table: ServerMatch) -> None:
-        """Something may have happened in a match that is watched; never raises."""
+        """Handle a possible change of a watched match. Never raises."""
         shows = list(self._shows.get(table.name, {}).values())
         try:
             for show in shows:
@@ -425,9 +464,9 @@ class Watching:
         )
         return incident(number)
 
-    # -- the course of time
+    # -- timers
     def after(self, delay_s: float, show: _Show, what: Callable[[], None]) -> None:
-        """Have something done so much later: at once, or after the delay, which is the same for all."""
+        """Call `what` after a delay in seconds, which must be 0 or the spectators' delay."""
         if not delay_s:
             what()
             return
@@ -436,18 +475,18 @@ class Watching:
             self._due()
 
     def look_later(self, at: float, show: _Show) -> None:
-        """Have a match looked at again at this moment."""
+        """Schedule a look at a match at a time."""
         self._count += 1
         heappush(self._looks, (at, self._count, show))
         self._due()
 
     def next_event_at(self) -> float | None:
-        """When `tick` has something to do; None: not before something happens."""
+        """Return the time at which `tick` must be called next; None if nothing is scheduled."""
         moments = [one[0][0] for one in (self._later, self._looks) if one]
         return min(moments, default=None)
 
     def tick(self, now: float) -> None:
-        """Look at matches again, and tell what may be told by now."""
+        """Run all scheduled looks and deliveries that are due."""
         while self._looks and self._looks[0][0] <= now:
             _, _, show = heappop(self._looks)
             self._guarded(show, show.look)
@@ -463,7 +502,7 @@ class Watching:
 
     # -- for the shows
     def tell(self, show: _Show, watcher: WatchSubscriber, message: bytes) -> None:
-        """Tell one watcher; he is dropped if he cannot be told, or may not see the match any more."""
+        """Send a message to a subscriber; end its watch if it does not read, or may no longer see the match."""
         if watcher.ending is not None:
             return
         is_hidden = show.viewer is None and not self._may_see(watcher.visitor, show.match)
@@ -471,12 +510,12 @@ class Watching:
             self.dismiss(watcher, how)
 
     def dismiss(self, watcher: WatchSubscriber, how: CallStatus) -> None:
-        """He is told nothing more, and his call is to end."""
+        """Remove a subscriber from all matches, and end its call."""
         self._let_go(watcher)
         watcher.end(how)
 
     def forget(self, show: _Show) -> None:
-        """Nobody watches this match from there any more."""
+        """Remove a show that has no subscribers."""
         shows = self._shows.get(show.match.name, {})
         if shows.get(show.viewer) is show:
             del shows[show.viewer]
@@ -496,12 +535,16 @@ class Watching:
     def _unhook_if_unwatched(self, match: OpenMatch) -> None:
         if match.name in self._shows and not self._shows[match.name]:
             del self._shows[match.name]
-            # Another list, since this one may be gone through at this moment.
+            # A new list, because a loop may be running over the old one.
             match.table.on_moved = [hook for hook in match.table.on_moved if hook != self._moved]
 
 
 def _check_owner(match: OpenMatch, seat: int, visitor: Visitor) -> None:
-    """Check that a bot of the visitor has the seat.  Raises CallRefused otherwise."""
+    """Check that a seat's bot belongs to the caller.
+
+    Raises:
+        CallRefused: If it does not, or there is no such seat.
+    """
     if seat >= len(match.seats):
         raise CallRefused("BAD_MESSAGE", f"the match has seats 0 to {len(match.seats) - 1}")
     if visitor.owner is None or match.seats[seat].owner != visitor.owner:

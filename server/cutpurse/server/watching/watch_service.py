@@ -1,8 +1,7 @@
-"""The call WatchMatch over gRPC: what there is to be told goes out as it comes, until the caller or the watch ends.
+"""The gRPC call WatchMatch: messages are sent as they come, until the caller disconnects or the watch ends.
 
-It also lets time pass for `Watching`, on the event loop. A write that hangs, as before a watcher that never reads,
-holds up nobody else; its call counts until gRPC is rid of it. This module knows no table; no text of an exception
-leaves it.
+It also calls the timers of `Watching` on the event loop. A write to a caller that never reads blocks no other call; the
+blocked call counts as open until gRPC ends it. This module knows no match, and sends no text of an exception.
 """
 
 from __future__ import annotations
@@ -28,9 +27,14 @@ __all__ = ["WatchService"]
 
 
 class WatchService:
-    """See the module's docstring. `close` it before the server stops.
+    """The WatchMatch call of LadderService. Call `close` before the server stops.
 
-    is_good: whether a token of this name counts now.
+    Args:
+        watching: Broadcast of the matches.
+        entrance: Authenticates callers.
+        log: Server log.
+        is_good: Returns whether the token with an ID is valid now.
+        incident_number: Returns a new incident ID.
     """
 
     def __init__(
@@ -53,21 +57,21 @@ class WatchService:
         watching.begin(clock=self._loop.time, due=self._set_timer, incident_number=incident_number)
 
     def methods(self) -> Handlers:
-        """For the handler of LadderService."""
+        """Return the methods to add to the handler of LadderService."""
         return {"WatchMatch": grpc.unary_stream_rpc_method_handler(self.watch)}
 
     def close(self) -> None:
-        """Tell all spectators that the server stops, including those of calls that were just accepted."""
+        """End all watches because the server stops, including those of calls that were just accepted."""
         self._is_closed = True
         self._watching.close()
         if self._timer is not None:
             self._timer.cancel()
 
     async def watch(self, request: bytes, context: Context) -> None:
-        """Answer WatchMatch."""
+        """Answer WatchMatch: send messages until the watch ends."""
         try:
             how = await self._watch(request, context)
-        except grpc.aio.BaseError:  # the caller is gone; often this task is cancelled instead
+        except grpc.aio.BaseError:  # the caller has disconnected; often this task is cancelled instead
             return
         except CallRefused as refused:
             how = refused.ending
@@ -90,7 +94,7 @@ class WatchService:
         woken = asyncio.Event()
         watcher = self._watching.watch(asked, visitor, woken.set)
         leave: Any = lambda _: self._watching.leave(watcher)  # noqa: E731  # gRPC types it as a generic class
-        context.add_done_callback(leave)  # a write may hang until then
+        context.add_done_callback(leave)  # not after the loop below, since a write may block until the call ends
         seat = asked.seat if asked.HasField("seat") else None
         facts: dict[str, Any] = {
             "match": legible(asked.match, 40),
@@ -130,7 +134,7 @@ class WatchService:
 
 
 async def _told(watcher: WatchSubscriber, woken: asyncio.Event, context: Context) -> CallStatus:
-    """Tell a watcher what there is, until the watch ends; how."""
+    """Send a subscriber's messages until the watch ends. Return the status of the call."""
     while True:
         woken.clear()
         while (message := watcher.take()) is not None:

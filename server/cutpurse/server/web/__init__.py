@@ -1,1 +1,1 @@
-"""The page for spectators: who leads and how sure that is, how each match went and why it was lost."""
+"""The web page for spectators: rankings with their certainty, and every match decision by decision."""

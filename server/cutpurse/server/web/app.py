@@ -1,6 +1,6 @@
-"""The page, put together: its routes, its headers, its errors and its static files.
+"""The web application: its routes, headers, error pages and static files.
 
-It asks an `Asking` and knows nothing else of a league; who serves it is not known here.
+It reads the league through an `Asking` only. This module knows no server that runs it.
 """
 
 from __future__ import annotations
@@ -39,14 +39,20 @@ ROUTERS: Final = tuple(
 
 
 def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
-    """Make the app.  live: the league is that of a running server; bots_dial: where bots dial in there."""
+    """Create the web application.
+
+    Args:
+        ask: Client that reads the league.
+        live: Whether the league belongs to a running server, not to a file.
+        bots_dial: Address that bots connect to; empty if there is none.
+    """
     app = FastAPI(
         title="Cutpurse",
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        # Nobody is told of readers, whatever the environment asks FastAPI to do.
+        # Report nothing about readers, whatever the environment variables ask of FastAPI.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     app.state.ask = ask
@@ -55,7 +61,7 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     app.state.news = EventBroadcaster(app.state.stream_shares)
     app.state.downloads = Downloads()
     app.state.rendering = Rendering(live=live)
-    drawing.environment()  # which reads its templates now
+    drawing.environment()  # reads its templates now, before an upgrade can replace them
     app.state.replays = replay.Replays()
     app.state.watches = Watches()
     add_problems(app)
@@ -72,12 +78,12 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
 
 
 def end_streams(app: FastAPI) -> None:
-    """Stop the page: end all event streams and live matches. Call it on its event loop."""
+    """End all event streams and live matches of an app. Call it on the app's event loop."""
     app.state.news.close()
     app.state.watches.close()
 
 
-# These wait for nobody, so they are answered also while all threads wait for the server.
+# Coroutines need no thread, so these answer even while all threads wait for the server.
 async def _static(request: Request, name: str) -> Response:
     file = rendering_of(request).by_address.get(f"/static/{name}")
     if file is None:
@@ -86,22 +92,26 @@ async def _static(request: Request, name: str) -> Response:
 
 
 def _icon(request: Request) -> Response:
-    """For whoever looks at an answer that names no icon, as one of the API."""
+    """Redirect to the icon, for responses that name none, such as those of the API."""
     return RedirectResponse(rendering_of(request).static["icon.svg"].address)
 
 
 async def _robots() -> Response:
-    # Every match has a page for each of its moments: no crawler needs them.
+    # Every match has a page for each of its decisions: too many for a crawler.
     return PlainTextResponse(
         "User-agent: *\nDisallow: /matches/\nDisallow: /live\nDisallow: /api/\nDisallow: /events/\n"
     )
 
 
 async def _without_slash(request: Request, path: str) -> Response:
-    """No page has an address that ends so; as people write it, it is the one without."""
+    """Redirect an address with a slash at its end to the page without it.
+
+    Raises:
+        HTTPException: 404, if no page can have that address.
+    """
     sent = bytes(request.scope["raw_path"]).partition(b"?")[0].decode("latin-1")
     address = sent.rstrip("/")
-    # A slash that is a sign of a name; another host; what is no text.
+    # Not found: an encoded slash inside a name; a redirect to another host; a path that is not printable text.
     if (
         address in ("", sent)
         or not re.match(r"/[^/]", address)

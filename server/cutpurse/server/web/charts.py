@@ -1,7 +1,7 @@
-"""Charts as SVG, there without a script: ratings over time, intervals, think times, shares.
+"""SVG charts that need no script: ratings over time, intervals, thinking times and shares.
 
-Colours are classes of the style sheet, so charts follow light and dark. What a chart says stands in words beside it or
-in its title. This module knows no page and asks nothing.
+Colours are classes of the style sheet, so charts follow the light and the dark theme. The page repeats what a chart
+shows in words, beside it or in its title. This module knows no page and no league.
 """
 
 from __future__ import annotations
@@ -16,28 +16,34 @@ from markupsafe import Markup, escape
 __all__ = ["Axis", "Line", "axis_of", "bars", "interval", "over_time", "scale", "share"]
 
 COLOURS: Final = 8  # classes line-0 to line-7
-_WIDTH, _HEIGHT = 960, 340  # of a large chart
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 168, 12, 34  # its margins: numbers, names, air, numbers
-_SIGNS, _SIGN = 5, 8  # of a number for which there is room in the margin, and what each more of them takes
-_ROW: Final = 200  # width of what stands in a cell of a table, where only shapes do: they are stretched
+_WIDTH, _HEIGHT = 960, 340  # of a large chart, in SVG units
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 168, 12, 34  # its margins for y numbers, line names, space and x numbers
+_SIGNS, _SIGN = 5, 8  # characters of a number that fit into the left margin; width of each further one
+_ROW: Final = 200  # width of a chart in a table cell; it has only shapes, so the browser may stretch it
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """From where to where, with marks between."""
+    """The range of a chart's axis, with its tick marks."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
 
     def at(self, value: float, length: float) -> float:
-        """Where a value lies on so long a line."""
+        """Convert a value to its distance from the start of an axis of this length. Clamp it to the range."""
         return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low) * length
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a chart: (x, y) in their order; band: how far above and below it may be, as (low, high) for each."""
+    """A line of a chart.
+
+    Attributes:
+        name: Label at the end of the line.
+        points: (x, y) pairs in drawing order.
+        band: (low, high) bounds of y per point; empty for no band.
+    """
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -45,7 +51,7 @@ class Line:
 
 
 def axis_of(values: Iterable[float], marks: int = 5) -> Axis:
-    """One that holds all values and begins and ends at round numbers."""
+    """Return an axis that covers all values, with round ends and about `marks` intervals."""
     found = [*values] or [0.0]
     low, high = min(found), max(found)
     if high - low < 1e-9:
@@ -69,9 +75,9 @@ def _xy(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-# -- in a cell of a table
+# -- charts in table cells
 def interval(low: float, high: float, axis: Axis) -> Markup:
-    """Where a rating lies, drawn to scale; the numbers stand beside it."""
+    """Draw the interval of a rating to scale, without numbers."""
     left, right = axis.at(low, _ROW), axis.at(high, _ROW)
     middle = (left + right) / 2
     marks = "".join([f'<path class="tick" d="M{_xy(x)} 0V20"/>' for x in (axis.at(tick, _ROW) for tick in axis.ticks)])
@@ -83,7 +89,7 @@ def interval(low: float, high: float, axis: Axis) -> Markup:
 
 
 def scale(axis: Axis) -> Markup:
-    """Return the numbers of such an axis, to stand above it."""
+    """Draw the tick numbers of an axis, for the head of a column of intervals."""
     numbers = "".join(
         [
             f'<text x="{_xy(axis.at(tick, 100))}%" y="11" text-anchor="{_anchor(number, len(axis.ticks))}">'
@@ -99,7 +105,7 @@ def _anchor(number: int, of: int) -> str:
 
 
 def share(ahead: float, level: float, of: float) -> Markup:
-    """How often ahead, level and behind; the numbers stand beside it."""
+    """Draw the shares of matches ahead, level and behind, out of `of` matches, without numbers."""
     of = max(of, 1)
     first, second = ahead / of * 100, level / of * 100
     return Markup(
@@ -110,9 +116,13 @@ def share(ahead: float, level: float, of: float) -> Markup:
     )
 
 
-# -- large ones
+# -- large charts
 def over_time(lines: Sequence[Line], *, title: str, x_name: str) -> Markup:
-    """Lines over a common count, each with its name at its end.  Empty where no line has two points."""
+    """Draw lines over a common x axis, each with its name at its end.
+
+    Returns:
+        The SVG; empty if no line has two points.
+    """
     lines = [line for line in lines if len(line.points) > 1]
     if not lines:
         return Markup("")
@@ -150,7 +160,11 @@ def over_time(lines: Sequence[Line], *, title: str, x_name: str) -> Markup:
 
 
 def bars(counts: Sequence[tuple[str, int]], *, title: str, x_name: str) -> Markup:
-    """Columns, each over its name.  Empty where all are 0."""
+    """Draw a bar chart, each bar above its name.
+
+    Returns:
+        The SVG; empty if all counts are 0.
+    """
     most = max((count for _, count in counts), default=0)
     if not most:
         return Markup("")
@@ -186,7 +200,7 @@ def _grid(across: Axis, up: Axis, left: float, width: float, height: float, x_na
 
 
 def _apart(wanted: Sequence[float], least: float) -> list[float]:
-    """Places as near to those wanted as they can be without touching each other."""
+    """Move the label positions `wanted` apart, so that neighbours are at least `least` units from each other."""
     order = sorted(range(len(wanted)), key=lambda number: wanted[number])
     placed = dict(zip(order, _pushed([wanted[number] for number in order], least), strict=True))
     return [placed[number] for number in range(len(wanted))]
@@ -197,7 +211,7 @@ def _pushed(wanted: Sequence[float], least: float) -> list[float]:
     found: list[float] = []
     for value in wanted:
         found.append(max(value, found[-1] + least if found else top))
-    for number in range(len(found) - 1, -1, -1):  # and back, from where they would leave the chart
+    for number in range(len(found) - 1, -1, -1):  # move labels back up that are below the chart now
         most = bottom if number == len(found) - 1 else found[number + 1] - least
         found[number] = min(found[number], most)
     return found

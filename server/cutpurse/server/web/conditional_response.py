@@ -1,4 +1,4 @@
-"""Answers that are not sent again to who has them: each has a tag that follows from its bytes.
+"""Conditional responses: an entity tag made from the bytes, and 304 for clients that have them already.
 
 This module knows no page.
 """
@@ -16,11 +16,11 @@ __all__ = ["conditional_response"]
 
 
 def conditional_response(request: Request, body: bytes, kind: str, headers: Mapping[str, str]) -> Response:
-    """Answer with the body, of this media type, or 304 if the client has it."""
-    tag = f'W/"{sha256(body).hexdigest()[:32]}"'  # weak: on its way it may be compressed
+    """Respond with `body` of media type `kind`, or with 304 if the client has it already."""
+    tag = f'W/"{sha256(body).hexdigest()[:32]}"'  # weak, because a proxy or our middleware may compress the body
     headers = {"ETag": tag, **headers}
     had = {one.strip() for one in request.headers.get("if-none-match", "").split(",")}
     if had & {tag, tag.removeprefix("W/"), "*"}:
-        # With a body the compression says that.
+        # The compression middleware adds Vary only to responses with a body.
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={**headers, "Vary": "Accept-Encoding"})
     return Response(body, media_type=kind, headers=headers)

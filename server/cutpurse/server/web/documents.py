@@ -1,7 +1,7 @@
-"""The project's documents, found beside this code and turned into pages: the handbook, the rules, the rulings.
+"""The project's documents as HTML: the handbook, the rules and the rulings.
 
-In a wheel they lie in `docs` here; in a checkout they are those of the checkout. They do not change while a process
-runs, so each is read once. This module knows no request.
+A wheel has them in `docs` next to this module; a checkout has them in its own `docs`. They do not change while a
+process runs, so each is read once. This module knows no request.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from cutpurse.server.web.markdown import RULE, Links, Written, written
 
 __all__ = ["INDEX", "PREFIXES", "address_of", "document", "documents_folder", "names", "picture", "rulings", "sheet"]
 
-INDEX: Final = "README"  # the list of all documents
+INDEX: Final = "README"  # the page that lists all documents
 PACKED: Final = Path(__file__).parent / "docs"
 CHECKOUT: Final = Path(__file__).resolve().parents[4] / "docs"
-PREFIXES: Final = {  # of the numbers of rules
+PREFIXES: Final = {  # of rule numbers, with the game of each
     "SP": "steal_and_plunder",
     "ST": "stolen_treasure",
     "SZ": "szmal",
@@ -35,7 +35,11 @@ _FIRST_CELL: Final = re.compile(r"<td>((?:<a [^>]*>)?([A-Z]{2}-[\w.-]+))")
 
 
 def documents_folder() -> Path:
-    """Where the documents are.  Raises NotFound if they were not installed."""
+    """Return the folder of the documents.
+
+    Raises:
+        NotFound: If the documents are not installed.
+    """
     for folder in (PACKED, CHECKOUT):
         if (folder / f"{INDEX}.md").is_file():
             return folder
@@ -44,13 +48,17 @@ def documents_folder() -> Path:
 
 @cache
 def names() -> tuple[str, ...]:
-    """List the names of all documents but the rules, as in addresses: "match-files"."""
+    """List the names of all documents except the rules, as used in addresses ("match-files")."""
     return tuple(sorted(path.stem.replace("_", "-") for path in documents_folder().glob("*.md")))
 
 
 @cache
 def document(name: str) -> Written:
-    """One of `names`.  Raises NotFound."""
+    """Return a document as HTML, by a name from `names`.
+
+    Raises:
+        NotFound: If there is no such document.
+    """
     if name not in names():
         raise NotFound("There is no such document.")
     return _read(f"{name.replace('-', '_')}.md")
@@ -58,7 +66,9 @@ def document(name: str) -> Written:
 
 @cache
 def sheet(game: str) -> Written:
-    """Return the rules of a game; "README": what is common to all. A game of another package has its steps for a sheet.
+    """Return the rule sheet of a game as HTML, or the page about all games for "README".
+
+    A game of another package has no sheet, so its page lists the docstrings of its steps.
 
     Raises:
         NotFound: If there is no such game.
@@ -67,12 +77,16 @@ def sheet(game: str) -> Written:
         raise NotFound("There is no such game.")
     if game != INDEX and not (documents_folder() / "rules" / f"{game}.md").is_file():
         return written(play_markdown(GAMES[game]), _links("rules/README.md"))
-    return _read(f"rules/{game}.md", below=1 if game == INDEX else 0)  # it stands below the list of games
+    return _read(f"rules/{game}.md", below=1 if game == INDEX else 0)  # the page shows README below a list of games
 
 
 @cache
 def rulings(game: str) -> Written:
-    """Return the rulings of a game, each with the anchor `ruling-NUMBER`.  Raises NotFound."""
+    """Return the rulings of a game as HTML, each with the anchor `ruling-NUMBER`.
+
+    Raises:
+        NotFound: If there is no such game.
+    """
     if game not in GAMES:
         raise NotFound("There is no such game.")
     text = (documents_folder() / "rulings.md").read_text(encoding="utf-8")
@@ -93,7 +107,11 @@ def rulings(game: str) -> Written:
 
 
 def picture(name: str) -> bytes:
-    """Return a picture of the documents, PNG.  Raises NotFound."""
+    """Return a picture of the documents as PNG.
+
+    Raises:
+        NotFound: If there is no such picture.
+    """
     file = documents_folder() / "pictures" / f"{name}.png"
     if not re.fullmatch(r"[a-z0-9_-]{1,64}", name) or not file.is_file():
         raise NotFound("There is no such picture.")
@@ -101,7 +119,7 @@ def picture(name: str) -> bytes:
 
 
 def address_of(path: str) -> str | None:
-    """Where a file of the documents is on the page, by its path below their folder; None: nowhere."""
+    """Return the page address of a document, by its path below the documents folder; None if it has no page."""
     folder, name = posixpath.split(path)
     stem = name.removesuffix(".md")
     if folder == "rules" and name in ("", "README.md"):
@@ -119,13 +137,13 @@ def _read(path: str, below: int = 0) -> Written:
 
 @cache
 def _defined(game: str) -> frozenset[str]:
-    """List the numbers of the rules that a sheet defines."""
+    """Return the numbers of the rules that the sheet of a game defines."""
     text = (documents_folder() / "rules" / f"{game}.md").read_text(encoding="utf-8")
     return frozenset(_DEFINITION.findall(text))
 
 
 def _links(path: str) -> Links:
-    """Where the links of the document at this path lead."""
+    """Return the link targets for the document at this path."""
     folder = posixpath.dirname(path)
 
     def page(link: str) -> str | None:
@@ -151,6 +169,6 @@ def _links(path: str) -> Links:
 
 
 def _below(folder: str, link: str) -> str:
-    """Resolve a link of a document in this folder; a folder keeps its slash."""
+    """Resolve a relative link of a document in this folder; keep a slash at the end."""
     joined = posixpath.normpath(posixpath.join(folder, link))
     return f"{joined}/" if link.endswith("/") else joined

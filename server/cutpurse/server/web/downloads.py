@@ -1,7 +1,7 @@
-"""Large files, of which few are made at a time: all others who want one are told to come again.
+"""Downloads of large files, few at a time; further requests get 503.
 
-Each is made while it is sent, page by page from the league, and would slow the pages down for everybody if many were
-made at once. A reader who takes nothing for a while is let go. This module knows no file.
+Each file is generated while it is sent, page by page from the league. Many at once would slow down all pages. A client
+that stops reading is disconnected. This module knows no file.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from starlette.types import Message, Receive, Scope, Send
 __all__ = ["MAX_AT_ONCE", "Downloads"]
 
 MAX_AT_ONCE: Final = 2
-UNREAD_S: Final = 20.0  # that a reader may leave a piece untaken
+UNREAD_S: Final = 20.0  # maximum time for a client to accept a piece
 
 
 class Downloads:
     """The downloads of an app."""
 
     def __init__(self, unread_s: float = UNREAD_S) -> None:
-        """Let readers leave a piece untaken for `unread_s` seconds."""
+        """Set the maximum time, in seconds, for a client to accept a piece."""
         self._unread_s = unread_s
         self._lock = threading.Lock()
         self._count = 0
@@ -34,15 +34,15 @@ class Downloads:
     def response(
         self, pieces: Callable[[], Iterator[bytes]], media_type: str, headers: Mapping[str, str]
     ) -> StreamingResponse:
-        """Return the answer that sends a file; on any thread.
+        """Return a response that sends a file. Thread-safe.
 
         Args:
-            pieces: Returns the pieces of the file. What goes wrong in this call is raised.
-            media_type: Kind of the file.
-            headers: Further headers.
+            pieces: Returns the pieces of the file; its errors are raised to the caller.
+            media_type: Media type of the file.
+            headers: Additional response headers.
 
         Raises:
-            HTTPException: 503, if as many are sent already as may be.
+            HTTPException: 503, if `MAX_AT_ONCE` downloads are running.
         """
         with self._lock:
             if self._count >= MAX_AT_ONCE:
@@ -61,7 +61,7 @@ class Downloads:
 
 
 class _Download(StreamingResponse):
-    """A file that is being sent; `over` is called once, however it ends."""
+    """A response that sends a file, and calls `over` once when it ends or fails."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class _Download(StreamingResponse):
         self._over = over
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See `StreamingResponse`."""
+        """Send the file; fail if the client does not accept a piece in time."""
 
         async def sending(message: Message) -> None:
             async with asyncio.timeout(self._unread_s):

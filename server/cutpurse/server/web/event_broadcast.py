@@ -1,8 +1,8 @@
-"""What changes on a page while it is looked at: rendered once for all who look, and sent as server-sent events.
+"""Live updates of pages as server-sent events, rendered once for all listeners.
 
-For each topic that somebody listens to, one task looks once a second and tells all when something is new; a topic that
-nobody listens to costs nothing. A slow listener misses what has become old meanwhile, and nothing else. This module
-knows no page.
+Each topic with listeners has one task, which renders the topic once a second and sends it when it has changed. A topic
+without listeners costs nothing. A slow listener skips outdated events and gets the newest one. This module knows no
+page.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from cutpurse.server.web.stream_shares import StreamShares
 __all__ = ["EventBroadcaster"]
 
 LOOK_S: Final = 1.0
-SILENCE_S: Final = 15.0  # after which a word is said, so that nobody on the way takes the stream for dead
+SILENCE_S: Final = 15.0  # without an event until a comment is sent, so that proxies keep the stream open
 
 
 @dataclass
 class _Topic:
-    """What is told of one thing, to whom."""
+    """A topic with listeners: its last event and the task that renders it."""
 
     render: Callable[[], str]
     listeners: set[asyncio.Queue[str | None]] = field(default_factory=set)
@@ -40,12 +40,18 @@ class _Topic:
 
 
 class EventBroadcaster:
-    """The topics of an app; for one event loop."""
+    """The topics of an app. Use it on one event loop only."""
 
     def __init__(
         self, shares: StreamShares | None = None, *, look_s: float = LOOK_S, silence_s: float = SILENCE_S
     ) -> None:
-        """shares: which listeners there may be, those of other streams among them."""
+        """Create a broadcaster without topics.
+
+        Args:
+            shares: Limits the open streams; shared with streams of other kinds.
+            look_s: Seconds between two renderings of a topic.
+            silence_s: Seconds without an event until a comment is sent.
+        """
         self._shares = StreamShares() if shares is None else shares
         self._look_s, self._silence_s = look_s, silence_s
         self._topics: dict[str, _Topic] = {}
@@ -53,14 +59,19 @@ class EventBroadcaster:
 
     @property
     def listeners(self) -> int:
-        """How many listen."""
+        """Number of listeners."""
         return sum(len(topic.listeners) for topic in self._topics.values())
 
     def response(self, name: str, render: Callable[[], str], visitor: str = "") -> StreamingResponse:
-        """Answer a listener to a topic with its stream.  Raises ServerRefused if there are too many, or after `close`.
+        """Return a response that streams the events of a topic.
 
-        render: gives the fragment; called on another thread, and for all listeners of this name alike.
-        visitor: who listens.
+        Args:
+            name: Name of the topic.
+            render: Renders the topic's fragment; called on another thread, once for all its listeners.
+            visitor: Visitor who listens, see `visitor_of`.
+
+        Raises:
+            ServerRefused: If there are too many streams, or after `close`.
         """
         self._shares.check(visitor)
         if self._is_closed:
@@ -69,7 +80,7 @@ class EventBroadcaster:
         return _Telling(self._told(name, render, visitor), headers)
 
     def close(self) -> None:
-        """Nothing more is told: every answer comes to its end."""
+        """End all streams, and refuse new ones."""
         self._is_closed = True
         for topic in self._topics.values():
             for queue in topic.listeners:
@@ -104,9 +115,9 @@ class EventBroadcaster:
         while True:
             try:
                 event = _event("changed", await run_in_threadpool(topic.render))
-            except NotFound:  # a ladder that was deleted, or is private by now
+            except NotFound:  # the ladder was deleted or has become private
                 event = _event("gone", "")
-            except CutpurseError:  # whoever looks at the page is told that what it shows may be old
+            except CutpurseError:  # the page then warns that its content may be outdated
                 event = _event("away", "")
             except Exception:
                 logging.getLogger(__name__).exception("news broke")
@@ -119,26 +130,29 @@ class EventBroadcaster:
 
 
 def _put(queue: asyncio.Queue[str | None], event: str | None) -> None:
-    """In place of what was not read yet."""
+    """Put an event into a queue of length 1, in place of one that was not read."""
     if queue.full():
         queue.get_nowait()
     queue.put_nowait(event)
 
 
 class _Telling(StreamingResponse):
-    """Whoever goes while he is sent something listens no more: else he would until Python next looks for garbage."""
+    """A response that closes its generator when the client disconnects.
+
+    Otherwise the listener would stay registered until the next garbage collection.
+    """
 
     def __init__(self, told: AsyncGenerator[str, None], headers: Mapping[str, str]) -> None:
         super().__init__(told, media_type="text/event-stream", headers=headers)
         self._told = told
 
     async def stream_response(self, send: Send) -> None:
-        """See `StreamingResponse`."""
+        """Send the events, then close the generator."""
         async with aclosing(self._told):
             await super().stream_response(send)
 
 
 def _event(name: str, text: str) -> str:
-    """Encode a text as an event; its line ends become those of the format."""
+    """Encode a text as a server-sent event, with one data field per line."""
     data = "".join([f"data: {line}\n" for line in text.splitlines() or [""]])
     return f"event: {name}\n{data}\n"

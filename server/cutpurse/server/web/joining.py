@@ -1,4 +1,4 @@
-"""What to type for a first bot on the server that a page belongs to."""
+"""The shell commands that bring a first bot to the server of a page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}")
 
 
 def how_to_join(request: Request) -> list[str]:
-    """Five commands, to be copied; none where the page belongs to no server."""
+    """Return five shell commands to copy; none if the page belongs to no server."""
     dial = _as_seen(request.app.state.bots_dial, request)
     if not dial:
         return []
@@ -31,7 +31,7 @@ def how_to_join(request: Request) -> list[str]:
 
 
 def _as_seen(dial: str, request: Request) -> str:
-    """Return the address that a reader of the page can dial; one that listens everywhere gets the page's host name."""
+    """Replace a wildcard address, such as 0.0.0.0, by the host name under which the reader sees the page."""
     found = _ANYWHERE.fullmatch(dial.removeprefix(SECURE))
     host = request.url.hostname or ""
     if found is None or not _HOST.fullmatch(host):

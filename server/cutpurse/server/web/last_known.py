@@ -1,8 +1,8 @@
-"""What a league answered last, for pages that are looked at while its server does not answer.
+"""The last answers of a league, for pages while its server does not answer.
 
-A server that hangs or starts again must not take its page with it: after a second of waiting a page is given the answer
-that is known, and says since when. While the server is away it is tried once a second, and nobody else waits for it.
-Functions may be called on any thread. This module knows no page and no question.
+A server that hangs or restarts must not take its page down. After waiting for a second, a page gets the last known
+answer and says how old it is. While the server is away, one caller per second tries it, and no other caller waits.
+All methods are thread-safe. This module knows no page and no question.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from cutpurse.sdk.errors import ServerUnreachable
 
 __all__ = ["LastKnown"]
 
-WAIT_S: Final = 1.0  # for an answer of which an earlier one is known
+WAIT_S: Final = 1.0  # for a new answer to a question with a known one
 RETRY_S: Final = 1.0  # between two calls to a server that is away
-MAX_BYTES: Final = 32 * 1024 * 1024  # of all answers that are known
+MAX_BYTES: Final = 32 * 1024 * 1024  # of all known answers together
 
 Answer = TypeVar("Answer", bound=Message)
 Told = TypeVar("Told")
 
 
 class LastKnown:
-    """The last answers by question, and whether the server answers; see the module's docstring."""
+    """The last answer to each question, and whether the server answers now."""
 
     def __init__(self, clock: Callable[[], float], now_ms: Callable[[], int], wait_s: float = WAIT_S) -> None:
-        """Know nothing yet.
+        """Create an empty store of answers.
 
         Args:
             clock: Returns monotonic seconds.
             now_ms: Returns milliseconds since 1970.
-            wait_s: Seconds to wait for an answer of which an earlier one is known.
+            wait_s: Seconds to wait for a new answer to a question with a known one.
         """
         self._clock, self._now_ms, self._wait_s = clock, now_ms, wait_s
-        # Serialized, so that MAX_BYTES bounds the memory; the one that was asked for last comes last.
+        # Serialized, so that MAX_BYTES bounds the memory; the most recent answer comes last.
         self._known: OrderedDict[object, tuple[type[Message], bytes]] = OrderedDict()
         self._bytes = 0
         self._answered_ms = now_ms()
@@ -50,32 +50,32 @@ class LastKnown:
 
     @property
     def away_since_ms(self) -> int:
-        """When the server answered last, in milliseconds since 1970, if it does not answer now; else 0."""
+        """Timestamp of the last answer, in milliseconds since 1970, if the server does not answer now; else 0."""
         return self._answered_ms if self._is_away else 0
 
     def call(self, ask: Callable[[], Told]) -> Told:
-        """Ask the server, and note whether it answers.  Raises what `ask` raises."""
+        """Call `ask`, which asks the server, and note whether the server answers. Its errors are raised."""
         try:
             answer = ask()
         except ServerUnreachable:
             self._lost()
             raise
-        except CutpurseError:  # it is there, and refuses
+        except CutpurseError:  # the server answers, with a refusal
             self._found()
             raise
         self._found()
         return answer
 
     def get(self, question: object, ask: Callable[[], Answer], *, falls_back: bool) -> Answer:
-        """Return the answer to a question, or where the server does not answer the one that is known.
+        """Return the server's answer to a question, or the last known one if the server does not answer.
 
         Args:
-            question: Names the question.
-            ask: Asks it, by way of `call`.
-            falls_back: Whether an earlier answer will do.
+            question: Key of the question.
+            ask: Asks the server, by way of `call`.
+            falls_back: Whether the last known answer may be returned.
 
         Raises:
-            ServerUnreachable: If the server is away and no earlier answer is known, or none will do.
+            ServerUnreachable: If the server is away, and there is no known answer or it may not be returned.
         """
         known = self._known.get(question) if falls_back else None
         try:
@@ -91,7 +91,11 @@ class LastKnown:
         return answer
 
     def check(self) -> None:
-        """Let one caller a second try a server that is away.  Raises ServerUnreachable for the others."""
+        """Allow one call per second to a server that is away.
+
+        Raises:
+            ServerUnreachable: If another caller tried less than a second ago.
+        """
         with self._lock:
             now = self._clock()
             if self._is_away and now < self._retry_at:
@@ -99,7 +103,11 @@ class LastKnown:
             self._retry_at = now + RETRY_S
 
     def _waited(self, ask: Callable[[], Answer]) -> Answer:
-        """Ask on a thread of its own, which nobody waits for at the end.  Raises TimeoutError."""
+        """Call `ask` on a new daemon thread, which does not delay the end of the process.
+
+        Raises:
+            TimeoutError: If there is no answer in time.
+        """
         future: Future[Answer] = Future()
 
         def run() -> None:

@@ -1,9 +1,9 @@
-"""What the pages ask of a league, and what is remembered of its answers for a second.
+"""The pages' client of a league, which caches answers for a second.
 
-The league is one that was opened as a stranger (see `league_at`), so all that is told here is public. A thousand
-readers of a page cost the server one call a second. Functions may be called on any thread; those who ask the same at
-the same time share one answer, which nobody may change. While the server does not answer, pages are told what it said
-last (`last_known.py`). This module knows no page.
+The league is opened without a token (see `league_at`), so all its answers are public. A thousand readers of a page
+cost the server one call per second. All methods are thread-safe. Callers that ask the same question at the same time
+share one answer, so no caller may change it. While the server does not answer, pages get its last answer
+(`last_known.py`). This module knows no page.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from cutpurse.v1 import ladder_pb2
 
 __all__ = ["Asking"]
 
-KEEP_S: Final = 1.0  # that an answer is good for
-SLOW: Final = 15  # times as long, for what many calls are made for at once
-MOST_KEPT: Final = 512  # answers; the oldest goes
-MOST_FILES: Final = 32  # match files, which never change
+KEEP_S: Final = 1.0  # lifetime of a cached answer
+SLOW: Final = 15  # factor on KEEP_S for pages that need many calls
+MOST_KEPT: Final = 512  # maximum cached answers; the oldest is dropped
+MOST_FILES: Final = 32  # maximum cached match files; these never change
 
 T = TypeVar("T")
 
 
 class _Asked:
-    """A question that is being answered, or was: whoever comes meanwhile waits for the same answer."""
+    """A question with its answer, or with callers that wait for the answer."""
 
     __slots__ = ("answer", "at", "is_answered", "problem")
 
@@ -47,7 +47,7 @@ class _Asked:
 
 
 class _AnswerCache:
-    """The last answers, by question."""
+    """The most recent answers, by question."""
 
     def __init__(self, most: int, keep_s: float, clock: Callable[[], float]) -> None:
         self._most, self._keep_s, self._clock = most, keep_s, clock
@@ -55,7 +55,7 @@ class _AnswerCache:
         self._lock = threading.Lock()
 
     def get(self, question: object, ask: Callable[[], T]) -> T:
-        """Return the cached answer, or what `ask` returns.  Raises what `ask` raises, which is cached as well."""
+        """Return the cached answer, or call `ask` for it. A CutpurseError of `ask` is cached and raised too."""
         with self._lock:
             self._let_go()
             asked = self._asked.get(question)
@@ -74,17 +74,17 @@ class _AnswerCache:
         return answer
 
     def is_fresh(self, question: object) -> bool:
-        """Whether an answer is kept, so that nobody has to be waited for."""
+        """Return whether a current answer is cached, so that `get` does not wait."""
         asked = self._asked.get(question)
         return asked is not None and asked.is_answered.is_set() and not self._is_old(asked)
 
     def _let_go(self) -> None:
-        """Of what is good no more, from the oldest on: an answer may be megabytes, and nobody may ask for it again."""
+        """Drop expired answers, oldest first; an answer may have megabytes, and may never be needed again."""
         while self._asked and self._is_old(next(iter(self._asked.values()))):
             self._asked.popitem(last=False)
 
     def _is_old(self, asked: _Asked) -> bool:
-        """Whether it is good no more. What went wrong is asked again soon, however long an answer is kept."""
+        """Return whether an answer has expired. Errors always expire within KEEP_S."""
         if not asked.is_answered.is_set():
             return False
         keep_s = self._keep_s if asked.problem is None else min(self._keep_s, KEEP_S)
@@ -107,10 +107,10 @@ class _AnswerCache:
 
 
 class Asking:
-    """A league, asked for pages.
+    """A caching client of a league, for pages.
 
-    Each function raises as the calls of `League` do: NotFound, UsageError, ServerUnreachable and so on. Bots are named
-    by messages; the version is empty where all or the newest are meant. slow: it may be 15 s old.
+    Methods raise the errors of `League`: NotFound, UsageError, ServerUnreachable and so on. A bot name without a
+    version means all versions or the newest. With `slow`, an answer may be 15 s old.
     """
 
     def __init__(
@@ -121,7 +121,14 @@ class Asking:
         keep_s: float = KEEP_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """live: it is a server's league, and not a file's, in which nothing is being played."""
+        """Create a client with an empty cache.
+
+        Args:
+            league: League to ask.
+            live: Whether the league belongs to a server, not to a file, which has no open matches.
+            keep_s: Seconds for which an answer is cached.
+            clock: Returns monotonic seconds.
+        """
         self.live: Final = live
         self._league = league
         self._answers = _AnswerCache(MOST_KEPT, keep_s, clock)
@@ -132,11 +139,11 @@ class Asking:
 
     @property
     def away_since_ms(self) -> int:
-        """When the server answered last, in milliseconds since 1970, if it does not answer now; else 0."""
+        """Timestamp of the last answer, in milliseconds since 1970, if the server does not answer now; else 0."""
         return self._last.away_since_ms
 
     def only_now(self) -> Self:
-        """Return a client that never falls back on earlier answers."""
+        """Return a client with the same cache that raises an error instead of returning the last known answer."""
         strict = copy.copy(self)
         strict._falls_back = False
         return strict
@@ -147,7 +154,7 @@ class Asking:
         return self._told(kept, (name, request.SerializeToString(deterministic=True)), lambda: call(request))
 
     def _told(self, kept: _AnswerCache, question: object, ask: Callable[[], Message]) -> Any:
-        """Return the cached answer, else what the server says, else what it said last."""
+        """Return the cached answer, else the server's, else the last known one."""
 
         def asked() -> Message:
             return kept.get(question, lambda: self._last.call(ask))
@@ -156,25 +163,29 @@ class Asking:
 
     # -- ladders
     def ladders(self, game: str = "") -> Sequence[ladder_pb2.LadderShown]:
-        """All that are public, by name."""
+        """List the public ladders by name, optionally of one game."""
         told: ladder_pb2.ListLaddersResponse = self._ask("ListLadders", ladder_pb2.ListLaddersRequest(game=game))
         return told.ladders
 
     def ladder(self, name: str) -> ladder_pb2.LadderShown:
-        """One of them.  Raises NotFound."""
+        """Return a public ladder.
+
+        Raises:
+            NotFound: If there is no such ladder.
+        """
         for one in self.ladders():
             if one.defined.name == name:
                 return one
         raise NotFound(f"there is no ladder {name!r:.80}")
 
     def rankings(self, ladder: str, every_version: bool = False) -> Sequence[ladder_pb2.Ranking]:
-        """List the rankings, all pages, the best first."""
+        """List all rankings of a ladder, the best first."""
         return list(ranking_pages(lambda request: self._ask("ListRankings", request), ladder, every_version))
 
     def rankings_page(
         self, ladder: str, every_version: bool = False, limit: int = 0, after: int = 0
     ) -> ladder_pb2.ListRankingsResponse:
-        """Return a page of the rankings."""
+        """Return one page of the rankings of a ladder."""
         request = ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version, limit=limit, after=after)
         told: ladder_pb2.ListRankingsResponse = self._ask("ListRankings", request)
         return told
@@ -182,25 +193,25 @@ class Asking:
     def history(
         self, ladder: str, bot: ladder_pb2.BotName, limit: int = 0, before: int = 0, *, slow: bool = False
     ) -> Sequence[ladder_pb2.RatingStep]:
-        """List the history, the newest step first."""
+        """List the rating steps of a bot, the newest first."""
         request = ladder_pb2.ListHistoryRequest(ladder=ladder, bot=bot, limit=limit, before=before)
         told: ladder_pb2.ListHistoryResponse = self._ask("ListHistory", request, slow)
         return told.steps
 
     def ratings(self, ladder: str, bot: ladder_pb2.BotName, *, slow: bool = False) -> Sequence[ladder_pb2.RatingPoint]:
-        """List past ratings, the newest first."""
+        """List past ratings of a bot, the newest first."""
         request = ladder_pb2.ListHistoryRequest(ladder=ladder, bot=bot, limit=1)
         told: ladder_pb2.ListHistoryResponse = self._ask("ListHistory", request, slow)
         return told.ratings
 
     def opponents(self, ladder: str, bot: ladder_pb2.BotName, *, slow: bool = False) -> Sequence[ladder_pb2.Opponent]:
-        """Those it met most often first."""
+        """List the opponents of a bot, the most frequent first."""
         request = ladder_pb2.ListOpponentsRequest(ladder=ladder, bot=bot)
         told: ladder_pb2.ListOpponentsResponse = self._ask("ListOpponents", request, slow)
         return told.opponents
 
     def bots(self, owner: str = "", ladder: str = "") -> Sequence[ladder_pb2.BotShown]:
-        """Versions of bots, by owner, name and age."""
+        """List versions of bots by owner, name and age."""
         request = ladder_pb2.ListBotsRequest(owner=owner, ladder=ladder)
         told: ladder_pb2.ListBotsResponse = self._ask("ListBots", request)
         return told.bots
@@ -217,7 +228,7 @@ class Asking:
         limit: int = 0,
         before: int = 0,
     ) -> ladder_pb2.ListMatchesResponse:
-        """Return a page of finished matches, the newest first."""
+        """Return one page of finished matches, the newest first."""
         request = ladder_pb2.ListMatchesRequest(
             ladder=ladder, bot=bot, faulted=faulted, since_ms=since_ms, until_ms=until_ms, limit=limit, before=before
         )
@@ -225,19 +236,23 @@ class Asking:
         return told
 
     def match(self, name: str, *, slow: bool = False) -> ladder_pb2.GetMatchResponse:
-        """One that is over, by its name or the first eight signs of it or more."""
+        """Return a finished match, by its ID or its first 8 or more characters."""
         told: ladder_pb2.GetMatchResponse = self._ask("GetMatch", ladder_pb2.GetMatchRequest(match=name), slow)
         return told
 
     def match_or_open(self, name: str) -> ladder_pb2.GetMatchResponse | ladder_pb2.OpenMatch:
-        """Return a finished match, or by whole name one that is played or stored.  Raises NotFound for any other."""
+        """Return a finished match, or by its full ID one that is being played or stored.
+
+        Raises:
+            NotFound: If there is no such match.
+        """
         try:
             return self.match(name)
         except NotFound:
             for one in self.open_matches(match=name).matches if name else ():
                 if one.match == name:
                     return one
-        # The first answer may be from when it was not stored, and the second from after that.
+        # The match may have been stored between the two answers, so that both miss it: ask again, uncached.
         request = ladder_pb2.GetMatchRequest(match=name)
         told: ladder_pb2.GetMatchResponse = self._told(
             self._answers, ("again", name), lambda: self._league.GetMatch(request)
@@ -245,7 +260,7 @@ class Asking:
         return told
 
     def open_matches(self, ladder: str = "", match: str = "") -> ladder_pb2.ListOpenMatchesResponse:
-        """List open matches, or only `match`, which may be over and not stored yet; a file has none."""
+        """List open matches, or only `match`, which may be finished and not stored yet. A file has none."""
         if not self.live:
             return ladder_pb2.ListOpenMatchesResponse()
         request = ladder_pb2.ListOpenMatchesRequest(ladder=ladder, match=match)
@@ -257,7 +272,11 @@ class Asking:
         return self._files.get(name, lambda: self._fetched(name))
 
     def record(self, name: str) -> FiledMatch:
-        """Read the match file of a finished match.  Raises RecordError if it does not verify."""
+        """Read the match file of a finished match.
+
+        Raises:
+            RecordError: If the file does not verify.
+        """
         return next(read_matches(self.record_bytes(name)))
 
     def _fetched(self, name: str) -> bytes:
@@ -266,8 +285,8 @@ class Asking:
         return self._last.call(lambda: b"".join([told.piece for told in self._league.GetRecord(request)]))
 
     def watch(self, match: str = "", ladder: str = "") -> Following:
-        """Watch a match, or those of a ladder one after the other, as a spectator; nothing is cached.
+        """Watch a match, or the matches of a ladder in turn, as a spectator. Nothing is cached.
 
-        Ends, or raises, when the server does; closing it lets go of it.
+        The stream ends, or raises, when the server ends it. Close it to stop watching.
         """
         return self._league.WatchMatch(ladder_pb2.WatchMatchRequest(match=match, ladder=ladder))

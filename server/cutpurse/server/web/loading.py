@@ -1,6 +1,7 @@
-"""Where templates come from: all are read at once, when a process begins.
+"""Templates, all read when a process starts.
 
-Those of a newer package, put in their place while it runs, do not fit its code. This module knows no template.
+An upgrade may replace the files while the process runs, and new templates do not fit old code. This module knows no
+template.
 """
 
 from __future__ import annotations
@@ -13,5 +14,5 @@ __all__ = ["loader_of"]
 
 
 def loader_of(folder: Path) -> DictLoader:
-    """Load the templates of a folder, by name."""
+    """Read all templates of a folder, and return a loader that has them by file name."""
     return DictLoader({path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()})

@@ -1,8 +1,8 @@
-"""Markdown of the project's own documents as HTML, with an anchor at every heading and at every rule.
+"""The conversion of the project's Markdown to HTML, with an anchor at every heading and every rule.
 
-A rule is defined by the line of its sheet that opens with its number in bold; wherever else a text has that number, it
-becomes a link to the rule. HTML in a text is shown and not obeyed. This module reads no file and knows no address: who
-calls it says where a link leads.
+A line of a sheet that opens with a rule number in bold defines that rule. The number becomes a link to the rule
+everywhere else. HTML in a text is escaped. This module reads no file and knows no address: callers pass the link
+targets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,13 @@ _NOT_IN_ANCHORS: Final = re.compile(r"[^\w\- ]")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading. level: 1 is the title; anchor: what stands behind the # of its address."""
+    """A heading of a document.
+
+    Attributes:
+        level: Level in the HTML, 1 to 6.
+        anchor: Fragment of its address, without #.
+        text: Words of the heading, without markup.
+    """
 
     level: int
     anchor: str
@@ -34,7 +40,14 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A document. rules: the numbers of those that it defines, in order."""
+    """A document as HTML.
+
+    Attributes:
+        title: Text of its top heading; empty if it has none.
+        html: The whole document.
+        headings: All headings in order.
+        rules: Numbers of the rules that it defines, in order.
+    """
 
     title: str
     html: Markup
@@ -44,10 +57,12 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Where links lead.
+    """The targets of a document's links.
 
-    page: of a link as the text has it; None leaves its words without a link. picture: likewise of a picture, whose
-    description is shown instead. rule: of the number of a rule that the text does not define itself.
+    Attributes:
+        page: Returns the target for a link of the text; None removes the link and keeps its words.
+        picture: Returns the address for a picture of the text; None shows the picture's description instead.
+        rule: Returns the target for a rule number that the document does not define; None adds no link.
     """
 
     page: Callable[[str], str | None]
@@ -56,7 +71,13 @@ class Links:
 
 
 def written(text: str, links: Links, *, below: int = 0) -> Written:
-    """Convert a document to HTML.  below: how many levels to lower its headings."""
+    """Convert a document to HTML.
+
+    Args:
+        text: Markdown of the document.
+        links: Targets of its links.
+        below: Number of levels by which to lower its headings.
+    """
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
     for name, rule in _RENDERED.items():
         parser.add_render_rule(name, rule)
@@ -74,7 +95,7 @@ def written(text: str, links: Links, *, below: int = 0) -> Written:
 
 # -- anchors
 def _mark_headings(tokens: Sequence[Token], below: int) -> list[Heading]:
-    """Give each heading its anchor, by the habit of the sites that show Markdown: the words, in lower case."""
+    """Add an anchor to each heading, named as Markdown sites do: its words in lower case, with hyphens."""
     headings = []
     seen: Counter[str] = Counter()
     for at, token in enumerate(tokens):
@@ -95,13 +116,13 @@ def _mark_headings(tokens: Sequence[Token], below: int) -> list[Heading]:
 
 
 def _mark_rules(tokens: Sequence[Token]) -> list[str]:
-    """Give each paragraph or item that defines a rule the number as its anchor; the numbers."""
+    """Add an anchor to each paragraph or list item that defines a rule. Return the rule numbers in order."""
     rules: list[str] = []
     for at, token in enumerate(tokens):
         if token.type != "inline" or not (number := _defined(token.children or ())) or number in rules:
             continue
         holder = tokens[at - 1]
-        if holder.hidden and at >= 2:  # the paragraph of a tight list is not rendered
+        if holder.hidden and at >= 2:  # a paragraph in a tight list is not rendered, so mark the list item
             holder = tokens[at - 2]
         holder.attrSet("id", number)
         holder.attrJoin("class", "rule")
@@ -110,7 +131,7 @@ def _mark_rules(tokens: Sequence[Token]) -> list[str]:
 
 
 def _defined(children: Sequence[Token]) -> str | None:
-    """Return the number of the rule that a line defines."""
+    """Return the number of the rule that a line defines, if any."""
     seen = [token for token in children[:4] if token.type != "text" or token.content]
     if len(seen) < 3 or [token.type for token in seen[:3]] != ["strong_open", "text", "strong_close"]:
         return None
@@ -123,8 +144,8 @@ def _text(children: Sequence[Token]) -> str:
 
 # -- links
 def _linked(children: Sequence[Token], links: Links, known: set[str]) -> Iterator[Token]:
-    """Rewrite links so that they lead to pages, and link the numbers of rules."""
-    inside: list[bool] = []  # links that are open, and whether each is kept
+    """Replace link targets by page addresses, and add links to rule numbers."""
+    inside: list[bool] = []  # for each open link: whether it is kept
     for token in children:
         if token.type == "link_open":
             address = links.page(str(token.attrGet("href") or ""))
@@ -175,9 +196,9 @@ def _words(text: str) -> Token:
     return token
 
 
-# -- tables and code, which may be wider than a phone: they scroll by themselves, by the keyboard too
+# -- tables and code: they may be wider than a phone, so they scroll on their own, by keyboard too
 def _without_empty_heads(tokens: Sequence[Token]) -> list[Token]:
-    """Tables whose head has no words lose it."""
+    """Remove the heads of tables whose head cells are all empty."""
     kept: list[Token] = []
     for token in tokens:
         kept.append(token)
@@ -201,7 +222,7 @@ def _th_open(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env:
 
 
 def _td_open(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    return "<td>"  # without the style by which columns are set right: no page has inline styles
+    return "<td>"  # without the alignment style, because the security policy forbids inline styles
 
 
 def _code(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:

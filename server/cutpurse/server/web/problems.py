@@ -1,6 +1,6 @@
-"""What goes wrong, as a page with the right status: in words for people, without a trace and without an address.
+"""Error responses with the right status: a page for people, without a traceback or a server address.
 
-Whoever asks below /api/ is told the same as a document (RFC 9457). This module knows no page.
+Below /api/ the response is a problem document (RFC 9457) instead. This module knows no single page.
 """
 
 from __future__ import annotations
@@ -46,12 +46,18 @@ _WORDS: Final = {
 }
 _FROM: Final = re.compile(
     r"^the server at \S+: "
-)  # what a league's errors begin with; where it is, is nobody's business
+)  # prefix of a league's errors; readers must not see the server's address
 RETRY_S: Final = "5"
 
 
 def problem(request: Request, status: int, text: str = "") -> Response:
-    """Make a page, or below /api/ a document, that says what is wrong.  text: more about this case."""
+    """Return an error page, or below /api/ a problem document.
+
+    Args:
+        request: Request that failed.
+        status: HTTP status.
+        text: Details of this case; if empty, the usual text of the status.
+    """
     found = HTTPStatus(status)
     title, usual = _WORDS.get(found, (found.phrase, found.description))
     if found is HTTPStatus.SERVICE_UNAVAILABLE and text:
@@ -66,7 +72,7 @@ def problem(request: Request, status: int, text: str = "") -> Response:
     if request.url.path.startswith("/api/"):
         body = {"type": "about:blank", "title": title, "status": status, "detail": said}
         headers["Access-Control-Allow-Origin"] = (
-            "*"  # as the answers of the API: a page of others can say what is wrong
+            "*"  # like the API's other responses, so that scripts of other sites can read the error
         )
         response = JSONResponse(body, status, headers, "application/problem+json")
     else:
@@ -76,17 +82,17 @@ def problem(request: Request, status: int, text: str = "") -> Response:
 
 
 def refuse(scope: Scope, status: HTTPStatus) -> ASGIApp:
-    """Answer a request that is not looked at any further, without repeating anything of it."""
+    """Return an error response for a rejected request; it repeats no part of the request."""
     path = "/api/" if scope["path"].startswith("/api/") else "/"
     return problem(Request({**scope, "path": path}), status)
 
 
 def add_problems(app: FastAPI) -> None:
-    """Have an app answer so."""
+    """Register the error responses for all errors of an app."""
 
     async def asked(request: Request, error: Exception) -> Response:
         status = next((status for kind, status in _STATUS if isinstance(error, kind)))
-        # Of what broke down, the text is for whoever runs the server: it may name files.
+        # The text of a server error is for the operator only, because it may name files.
         text = _FROM.sub("", str(error)) if status < HTTPStatus.INTERNAL_SERVER_ERROR else ""
         return problem(request, status, text)
 

@@ -1,6 +1,6 @@
-"""What a ranking says, in words and shares: how sure it is which bot leads, and against which a result was expected.
+"""The certainty of a ranking in words: how sure it is that the first bot is the best.
 
-This module knows no page and asks nothing.
+This module knows no page and no league.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from cutpurse.v1 import ladder_pb2
 
 __all__ = ["Lead", "lead_of", "placed", "rating_ends"]
 
-_WIDTH: Final = 2 * 1.96  # standard deviations between low and high
+_WIDTH: Final = 2 * 1.96  # standard deviations between the ends of a 95 % interval
 _CLEAR, _LIKELY = 0.95, 0.75
-_NAME: Final = 24  # signs of a name in a sentence
+_NAME: Final = 24  # maximum characters of a name in a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """How sure it is that the first of a ranking is the best.
+    """The certainty that the first bot of a ranking is the best.
 
-    level: "clear", "likely", "open" or "alone"; text: the same for people.
+    Attributes:
+        level: "clear", "likely", "open" or "alone".
+        text: Sentence for people.
     """
 
     level: str
@@ -42,10 +44,10 @@ def rating_ends(rankings: Sequence[ladder_pb2.Ranking]) -> list[float]:
 
 
 def lead_of(rankings: Sequence[ladder_pb2.Ranking]) -> Lead | None:
-    """Say how sure it is that the first placed bot is the best one; None where no bot is placed.
+    """Return how sure it is that the first placed bot is the best; None if no bot is placed.
 
-    By the range of places of the estimate. Where every version is listed there is no such range, and it goes by how
-    likely the first is better than each other one: any of these may be wrong alone, so the least counts.
+    The estimate's range of places decides. A list of every version has no such range. There the smallest probability
+    that the first is better than one of the others decides.
     """
     rankings = placed(rankings)
     if not rankings:
@@ -69,12 +71,12 @@ def lead_of(rankings: Sequence[ladder_pb2.Ranking]) -> Lead | None:
 
 
 def _deviation(one: ladder_pb2.Ranking) -> float:
-    """Return one standard deviation of a rating."""
+    """Return the standard deviation of a rating, from its 95 % interval."""
     return max((one.high - one.low) / _WIDTH, 1e-9)
 
 
 def _better(one: ladder_pb2.Ranking, other: ladder_pb2.Ranking) -> float:
-    """How likely one is better than another."""
+    """Return the probability that `one` is better than `other`."""
     apart = (one.rating - other.rating) / sqrt(_deviation(one) ** 2 + _deviation(other) ** 2)
     return (1 + erf(apart / sqrt(2))) / 2
 

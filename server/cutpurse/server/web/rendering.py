@@ -1,6 +1,7 @@
-"""How pages become HTML: templates with every text escaped, and static files under names that change with them.
+"""The rendering of pages: templates that escape every text, and static files.
 
-A static file is addressed by a hash of its bytes, so browsers may keep it for ever. This module knows no single page.
+The address of a static file has a hash of its bytes, so browsers may cache it without limit. This module knows no
+single page.
 """
 
 from __future__ import annotations
@@ -45,7 +46,13 @@ _KINDS: Final = {".js": "text/javascript; charset=utf-8", ".css": "text/css; cha
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    """A file of `static/`. address: where the page finds it."""
+    """A file of `static/`.
+
+    Attributes:
+        address: Path of its URL, with a hash of its content.
+        kind: Media type.
+        content: Its bytes.
+    """
 
     address: str
     kind: str
@@ -56,7 +63,12 @@ class Rendering:
     """The templates and static files of the page."""
 
     def __init__(self, *, live: bool, folder: Path = HERE) -> None:
-        """live: there is a server, so something may be going on."""
+        """Read all templates and static files.
+
+        Args:
+            live: Whether there is a server, so that pages show live matches.
+            folder: Folder with `templates` and `static`.
+        """
         self.static: Final[Mapping[str, StaticFile]] = _static(folder / "static")
         self.by_address: Final = {file.address: file for file in self.static.values()}
         self.environment: Final = Environment(
@@ -69,7 +81,7 @@ class Rendering:
         self.environment.globals |= {
             "static": lambda name: self.static[name].address,
             "is_live": live,
-            "away_since_ms": 0,  # unless a page is told otherwise
+            "away_since_ms": 0,  # default; `show` passes the real value
             "interval": interval,
             "scale": scale,
             "share_bar": share,
@@ -88,93 +100,103 @@ def rendering_of(request: Request) -> Rendering:
 
 
 def _asking_of(request: Request) -> Asking:
-    """Return the league. While its server is away, pages show what was known last; programs get an error instead."""
+    """Return the app's client of the league.
+
+    While the server is away, pages show its last answers, and programs get an error.
+    """
     ask: Asking = request.app.state.ask
     path = request.url.path
     return ask.only_now() if path.startswith(("/api/", "/events/")) or path.endswith(".csv") else ask
 
 
-Asked = Annotated[Asking, Depends(_asking_of)]  # the type of a parameter of whatever answers a request
+Asked = Annotated[Asking, Depends(_asking_of)]  # parameter type of endpoints that read the league
 
 
 def show(request: Request, template: str, *, status: int = 200, **context: object) -> Response:
-    """Answer with a page, or 304 if the browser has it.  `here`: its path, which the template gets too."""
+    """Respond with a page, or with 304 if the browser has it already.
+
+    Args:
+        request: Request to answer; the template gets its path as `here`.
+        template: File name of the template.
+        status: HTTP status.
+        context: Variables of the template.
+    """
     away_since_ms = request.app.state.ask.away_since_ms
     html = rendering_of(request).html(template, here=request.url.path, away_since_ms=away_since_ms, **context)
-    headers = {"Cache-Control": "no-cache"}  # which is: ask whether it is still so
+    headers = {"Cache-Control": "no-cache"}  # browsers must revalidate the page before using it again
     if status != HTTPStatus.OK:
         return HTMLResponse(html, status, headers)
     return conditional_response(request, html.encode(), "text/html", headers)
 
 
-# -- what templates can do
+# -- filters of the templates
 def _segment(text: str) -> str:
-    """Quote a text as one part of a path."""
+    """Quote a text as one segment of a path."""
     return quote(text, safe="")
 
 
 def _bot_path(bot: Any, *, version: bool = False) -> str:
-    """Return the address of a bot's page: of the bot, or of the version that is named."""
+    """Return the address of a bot's page, or with `version` of the page of its named version."""
     path = f"/bots/{_segment(bot.owner or 'local')}/{_segment(bot.bot)}"
     return f"{path}/{_segment(bot.version)}" if version and bot.version else path
 
 
 def _bot_shown(bot: Any) -> str:
-    """Format a bot as people write it: without the owner if there is none, and without its version."""
+    """Format a bot name for people: without its version, and with its owner if there is one."""
     name = printable(bot.bot, 64)
     return name if bot.owner in ("", "local") else f"{printable(bot.owner, 64)}/{name}"
 
 
 def _sits_twice(bot: Any, bots: Iterable[Any]) -> bool:
-    """Whether another version of a bot is among those of its match, so that the name alone tells nothing."""
+    """Return whether a match has several versions of a bot, so that its name alone is ambiguous."""
     return sum((one.owner, one.bot) == (bot.owner, bot.bot) for one in bots) > 1
 
 
 def _iso(ms: int) -> str:
-    """Format a timestamp for a browser."""
+    """Format a timestamp, in milliseconds since 1970, for a browser."""
     return _moment(ms).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _utc(ms: int) -> str:
-    """Format a timestamp for people."""
+    """Format a timestamp, in milliseconds since 1970, for people."""
     return _moment(ms).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _moment(ms: int) -> datetime:
     try:
         return _EPOCH + timedelta(milliseconds=ms)
-    except OverflowError:  # whoever sends that does not mean it
+    except OverflowError:  # the server sent a timestamp after the year 9999
         return datetime.max.replace(tzinfo=UTC)
 
 
 def _ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, 11th, 21st."""
+    """Format an ordinal number: 1st, 2nd, 3rd, 4th, 11th, 21st."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number:,}{ending}"
 
 
 def _game_title(game: str) -> str:
-    """As the box says it."""
+    """Return the title of a game, or its name if the game is unknown."""
     return GAMES[game].words.title if game in GAMES else printable(game, 64)
 
 
 def _counted(number: int, one: str, many: str = "") -> str:
-    """ "1 match", "2,000 matches"."""
+    """Format a count with its noun: "1 match", "2,000 matches"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _cause(cause: int) -> str:
-    """Why a decision was taken for a seat, or how it came to its end, for people."""
+    """Describe for people why the server decided for a seat, or how a seat ended the match."""
     return _CAUSES.get(cause, "of another cause")
 
 
 def _percent(share: float) -> str:
-    """Format a share of 1; never 0 % or 100 %, which nothing here is sure of."""
+    """Format a probability; never as 0 % or 100 %, because an estimate is never certain."""
     return f"{min(max(round(100 * share), 1), 99)} %"
 
 
 def _signed(number: float) -> str:
-    """With its sign, and a minus that is as wide as the plus."""
+    """Format a number with its sign; the minus is as wide as the plus."""
     return f"{number:+.2f}".replace("-", "\N{MINUS SIGN}")
 
 
@@ -195,7 +217,7 @@ FILTERS: Final = {
 
 
 def _static(folder: Path) -> dict[str, StaticFile]:
-    """All files, by their names below the folder."""
+    """Read all static files of a folder, by their path below it."""
     files = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():

@@ -1,7 +1,7 @@
-"""What every answer of the page carries, and which requests are not worth an answer.
+"""The security headers of every response, and the limits on a request's size.
 
-Nothing on a page is run or painted that did not come from here as a file of its own, no other page may frame it, and no
-cookie is ever set or read. This module knows no page.
+A page may load scripts, styles and pictures only as separate files from its own server. No other page may frame it,
+and it uses no cookies. This module knows no page.
 """
 
 from __future__ import annotations
@@ -31,15 +31,20 @@ HEADERS: Final = {
 
 
 class Guarded:
-    """An app whose answers carry HEADERS, and which is not asked absurdly long questions."""
+    """Middleware that adds HEADERS to every response and rejects requests that are too long."""
 
     def __init__(self, app: ASGIApp, refuse: Callable[[Scope, HTTPStatus], ASGIApp]) -> None:
-        """refuse: what answers a request with this status."""
+        """Wrap an app.
+
+        Args:
+            app: App that answers acceptable requests.
+            refuse: Returns the app that rejects a request with the given status.
+        """
         self._app = app
         self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Answer one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""The page over HTTP: uvicorn on a socket, and when to stop.
+"""The HTTP server of the page: uvicorn on a socket, with time limits and an orderly stop.
 
 This module knows no page and no league.
 """
@@ -24,11 +24,11 @@ from cutpurse.server.open_files import allow_files
 
 __all__ = ["serve_page"]
 
-MOST_HEAD_BYTES: Final = 65_536  # of a request that uvicorn reads at all
-MOST_CONNECTIONS: Final = 2_000  # more are told 503
+MOST_HEAD_BYTES: Final = 65_536  # maximum size of a request's head
+MOST_CONNECTIONS: Final = 2_000  # further connections get 503
 KEEP_ALIVE_S: Final = 20
-HEAD_S: Final = 10.0  # for a request's head, from the connection or its first byte on
-STOP_S: Final = 2  # for readers of a stream, once it is over
+HEAD_S: Final = 10.0  # for a request's head, from the start of the connection or the head's first byte
+STOP_S: Final = 2  # for open responses, after the stop
 
 
 def serve_page(
@@ -37,10 +37,14 @@ def serve_page(
     is_over: Callable[[], bool] = lambda: False,
     end_streams: Callable[[], object] = lambda: None,
 ) -> None:
-    """Answer requests until SIGTERM, SIGHUP, Ctrl-C or `is_over`, which is asked about twice a second.
+    """Serve an app until SIGTERM, SIGHUP, Ctrl-C, or until `is_over` returns True.
 
-    end_streams: called on the event loop as soon as that is so; answers that have no end of their own then have one, or
-    they would be waited for, cut off, and told of as errors.
+    Args:
+        app: App that answers the requests.
+        listening: Listening socket.
+        is_over: Called twice per second; True stops the server.
+        end_streams: Called on the event loop at the stop. It must end all endless responses; otherwise uvicorn waits
+            for them, cuts them off and logs errors.
     """
     config = uvicorn.Config(
         app,
@@ -60,25 +64,25 @@ def serve_page(
 
 
 class _Server(uvicorn.Server):
-    """Ends in order when it is told to, as every command does, where uvicorn would raise the signal again."""
+    """A uvicorn server that ends normally on a signal; uvicorn itself would raise the signal again."""
 
     def __init__(self, config: uvicorn.Config, end_streams: Callable[[], object]) -> None:
         super().__init__(config)
         self._end_streams = end_streams
 
     def end(self) -> None:
-        """Nobody has to be served any more."""
+        """Stop serving."""
         self._end_streams()
         self.should_exit = True
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Handle a signal; the second Ctrl-C does not wait for answers."""
+        """Stop serving on a signal; a second Ctrl-C does not wait for open responses."""
         self._end_streams()
         super().handle_exit(sig, frame)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """For as long as it serves."""
+        """Handle the signals that end a command while the block runs."""
         loop = asyncio.get_running_loop()
         is_main = threading.current_thread() is threading.main_thread()
         numbers = (signal.SIGINT, *ends()) if is_main else ()
@@ -92,28 +96,31 @@ class _Server(uvicorn.Server):
 
 
 class _Protocol(H11Protocol):
-    """A connection whose requests have to come in time: else a few that say nothing would keep out everybody."""
+    """A connection with a time limit for each request's head.
+
+    Without it, silent connections could use up MOST_CONNECTIONS and keep out all readers.
+    """
 
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Note a connection."""
+        """Start the time limit of the first head."""
         super().connection_made(transport)
         self._timer = self.loop.call_later(HEAD_S, transport.close)
 
     def data_received(self, data: bytes) -> None:
-        """Take some bytes."""
+        """Process bytes from the client. The time limit runs from the first byte of a head to its last."""
         try:
             super().data_received(data)
-        except h11.ProtocolError:  # more came where nothing may, while an answer was being sent
+        except h11.ProtocolError:  # the client sent bytes where none are allowed, during a response
             self.transport.close()
         if self.conn.their_state is not h11.IDLE:
             self._cancel()
-        elif self._timer is None:  # a part of a head
+        elif self._timer is None:  # the head is incomplete
             self._timer = self.loop.call_later(HEAD_S, self.transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note that the connection is gone."""
+        """Stop the time limit."""
         super().connection_lost(exc)
         self._cancel()
 

@@ -1,7 +1,8 @@
-"""How many streams of events there may be, shared fairly among those who read them.
+"""The limit on open event streams, shared fairly among visitors.
 
-At the limit, one more is opened only for a visitor who has fewer than another: the oldest stream of the visitor with
-the most is ended for it. So nobody can keep the others out. This module knows no HTTP and no event.
+At the limit, a new stream replaces the oldest stream of the visitor with the most streams. That visitor must have at
+least two more than the new one, or the new stream is refused. So no visitor can keep the others out. This module knows
+no HTTP and no event.
 """
 
 from __future__ import annotations
@@ -19,25 +20,29 @@ MAX_STREAMS: Final = 1_000
 
 
 class StreamShares:
-    """The streams that are open; for one event loop."""
+    """The open streams. Use it on one event loop only."""
 
     def __init__(self, max_streams: int = MAX_STREAMS) -> None:
-        """Allow so many at once."""
+        """Allow at most `max_streams` open streams."""
         self._max_streams = max_streams
-        self._streams: dict[object, tuple[str, Callable[[], object]]] = {}  # who reads it, what ends it; oldest first
+        self._streams: dict[object, tuple[str, Callable[[], object]]] = {}  # visitor and end function; oldest first
 
     def check(self, visitor: str) -> None:
-        """Whether this visitor may open one more.  Raises ServerRefused."""
+        """Check that a visitor may open another stream.
+
+        Raises:
+            ServerRefused: If they may not.
+        """
         if len(self._streams) >= self._max_streams and self._heaviest(visitor) is None:
             raise ServerRefused("too many listen already")
 
     @contextmanager
     def turn(self, visitor: str, end: Callable[[], object]) -> Iterator[None]:
-        """Count a stream for the length of a block, and end another one where there is no room.
+        """Count a stream as open while the block runs; at the limit, end another one first.
 
         Args:
-            visitor: Who reads it.
-            end: Ends it; called when another visitor needs the room.
+            visitor: Visitor who reads the stream.
+            end: Ends the stream; called when another visitor needs its place.
         """
         if len(self._streams) >= self._max_streams and (heaviest := self._heaviest(visitor)) is not None:
             oldest = next(stream for stream, (reader, _) in self._streams.items() if reader == heaviest)
@@ -51,7 +56,7 @@ class StreamShares:
             self._streams.pop(stream, None)
 
     def _heaviest(self, visitor: str) -> str | None:
-        """Return the visitor with the most streams, if it has at least two more than this one."""
+        """Return the visitor with the most streams, if they have at least two more than `visitor`."""
         counts = Counter(reader for reader, _ in self._streams.values())
         ((heaviest, count),) = counts.most_common(1)
         return heaviest if count > counts[visitor] + 1 else None

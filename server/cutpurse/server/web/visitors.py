@@ -1,4 +1,4 @@
-"""Who reads a page, as far as that can be told."""
+"""The visitor of a page, as far as the address of a request identifies one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["visitor_of"]
 
 
 def visitor_of(request: Request) -> str:
-    """Return what a reader is counted by: the address, of IPv6 its network, which is one visitor's."""
+    """Return the key of a request's visitor: the IPv4 address, or the /64 network of an IPv6 address."""
     host = request.client.host if request.client is not None else ""
     try:
         address = ip_address(host)

@@ -1,7 +1,7 @@
-"""When a page is to end: a page that a server started for itself goes when that process does, and no sooner.
+"""The watchdog of a page: it ends the page when the server is gone.
 
-With a time limit, a page ends too once no server has answered for so long. This module knows no page; it asks a league
-on a thread of its own.
+A page that a server started ends with that server's process. With a time limit, a page also ends when no server has
+answered for that long. This module knows no page.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from cutpurse.v1 import ladder_pb2
 
 __all__ = ["ServerWatchdog"]
 
-LOOK_S: Final = 1.0  # between questions
+LOOK_S: Final = 1.0  # between two calls of the server
 
 
 class ServerWatchdog:
-    """Asks now and then, from `with` on until its block is left, whether there is a server."""
+    """A thread that checks regularly, during its `with` block, whether the server answers."""
 
     def __init__(
         self, league: League, patience_s: float | None, look_s: float = LOOK_S, *, parent: int | None = None
     ) -> None:
-        """Wait for nothing yet.
+        """Create a watchdog; `with` starts it.
 
         Args:
-            league: What is asked whether it answers.
-            patience_s: Seconds without an answer after which it `is_over`; None: any number, and nothing is asked.
-            look_s: Seconds between two questions.
-            parent: Number of the process that started this one, with whose end it `is_over`; None: any.
+            league: League of the server.
+            patience_s: Seconds without an answer after which `is_over` is true. None: no limit, and no calls.
+            look_s: Seconds between two calls.
+            parent: Process ID of the parent; `is_over` is true after its end. None: do not check.
         """
         self._parent = parent
         self._league = league
@@ -45,7 +45,7 @@ class ServerWatchdog:
         self._thread = threading.Thread(target=self._ask, name="patience", daemon=True)
 
     def is_over(self) -> bool:
-        """Whether the process that started this one has ended, or nobody has answered for too long."""
+        """Return whether the parent process has ended, or the server has not answered for too long."""
         if self._parent is not None and os.getppid() != self._parent:
             return True
         return self._patience_s is not None and time.monotonic() - self._answered_at >= self._patience_s
@@ -56,7 +56,7 @@ class ServerWatchdog:
                 self._league.ListLadders(ladder_pb2.ListLaddersRequest(game="none"))
             except ServerUnreachable:
                 continue
-            except CutpurseError:  # it is there, and in trouble
+            except CutpurseError:  # the server answers, with an error
                 pass
             self._answered_at = time.monotonic()
 

@@ -1,1 +1,1 @@
-"""The league for programs: JSON and CSV."""
+"""The HTTP API of a league: JSON and CSV."""

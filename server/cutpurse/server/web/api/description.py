@@ -1,4 +1,4 @@
-"""What the API says of itself: the OpenAPI document, made from the table of calls and the messages they answer with."""
+"""The OpenAPI document of the API, generated from the calls and their response messages."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _described(call: Call, name: str, text: str, content: dict[str, Any]) -> dic
 
 
 def _pages() -> dict[str, Any]:
-    """Answers that come in pages have the address of the next one."""
+    """Return the schemas of paged responses, which have the address of the next page."""
     found = schemas(*(call.answer for call in CALLS))
     after = {"type": ["string", "null"], "description": "the address of the next page; null: this was the last"}
     return {

@@ -1,6 +1,6 @@
-"""The calls of the API, each with what may be asked and what is answered: from here routes and description are made.
+"""The calls of the API with their parameters and responses; the routes and the OpenAPI document are made from them.
 
-A call asks an `Asking` and gives a message. This module knows no request.
+A call reads from an `Asking` and returns a message. This module knows no request.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from cutpurse.v1 import ladder_pb2
 __all__ = ["CALLS", "MOST", "PREFIX", "Call", "Parameter", "Values", "read_parameters"]
 
 PREFIX: Final = "/api/v1"
-MOST: Final = 2**53 - 1  # what every reader of JSON takes for a number
-_TEXT_MOST: Final = 200  # signs; no name here is longer
+MOST: Final = 2**53 - 1  # largest integer that every JSON parser reads exactly
+_TEXT_MOST: Final = 200  # maximum characters; no name in a league is longer
 
 Value = str | int | bool
 Values = Mapping[str, Any]  # a Value for each parameter of the call
@@ -30,7 +30,14 @@ Values = Mapping[str, Any]  # a Value for each parameter of the call
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What may be asked. default: what is meant without it, and so of which kind it is; most: of a number."""
+    """A parameter of a call.
+
+    Attributes:
+        name: Name in the path or query.
+        text: Description for people.
+        default: Value if it is not given; its type is the parameter's type.
+        most: Largest value of a number.
+    """
 
     name: str
     text: str
@@ -39,7 +46,7 @@ class Parameter:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """As OpenAPI has it."""
+        """OpenAPI schema of its values."""
         if isinstance(self.default, bool):
             return {"type": "boolean", "default": self.default}
         if isinstance(self.default, int):
@@ -47,7 +54,11 @@ class Parameter:
         return {"type": "string", "maxLength": _TEXT_MOST}
 
     def read(self, given: str) -> Value:
-        """Parse the value of a parameter.  Raises UsageError."""
+        """Parse a value.
+
+        Raises:
+            UsageError: If it is invalid.
+        """
         if isinstance(self.default, bool):
             if given in ("true", "1"):
                 return True
@@ -65,7 +76,19 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call. path: below PREFIX; text: what it answers; keep_s: for how long the answer is good."""
+    """A call of the API.
+
+    Attributes:
+        name: Operation ID.
+        path: Path below PREFIX, with parameters in braces.
+        text: Description for people.
+        answer: Type of its response message.
+        ask: Reads the response from the league.
+        parameters: Parameters in the path and the query.
+        keep_s: Seconds for which clients may cache the response.
+        next_page: For paged calls: returns the value of `paged_by` for the next page, or 0 after the last page.
+        paged_by: Name of the parameter that selects the page.
+    """
 
     name: str
     path: str
@@ -74,17 +97,21 @@ class Call:
     ask: Callable[[Asking, Values], Message]
     parameters: tuple[Parameter, ...] = ()
     keep_s: int = 1
-    next_page: Callable[[Any], int] | None = None  # of a page: what `paged_by` is for the next one; 0: there is none
-    paged_by: str = "before"  # the parameter by which the next page is asked for
+    next_page: Callable[[Any], int] | None = None
+    paged_by: str = "before"
 
     @property
     def in_path(self) -> list[str]:
-        """The names of the parameters that are a part of the path."""
+        """Names of the parameters in the path."""
         return re.findall(r"{(\w+)", self.path)
 
 
 def read_parameters(call: Call, in_path: Mapping[str, str], query: list[tuple[str, str]]) -> dict[str, Value]:
-    """Read the parameters by name.  Raises UsageError for invalid or unknown ones."""
+    """Return the values of all parameters by name, with defaults for missing ones.
+
+    Raises:
+        UsageError: If a parameter is unknown, invalid or given twice.
+    """
     known = {one.name: one for one in call.parameters}
     free = sorted(set(known) - set(call.in_path))
     values = {name: one.default for name, one in known.items()}

@@ -1,8 +1,8 @@
-"""Messages of `ladder.proto` as JSON, and the schema of what they become.
+"""The conversion of `ladder.proto` messages to JSON, and the JSON schemas of the result.
 
-Names are those of the messages. Numbers are numbers, of 64 bits too: none of ours is beyond what a double holds. Bytes
-are hex; a value of an enum is its name in lower case, without the enum's; what is absent is null, and nothing is left
-out. This module knows no request.
+Keys are the field names of the messages. 64-bit integers are numbers too, since none exceeds what a double holds
+exactly. Bytes become hex, and enum values their names in lower case without the prefix. Absent fields are null; only
+private fields are left out. This module knows no request.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ __all__ = ["Plain", "enum_name", "plain", "schemas"]
 
 Plain = dict[str, Any]
 
-# What is an owner's alone. A stranger is told none of it; whoever serves a file might be.
+# Fields for the owner only. A server sends them to no stranger, but a database file that is served has them.
 _PRIVATE: Final = frozenset({"cutpurse.v1.SeatFault.text", "cutpurse.v1.BotShown.paused_for"})
-# What matchmaking goes by; a ranking shows one number, the rating.
+# Fields for matchmaking only; a ranking shows one number, the rating.
 _PAIRING: Final = frozenset({"cutpurse.v1.Ranking.skill"})
 _DESCRIPTIONS: Final = {
     "SkillShown": "The pairing skill, which matchmaking goes by and each rated board changes. It is not the rating.",
     "Ranking": "A bot with its rating, which is estimated from all results together. place 0: it is not placed yet.",
 }
-_TEXTS: Final = frozenset({"cutpurse.v1.Opening.params"})  # bytes that are text
+_TEXTS: Final = frozenset({"cutpurse.v1.Opening.params"})  # bytes fields that hold UTF-8 text
 _INTEGERS: Final = frozenset(
     {
         FieldDescriptor.TYPE_INT32,
@@ -39,8 +39,8 @@ _INTEGERS: Final = frozenset(
 
 
 def plain(message: Message) -> Plain:
-    """Convert a message to JSON values."""
-    descriptor: Any = message.DESCRIPTOR  # the types have two of that name
+    """Convert a message to JSON values, without private fields."""
+    descriptor: Any = message.DESCRIPTOR  # Any, because the type stubs have two types named Descriptor
     return {field.name: _field(message, field) for field in _shown(descriptor)}
 
 
@@ -68,7 +68,7 @@ def _value(field: FieldDescriptor, value: Any) -> Any:
 
 
 def enum_name(enum: EnumDescriptor, number: int) -> str | None:
-    """Convert an enum value to JSON; None for 0, which says nothing, and the number of a value of a newer server."""
+    """Convert an enum value to JSON: its name, None for 0 (unspecified), or its number if a newer server sent it."""
     if number == 0:
         return None
     found = enum.values_by_number.get(number)
@@ -76,14 +76,14 @@ def enum_name(enum: EnumDescriptor, number: int) -> str | None:
 
 
 def _short(enum: EnumDescriptor, name: str) -> str:
-    """BOARD_KIND_PLAIN of BoardKind as "plain"."""
+    """Convert the name of an enum value: BOARD_KIND_PLAIN of BoardKind becomes "plain"."""
     begin = "".join(f"_{sign}" if sign.isupper() else sign for sign in enum.name).lstrip("_").upper()
     return name.removeprefix(f"{begin}_").lower()
 
 
-# -- what it becomes
+# -- JSON schemas
 def schemas(*descriptors: Descriptor) -> Mapping[str, Plain]:
-    """JSON schemas of these messages and of all within, by name; each refers to the others as OpenAPI does."""
+    """Return JSON schemas, by name, of these messages and all messages inside them, with OpenAPI references."""
     found: dict[str, Plain] = {}
     waiting = list(descriptors)
     while waiting:

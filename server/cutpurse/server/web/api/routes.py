@@ -1,7 +1,7 @@
-"""The routes below /api/v1: what was asked is read, the league is asked, and its answer becomes JSON.
+"""The routes below /api/v1: they parse the request, ask the league and respond with JSON.
 
-Anybody's page may read them (CORS). What cannot be answered is told as a document of RFC 9457, by the app. This module
-knows no call by name: they are in `endpoints.py`.
+Scripts of all sites may read the responses (CORS). The app turns errors into problem documents (RFC 9457). The calls
+are defined in `endpoints.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cutpurse.server.web.rendering import Asked, show
 
 __all__ = ["router"]
 
-# What may be read of an answer is said with the answer; of a preflight browsers do not take it.
+# Browsers read the exposed headers from the response itself, not from the preflight.
 OPEN: Final = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "ETag, Link"}
 _READ: Final = ["GET", "HEAD"]
 _FILE_KEEP_S: Final = 3_600
@@ -39,7 +39,7 @@ router = APIRouter(include_in_schema=False)
 
 
 def _answering(call: Call) -> Callable[[Request, Asked], Response]:
-    """Make the route of a call."""
+    """Return the endpoint function of a call."""
 
     def answer(request: Request, ask: Asked) -> Response:
         values = read_parameters(call, request.path_params, request.query_params.multi_items())
@@ -74,7 +74,7 @@ def _json(request: Request, told: object, keep_s: int, headers: dict[str, str]) 
 
 
 def _cached(request: Request, body: bytes, kind: str, keep_s: int, headers: dict[str, str]) -> Response:
-    """Answer with the body and how long it may be cached, or 304 if the client has it."""
+    """Respond with `body`, which clients may cache for `keep_s` seconds, or with 304 if the client has it."""
     headers = {**OPEN, "Cache-Control": f"public, max-age={keep_s}", **headers}
     return conditional_response(request, body, kind, headers)
 
@@ -85,38 +85,38 @@ for _call in CALLS:
 
 @router.api_route(PREFIX + FILE_PATH, methods=_READ)
 def record(request: Request, ask: Asked, match: str) -> Response:
-    """Answer with the file of a match, as a download."""
+    """Respond with the file of a match, as a download."""
     (call,) = [one for one in CALLS if one.name == "match"]
     values = read_parameters(call, request.path_params, request.query_params.multi_items())
-    name = ask.match(str(values["match"])).match.match  # the whole of it, and whether it is there at all
+    name = ask.match(str(values["match"])).match.match  # the full ID; raises NotFound if there is no such match
     headers = {"Content-Disposition": f'attachment; filename="{_safe(name)}.jsonl"'}
     return _cached(request, ask.record_bytes(name), "application/jsonl", _FILE_KEEP_S, headers)
 
 
 def _safe(name: str) -> str:
-    """Return the name of a match, for a file."""
+    """Return the ID of a match without characters that are unsafe in a file name."""
     return "".join(sign for sign in name if sign.isascii() and sign.isalnum())[:64] or "match"
 
 
 @router.api_route(f"{PREFIX}/openapi.json", methods=_READ)
 def description(request: Request) -> Response:
-    """Answer with the OpenAPI document."""
+    """Respond with the OpenAPI document."""
     return _json(request, openapi(), 60, {})
 
 
 @router.api_route(PREFIX, methods=_READ)
 def listing(request: Request) -> Response:
-    """Answer with the list of calls, for people."""
+    """Respond with the list of calls, as a page for people."""
     return show(request, "api.html", calls=CALLS, prefix=PREFIX, file_path=FILE_PATH)
 
 
 @router.api_route(f"{PREFIX}/{{rest:path}}", methods=["OPTIONS"])
 def preflight(rest: str) -> Response:
-    """Answer a browser that asks whether another site's page may read here."""
+    """Respond to a browser's preflight: scripts of other sites may read the API."""
     return Response(status_code=HTTPStatus.NO_CONTENT, headers=_PREFLIGHT)
 
 
 @router.api_route(f"{PREFIX}/{{rest:path}}", methods=_READ)
 def nowhere(rest: str) -> Response:
-    """Any other address."""
+    """Raise 404 for all other addresses below PREFIX."""
     raise HTTPException(HTTPStatus.NOT_FOUND, "There is no such call; they are listed at /api/v1.")

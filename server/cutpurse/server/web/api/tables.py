@@ -1,8 +1,7 @@
-"""Tables for a teacher's spreadsheet: rankings and matches of a ladder as CSV, in UTF-8.
+"""CSV tables for spreadsheets, in UTF-8: the rankings and matches of a ladder.
 
-A spreadsheet takes what begins with `=`, `+`, `-` or `@` for a formula, and would run one that somebody calls his bot:
-such a text gets an apostrophe in front. Matches are fetched page by page while they are sent, so a ladder may have any
-number of them.
+A spreadsheet would run a bot name that begins with `=`, `+`, `-` or `@` as a formula. Such texts get an apostrophe in
+front. Matches are fetched page by page while they are sent, so their number has no limit.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from cutpurse.v1 import arena_pb2, ladder_pb2
 
 __all__ = ["cell", "router"]
 
-PAGE: Final = 500  # matches that are asked for at once
-_MARK: Final = "\N{BYTE ORDER MARK}"  # by which spreadsheets know UTF-8
+PAGE: Final = 500  # matches per call
+_MARK: Final = "\N{BYTE ORDER MARK}"  # makes spreadsheets read the file as UTF-8
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _END_CAUSES: Final = arena_pb2.DESCRIPTOR.enum_types_by_name["EndCause"]
@@ -38,7 +37,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.api_route("/ladders/{ladder}/rankings.csv", methods=["GET", "HEAD"])
 def rankings(request: Request, ask: Asked, ladder: str) -> Response:
-    """Send the rating of every version: placed ones by rating, then those that are not placed yet."""
+    """Send the ratings of all versions: placed ones by rating, then the others."""
     name = ask.ladder(ladder).defined.name
     head = (
         "place",
@@ -61,7 +60,7 @@ def rankings(request: Request, ask: Asked, ladder: str) -> Response:
 
 @router.api_route("/ladders/{ladder}/matches.csv", methods=["GET", "HEAD"])
 def matches(request: Request, ask: Asked, ladder: str) -> Response:
-    """Every match that is over, the newest first, with a line for each seat."""
+    """Send all finished matches, the newest first, with one line per seat."""
     name = ask.ladder(ladder).defined.name
     head = (
         *("match", "started", "finished", "rated_number", "void_cause", "requested_by", "decisions"),
@@ -74,7 +73,7 @@ def matches(request: Request, ask: Asked, ladder: str) -> Response:
 
 
 def _all(ask: Asking, ladder: str) -> Iterator[ladder_pb2.MatchShown]:
-    """Every match of a ladder, page by page."""
+    """Yield all matches of a ladder, fetched page by page."""
     before = 0
     while True:
         page = ask.matches(ladder, limit=PAGE, before=before)
@@ -116,27 +115,27 @@ def _moment(ms: int) -> str | None:
         return None
     try:
         return (_EPOCH + timedelta(milliseconds=ms)).isoformat(timespec="milliseconds")
-    except OverflowError:  # whoever sends that does not mean it
+    except OverflowError:  # the server sent a timestamp after the year 9999
         return None
 
 
 def cell(value: Cell) -> Cell:
-    """Convert a value for a spreadsheet."""
+    """Prefix a text with an apostrophe if a spreadsheet would run it as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _table(request: Request, name: str, head: Iterable[str], rows: Iterator[tuple[Cell, ...]]) -> Response:
-    """Answer with a file of these lines, sent as they come."""
+    """Respond with a CSV file, which is sent while its rows are fetched."""
     headers = {
         "Content-Disposition": f'attachment; filename="{name}.csv"',
         "Cache-Control": "no-cache",
         "Access-Control-Allow-Origin": "*",
     }
-    if request.method == "HEAD":  # how long it would be is not known, and not said
+    if request.method == "HEAD":  # without a length, which is not known before all rows are fetched
         return StreamingResponse(iter(()), media_type="text/csv; charset=utf-8", headers=headers)
 
     def pieces() -> Iterator[bytes]:
-        first = list(_lines([next(rows, ())]))  # what fails at once is told as an error, and not as a file
+        first = list(_lines([next(rows, ())]))  # fetched before the response begins, so that an error gets its status
         return _gathered(chain([_MARK], _lines([tuple(head)]), first, _lines(rows)))
 
     downloads: Downloads = request.app.state.downloads
@@ -152,7 +151,7 @@ def _lines(rows: Iterable[tuple[Cell, ...]]) -> Iterator[str]:
 
 
 def _gathered(lines: Iterable[str], most: int = 32_768) -> Iterator[bytes]:
-    """Join lines to larger pieces."""
+    """Join lines to pieces of at least `most` bytes."""
     piece = bytearray()
     for line in lines:
         piece += line.encode("utf-8", "replace")

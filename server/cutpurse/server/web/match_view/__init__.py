@@ -1,1 +1,1 @@
-"""A table drawn for people: what one viewer may see at one moment, as plain data and as HTML; matches played again."""
+"""The drawing of matches for people, live and replayed: what one viewer may see at a moment, as data and as HTML."""

@@ -1,7 +1,7 @@
-"""A frame as HTML: one template for replays, for what a seat saw, and for live matches.
+"""The drawing of frames as HTML, with one template for replays and live matches.
 
-The HTML comes as lines, one element each, of which most are the same in the next frame: `packed` sends a row of frames
-as their different lines once, and for each frame what it changes. This module knows no view and no network.
+The HTML has one element per line, and most lines are the same in the next frame. So `packed` encodes a sequence of
+frames as its distinct lines plus the changes from frame to frame. This module knows no view and no network.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 
 def filters() -> dict[str, Any]:
-    """Return the functions that the templates of a table call."""
+    """Return the filters of the templates that draw a match."""
     return {"seats": _seats, "tooltip": _tooltip, "nth": _nth, "thought": _thought}
 
 
 @cache
 def environment() -> Environment:
-    """Load the templates of the table alone, without the page around it."""
+    """Load the templates that draw a match, without those of the page around it."""
     made = Environment(
         loader=loader_of(TEMPLATES),
         autoescape=True,
@@ -56,27 +56,27 @@ def lines_of(html: str) -> list[str]:
 
 
 def drawn(frame: Frame) -> str:
-    """Draw the table at a moment."""
+    """Draw a frame as HTML."""
     return rendered("table.html", frame=frame)
 
 
 def told(lines: Sequence[EventLine]) -> str:
-    """Draw the log."""
+    """Draw the lines of the log as HTML."""
     return rendered("told.html", told=lines)
 
 
 @cache
 def symbols() -> Markup:
-    """Draw the symbols that cards use, to be put into a page once."""
-    return Markup(environment().get_template("symbols.svg").render())  # a file of ours
+    """Return the SVG symbols that cards use; a page needs them once."""
+    return Markup(environment().get_template("symbols.svg").render())  # safe: our own file without variables
 
 
-# -- a row of frames
+# -- sequences of frames
 def packed(frames: Iterable[Sequence[str]]) -> Mapping[str, object]:
-    """Frames, each as its lines, in a form that is small: {"lines": [...], "frames": [[same, left, number...], ...]}.
+    """Encode frames, each a list of lines, as {"lines": [...], "frames": [[same, left, index...], ...]}.
 
-    A frame begins with as many lines of the one before it as `same` says and ends with as many as `left` says; between
-    lie those whose places in `lines` follow. The one before the first is empty.
+    A frame starts with the first `same` lines of the frame before it, and ends with that frame's last `left` lines.
+    The lines between are given as indices into `lines`. The first frame follows an empty one.
     """
     places: dict[str, int] = {}
     rows: list[list[int]] = []
@@ -96,7 +96,7 @@ def packed(frames: Iterable[Sequence[str]]) -> Mapping[str, object]:
 
 
 def changes(before: Sequence[str], after: Sequence[str]) -> list[str | list[int]]:
-    """How lines become others: new lines, and [first, end] of those that are taken over."""
+    """Return the change between two lists of lines: new lines, and [first, end] ranges of reused ones."""
     places = {line: place for place, line in enumerate(before)}
     steps: list[str | list[int]] = []
     for line in after:
@@ -112,8 +112,8 @@ def changes(before: Sequence[str], after: Sequence[str]) -> list[str | list[int]
 
 # -- filters
 def _seats(text: str) -> Markup:
-    """Draw a sentence in which each seat has its colour."""
-    return Markup(_SEAT.sub(r'<span class="s s-\1">seat \1</span>', str(escape(text))))  # escaped
+    """Convert a sentence to HTML in which each seat has its colour."""
+    return Markup(_SEAT.sub(r'<span class="s s-\1">seat \1</span>', str(escape(text))))  # safe: the text is escaped
 
 
 def _tooltip(card: CardShown) -> str:
@@ -125,7 +125,7 @@ def _tooltip(card: CardShown) -> str:
 
 
 def _nth(place: int) -> str:
-    """1st, 2nd, 3rd, 4th."""
+    """Format a place: 1st, 2nd, 3rd, 4th."""
     return f"{place}{_ENDINGS.get(place, 'th')}"
 
 

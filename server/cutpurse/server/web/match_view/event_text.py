@@ -1,7 +1,7 @@
-"""What happened at a table, in words for people: events as one viewer was told them, line by line.
+"""The events of a match in words, line by line, redacted for one viewer.
 
-A sentence names a zone by where it lay when the event was told, which `ZoneHistory` knows. This module knows no HTML,
-and no face that the viewer was not told.
+A sentence names a zone by its owner at the time of the event, which `ZoneHistory` knows. This module knows no HTML, and
+no card that the viewer may not see.
 """
 
 from __future__ import annotations
@@ -22,7 +22,16 @@ __all__ = ["EventLine", "came_by", "told_lines"]
 
 @dataclass(frozen=True, slots=True)
 class EventLine:
-    """Something that happened, in words.  weight: "act" for what somebody did, "move", "count" for the rest."""
+    """An event in words.
+
+    Attributes:
+        text: The sentence.
+        weight: "act" for an action or a scoring, "count" for a change of money or points, "move" for the rest.
+        seat: Seat that acted or whose number changed, if any.
+        is_steal: Whether the action takes from another seat, or tries to.
+        number: Number of the event.
+        times: Number of equal events in a row that this line describes.
+    """
 
     text: str
     weight: str
@@ -35,11 +44,15 @@ class EventLine:
 def told_lines(
     view: View, events: Sequence[Event], first: int = 0, history: ZoneHistory | None = None
 ) -> tuple[EventLine, ...]:
-    """Describe events, with equal ones in a row joined. `first`: the number of the first event.
+    """Describe events, with equal neighbours joined to one line.
 
-    history: has the events; without it owners are known only as far as the events and the view tell.
+    Questions are left out, because their answers are described. So are changes of numbers other than money and points.
 
-    That a seat is asked is left out, since the answer is told; so are numbers that are not money or points.
+    Args:
+        view: The viewer's view after the events.
+        events: Events, redacted for the viewer.
+        first: Number of the first event.
+        history: History that has the events. Without it, the owners of zones are known from `view` and `events` only.
     """
     words = view.rules.words
     steals = layout_of(words.game).steals
@@ -68,7 +81,7 @@ def told_lines(
 
 
 def _weight(words: Words, event: Event) -> str | None:
-    """How much a line about it matters; None: nothing is said."""
+    """Return the weight of an event's line; None if the event gets no line."""
     if isinstance(event, Happened | Scored):
         return "act"
     if isinstance(event, Asked) or (isinstance(event, Placed) and event.kind == 0):
@@ -81,7 +94,7 @@ def _weight(words: Words, event: Event) -> str | None:
 
 
 def came_by(events: Sequence[Event]) -> dict[int, list[tuple[int, int]]]:
-    """By zone the faces that came there, each with the zone where it lay before all of this happened."""
+    """Return, by zone, the cards that came there, each with the zone where it lay before these events."""
     came: dict[int, list[tuple[int, int]]] = {}
     for event in events:
         if not isinstance(event, Moved):

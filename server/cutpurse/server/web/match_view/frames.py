@@ -1,8 +1,8 @@
-"""What one viewer may see at one moment, as plain data to be drawn: zones, cards, numbers, markers, what has happened.
+"""Frames: what one viewer may see at one moment, as plain data to draw.
 
-It is made of an engine `View`, the events as that viewer was told them, and the words of the game, so it holds nothing
-that the viewer was not given and needs to know no game. `whole_view` is for a board that is over: it also opens what
-lies before the seats. This module knows no HTML, no clock and no network.
+A frame is made from an engine `View`, the events redacted for its viewer, and the words of the game. So it has nothing
+that the viewer may not see, and works for every game. `whole_view` is for finished boards: it also shows the cards of
+all seats. This module knows no HTML, no clock and no network.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ __all__ = [
     "whole_view",
 ]
 
-LONG_WORD: Final = 10  # signs that a card's width has room for
-MOST_BACKS: Final = 14  # drawn side by side; of more, the number is told
-NAME: Final = 100  # signs of a bot's name
+LONG_WORD: Final = 10  # characters that fit into a card's width
+MOST_BACKS: Final = 14  # face-down cards drawn one by one; of more, only the number is shown
+NAME: Final = 100  # maximum characters of a bot's name
 
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """What is drawn on a card; `index` is in its corner, `marks` are symbols by name."""
+    """The drawing of a card's face; `index` is the text in its corner, `marks` are names of symbols."""
 
     name: str
     title: str
@@ -55,21 +55,25 @@ class Face:
     tone: str
     emblem: str
     marks: tuple[str, ...]
-    is_plain: bool  # the index says it all
+    is_plain: bool  # the index identifies the card
 
     @property
     def has_long_words(self) -> bool:
-        """Whether a word of its title is wider than a card, as type usually is."""
+        """Whether a word of its title is wider than a card in the usual type size."""
         return max(map(len, self.title.split()), default=0) > LONG_WORD
 
 
 @dataclass(frozen=True, slots=True)
 class CardShown:
-    """A card.  face: None if it lies face down to the viewer.
+    """A card in a frame.
 
-    key: the same in the next frame for a card of this face that stays where it is.  came_from: the zone in which it lay
-    before what has happened.  is_known: face down, but the viewer knows it to be there.  notes: numbers that lie on it;
-    more: those that matter less.
+    Attributes:
+        key: Key that stays the same in the next frame if the card does not move.
+        face: Its face; None if the viewer can't identify it.
+        came_from: Zone in which it lay before the frame's events, if it moved.
+        is_known: Whether it is face down, but the viewer knows that it is in the zone.
+        notes: Numbers that lie on it.
+        more: Less important numbers that lie on it.
     """
 
     key: str
@@ -82,9 +86,21 @@ class CardShown:
 
 @dataclass(frozen=True, slots=True)
 class ZoneShown:
-    """A zone.  style: "fan", "spread" or "stack"; backs: how many cards face down are not drawn one by one.
+    """A zone in a frame.
 
-    maybe: faces that may be among those face down.  is_secret: others do not see all of what is seen here.
+    Attributes:
+        number: Number of the zone in the match.
+        kind: Name of its kind.
+        title: Name for people.
+        text: Description for people.
+        style: "fan", "spread" or "stack".
+        size: Number of its cards.
+        cards: Cards drawn one by one.
+        backs: Number of face-down cards that are not drawn one by one.
+        maybe: Faces that may be among the face-down cards.
+        notes: Numbers that lie on the zone.
+        worth: Total value of its cards; empty if it is unknown or does not matter.
+        is_secret: Whether the viewer sees cards here that spectators do not see.
     """
 
     number: int
@@ -103,11 +119,11 @@ class ZoneShown:
 
 @dataclass(frozen=True, slots=True)
 class SeatMarks:
-    """What is known of a seat beside the table: faults so far, thinking time, and at the end its place and score."""
+    """The facts about a seat that are not on the table: faults, thinking time, and at the end place and score."""
 
     faults: int = 0
     thinking_ms: int | None = None
-    thinking_share: float = 0.0  # of the longest of the match, 0 to 1
+    thinking_share: float = 0.0  # thinking time as a share of the slowest seat's total, 0 to 1
     place: int | None = None
     score: int | None = None
     end_cause: str = ""
@@ -115,7 +131,7 @@ class SeatMarks:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number with its name; `text` says what it is."""
+    """A number of a seat or of the table; `text` is its description."""
 
     name: str
     text: str
@@ -125,7 +141,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class SeatShown:
-    """A seat with what lies before it."""
+    """A seat in a frame, with its zones."""
 
     seat: int
     name: str
@@ -140,7 +156,22 @@ class SeatShown:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A moment.  seats: clockwise, the viewer's last; question: what is asked, with the number of its rule."""
+    """All that one viewer may see at one moment.
+
+    Attributes:
+        game: Name of the game.
+        title: Title of the game.
+        viewer: Seat of the viewer; None for a spectator.
+        numbers: Numbers of the table.
+        zones: Zones of the table.
+        seats: Seats clockwise, the viewer's last.
+        pending: Actions that are announced and not finished, in words.
+        question: Text of the current question; empty if there is none.
+        rule: Number of the question's rule.
+        asked: Seats that are asked.
+        told: Lines about the frame's events.
+        is_over: Whether the match is finished.
+    """
 
     game: str
     title: str
@@ -156,9 +187,9 @@ class Frame:
     is_over: bool
 
 
-# -- what is looked at
+# -- views and events
 def whole_view(game: Game) -> View:
-    """Return the spectator's view with all that lies before the seats or is open to some, for a finished board."""
+    """Return the spectator's view with the seats' cards and partly visible zones open; for finished boards only."""
     view = game.view(None)
     zones = [
         seen.showing(tuple(zone.cards), tuple([tuple(column) for column in zone.columns or ()]))
@@ -170,12 +201,15 @@ def whole_view(game: Game) -> View:
 
 
 def whole_events(events: Sequence[Event]) -> list[Event]:
-    """Events with every face: for a board that is over."""
+    """Return events with all cards visible; for finished boards only."""
     return [event._replace(masks=()) if isinstance(event, Happened | Moved) else event for event in events]
 
 
 def asked_of(view: View, events: Sequence[Event], before: Sequence[int] = ()) -> tuple[int, ...]:
-    """Who is asked, as all know: the seat of a choice, or whom the last of the events says; `before` if none does."""
+    """Return the seats that are asked, as public information.
+
+    That is the seat of an open choice, else the seats of the last question in `events`, else `before`.
+    """
     if not view.agenda:
         return ()
     top = view.agenda[-1]
@@ -195,10 +229,17 @@ def frame(
     marks: Mapping[int, SeatMarks] | None = None,
     history: ZoneHistory | None = None,
 ) -> Frame:
-    """Make a moment from what a viewer sees and the events since the last moment.
+    """Create the frame of a moment.
 
-    public: what a spectator sees at that moment, if it is known, so that secrets are marked as such.  history: has
-    the events, for their sentences (see `told_lines`).
+    Args:
+        view: The viewer's view at the moment.
+        events: Events since the moment before, redacted for the viewer.
+        names: Bot names by seat.
+        asked: Seats that are asked.
+        first_event: Number of the first event.
+        public: A spectator's view at the moment, if known; cards that it hides are marked as secret.
+        marks: Facts about the seats that are not on the table.
+        history: History that has the events, see `told_lines`.
     """
     words = view.rules.words
     layout = layout_of(words.game)
@@ -244,7 +285,7 @@ def frame(
 
 # -- zones and cards
 class _Zones:
-    """The zones of one view."""
+    """The conversion of one view's zones to drawable ones."""
 
     def __init__(
         self, view: View, layout: Layout, came: Mapping[int, list[tuple[int, int]]], public: View | None
@@ -258,13 +299,13 @@ class _Zones:
         self.public = {zone.number: zone for zone in public.zones} if public else {}
 
     def of(self, owner: int) -> tuple[ZoneShown, ...]:
-        """List what lies before a seat, or on the table, with empty places only for a fan or stack."""
+        """List the zones of a seat or the table; empty ones only if they are a seat's fans or the table's stacks."""
         shown = [self.shown(zone) for zone in self.view.zones if zone.owner == owner]
         empty = "stack" if owner == TABLE else "fan"
         return tuple([zone for zone in shown if zone.size or (zone.style == empty and zone.kind not in self.made)])
 
     def shown(self, zone: ZoneView) -> ZoneShown:
-        """Lay out a zone: the faces seen, those known to be among the others, and face-down cards."""
+        """Convert a zone: its visible cards, its known face-down cards, and its other face-down cards."""
         style = self.layout.style(zone.kind)
         faces = list(zone.cards) or [FACE_DOWN] * zone.size
         hidden = faces.count(FACE_DOWN)
@@ -296,7 +337,7 @@ class _Zones:
         )
 
     def _seen(self, zone: ZoneView, faces: Sequence[int], drawn: int, came: Multiset[int]) -> list[CardShown]:
-        """Lay out the cards in order, with the face-down cards that are drawn one by one."""
+        """List the cards in order, with at most `drawn` face-down ones."""
         copies = Multiset(faces)
         met: Multiset[int] = Multiset()
         cards = []
@@ -376,7 +417,7 @@ def _index(layout: Layout, number: int | None, value: int) -> str:
 
 
 def _short_money(value: int) -> str:
-    """50000 as "50k": there is little room in a corner."""
+    """Format an amount for the small corner of a card: 50000 as "50k"."""
     return f"{value // 1000}k" if value % 1000 == 0 else str(value)
 
 
@@ -388,7 +429,7 @@ def _amount(value: int, unit: Unit) -> str:
 
 
 def _notes(kinds: Sequence[Counter], values: Sequence[int], words: Words) -> list[str]:
-    """Describe what lies on a card or zone: "markers 2", "locked", "counts as Hideout"; nothing for 0."""
+    """Describe the numbers on a card or zone, such as "markers 2", "locked", "counts as Hideout"; leave out zeros."""
     notes = []
     for kind, value in zip(kinds, values, strict=True):
         if not value:
@@ -414,7 +455,7 @@ def _table_numbers(view: View) -> tuple[Number, ...]:
 
 
 def _seat_numbers(view: View, seat: int) -> tuple[Number, ...]:
-    """Money and points always, all else where it is not 0."""
+    """List the numbers of a seat: money and points always, others only if they are not 0."""
     numbers = []
     for kind, values in zip(view.rules.words.seat_counters, view.seat_counters, strict=True):
         is_main = kind.unit in (Unit.MONEY, Unit.POINTS)
@@ -426,7 +467,7 @@ def _seat_numbers(view: View, seat: int) -> tuple[Number, ...]:
 
 
 def _badges(view: View) -> dict[int, list[str]]:
-    """Describe the roles of a seat: dealer, first player."""
+    """Return the roles of the seats by seat, such as dealer or first player."""
     badges: dict[int, list[str]] = {}
     for kind, value in zip(view.rules.words.table_counters, view.counters, strict=True):
         if kind.unit is Unit.SEAT and value:

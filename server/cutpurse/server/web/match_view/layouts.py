@@ -1,6 +1,6 @@
-"""How each game lies on the page: a table of data, and nothing that a game would not be drawn without.
+"""Optional hints for drawing each game.
 
-A game that has no line here is drawn as `USUAL` says. This module knows no view and no HTML.
+A game without an entry in `LAYOUTS` is drawn by `USUAL`. This module knows no view and no HTML.
 """
 
 from __future__ import annotations
@@ -16,26 +16,40 @@ __all__ = ["LAYOUTS", "USUAL", "Layout", "layout_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Hints by the names of a game's zones, verbs, counters and cards.
+    """The hints for drawing one game, by the names of its zones, verbs, counters and cards.
 
-    tones and emblems are looked up by a card's name, then its mark ("special:2"), then "sort:value", then its sort.
+    A card's tone and emblem are looked up by its name, then "special:2", then "sort:value", then its sort.
+
+    Attributes:
+        fans: Zones whose cards overlap like a hand of cards.
+        stacks: Zones that show only their top card, besides the table's ordered zones.
+        rows: Ordered zones of the table that show all their cards.
+        worth: Zones that show the total value of their cards.
+        is_money: Whether card values are money, not points.
+        index: Text in the corner of a card: its number (COUNT), its value, or nothing (None).
+        marks: Card traits that are shown as symbols.
+        tones: Names of colours.
+        emblems: Names of symbols.
+        small: Numbers on cards that are shown only in the card's tooltip.
+        steals: Verbs that take from another seat, or try to.
+        turns: Counters that change when a turn begins.
     """
 
-    fans: frozenset[str] = frozenset({"hand"})  # cards overlap, as they are held
-    stacks: frozenset[str] = frozenset()  # only the top is seen; beside the table's ordered zones, which are stacks
-    rows: frozenset[str] = frozenset()  # ordered zones of the table whose every card is to be seen
-    worth: frozenset[str] = frozenset()  # what its cards count is told
-    is_money: bool = False  # what cards count is money
-    index: Unit | None = Unit.COUNT  # in the corner of a card: its number, its value, or (None) nothing
-    marks: tuple[str, ...] = ()  # traits that are shown as symbols
+    fans: frozenset[str] = frozenset({"hand"})
+    stacks: frozenset[str] = frozenset()
+    rows: frozenset[str] = frozenset()
+    worth: frozenset[str] = frozenset()
+    is_money: bool = False
+    index: Unit | None = Unit.COUNT
+    marks: tuple[str, ...] = ()
     tones: Mapping[str, str] = field(default_factory=dict)
     emblems: Mapping[str, str] = field(default_factory=dict)
-    small: frozenset[str] = frozenset()  # columns whose numbers are told only where one points at a card
-    steals: frozenset[str] = frozenset()  # verbs that take from another seat, or try to
-    turns: tuple[str, ...] = ("game", "round", "turns", "turn")  # counters that change when a turn begins
+    small: frozenset[str] = frozenset()
+    steals: frozenset[str] = frozenset()
+    turns: tuple[str, ...] = ("game", "round", "turns", "turn")
 
     def style(self, kind: ZoneKind) -> str:
-        """How a zone of this kind lies: "fan", "stack" or "spread"."""
+        """Return the drawing style of a kind of zone: "fan", "stack" or "spread"."""
         if kind.name in self.fans:
             return "fan"
         if kind.name in self.stacks or (kind.ordered and not kind.per_seat and kind.name not in self.rows):
@@ -43,11 +57,11 @@ class Layout:
         return "stack" if kind.visibility is Visibility.NOBODY else "spread"
 
     def tone(self, card: CardKind) -> str:
-        """Return the name of its colour."""
+        """Return the name of a card's colour."""
         return _looked_up(self.tones, card) or f"n{card.traits.get('number', 0) % 17}"
 
     def emblem(self, card: CardKind) -> str:
-        """Return the name of its symbol; empty if it has none."""
+        """Return the name of a card's symbol; empty if it has none."""
         return _looked_up(self.emblems, card) or ""
 
 

@@ -1,9 +1,9 @@
-"""Matches that are being played, for any number of spectators: each is read, drawn and told once.
+"""Live matches for any number of spectators; each match is read, drawn and encoded once.
 
-A thread reads what the league tells of a match, or of a ladder's matches one after the other; a task draws it at a pace
-that people can follow (faster the more waits) and hands the same text to every reader. A reader who does not keep up is
-let go: his browser comes again, and is given the whole table. Of matches that nobody looks at any more, and where too
-many are followed of those that one visitor keeps for himself, the stream is closed. This module knows no HTTP.
+A thread reads the watch stream of a match, or of a ladder's matches in turn. A task draws the steps at a pace that
+people can follow, faster if many wait, and sends the same text to every subscriber. A subscriber that falls behind is
+dropped; its browser reconnects and gets the whole table. A watch without subscribers is closed after a while. If there
+are too many watches, the visitor who alone keeps the most open loses one. This module knows no HTTP.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["Messages", "BrowserEvent", "LiveSubscriber", "WatchStream", "Watch",
 
 
 class WatchStream(Protocol):
-    """What a league tells of a match; `close` ends it from any thread, also while another waits for what comes."""
+    """A watch stream of a league. `close` ends it from any thread, even while another thread waits for a message."""
 
     def __iter__(self) -> Iterator[ladder_pb2.WatchMatchResponse]: ...
     def close(self) -> None: ...
@@ -40,16 +40,16 @@ class WatchStream(Protocol):
 
 Messages: TypeAlias = Callable[[], WatchStream]
 
-STEP_S: Final = 0.5  # that a moment stays, if nothing waits
-HURRIES: Final = 12  # moments that wait when each stays half as long
-MERGES: Final = 40  # of so many that wait, several are drawn as one
-OVER_S: Final = 3.0  # that the end of a match stays before the next is shown
-MOST_WAITING: Final = 1_000  # moments; then the league has to wait
-MOST_TOLD: Final = 14  # lines of what has happened
-MOST_UNREAD: Final = 48  # pieces of news that one reader leaves lying
-LINGER_S: Final = 10.0  # that a match is followed without a reader
-MOST_WATCHES: Final = 60  # without making room; a server tells an address 64, just closed ones among them
-PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to go on; the last again and again
+STEP_S: Final = 0.5  # for which a step is shown if none waits
+HURRIES: Final = 12  # number of waiting steps at which each is shown half as long
+MERGES: Final = 40  # number of waiting steps from which several are drawn as one
+OVER_S: Final = 3.0  # for which the end of a match is shown before the next match
+MOST_WAITING: Final = 1_000  # steps; then the thread stops reading
+MOST_TOLD: Final = 14  # lines of the log
+MOST_UNREAD: Final = 48  # unread events at which a subscriber is dropped
+LINGER_S: Final = 10.0  # until a watch without subscribers is closed
+MOST_WATCHES: Final = 60  # at once; a server allows 64 per address, including ones that were just closed
+PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to reconnect; the last one repeats
 REFUSED: Final = "The arena does not let this page watch now; load it again in a while."
 NOT_PLAYED: Final = "This match is not being played any more."
 BROKEN: Final = "The page broke down over this match."
@@ -59,7 +59,7 @@ UNREACHED: Final = "The arena cannot be reached; the table is shown again as soo
 
 @dataclass(frozen=True, slots=True)
 class BrowserEvent:
-    """A piece of news for a browser: the kind of its event, and its text."""
+    """A server-sent event for a browser: its kind and its data."""
 
     kind: str
     text: str
@@ -67,45 +67,52 @@ class BrowserEvent:
 
 @dataclass(frozen=True, slots=True)
 class _Trouble:
-    """The stream was lost (it is tried again), or has ended for good."""
+    """The loss of the stream, which is retried, or its end."""
 
     text: str
     is_end: bool
 
 
 class LiveSubscriber:
-    """One who reads the news of a watch, until it is over or he is let go.  visitor: by whom he is counted."""
+    """A browser that reads the events of a watch; `visitor` is the visitor it counts for."""
 
     def __init__(self, visitor: str = "") -> None:
         self.visitor: Final = visitor
         self._news: asyncio.Queue[BrowserEvent | None] = asyncio.Queue()
 
     def tell(self, news: BrowserEvent) -> bool:
-        """Whether he keeps up."""
+        """Queue an event. Return False, without queueing it, if too many are unread."""
         if self._news.qsize() >= MOST_UNREAD:
             return False
         self._news.put_nowait(news)
         return True
 
     def let_go(self, at_once: bool) -> None:
-        """He is told nothing more; at once: nor what he has not read."""
+        """End the subscription; with `at_once`, drop its unread events."""
         while at_once and not self._news.empty():
             self._news.get_nowait()
         self._news.put_nowait(None)
 
     async def read(self) -> AsyncIterator[BrowserEvent]:
-        """Yield what the subscriber is sent, as it comes."""
+        """Yield the events as they come, until the subscription ends."""
         while (news := await self._news.get()) is not None:
             yield news
 
 
 class Watch:
-    """A match, or those of a ladder, as they are played."""
+    """The live feed of a match, or of a ladder's matches in turn.
+
+    Its events are "whole" (all lines), "step" (changed lines), "status" (a sentence) and "over" (the end).
+    """
 
     def __init__(self, messages: Messages, *, follows: bool, forget: Callable[[Watch], None], step_s: float) -> None:
-        """Begins at once, on the event loop that runs.
+        """Start reading and drawing on the running event loop.
 
-        follows: one match after the other, for ever; forget: called when this is no longer good for readers.
+        Args:
+            messages: Opens the watch stream.
+            follows: Whether it shows a ladder's matches in turn, without end.
+            forget: Called when the watch ends and can take no more subscribers.
+            step_s: Seconds for which a step is shown if none waits.
         """
         self._messages = messages
         self._follows = follows
@@ -118,21 +125,21 @@ class Watch:
         self._stop = threading.Event()
         self._stream: WatchStream | None = None
         self._readers: set[LiveSubscriber] = set()
-        self._linger: asyncio.TimerHandle | None = None  # once the last reader has gone
+        self._linger: asyncio.TimerHandle | None = None  # set after the last subscriber has left
         self._picture = _Picture()
         self._lines: list[str] = []
         self._number = 0
         self._status = BrowserEvent(
             "status", _status("Waiting for the arena, which tells spectators a little later than the bots.")
         )
-        # First, for where there can be no thread nothing is to be left.
+        # The thread first: if it can't start, no task is left behind.
         threading.Thread(target=self._read, name="live", daemon=True).start()
         self._showing = self._loop.create_task(self._show())
         self._showing.add_done_callback(self._shown)
 
-    # -- readers
+    # -- subscribers
     def join(self, visitor: str = "") -> LiveSubscriber:
-        """One more; he is told how the table looks now, and then what changes."""
+        """Add a subscriber, which gets the current table first and then each change."""
         reader = LiveSubscriber(visitor)
         self._readers.add(reader)
         self._stay()
@@ -142,7 +149,7 @@ class Watch:
         return reader
 
     def leave(self, reader: LiveSubscriber) -> None:
-        """He has gone."""
+        """Remove a subscriber. The watch ends a while after the last one has left."""
         self._readers.discard(reader)
         if not self._readers and not self._stop.is_set():
             self._stay()
@@ -155,17 +162,21 @@ class Watch:
 
     @property
     def readers(self) -> int:
-        """How many there are."""
+        """Number of subscribers."""
         return len(self._readers)
 
     @property
     def kept_by(self) -> str | None:
-        """The visitor who looks at it alone, in however many windows."""
+        """The visitor of all subscribers, if they belong to only one."""
         visitors = {reader.visitor for reader in self._readers}
         return visitors.pop() if len(visitors) == 1 else None
 
     def end(self, text: str = "") -> None:
-        """End the watch.  text: what its readers see."""
+        """End the watch for good.
+
+        Args:
+            text: Reason to show in the browsers; empty for none.
+        """
         if text:
             self._say(text, is_trouble=True)
             self._tell(BrowserEvent("over", "{}"))
@@ -173,7 +184,7 @@ class Watch:
         self.close()
 
     def close(self) -> None:
-        """Nothing more is told."""
+        """Close the stream and end all subscriptions; unread events are still delivered."""
         self._stop.set()
         if self._stream is not None:
             self._stream.close()
@@ -209,26 +220,26 @@ class Watch:
                 text = "This ladder is not shown here any more." if self._follows else NOT_PLAYED
                 self._hand(_Trouble(text, is_end=True))
                 return
-            except CutpurseError:  # it has enough who watch, or speaks another version
+            except CutpurseError:  # the server has too many watchers, or another protocol version
                 self._hand(_Trouble(REFUSED, is_end=True))
                 return
             except Exception:
                 self._hand(_Trouble(BROKEN, is_end=True))
-                raise  # the log of the process has it
+                raise  # so that the process logs it
 
     @contextmanager
     def _opened(self) -> Iterator[WatchStream]:
-        """Yield the stream for as long as it is read, or until `close`."""
+        """Open the stream, and close it after the block."""
         stream = self._stream = self._messages()
         try:
-            if self._stop.is_set():  # so it was closed before it was there
+            if self._stop.is_set():  # `close` ran before the stream was open, so it did not close it
                 stream.close()
             yield stream
         finally:
             stream.close()
 
     def _hand(self, step: Watched | _Trouble) -> bool:
-        """Hand a step to the event loop, and wait while too many lie there; whether somebody still wants them."""
+        """Pass a step to the event loop; wait while too many steps wait there. Return False if the watch has ended."""
         while not self._room.acquire(timeout=1.0):
             if self._stop.is_set():
                 return False
@@ -238,7 +249,7 @@ class Watch:
             return False
         return not self._stop.is_set()
 
-    # -- the task that shows
+    # -- the task that draws
     def _add(self, step: Watched | _Trouble) -> None:
         self._waiting.append(step)
         self._arrived.set()
@@ -265,17 +276,17 @@ class Watch:
             await asyncio.sleep(stays_s)
 
     def _shown(self, task: asyncio.Task[None]) -> None:
-        """Note that the task has ended, in order or by an error."""
+        """End the watch, and report the error, if the drawing task has failed."""
         if task.cancelled() or (problem := task.exception()) is None:
             return
         self._loop.call_exception_handler({"message": "a live table broke down", "exception": problem, "task": task})
         self.end(BROKEN)
 
     def _take(self, most: int) -> Watched | _Trouble:
-        """Return the next waiting step, or several moves of a match as one."""
+        """Return the next waiting step; merge up to `most` updates of a match into one."""
         step = self._waiting.popleft()
         taken = 1
-        if isinstance(step, WatchBegin):  # of matches that are over already only the newest is shown
+        if isinstance(step, WatchBegin):  # skip matches that are finished already, up to the newest
             newest = max((place for place, one in enumerate(self._waiting) if isinstance(one, WatchBegin)), default=-1)
             for _ in range(newest + 1):
                 step = self._waiting.popleft()
@@ -309,7 +320,7 @@ class Watch:
 
 
 class Watches:
-    """What is followed now, by match or ladder."""
+    """The open watches of an app, by match or ladder."""
 
     def __init__(self, *, step_s: float = STEP_S) -> None:
         self.is_closed = False
@@ -317,9 +328,16 @@ class Watches:
         self._watches: dict[tuple[str, str], Watch] = {}
 
     def join(self, match: str, ladder: str, messages: Messages, visitor: str = "") -> tuple[Watch, LiveSubscriber]:
-        """Return the watch of a match or ladder, begun if there is none, and a new reader of it.
+        """Add a subscriber to the watch of a match or ladder; start the watch if there is none.
 
-        visitor: who he is, as far as that can be told; who looks at most makes room where there is none.
+        Args:
+            match: ID of the match, or empty.
+            ladder: Name of the ladder, or empty.
+            messages: Opens the watch stream.
+            visitor: Visitor of the subscriber, for a fair share of the watches.
+
+        Returns:
+            The watch and its new subscriber.
         """
         key = match, ladder
         if key not in self._watches:
@@ -334,9 +352,10 @@ class Watches:
         return watch, watch.join(visitor)
 
     def _make_room(self, visitor: str) -> None:
-        """Let go of one, where many are followed: one that nobody looks at, else the oldest of whoever has most alone.
+        """End one watch if there are MOST_WATCHES.
 
-        As far as he still has more than the new visitor; where nobody has, the server says whether there is room.
+        Prefer one without subscribers, else take the oldest of the visitor who keeps the most alone. That visitor must
+        keep at least two more than the new one. Otherwise no watch ends, and the server decides.
         """
         if len(self._watches) < MOST_WATCHES:
             return
@@ -351,11 +370,11 @@ class Watches:
 
     @property
     def readers(self) -> int:
-        """How many read."""
+        """Number of subscribers of all watches."""
         return sum(watch.readers for watch in self._watches.values())
 
     def close(self) -> None:
-        """Nothing is followed any more, and nobody may join."""
+        """End all watches. Callers must not join any more."""
         self.is_closed = True
         for watch in list(self._watches.values()):
             watch.close()
@@ -363,7 +382,7 @@ class Watches:
 
 
 class _Picture:
-    """A match as it is drawn: what was told of it so far."""
+    """The drawing of a live match, with its state so far."""
 
     def __init__(self) -> None:
         self._began: WatchBegin | None = None
@@ -374,13 +393,13 @@ class _Picture:
         self._at_ms = 0
 
     def of(self, step: Watched, follows: bool) -> str:
-        """Draw the table after this step."""
+        """Draw the table after a step, as HTML."""
         if isinstance(step, WatchBegin):
             self._began = step
             self._asked, self._at_ms, self._history = (), 0, None
             self._told.clear()
         began = self._began
-        assert began is not None  # `watched` tells of nothing before
+        assert began is not None  # `watched` yields WatchBegin first
         events = () if isinstance(step, WatchBegin) else step.events
         if not isinstance(step, WatchEnd):
             self._view = step.view.raw

@@ -1,11 +1,11 @@
-"""A match that is over, played again: its moments as somebody saw them, and how to get from one to another.
+"""The replay of a finished match: its moments as one viewer saw them, and the paths through them.
 
-A moment is the table before a decision; the last is the end. A seat has a moment for each of its own decisions, with
-what it was told since the one before: how many others had something to decide is no business of it. Whoever has no seat
-sees all cards that lie before the seats, for the board is over.
+A moment is the table before a decision; the last moment is the end. A seat has a moment for each of its own decisions,
+with the events since the one before. The number of other seats' decisions stays hidden from it. A viewer without a
+seat sees the cards of all seats, because the board is finished.
 
-The match is played once when it is opened, and a copy of it kept every `STRIDE` decisions, so that any moment is near
-one of them. This module knows no HTML, no league and no file.
+The match is replayed once when it is opened. A copy is stored every `STRIDE` decisions, so every moment is close to a
+copy. This module knows no HTML, no league and no file.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from cutpurse.server.web.match_view.layouts import layout_of
 
 __all__ = ["STRIDE", "Decided", "Moment", "OptionShown", "Path", "Replayed", "LogLine", "Swing"]
 
-STRIDE: Final = 64  # decisions between two copies that are kept
-MOST_OPTIONS: Final = 60  # that are shown
-ROWS_BEFORE: Final = 12  # of the log, beside what has happened at the moment itself
-ROWS_AFTER: Final = 5
+STRIDE: Final = 64  # decisions between two stored copies
+MOST_OPTIONS: Final = 60  # shown per decision
+ROWS_BEFORE: Final = 12  # log lines before the lines of the moment itself
+ROWS_AFTER: Final = 5  # log lines after them
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,17 @@ class OptionShown:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A decision: what was asked, what could be answered, and what was.
+    """A decision with its options and its answer.
 
-    more: options that are not shown; cause: why the server answered instead, in words, or nothing.
+    Attributes:
+        seat: Seat that was asked.
+        number: Number of the decision among the seat's decisions.
+        text: The question.
+        rule: Number of its rule.
+        options: Options that are shown.
+        more: Number of options that are not shown.
+        cause: Why the server answered for the seat, in words; empty if the seat answered.
+        thinking_ms: Thinking time; None if it is not known.
     """
 
     seat: int
@@ -68,7 +76,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """A line of the log.  at: the moment at which it had happened, by its place in a `Path`."""
+    """A line of the log; `at` is the index in a `Path` of the first moment after it happened."""
 
     at: int
     text: str
@@ -80,7 +88,7 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Everything about a moment; at: its place in the record; index: its place in the `Path`."""
+    """A moment of a replay; `at` is its index in the record, `index` its index in the `Path`."""
 
     at: int
     index: int
@@ -91,7 +99,14 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """The moments of one viewer: places in the record, and which of them are faults, steals and beginnings of turns."""
+    """The moments of one viewer.
+
+    Attributes:
+        ats: Index of each moment in the record.
+        faults: Indices, in the path, of moments with a fault.
+        steals: Indices, in the path, of moments after a steal.
+        turns: Indices, in the path, of moments at which a turn begins.
+    """
 
     ats: tuple[int, ...]
     faults: tuple[int, ...]
@@ -99,16 +114,18 @@ class Path:
     turns: tuple[int, ...]
 
     def index(self, at: int) -> int:
-        """Return the moment at this index of the record, or the last before it."""
+        """Return the index in the path of the moment at index `at` of the record, or of the last one before it."""
         return max(0, bisect_right(self.ats, at) - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Swing:
-    """A moment by which scores had moved.
+    """A moment before which scores changed.
 
-    at: its place in the path of all cards; texts: what had happened since the moment before; changed: whose score, and
-    by how much.
+    Attributes:
+        at: Its index in the path of the viewer who sees all cards.
+        texts: Events since the moment before, in words.
+        changed: Seats with the changes of their scores.
     """
 
     at: int
@@ -118,51 +135,66 @@ class Swing:
 
 @dataclass(frozen=True, slots=True)
 class _DecisionStep:
-    """A decision as it was met when the match was opened."""
+    """A decision as the replay reached it when the match was opened."""
 
     at: int
     seat: int
     number: int
-    until: int  # events before it
+    until: int  # number of events before it
     turn: tuple[int, ...]
-    asked: tuple[int, ...]  # how many decisions each seat was put before it
-    chosen: Chosen | None  # None at the end
-    scores: tuple[int, ...]  # of each seat before it, with all cards
+    asked: tuple[int, ...]  # number of decisions of each seat before it
+    chosen: Chosen | None  # None for the end of the match
+    scores: tuple[int, ...]  # score of each seat before it, face-down cards included
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Something that happened, in the words that each viewer was told."""
+    """An event or fault in words, redacted for each viewer."""
 
     number: int
     seat: int | None
     is_steal: bool
     is_fault: bool
-    texts: tuple[str, ...]  # one for all, or one for each viewer and last for who sees everything
+    texts: tuple[str, ...]  # one for all viewers; or one per seat, one for spectators, and one with all cards
 
     def to(self, viewer: int | None) -> str:
-        """Return the log lines of a seat, or (None) of the viewer who sees everything."""
+        """Return the text for a seat, or for None the text with all cards."""
         return self.texts[0] if len(self.texts) == 1 else self.texts[-1 if viewer is None else viewer]
 
 
 @dataclass(frozen=True, slots=True)
 class _ViewerPath:
-    """What one viewer goes through: his path, the step of each moment, the events before it, and his log."""
+    """The path of one viewer with its details.
+
+    Attributes:
+        path: Moments of the viewer.
+        steps: Index of each moment's step in the match.
+        untils: Number of events before each moment.
+        lines: Log of the viewer.
+        numbers: Event numbers of these lines.
+    """
 
     path: Path
     steps: tuple[int, ...]
     untils: list[int]
     lines: list[_Line]
-    numbers: list[int]  # of the events of these lines
+    numbers: list[int]
 
 
 class Replayed:
-    """A match that was played again.  One thread at a time may look at it: hold `lock`."""
+    """A replayed match. It is not thread-safe: hold `lock` while using it."""
 
     def __init__(self, record: Record, names: Sequence[str], thinking_ms: Sequence[Sequence[int]] = ()) -> None:
-        """names: who sat where; thinking_ms: of each seat how long it thought over its decisions, if that was kept.
+        """Replay a match from its record.
 
-        Raises RecordError where the record and the rules part, and UnknownGame.
+        Args:
+            record: Record of the match.
+            names: Bot names by seat.
+            thinking_ms: Thinking times of each seat's decisions; empty if they were not stored.
+
+        Raises:
+            RecordError: If the record does not agree with the rules, or has no decision.
+            UnknownGame: If the game is not installed.
         """
         self.lock: Final = Lock()
         self.record: Final = record
@@ -186,7 +218,7 @@ class Replayed:
         has = {counter.name for counter in rules.words.table_counters}
         turns = [name for name in layout_of(self.record.game).turns if name in has]
         steals = layout_of(self.record.game).steals
-        numbers: list[list[int]] = [[] for _ in range(self.seats)]  # of the decisions of each seat
+        numbers: list[list[int]] = [[] for _ in range(self.seats)]  # decision numbers by seat
         match, told = None, 0
         for match, asked, chosen in replay(self.record, rules):
             told = self._tell(match, told, steals)
@@ -215,7 +247,7 @@ class Replayed:
         return match
 
     def _tell(self, match: Match, told: int, steals: frozenset[str]) -> int:
-        """Put into words what has happened since; how many events there are now."""
+        """Add log lines for the events from number `told` on. Return the number of events so far."""
         game = match.game
         log = game.log or []
         viewers = range(self.seats + 1)
@@ -231,9 +263,9 @@ class Replayed:
                 self._lines.append(_Line(number, None, False, False, (event_text(then, event),)))
         return len(log)
 
-    # -- ways through it
+    # -- paths
     def path(self, viewer: int | None) -> Path:
-        """Return the moments of a seat, or (None) of the viewer who sees everything."""
+        """Return the moments of a seat, or for None of the viewer who sees all cards."""
         return self._way(viewer).path
 
     def _way(self, viewer: int | None) -> _ViewerPath:
@@ -253,14 +285,14 @@ class Replayed:
         self._ways[viewer] = way = _ViewerPath(path, mine, untils, lines, [one.number for one in lines])
         return way
 
-    # -- how it went
+    # -- scores
     @property
     def scores(self) -> list[tuple[int, ...]]:
-        """What each seat had at each moment of the path of all cards, hidden cards counted too."""
+        """Score of each seat at each moment of the path with all cards; face-down cards count too."""
         return [step.scores for step in self._steps]
 
     def swings(self, most: int) -> list[Swing]:
-        """So many moments by which scores had moved most, in their order; of equal ones the last."""
+        """Return the `most` moments with the largest score changes, in order; among equal ones, prefer later ones."""
         found = []
         for at, (before, now) in enumerate(pairwise(self._steps), 1):
             changes = [new - old for old, new in zip(before.scores, now.scores, strict=True)]
@@ -271,14 +303,14 @@ class Replayed:
         return [Swing(at, self._happened(since, until), changed) for _, at, since, until, changed in largest]
 
     def _happened(self, since: int, until: int) -> tuple[str, ...]:
-        """Describe what happened between two events, with all cards, without the scores."""
+        """Describe the events from number `since` up to `until`, with all cards, without scorings."""
         way = self._way(None)
         some = way.lines[bisect_left(way.numbers, since) : bisect_left(way.numbers, until)]
         return tuple([one.to(None) for one in some if not isinstance(self._log[one.number], Scored)])
 
-    # -- looking
+    # -- moments
     def moments(self, viewer: int | None, first: int, count: int = 1) -> Iterator[Moment]:
-        """So many moments from one on, as a seat, or (None) who sees everything, saw them."""
+        """Yield `count` moments from index `first` of a path on, as a seat, or for None with all cards."""
         way = self._way(viewer)
         match: Match | None = None
         at = -1
@@ -319,7 +351,7 @@ class Replayed:
         return Moment(step.at, index, made, decided, self._rows(way, viewer, since, step.until))
 
     def _asked(self, view: View, until: int) -> tuple[int, ...]:
-        """Whom the last question before this event was put to."""
+        """Return the seats of the last question before event number `until`."""
         last = next((one for one in range(until - 1, -1, -1) if isinstance(self._log[one], Question)), 0)
         return asked_of(view, self._log[last:until])
 
@@ -345,7 +377,7 @@ class Replayed:
         )
 
     def _marks(self, viewer: int | None, step: _DecisionStep) -> Mapping[int, SeatMarks]:
-        """Return the notes beside the seats: a seat sees only its own, and everything at the end."""
+        """Return the facts about the seats; a seat sees only its own before the end."""
         is_over = step.chosen is None
         faults = Counter(seat for at, seat in self._faults if at < step.at)
         result = self._end.result() if is_over else None
@@ -367,7 +399,7 @@ class Replayed:
         return marks
 
     def _rows(self, way: _ViewerPath, viewer: int | None, since: int, until: int) -> tuple[LogLine, ...]:
-        """Return the log around what happened between two moments."""
+        """Return the log lines of the events from number `since` up to `until`, with some before and after."""
         begins, ends = bisect_left(way.numbers, since), bisect_left(way.numbers, until)
         first = max(0, begins - ROWS_BEFORE)
         return tuple(
@@ -386,9 +418,9 @@ class Replayed:
 
 
 def _by_number(thought: list[int], numbers: list[int], asked: int) -> list[int]:
-    """List the thinking times of a seat by the numbers of its decisions.
+    """List the thinking times of a seat by decision number.
 
-    Older servers answered questions with one option themselves, so they kept no time for those: it is 0.
+    Older servers answered questions with one option themselves and stored no time for them. These times become 0.
     """
     if len(thought) != len(numbers) or asked == len(numbers):
         return thought
@@ -407,7 +439,7 @@ def _fault_text(chosen: Chosen) -> str:
 
 
 def _first_after(untils: Sequence[int], number: int) -> int:
-    """Find the first moment at which this event has happened."""
+    """Return the index of the first moment after an event; `untils` has the number of events before each moment."""
     return min(bisect_right(untils, number), len(untils) - 1)
 
 

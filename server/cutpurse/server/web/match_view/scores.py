@@ -1,6 +1,6 @@
-"""How the scores of a match went, as a chart, and the moments by which they had moved most.
+"""A chart of the scores of a match, with the moments at which they changed most.
 
-This module knows no page: where a moment is shown is handed in.
+This module knows no page: its caller passes the addresses of moments.
 """
 
 from __future__ import annotations
@@ -18,12 +18,20 @@ from cutpurse.server.web.match_view.replay_path import Replayed
 __all__ = ["scores_html"]
 
 SWINGS: Final = 6
-_NAME: Final = 20  # signs of a name beside its line
-_LARGE: Final = 100_000  # from which on scores are drawn in thousands
+_NAME: Final = 20  # maximum characters of a name beside its line
+_LARGE: Final = 100_000  # score from which the chart is in thousands
 
 
 def scores_html(replayed: Replayed, link: Callable[[int], str]) -> Markup:
-    """Draw the scores, or nothing if no score ever moved.  link: returns the address of a moment."""
+    """Draw the chart of a match's scores, and list the moments with the largest changes.
+
+    Args:
+        replayed: The match.
+        link: Returns the address of a moment by its index in the path.
+
+    Returns:
+        The HTML; empty if no score ever changed.
+    """
     scores = replayed.scores
     swings = replayed.swings(SWINGS)
     if not swings:
@@ -38,7 +46,7 @@ def scores_html(replayed: Replayed, link: Callable[[int], str]) -> Markup:
 
 
 def _corners(values: Sequence[float]) -> list[tuple[float, float]]:
-    """List the points at which a line bends, and its ends."""
+    """List the ends of a line, and the points at which it bends."""
     last = len(values) - 1
     return [
         (at, value)

@@ -1,1 +1,1 @@
-"""The pages, a module each: what is asked for it, and which template shows it."""
+"""The pages, one module each: the calls that load its data, and its template."""

@@ -1,4 +1,4 @@
-"""A bot: its versions, where it stands and why, whom it beats, how long it thinks, where it failed."""
+"""The page of a bot: its versions, ratings, opponents, thinking times and faults."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from cutpurse.v1 import ladder_pb2
 
 __all__ = ["router"]
 
-STEPS: Final = 20  # whose reasons are shown
-MATCHES: Final = 200  # by seat
-THOUGHT: Final = 10  # matches whose think times are counted
+STEPS: Final = 20  # rating steps shown
+MATCHES: Final = 200  # newest matches counted by seat
+THOUGHT: Final = 10  # newest matches whose thinking times are counted
 FAULTED: Final = 6  # matches whose faults are shown
-FAULTS: Final = 4  # of each
-TIMES_MS: Final = (1, 3, 10, 30, 100, 300, 1_000, 3_000)  # between the columns of think times
+FAULTS: Final = 4  # faults shown per match
+TIMES_MS: Final = (1, 3, 10, 30, 100, 300, 1_000, 3_000)  # bounds between the bars of thinking times
 
 router = APIRouter(include_in_schema=False)
 
 
 @dataclass(slots=True)
 class _BySeat:
-    """How it did from one seat."""
+    """The results of a bot from one seat."""
 
     matches: int = 0
     wins: int = 0
@@ -44,7 +44,7 @@ class _BySeat:
 
 @dataclass(frozen=True, slots=True)
 class _BotFault:
-    """A decision that was taken for it."""
+    """A fault of the bot: a decision that the server took instead."""
 
     match: str
     seat: int
@@ -55,7 +55,7 @@ class _BotFault:
 
 @dataclass(slots=True)
 class _LadderRecord:
-    """How it did on one ladder."""
+    """The record of a bot on one ladder."""
 
     ladder: ladder_pb2.LadderShown
     ranking: ladder_pb2.Ranking | None = None
@@ -69,10 +69,10 @@ class _LadderRecord:
     thinking: Markup = field(default_factory=Markup)
 
 
-# Names are read from the path as it was sent: one with a slash in it is one part all the same.
+# The names are read from the raw path, where an encoded slash does not end a name.
 @router.api_route("/bots/{rest:path}", methods=["GET", "HEAD"])
 def bot(request: Request, ask: Asked, rest: str, ladder: str = "") -> Response:
-    """Show a bot, or one of its versions; ladder: on which, if it plays on several."""
+    """Show a bot or one of its versions, on `ladder` or else its ladder with the most matches."""
     if not rest:
         return RedirectResponse("/bots", HTTPStatus.PERMANENT_REDIRECT)
     owner, bot, version = _named(request)
@@ -89,7 +89,11 @@ def bot(request: Request, ask: Asked, rest: str, ladder: str = "") -> Response:
 
 
 def _named(request: Request) -> tuple[str, str, str]:
-    """Owner, bot, and version or nothing."""
+    """Return the owner, bot and version of the address; the version is empty if it has none.
+
+    Raises:
+        NotFound: If the address has another form.
+    """
     raw: bytes = request.scope.get("raw_path") or request.url.path.encode()
     parts = [unquote(part) for part in raw.partition(b"?")[0].decode("ascii", "replace").rstrip("/").split("/")[2:]]
     if len(parts) not in (2, 3) or not all(parts):
@@ -99,7 +103,7 @@ def _named(request: Request) -> tuple[str, str, str]:
 
 
 def _usual(ask: Asking, ladders: Sequence[str]) -> str:
-    """Where most is played."""
+    """Return the ladder with the most matches."""
     matches = {one.defined.name: one.matches for one in ask.ladders()}
     return max(ladders, key=lambda name: matches.get(name, 0))
 
@@ -113,7 +117,7 @@ def _course(ask: Asking, bot: ladder_pb2.BotName, ladder: str) -> _LadderRecord:
         course.steps = ask.history(ladder, bot, STEPS)
         course.chart = _chart(ask.ratings(ladder, bot))
         course.opponents = ask.opponents(ladder, ladder_pb2.BotName(owner=bot.owner, bot=bot.bot))
-    except CutpurseError:  # it is there, and was not rated yet
+    except CutpurseError:  # the bot has no rating yet
         pass
     matches = ask.matches(ladder, bot, limit=MATCHES).matches
     _count_seats(course, bot, matches)
@@ -126,7 +130,7 @@ def _is(one: ladder_pb2.BotName, bot: ladder_pb2.BotName) -> bool:
 
 
 def _chart(points: Sequence[ladder_pb2.RatingPoint]) -> Markup:
-    """Make a line for each version."""
+    """Draw the ratings over time, one line per version."""
     versions: dict[str, list[ladder_pb2.RatingPoint]] = {}
     for point in reversed(points):
         versions.setdefault(point.version, []).append(point)
@@ -157,14 +161,14 @@ def _count_seats(course: _LadderRecord, bot: ladder_pb2.BotName, matches: Sequen
 def _look_at_courses(
     ask: Asking, course: _LadderRecord, bot: ladder_pb2.BotName, matches: Sequence[ladder_pb2.MatchShown]
 ) -> None:
-    """Think times of the newest matches, and faults of the newest of those that had one."""
+    """Add the thinking times of the newest matches, and the faults of the newest matches with faults."""
     faulted = [match for match in matches if any(seat.faults and _is(seat.bot, bot) for seat in match.seats)]
     times: Counter[int] = Counter()
     newest = matches[:THOUGHT]
     for match in {one.match: one for one in [*newest, *faulted[:FAULTED]]}.values():
         try:
             courses = ask.match(match.match, slow=True).courses
-        except CutpurseError:  # it is not told yet
+        except CutpurseError:  # the match is not available
             continue
         for number, (seat, told) in enumerate(zip(match.seats, courses, strict=False)):
             if _is(seat.bot, bot):

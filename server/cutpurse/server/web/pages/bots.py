@@ -1,4 +1,4 @@
-"""All bots, with their newest versions and where they play; found by a part of the name or of the owner's."""
+"""The list of all bots with their newest versions and ladders, with a search by owner and name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(slots=True)
 class _BotListItem:
-    """A bot."""
+    """A bot with its newest version and its ladders."""
 
     newest: ladder_pb2.BotShown
     versions: int
@@ -29,7 +29,7 @@ class _BotListItem:
 
 @router.api_route("/bots", methods=["GET", "HEAD"])
 def bots(request: Request, ask: Asked, find: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Show all bots.  find: a part of owner/name, in any letters."""
+    """Show all bots whose owner/name contains `find`, in upper or lower case."""
     wanted = find.strip()
     rows: dict[tuple[str, str], _BotListItem] = {}
     for one in ask.bots():

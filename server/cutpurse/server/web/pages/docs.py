@@ -1,6 +1,6 @@
-"""The rules of the games and the handbook: the project's own documents, as pages.
+"""The pages of the project's documents: the rules of the games and the handbook.
 
-They ask the server nothing, and are answered on the event loop, so also while all threads wait for the server.
+They need no server and run on the event loop, so they answer even while all threads wait for the server.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.api_route("/rules", methods=_READ)
 async def games(request: Request) -> Response:
-    """Show what is common to all games, and the list of them."""
+    """Show the list of games, and the rules that all games share."""
     return show(request, "rules.html", games=[_game(name) for name in GAMES], written=sheet(INDEX))
 
 
@@ -33,7 +33,7 @@ async def rules(request: Request, game: str) -> Response:
     """Show the rules of a game, its rulings and its cards."""
     if game == INDEX:
         return RedirectResponse("/rules", 308)
-    written = sheet(game)  # before there is anything to be told of the game
+    written = sheet(game)  # first, because it raises NotFound for an unknown game
     return show(
         request,
         "game.html",
@@ -46,19 +46,19 @@ async def rules(request: Request, game: str) -> Response:
 
 @router.api_route("/docs", methods=_READ)
 async def index() -> Response:
-    """Show the list of documents."""
+    """Redirect to the list of documents."""
     return RedirectResponse(f"/docs/{INDEX}", 308)
 
 
 @router.api_route("/docs/pictures/{name}.png", methods=_READ)
 async def pictured(name: str) -> Response:
-    """Answer with a picture of the documents."""
+    """Respond with a picture of the documents."""
     return Response(picture(name), media_type="image/png", headers={"Cache-Control": "public, max-age=3600"})
 
 
 @router.api_route("/docs/{name}", methods=_READ)
 async def written_document(request: Request, name: str) -> Response:
-    """One of the documents; a name may be written as its file is."""
+    """Show a document; redirect from the name of its file to its address."""
     if (hyphened := name.removesuffix(".md").replace("_", "-")) != name and hyphened in names():
         return RedirectResponse(f"/docs/{hyphened}", 308)
     return show(request, "document.html", written=document(name), name=name)

@@ -1,4 +1,4 @@
-"""What moves on the pages: streams of fragments, for those who look at them."""
+"""The event streams that keep parts of the pages up to date."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/events/home")
 async def home(request: Request, ask: Asked) -> Response:
-    """Ladders and what is being played, of the first page."""
+    """Stream the ladders and open matches of the first page."""
     return _news(request).response("home", partial(_home, ask, rendering_of(request)), visitor_of(request))
 
 
 @router.get("/events/ladders/{ladder}")
 async def ladder(request: Request, ask: Asked, ladder: str, every_version: bool = False) -> Response:
     """Stream the rankings of a ladder."""
-    await run_in_threadpool(ask.ladder, ladder)  # or there is none
+    await run_in_threadpool(ask.ladder, ladder)  # raises NotFound for an unknown ladder
     name = f"ladder {every_version} {ladder}"
     render = partial(_standings, ask, rendering_of(request), ladder, every_version)
     return _news(request).response(name, render, visitor_of(request))

@@ -1,4 +1,4 @@
-"""The first page: every ladder with its leaders, what is being played, the newest matches, and how to join."""
+"""The first page: ladders with their leaders, open matches, the newest results, and how to join."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cutpurse.v1 import ladder_pb2
 
 __all__ = ["now_playing", "order", "router"]
 
-MOST_LADDERS: Final = 24  # whose leaders are shown: each costs a call a second, and nobody looks through more cards
+MOST_LADDERS: Final = 24  # shown with their leaders; each costs one call per second
 LEADERS: Final = 3
 OPEN: Final = 8
 NEWEST: Final = 10
@@ -29,7 +29,15 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class _LadderCard:
-    """A ladder, which bots lead it, and how sure that is; is_played: it has bots, placed or not."""
+    """A ladder with its leaders.
+
+    Attributes:
+        ladder: The ladder.
+        is_played: Whether it has bots, placed or not.
+        leaders: Its best bots.
+        lead: How sure it is that the first is the best; None if no bot is placed.
+        axis: Axis for the leaders' rating intervals.
+    """
 
     ladder: ladder_pb2.LadderShown
     is_played: bool
@@ -45,7 +53,7 @@ def home(request: Request, ask: Asked) -> Response:
 
 
 def now_playing(ask: Asking) -> dict[str, Any]:
-    """Return the moving part of the page."""
+    """Load the part of the page that is updated live."""
     ladders = sorted(ask.ladders(), key=order)
     return {
         "entries": [_entry(ask, one) for one in ladders[:MOST_LADDERS]],
@@ -56,9 +64,9 @@ def now_playing(ask: Asking) -> dict[str, Any]:
 
 
 def order(ladder: ladder_pb2.LadderShown) -> tuple[bool, int, str]:
-    """Return the sort key of ladders: open ones first, then those with many matches.
+    """Return the sort key of a ladder: open ladders first, then by number of matches, then by name.
 
-    That is in powers of two: cards that change places each second cannot be read, nor clicked.
+    The number is rounded to powers of two, so that ladders do not change places every second.
     """
     return ladder.is_frozen, -ladder.matches.bit_length(), ladder.defined.name
 
@@ -66,7 +74,7 @@ def order(ladder: ladder_pb2.LadderShown) -> tuple[bool, int, str]:
 def _entry(ask: Asking, ladder: ladder_pb2.LadderShown) -> _LadderCard:
     try:
         rankings = ask.rankings(ladder.defined.name)
-    except CutpurseError:  # it has just gone
+    except CutpurseError:  # the ladder was just deleted
         rankings = []
     leaders = placed(rankings)[:LEADERS]
     return _LadderCard(ladder, bool(rankings), leaders, lead_of(rankings), axis_of(rating_ends(leaders)))

@@ -1,4 +1,4 @@
-"""A ladder: who stands where, how sure that is, how it came about, and who beats whom."""
+"""The pages of a ladder: its rankings with intervals, ratings over time, and head-to-head results."""
 
 from __future__ import annotations
 
@@ -20,32 +20,36 @@ from cutpurse.v1 import ladder_pb2
 
 __all__ = ["router", "standings"]
 
-MOST_ROWS: Final = 200  # unless all are asked for
+MOST_ROWS: Final = 200  # unless the request asks for all rows
 LINES: Final = 8
-MOST_MATRIX: Final = 16  # bots that are compared with each other
+MOST_MATRIX: Final = 16  # bots in the head-to-head table
 
 router = APIRouter(include_in_schema=False)
 
 
 @router.api_route("/ladders/{ladder}", methods=["GET", "HEAD"])
 def ladder(request: Request, ask: Asked, ladder: str, every_version: bool = False, everybody: bool = False) -> Response:
-    """Show a ladder."""
+    """Show a ladder; `everybody` shows all its rows."""
     shown_now = standings(ask, ladder, every_version, everybody)
     return show(request, "ladder.html", chart=_chart(ask, ladder, shown_now["rows"][:LINES]), **shown_now)
 
 
 @router.api_route("/ladders/{ladder}/head-to-head", methods=["GET", "HEAD"])
 def head_to_head(request: Request, ask: Asked, ladder: str) -> Response:
-    """Who is how often ahead of whom, of the best."""
+    """Show how often each of the best bots finishes ahead of each other one."""
     found = ask.ladder(ladder)
     bots = [one.bot for one in ask.rankings(ladder)[:MOST_MATRIX]]
     return show(request, "head_to_head.html", ladder=found, bots=bots, rows=_matrix(ask, ladder, bots))
 
 
 def standings(ask: Asking, ladder: str, every_version: bool, everybody: bool = False) -> dict[str, Any]:
-    """Return the moving part of a ladder's page.  Raises NotFound."""
+    """Load the part of a ladder's page that is updated live.
+
+    Raises:
+        NotFound: If there is no such ladder.
+    """
     found, rankings = ask.ladder(ladder), ask.rankings(ladder, every_version)
-    state = ask.rankings_page(ladder, every_version)  # the first page, which has just been asked
+    state = ask.rankings_page(ladder, every_version)  # the first page, cached by the line above
     rows = rankings if everybody else rankings[:MOST_ROWS]
     return {
         "ladder": found,
@@ -64,7 +68,7 @@ def _chart(ask: Asking, ladder: str, rankings: Sequence[ladder_pb2.Ranking]) -> 
     for one in rankings:
         try:
             points = ask.ratings(ladder, one.bot, slow=True)
-        except CutpurseError:  # it has only just been rated
+        except CutpurseError:  # the bot has no history yet
             continue
         lines.append(Line(format_bot_name(one.bot), [(point.boards, point.rating) for point in reversed(points)]))
     return over_time(
@@ -74,7 +78,13 @@ def _chart(ask: Asking, ladder: str, rankings: Sequence[ladder_pb2.Ranking]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """How a bot did against another: None where they never met.  share: how often it was ahead, ties counted half."""
+    """A bot's head-to-head result against another.
+
+    Attributes:
+        bot: The other bot.
+        share: Share of matches in which the bot was ahead, ties counted half; None if they never met.
+        matches: Number of matches against each other.
+    """
 
     bot: ladder_pb2.BotName
     share: float | None
@@ -82,12 +92,12 @@ class Meeting:
 
     @property
     def tone(self) -> int:
-        """From 0, hardly ever ahead, to 8, nearly always."""
+        """Colour of its cell, from 0 (rarely ahead) to 8 (nearly always ahead)."""
         return 4 if self.share is None else min(int(self.share * 9), 8)
 
 
 def _matrix(ask: Asking, ladder: str, bots: Sequence[ladder_pb2.BotName]) -> list[list[Meeting]]:
-    """Make a row for each bot, with its head-to-head results in the same order."""
+    """Return one row per bot, with its head-to-head results against all bots in the same order."""
     rows = []
     for bot in bots:
         met = {

@@ -1,4 +1,4 @@
-"""All ladders, with what is played there and how much; found by a part of the name or the game's."""
+"""The list of all ladders with their games and match counts, with a search by name and game."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.api_route("/ladders", methods=["GET", "HEAD"])
 def ladders(request: Request, ask: Asked, find: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Show all ladders, in the order of the first page.  find: a part of a ladder's or game's name, in any letters."""
+    """Show all ladders whose name or game contains `find`, in upper or lower case, in the order of the first page."""
     wanted = find.strip()
     rows = sorted(
         [one for one in ask.ladders() if wanted.casefold() in f"{one.defined.name} {one.defined.game}".casefold()],

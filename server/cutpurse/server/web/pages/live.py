@@ -1,4 +1,4 @@
-"""Matches while they are played: what is on; and one table, or those of a ladder in turn, as spectators see it."""
+"""The live pages: the list of open matches, and one match or a ladder's matches in turn, as spectators see them."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from cutpurse.v1 import ladder_pb2
 
 __all__ = ["router"]
 
-RETRY_MS: Final = 1_500  # until a browser comes again
+RETRY_MS: Final = 1_500  # until a browser reconnects
 PING_S: Final = 15
-UNREAD_S: Final = 20.0  # that a browser may leave what it was sent unread
+UNREAD_S: Final = 20.0  # maximum time for a browser to accept an event
 MOST_NAME: Final = 64
-ROTATION: Final = ladder_pb2.BOARD_KIND_ROTATION  # from this kind of boards on a ladder's matches are sealed
-LEAST_NAME: Final = 8  # signs that the server takes for a match
+ROTATION: Final = ladder_pb2.BOARD_KIND_ROTATION  # matches on this and later kinds of boards are sealed
+LEAST_NAME: Final = 8  # characters that the server needs to find a match
 
 router = APIRouter(include_in_schema=False)
 
 
 @router.api_route("/live", methods=["GET", "HEAD"])
 def everything(request: Request, ask: Asked, ladder: Annotated[str, Query(max_length=MOST_NAME)] = "") -> Response:
-    """Show what is being played; or with a ladder, its matches one after the other."""
+    """Show the list of open matches, or with `ladder` its matches in turn."""
     if not ladder or not ask.live:
         matches = ask.open_matches().matches
         ladders = [one.defined.name for one in ask.ladders() if one.defined.boards < ROTATION] if ask.live else []
@@ -49,12 +49,12 @@ def everything(request: Request, ask: Asked, ladder: Annotated[str, Query(max_le
 
 @router.api_route("/live/{match}", methods=["GET", "HEAD"])
 def one(request: Request, ask: Asked, match: str) -> Response:
-    """Show an open match; a finished one is shown on its own page."""
+    """Show an open match; redirect to the match's own page if it is finished or sealed."""
     told = ask.match_or_open(match)
     if isinstance(told, ladder_pb2.GetMatchResponse):
         return RedirectResponse(f"/matches/{quote(told.match.match)}")
     name = told.match
-    if told.is_over or told.is_sealed:  # whose own page says why it is not shown
+    if told.is_over or told.is_sealed:  # the match's own page says why it can't be watched
         return RedirectResponse(f"/matches/{quote(name)}")
     return show(
         request,
@@ -66,9 +66,9 @@ def one(request: Request, ask: Asked, match: str) -> Response:
 
 
 def _whole(ask: Asking, match: str) -> str:
-    """Return the whole name of an open match, so that it is followed once, however short its name is given.
+    """Return the full ID of an open match, so that all its spectators share one watch.
 
-    What is not found is left to the server, which says so.
+    Return `match` unchanged if it is not found; the server then reports that.
     """
     if len(match) < LEAST_NAME:
         return match
@@ -90,7 +90,15 @@ async def events(
     match: Annotated[str, Query(max_length=MOST_NAME)] = "",
     ladder: Annotated[str, Query(max_length=MOST_NAME)] = "",
 ) -> Response:
-    """Stream what happens at a table: `whole` and `step`, `status` and `over`, see `Watch`."""
+    """Stream an open match, or a ladder's matches in turn, as events `whole`, `step`, `status` and `over`.
+
+    See `Watch`.
+
+    Raises:
+        UsageError: If not exactly one of `match` and `ladder` is given.
+        NotFound: If the league is a file.
+        ServerRefused: If there are too many streams, or the page is stopping.
+    """
     if bool(match) == bool(ladder):
         raise UsageError("name a match or a ladder")
     if not ask.live:
@@ -104,7 +112,7 @@ async def events(
     shares.check(visitor)
 
     async def told() -> AsyncIterator[ServerSentEvent]:
-        # Nobody reads before this is begun: it never is for a browser that goes before it has the head of the answer.
+        # Join only here: this never runs if the browser disconnects before the response begins.
         watch, reader = watches.join(match, ladder, lambda: ask.watch(match, ladder), visitor)
         try:
             with shares.turn(visitor, partial(reader.let_go, at_once=True)):

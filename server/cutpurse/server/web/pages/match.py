@@ -1,4 +1,4 @@
-"""One match: who sat where, how it ended, how long each thought, what was decided for whom, and what proves it."""
+"""The page of a match: its seats, result, thinking times, faults and commitment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cutpurse.v1 import arena_pb2, ladder_pb2
 
 __all__ = ["router"]
 
-MOST_BARS: Final = 240  # in a drawing of how long a seat thought; beyond that each bar is the longest of several
+MOST_BARS: Final = 240  # per chart of thinking times; with more decisions, a bar shows the longest of several
 _HEIGHT: Final = 28.0
 _CAUSES: Final = {
     arena_pb2.END_CAUSE_NORMAL: "played to the end",
@@ -36,7 +36,7 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class _Bar:
-    """A decision, or several: its place and height in the drawing."""
+    """A bar of the chart of thinking times, for one or several decisions."""
 
     x: float
     width: float
@@ -46,13 +46,13 @@ class _Bar:
 
     @property
     def y(self) -> float:
-        """Where it begins."""
+        """Position of its top edge."""
         return _HEIGHT - self.height
 
 
 @dataclass(frozen=True, slots=True)
 class _Thought:
-    """How long a seat thought, decision by decision.  most_ms: the top of the drawing."""
+    """The thinking times of a seat as a chart; `most_ms` is the value at the top."""
 
     bars: tuple[_Bar, ...]
     decisions: int
@@ -63,7 +63,7 @@ class _Thought:
 
 @dataclass(frozen=True, slots=True)
 class _MatchFault:
-    """A decision that the server took."""
+    """A fault in the match: a decision that the server took instead of a bot."""
 
     seat: int
     decision: int
@@ -73,12 +73,12 @@ class _MatchFault:
 
 @router.api_route("/matches/{match}", methods=["GET", "HEAD"])
 def match(request: Request, ask: Asked, match: str) -> Response:
-    """Show a match; of an open one, where to watch it, and of one that is being stored, that it is."""
+    """Show a finished match; for an open one, show where to watch it or that it is being stored."""
     told = ask.match_or_open(match)
     if isinstance(told, ladder_pb2.OpenMatch):
         return show(request, "match_going_on.html", match=told)
     one = told.match
-    if match != one.match:  # by its first signs
+    if match != one.match:  # the address has only the first characters of the ID
         return RedirectResponse(f"/matches/{quote(one.match)}")
     faults = [
         _MatchFault(seat, fault.decision, fault.at, _CAUSES.get(fault.cause, "a fault"))
@@ -103,7 +103,7 @@ def match(request: Request, ask: Asked, match: str) -> Response:
 
 
 def _outcome(match: ladder_pb2.MatchShown) -> str:
-    """Describe the outcome, for a sentence that may begin with the winner."""
+    """Describe whether a match was rated or void, as the end of a sentence."""
     if match.void_cause:
         return _VOID.get(match.void_cause, "it counts for nothing")
     if match.rated_number:
@@ -114,7 +114,7 @@ def _outcome(match: ladder_pb2.MatchShown) -> str:
 
 
 def _thoughts(courses: Sequence[ladder_pb2.SeatCourse]) -> list[_Thought]:
-    """Draw the thinking times of each seat, all to one scale."""
+    """Chart the thinking times of all seats to one scale."""
     most = max((ms for course in courses for ms in course.thinking_ms), default=0)
     return [_thought(course, max(most, 1)) for course in courses]
 

@@ -1,4 +1,4 @@
-"""Matches that are over, page by page: of a ladder, of a bot, of a day, or those with faults."""
+"""The list of finished matches, in pages, with filters for ladder, bot, day and faults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cutpurse.v1 import ladder_pb2
 __all__ = ["bot_meant", "router"]
 
 PAGE: Final = 50
-MOST_TRAIL: Final = 40  # pages that are remembered for the way back
+MOST_TRAIL: Final = 40  # earlier pages that the address remembers, for the links back
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBERS: Final = re.compile(r"(\d{1,16}(\.\d{1,16})*)?", re.ASCII)
 
@@ -36,7 +36,18 @@ def matches(
     before: Annotated[int, Query(ge=0, lt=2**53)] = 0,
     trail: str = "",
 ) -> Response:
-    """Show matches.  bot: owner/name or owner/name:version; day: as 2026-11-21, in UTC; trail: of the pages before."""
+    """Show one page of the matches that pass the filters.
+
+    Args:
+        request: Request to answer.
+        ask: Client of the league.
+        ladder: Only matches of this ladder.
+        bot: Only matches of this bot: name, owner/name or owner/name:version.
+        day: Only matches that finished on this day in UTC, such as 2026-11-21.
+        faulted: Only matches with a fault.
+        before: Only matches with a lower number; 0 for the newest ones.
+        trail: Values of `before` of the pages before, joined by dots.
+    """
     since_ms, until_ms = _day(day)
     bots = ask.bots()
     who = bot_meant(bot.strip(), bots) if bot.strip() else None
@@ -58,15 +69,19 @@ def matches(
 
 
 def bot_meant(text: str, known: Sequence[ladder_pb2.BotShown]) -> ladder_pb2.BotName:
-    """Find the bot meant by `name`, `owner/name` or `owner/name:version`, preferably a known one."""
+    """Find the bot meant by `name`, `owner/name` or `owner/name:version`, preferably a known one.
+
+    Raises:
+        UsageError: If the text has none of these forms.
+    """
     names = {(one.bot.owner, one.bot.bot): one.bot for one in known}
     owner, _, bot = text.rpartition("/") if "/" in text else ("local", "", text)
-    for at in [at for at, sign in enumerate(text) if sign == "/"]:  # a name from elsewhere may hold such signs itself
+    for at in [at for at, sign in enumerate(text) if sign == "/"]:  # names from other systems may contain slashes
         if (text[:at], text[at + 1 :]) in names:
             return ladder_pb2.BotName(owner=text[:at], bot=text[at + 1 :])
     if "/" not in text:
         alike = [one for (_, name), one in names.items() if name == text]
-        if len(alike) == 1:  # nobody else's bot is called so
+        if len(alike) == 1:  # the name is unique among all owners
             return ladder_pb2.BotName(owner=alike[0].owner, bot=text)
     name, _, version = bot.partition(":")
     if not owner or not name:
@@ -75,7 +90,11 @@ def bot_meant(text: str, known: Sequence[ladder_pb2.BotShown]) -> ladder_pb2.Bot
 
 
 def _day(text: str) -> tuple[int, int]:
-    """When a day begins and ends, ms since 1970 in UTC; 0 and 0 for no day.  Raises UsageError."""
+    """Return the start and end of a UTC day, in milliseconds since 1970; 0 and 0 for an empty text.
+
+    Raises:
+        UsageError: If the text is not a date.
+    """
     if not text:
         return 0, 0
     try:
@@ -91,14 +110,14 @@ def _day(text: str) -> tuple[int, int]:
 
 
 def _trail(trail: str, before: int) -> str:
-    """Return the pages that led to the next one: that of `before`, and those that led to it."""
+    """Return the trail of the next page: `trail` with `before` added."""
     if not _NUMBERS.fullmatch(trail):
         return str(before)
     return ".".join([*trail.split("."), str(before)][-MOST_TRAIL:] if trail else [str(before)])
 
 
 def _newer(asked: dict[str, str], before: int, trail: str) -> str | None:
-    """Return the address of the page before this one, if it is known."""
+    """Return the address of the page before this one, if the trail has it."""
     if not before or not trail or not _NUMBERS.fullmatch(trail):
         return None
     *earlier, last = trail.split(".")

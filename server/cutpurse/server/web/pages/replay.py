@@ -1,6 +1,6 @@
-"""A match that is over, decision by decision: every card on the table, or as one seat saw it.
+"""The replay of a finished match, decision by decision, with all cards visible or as one seat saw it.
 
-A page shows one moment and has plain links to the others; where scripts run they fetch the moments in batches instead.
+A page shows one moment and links to the others. Scripts fetch the moments in batches instead.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from cutpurse.v1 import ladder_pb2
 
 __all__ = ["BATCH", "Replays", "router"]
 
-BATCH: Final = 32  # moments that are fetched at once: some 90 ms of work, and 6 to 20 KB over the wire
-MOST_BATCHES: Final = 64  # that are kept, of some 120 KB each
-MOST_KEPT: Final = 8  # matches; one of 3,000 decisions takes some megabytes
+BATCH: Final = 32  # moments per request: about 90 ms of work, and 6 to 20 KB compressed
+MOST_BATCHES: Final = 64  # maximum cached batches, about 120 KB each
+MOST_KEPT: Final = 8  # maximum cached matches; one of 3,000 decisions takes a few megabytes
 KEPT_BY_BROWSERS_S: Final = 600
 MOST: Final = 10**9
 
@@ -37,7 +37,7 @@ router = APIRouter(include_in_schema=False)
 
 
 class Replays:
-    """Matches that were played again, the last that were looked at."""
+    """A cache of the matches that were replayed last, and of batches of their moments."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Replayed] = OrderedDict()
@@ -45,7 +45,12 @@ class Replays:
         self._lock = Lock()
 
     def get(self, ask: Asking, told: ladder_pb2.GetMatchResponse) -> Replayed:
-        """Load a match.  Raises NotFound and RecordError for one that cannot be shown."""
+        """Return the replay of a match, from the cache if possible.
+
+        Raises:
+            NotFound: If the match has no record.
+            RecordError: If the record does not verify.
+        """
         name = told.match.match
         with self._lock:
             if name in self._kept:
@@ -61,9 +66,9 @@ class Replays:
         return made
 
     def batch(self, match: str, replayed: Replayed, viewer: int | None, first: int, make: Callable[[], bytes]) -> bytes:
-        """Make a batch of moments once for all readers of the same ones."""
+        """Return a batch of moments from the cache, or call `make` for it."""
         key = match, viewer, first
-        with replayed.lock:  # who comes second waits for it
+        with replayed.lock:  # concurrent requests for the batch wait, so that it is made once
             with self._lock:
                 found = self._batches.get(key)
             if found is None:
@@ -84,7 +89,7 @@ def _replayed(filed: FiledMatch, courses: Sequence[ladder_pb2.SeatCourse]) -> Re
 
 @dataclass(frozen=True, slots=True)
 class _ReplayRequest:
-    """What a request is about; viewer: a seat, or None for all cards."""
+    """A parsed request for a replay; `viewer` is a seat, or None to see all cards."""
 
     told: ladder_pb2.GetMatchResponse
     replayed: Replayed
@@ -96,7 +101,7 @@ class _ReplayRequest:
         return f"/matches/{self.told.match.match}/replay"
 
     def link(self, index: int) -> str:
-        """Return the address of a moment."""
+        """Return the address of a moment, by its index in the path."""
         return self.address(self.path.ats[index])
 
     def address(self, at: int, seat: int | None = None) -> str:
@@ -105,7 +110,7 @@ class _ReplayRequest:
         return f"{self.base}?at={at}" + ("" if viewer is None else f"&seat={viewer}")
 
     def html(self, moment: Moment) -> str:
-        """Draw a moment, to be put into the page."""
+        """Draw a moment as HTML."""
         return rendered(
             "moment.html",
             moment=moment,
@@ -117,7 +122,12 @@ class _ReplayRequest:
 
 
 def _wanted(request: Request, ask: Asking, match: str, seat: int | None) -> _ReplayRequest:
-    """Load what a request for a replay asks for.  Raises NotFound and RecordError."""
+    """Load the replay that a request asks for.
+
+    Raises:
+        NotFound: If there is no such match or seat, or the match has no record.
+        RecordError: If the record does not verify.
+    """
     told = ask.match(match)
     replays: Replays = request.app.state.replays
     replayed = replays.get(ask, told)
@@ -127,7 +137,11 @@ def _wanted(request: Request, ask: Asking, match: str, seat: int | None) -> _Rep
 
 
 def _seat(request: Request) -> int | None:
-    """Return the seat of the query; none, or an empty one, sees everything.  Raises NotFound for what is no seat."""
+    """Return the seat of the query; None, for a missing or empty one, sees all cards.
+
+    Raises:
+        NotFound: If it is not a number.
+    """
     text = request.query_params.get("seat", "")
     if not text:
         return None
@@ -138,9 +152,9 @@ def _seat(request: Request) -> int | None:
 
 @router.api_route("/matches/{match}/replay", methods=["GET", "HEAD"])
 def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge=-MOST, le=MOST)] = 0) -> Response:
-    """Show a replay at one moment."""
+    """Show a replay at the moment with index `at` in the record."""
     wanted = _wanted(request, ask, match, _seat(request))
-    if match != wanted.told.match.match:  # by its first signs
+    if match != wanted.told.match.match:  # the address has only the first characters of the ID
         return RedirectResponse(wanted.address(at))
     path = wanted.path
     index = path.index(at)
@@ -170,7 +184,7 @@ def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge
 
 @router.api_route("/matches/{match}/replay/moments", methods=["GET", "HEAD"])
 def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Query(ge=0, le=MOST)] = 0) -> Response:
-    """Answer with a batch of moments from one on, in the form of `packed`: lines of HTML, each different one once."""
+    """Respond with a batch of moments from index `first` of the path on, in the format of `packed`."""
     wanted = _wanted(request, ask, match, _seat(request))
     if first >= len(wanted.path.ats):
         raise NotFound(f"this replay has moments 0 to {len(wanted.path.ats) - 1}")
@@ -187,7 +201,7 @@ def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Quer
 
 @dataclass(frozen=True, slots=True)
 class _MomentLink:
-    """A link to another moment.  address: empty where there is none."""
+    """A link to another moment; its address is empty if there is no such moment."""
 
     name: str
     words: str
@@ -231,7 +245,7 @@ def _ways(wanted: _ReplayRequest, index: int) -> list[_MomentLink]:
 
 @dataclass(frozen=True, slots=True)
 class _Hash:
-    """What the record says all that a viewer was told comes to, and whether it does."""
+    """The recorded hash of a viewer's events, and whether the replay agrees with it."""
 
     who: str
     recorded: str
