@@ -280,7 +280,7 @@ async def test_who_lies_about_what_he_sends_is_refused(
         # Not by grpc.aio: it reports INTERNAL when the server's refusal arrives during a write.
         with pytest.raises(grpc.RpcError, match=told) as raised:
             await asyncio.to_thread(submit, arena.address)
-        assert raised.value.code() is grpc.StatusCode.INVALID_ARGUMENT  # type: ignore[attr-defined]
+        assert raised.value.code() is grpc.StatusCode.INVALID_ARGUMENT
         assert len(await author_of(arena).ask(lambda calls: calls.list())) == 0  # it answers on
 
 
