@@ -66,6 +66,20 @@ def playouts_with_a_look(name: str, seconds: float) -> Sample:
             return watch.sample(done, free)
 
 
+def playouts_inside(name: str, seconds: float) -> Sample:
+    """Measure random playouts by `Game.playout`, whose loop is compiled in the compiled build."""
+    chance = random.random
+    new_game = GAMES[name].new
+    done = 0
+    watch = Stopwatch(seconds)
+    while True:
+        game = new_game(SEATS, random.randbytes(KEY_BYTES))
+        done += game.playout(lambda options: int(chance() * options))
+        game.places()
+        if watch.is_over():
+            return watch.sample(done)
+
+
 @cache
 def positions(name: str) -> list[Game]:
     """Collect positions from random playouts, the same at each call."""
@@ -119,6 +133,7 @@ def prepare() -> tuple[dict[str, Measure], dict[str, str]]:
     for name in GAMES:
         rows[f"{build}/{name}"] = partial(playouts, name)
         rows[f"{build}/{name}/view"] = partial(playouts_with_a_look, name)
+        rows[f"{build}/{name}/inside"] = partial(playouts_inside, name)
         rows[f"{build}/{name}/fork"] = partial(calls, partial(forks, name))
         rows[f"{build}/{name}/save"] = partial(calls, partial(saves, name))
         rows[f"{build}/{name}/load"] = partial(calls, partial(loads, name))

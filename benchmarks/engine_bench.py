@@ -20,10 +20,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.protocol import ROOT, Sample, Worker, WorkerFailed
-from benchmarks.report import COSTS, Round, costs, rates, ratios
+from benchmarks.report import COMPILED_TO_PURE, COSTS, Ratio, Round, costs, rates, ratios
 from benchmarks.report import lines as engine_lines
 
-__all__ = ["EngineFigures", "UnknownGame", "add_arguments", "document", "lines", "measure"]
+__all__ = ["EngineFigures", "UnknownGame", "add_arguments", "document", "lines", "measure", "missed_gate"]
 
 PEERS = ROOT / ".peers"
 LOCK = ROOT / "benchmarks" / "peers.lock"
@@ -175,6 +175,14 @@ def lines(found: EngineFigures) -> list[str]:
         "",
         *engine_lines(found.rounds, found.games, ratios(found.rounds, found.games, found.all_games)),
     ]
+
+
+def missed_gate(found: EngineFigures) -> Ratio | None:
+    """Return the ratio of the compiled to the pure build if it is below its target, else None."""
+    for ratio in ratios(found.rounds, found.games, found.all_games):
+        if ratio.what == COMPILED_TO_PURE and ratio.verdict == "missed":
+            return ratio
+    return None
 
 
 def document(found: EngineFigures) -> dict[str, object]:

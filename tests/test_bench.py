@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.bench import main, parser
+from benchmarks.engine_bench import EngineFigures, missed_gate
 from benchmarks.note_cost import main as notes_main
 from benchmarks.protocol import Sample, Worker, WorkerFailed
 from benchmarks.report import Ratio, Round, costs, lines, median_rate, rates, ratios
@@ -25,6 +26,7 @@ def one_round(speed: float, hearts: float = 400_000) -> dict[str, Sample]:
     for game, every in (("greed", 100_000), ("szmal", 400_000)):
         rows[f"cutpurse/{game}"] = sample(every * speed, every / 2 * speed)
         rows[f"cutpurse/{game}/view"] = sample(every / 2 * speed, every / 4 * speed)
+        rows[f"cutpurse/{game}/inside"] = sample(every * 1.25 * speed)
         for cost, calls in (("fork", 200_000), ("save", 100_000), ("load", 50_000)):
             rows[f"cutpurse/{game}/{cost}"] = sample(calls * speed)
     rows["open_spiel/hearts"] = sample(hearts * speed)
@@ -69,8 +71,10 @@ def test_a_rate_is_the_median_over_the_rounds_by_cpu_seconds() -> None:
 def test_forced_decisions_count_for_the_ratios_on_both_sides() -> None:
     assert by_what(ratios(ROUNDS, GAMES_OF_THE_ROUNDS, all_games=2)) == {
         "ours (2 of 2 games), to OpenSpiel hearts": (0.5, "met"),
+        "ours (2 of 2 games) with its own loop, to OpenSpiel hearts": (0.625, ""),
         "our slowest (greed), to OpenSpiel gin_rummy": (2.0, "met"),
         "ours (2 of 2 games) with a view, to hearts with its string": (0.4, "met"),
+        "ours (2 of 2 games) with a view, to OpenSpiel hearts": (0.25, ""),
         "ours (2 of 2 games), to RLCard uno (with its observation)": (2.5, "missed"),
         "ours (2 of 2 games) with a view, to RLCard uno": (1.25, ""),
     }
@@ -100,8 +104,10 @@ def test_without_peers_our_own_rows_stand_alone() -> None:
     assert {ratio.verdict for ratio in ratios(alone, GAMES_OF_THE_ROUNDS, all_games=2)} == {"not measured"}
     assert rates(alone, GAMES_OF_THE_ROUNDS) == [
         ("greed", 100_000, 50_000),
+        ("greed, its own loop", 125_000, None),
         ("greed, a view each time", 50_000, 25_000),
         ("szmal", 400_000, 200_000),
+        ("szmal, its own loop", 500_000, None),
         ("szmal, a view each time", 200_000, 100_000),
     ]
 
@@ -115,8 +121,10 @@ def test_the_tables_in_full() -> None:
     assert lines(rounds, ["greed", "szmal"], ratios(rounds, ["greed", "szmal"], all_games=2)) == [
         "random playouts, one core                             decisions / CPU s  with 2 options or more",
         "greed                                                           100,000                  50,000",
+        "greed, its own loop                                             125,000                       -",
         "greed, a view each time                                          50,000                  25,000",
         "szmal                                                           400,000                 200,000",
+        "szmal, its own loop                                             500,000                       -",
         "szmal, a view each time                                         200,000                 100,000",
         "OpenSpiel hearts                                                400,000                       -",
         "OpenSpiel hearts, information state string each time            250,000                       -",
@@ -129,24 +137,42 @@ def test_the_tables_in_full() -> None:
         "",
         "ratio (geometric mean)                                      measured  target",
         "ours (2 of 2 games), to OpenSpiel hearts                        0.50  >= 0.4     met",
+        "ours (2 of 2 games) with its own loop, to OpenSpiel hearts      0.62       -",
         "our slowest (greed), to OpenSpiel gin_rummy                     2.00  >= 1.0     met",
         "ours (2 of 2 games) with a view, to hearts with its string      0.40  >= 0.3     met",
+        "ours (2 of 2 games) with a view, to OpenSpiel hearts            0.25       -",
         "ours (2 of 2 games), to RLCard uno (with its observation)       2.50  >= 3.0  missed",
         "ours (2 of 2 games) with a view, to RLCard uno                  1.25       -",
     ]
 
 
-def test_a_compiled_build_has_rows_and_ratios_of_its_own_and_no_targets() -> None:
-    rounds = with_compiled(ROUNDS, 1.5)
+def test_a_compiled_build_has_rows_ratios_and_targets_of_its_own() -> None:
+    rounds = with_compiled(ROUNDS, 2.0)
     found = by_what(ratios(rounds, GAMES_OF_THE_ROUNDS, all_games=2))
     assert found["ours (2 of 2 games), to OpenSpiel hearts"] == (0.5, "met")
-    assert found["ours, compiled (2 of 2 games), to OpenSpiel hearts"] == (0.75, "")
-    assert found["our slowest, compiled (greed), to OpenSpiel gin_rummy"] == (3.0, "")
+    assert found["ours, compiled (2 of 2 games), to OpenSpiel hearts"] == (1.0, "missed")
+    assert found["ours, compiled (2 of 2 games) with its own loop, to OpenSpiel hearts"] == (1.25, "met")
+    assert found["our slowest, compiled (greed), to OpenSpiel gin_rummy"] == (4.0, "")
+    assert found["ours, compiled to pure"] == (2.0, "met")
     of_games = {name: every for name, every, _ in rates(rounds, GAMES_OF_THE_ROUNDS)}
-    assert (of_games["szmal"], of_games["szmal, compiled"]) == (400_000, 600_000)
-    assert of_games["szmal, compiled, a view each time"] == 300_000
-    assert dict(costs(rounds, GAMES_OF_THE_ROUNDS))["greed, compiled"] == pytest.approx([10 / 3, 20 / 3, 40 / 3])
+    assert (of_games["szmal"], of_games["szmal, compiled"]) == (400_000, 800_000)
+    assert of_games["szmal, compiled, a view each time"] == 400_000
+    assert dict(costs(rounds, GAMES_OF_THE_ROUNDS))["greed, compiled"] == pytest.approx([2.5, 5.0, 10.0])
     assert not [what for what in by_what(ratios(ROUNDS, GAMES_OF_THE_ROUNDS, all_games=2)) if "compiled" in what]
+
+
+def figures(rounds: list[Round], games: list[str]) -> EngineFigures:
+    return EngineFigures(rounds, seconds=1.0, load=[0.0], games=games, all_games=2, versions={})
+
+
+def test_a_compiled_build_below_the_gate_is_found_in_all_games_only() -> None:
+    slow = with_compiled(ROUNDS, 1.79)
+    missed = missed_gate(figures(slow, GAMES_OF_THE_ROUNDS))
+    assert missed is not None
+    assert missed.value == pytest.approx(1.79)
+    assert missed_gate(figures(slow, ["szmal"])) is None
+    assert missed_gate(figures(with_compiled(ROUNDS, 1.8), GAMES_OF_THE_ROUNDS)) is None
+    assert missed_gate(figures(ROUNDS, GAMES_OF_THE_ROUNDS)) is None
 
 
 @pytest.mark.parametrize("wrong", [["--rounds", "0"], ["--seconds", "0"], ["--seconds", "nan"], ["--rounds", "two"]])
