@@ -66,6 +66,7 @@ LOOK_S: Final = 1.0
 ASKS_S: Final = 2.0  # between two newcomers, and between two readers of the page
 PATIENCE_S: Final = 20.0  # maximum wait of both
 START_S: Final = 60.0
+ATTACKER_NICE: Final = 19  # real attackers compute on machines of their own
 STOP_S: Final = 10.0
 AFTER_S: Final = 5.0  # time to catch up after a stop
 MIB: Final = 1 << 20
@@ -326,7 +327,7 @@ class Siege:
             self.done[kind] = int(line)
 
         words = (kind, self.address, self.page, str(self.plan.seed))
-        attacker = await self._start(kind, "tests.hostile.attackers", *words, owner=kind, nice=10)
+        attacker = await self._start(kind, "tests.hostile.attackers", *words, owner=kind, nice=ATTACKER_NICE)
         await self._follow(attacker, hear, f"the attacker {kind}")
 
     async def _hands_in(self) -> None:
