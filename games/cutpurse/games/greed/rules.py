@@ -38,13 +38,17 @@ __all__ = ["Greed", "GreedSettings"]
 MAX_PLAYERS: Final = WORDS.seats[-1]
 """GR-1.4. Two to five players."""
 HAND: Final = 7
+"""GR-2.2, GR-3.12. Number cards dealt to a hand, and drawn into one that has only its crook."""
 REFILL_TO: Final = 8
+"""GR-3.14. Cards of a hand, the crook included, after a number was traded in."""
 WINNING_SET: Final = 6
+"""GR-3.15. Cards of one number that win the game."""
 WINNER_POINTS: Final = 7
+"""GR-5.1. Points of a game's winner in a tournament."""
 LONGEST_RAID: Final = 8
 """GR-6.2. A raid draws at most eight cards: a hand never holds more, and the eighth card of the pile busts."""
-PILE: Final = -1  # in place of a victim
-RANDOM: Final = -1
+PILE: Final = -1  # the draw pile, in place of a victim's seat
+RANDOM: Final = -1  # a random first player, in place of a seat
 
 
 @mypyc_attr(native_class=False)
@@ -160,7 +164,7 @@ class SetUp(Step):
 
 class TakeATurn(Step):
     rule = "GR-3.2"
-    paragraph = "Who holds only the crook draws seven first; if none can be drawn there is nothing to play."
+    paragraph = "A player who holds only the crook draws seven first; if none can be drawn, no card is played."
 
     def run(self, g: Greed) -> None:
         g.turns += 1
@@ -177,7 +181,7 @@ class PlayACard(Choice):
     rule = "GR-3.1"
     paragraph = "One number card from the hand to the own collection, never the crook; its symbol does nothing."
     text = "Which card do you play into your collection?"
-    safe_paragraph = "The number one has collected most of, the lowest of equals."
+    safe_paragraph = "The number that you have collected most of, the lowest on ties."
 
     def options(self, g: Greed, seat: int) -> list[Option]:
         return [Option(PLAY, (card,)) for card in sorts_of(g.hand[seat].cards) if card != CROOK]
@@ -236,17 +240,19 @@ class DrawACard(Step):
             if NUMBER[lying] == NUMBER[card] and card != CROOK:
                 g.then(GoBust(seat, victim))
                 return
-        g.then(GoOnOrStop(seat, victim) if can_go_on else StopStealing(seat, victim))
+        after_the_symbol: Step = GoOnOrStop(seat, victim) if can_go_on else StopStealing(seat, victim)
         if symbol == PLUS_ONE:
-            g.then(PlusOne(seat, NUMBER[card]))
+            g.then(PlusOne(seat, NUMBER[card]), after_the_symbol)
         elif symbol == LOOK:
-            g.then(LookAtAHand(seat))
+            g.then(LookAtAHand(seat), after_the_symbol)
         elif symbol == SWAP and len(g.collection[seat].cards) >= 2:
-            g.then(SwapTwoForThree(seat))
+            g.then(SwapTwoForThree(seat), after_the_symbol)
+        else:
+            g.then(after_the_symbol)
 
 
 def raid_of(seat: int, victim: int) -> Act:
-    """GR-3.3, GR-4.1. The raid that is under way, for all to see."""
+    """GR-3.3, GR-4.1. Return the raid that is under way, which everybody sees."""
     return Act(RAID_PILE, actor=seat) if victim == PILE else Act(RAID, seat=victim, actor=seat)
 
 
@@ -303,17 +309,19 @@ class StopStealing(Step):
         for card in g.middle.cards[:]:
             if card != CROOK:
                 g.move(card, g.middle, g.collection[self.seat])
-        if CROOK in g.middle.cards:
+        if CROOK not in g.middle.cards:
+            return
+        if g.collection[self.victim].cards:
+            g.then(TakeACard(self.seat, self.victim), ReturnTheCrook(self.victim))
+        else:
             g.then(ReturnTheCrook(self.victim))
-            if g.collection[self.victim].cards:
-                g.then(TakeACard(self.seat, self.victim))
 
 
 class TakeACard(Choice):
     rule = "GR-3.7"
     paragraph = "With the crook: one card of the victim's collection, or none."
     text = "Which card does the crook take?"
-    safe_paragraph = "The number one has most of, the lowest of equals."
+    safe_paragraph = "The number that you have collected most of, the lowest on ties."
     fields: ClassVar[Fields] = {"victim": int}
 
     def __init__(self, seat: int, victim: int) -> None:
@@ -344,7 +352,7 @@ class ReturnTheCrook(Step):
 
 class PlusOne(Step):
     rule = "GR-3.9"
-    paragraph = "Clockwise from the raider, who collects this number draws a card into his collection."
+    paragraph = "Clockwise from the raider, each player who collects this number draws a card into their collection."
     fields: ClassVar[Fields] = {"number": int}
 
     def __init__(self, seat: int, number: int) -> None:
@@ -359,7 +367,7 @@ class PlusOne(Step):
 
 class LookAtAHand(Choice):
     rule = "GR-3.10"
-    paragraph = "The raider sees the hand of one other player, or of nobody; all see whose."
+    paragraph = "The raider sees the hand of one other player, or of nobody; everybody sees whose."
     text = "Whose hand do you look at?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
@@ -399,7 +407,7 @@ class SwapTheSecond(Choice):
 
 class RefillYourHand(Step):
     rule = "GR-3.12"
-    paragraph = "Who has only the crook left must draw seven; otherwise he may trade a number in, after the victim."
+    paragraph = "With only the crook left, the raider draws seven. Else they may trade a number in, after the victim."
     fields: ClassVar[Fields] = {"victim": int}
 
     def __init__(self, seat: int, victim: int) -> None:
@@ -407,17 +415,20 @@ class RefillYourHand(Step):
         self.victim = victim
 
     def run(self, g: Greed) -> None:
-        if len(g.hand[self.seat].cards) == 1:
+        may_trade = len(g.hand[self.seat].cards) > 1
+        if not may_trade:
             g.draw(g.hand[self.seat], HAND)
-        elif g.collection[self.seat].cards:
-            g.then(TradeANumberIn(self.seat))
+        stages: list[Step] = []
         if self.victim != PILE:
-            g.then(RefillTheVictim(self.victim))
+            stages.append(RefillTheVictim(self.victim))
+        if may_trade and g.collection[self.seat].cards:
+            stages.append(TradeANumberIn(self.seat))
+        g.then(*stages)
 
 
 class RefillTheVictim(Step):
     rule = "GR-3.13"
-    paragraph = "If the victim has only the crook left he must draw seven."
+    paragraph = "A victim who has only the crook left draws seven."
 
     def run(self, g: Greed) -> None:
         if len(g.hand[self.seat].cards) == 1:
@@ -444,7 +455,7 @@ class TradeANumberIn(Choice):
 
 class CheckForAWinner(Step):
     rule = "GR-3.15, GR-6.1"
-    paragraph = "Six of a number at the end of his own turn win; a game also ends after its last round."
+    paragraph = "Six of a number at the end of the own turn win; a game also ends after its last round."
 
     def run(self, g: Greed) -> None:
         if max(g.sets(self.seat)) >= WINNING_SET:
