@@ -10,8 +10,12 @@ SEED ?= 1
 export PYTHONDONTWRITEBYTECODE :=
 UV_VERSION := 0.13.8
 
-BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS)
+# The environment to run in: BUILD=.compiled has the compiled engine, and another folder may be of another Python:
+# make test PYTHON=python3.13 BUILD=.venv-3.13
+BUILD ?= .venv
+BIN := $(BUILD)/bin
+TESTS ?=
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) $(TESTS)
 # A file of tests is for one process: what it makes once (a browser, a server, a league) is made once.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
@@ -25,47 +29,47 @@ CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests ben
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
 
-demo: .venv/installed ## sample bots play every game
+demo: $(BUILD)/installed ## sample bots play every game
 	$(BIN)/cutpurse demo
 
 compiled: .compiled/installed ## .compiled/, where the engine is C and twice as fast; needs a C compiler
 
-languages: .venv/installed ## bots in every language that can be built here, on one ladder; LANGUAGES_FLAGS="--game greed" and others
+languages: $(BUILD)/installed ## bots in every language that can be built here, on one ladder; LANGUAGES_FLAGS="--game greed" and others
 	$(BIN)/python scripts/languages.py $(LANGUAGES_FLAGS)
 
-test: .venv/installed ## the tests that take minutes: rules, secrecy, protocol, store, a few processes and a browser
+test: $(BUILD)/installed ## the tests that take minutes: rules, secrecy, protocol, store, a few processes and a browser
 	$(PYTEST) $(BY_FILE) --quick
 
-test-all: .venv/installed ## every test, in 15 minutes and more; what CI runs
+test-all: $(BUILD)/installed ## every test, in 15 minutes and more; what CI runs
 	$(PYTEST) $(BY_FILE)
 
-soak: .venv/installed ## the tests and the long ones too
+soak: $(BUILD)/installed ## the tests and the long ones too
 	$(PYTEST) --soak --timeout $(SOAK_TIMEOUT_S)
 
-chaos: .venv/installed ## bots and connections hurt for an hour: MINUTES=60 BOTS=200 SEED=1
+chaos: $(BUILD)/installed ## bots and connections hurt for an hour: MINUTES=60 BOTS=200 SEED=1
 	$(BIN)/python -m tests.faults.chaos --minutes $(MINUTES) --bots $(BOTS) --seed $(SEED)
 
-siege: .venv/installed ## hostile clients of every kind beside honest bots, for an hour: MINUTES=60 SEED=1
+siege: $(BUILD)/installed ## hostile clients of every kind beside honest bots, for an hour: MINUTES=60 SEED=1
 	$(BIN)/python -m tests.hostile.siege --minutes $(MINUTES) --seed $(SEED)
 
-fuzz: .venv/installed ## hostile bytes for the server, for an hour: MINUTES=60 SEED=1
+fuzz: $(BUILD)/installed ## hostile bytes for the server, for an hour: MINUTES=60 SEED=1
 	$(BIN)/python -m tests.hostile.fuzz --minutes $(MINUTES) --seed $(SEED)
 
-bench: .venv/installed ## what the engine and the arena do in a second, and readers wait for; BENCH_FLAGS="--only queries" and others
+bench: $(BUILD)/installed ## what the engine and the arena do in a second, and readers wait for; BENCH_FLAGS="--only queries" and others
 	$(if $(shell command -v $(CC)),-$(MAKE) compiled)
 	$(BIN)/python benchmarks/bench.py $(BENCH_FLAGS)
 
-check: .venv/installed ## lint, format, types, of the .proto files too
+check: $(BUILD)/installed ## lint, format, types, of the .proto files too
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(strip $(CODE))
 	scripts/proto_lint.sh
 	PYTHON=$(PYTHON) scripts/stubs.sh --check
 
-stubs: .venv/installed ## the Python of the .proto files, made anew
+stubs: $(BUILD)/installed ## the Python of the .proto files, made anew
 	PYTHON=$(PYTHON) scripts/stubs.sh
 
-format: .venv/installed ## put the code into its form
+format: $(BUILD)/installed ## put the code into its form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -84,32 +88,36 @@ lock: ## resolve requirements.lock anew; LOCK_FLAGS=--upgrade takes newer versio
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	    --custom-compile-command "make lock" -c requirements.lock docker/build.in -o docker/build.lock
 
-screenshots: .venv/installed ## docs/pictures anew, of a league that is played for them; needs chromium
+screenshots: $(BUILD)/installed ## docs/pictures anew, of a league that is played for them; needs chromium
 	$(BIN)/python scripts/screenshots.py
 
-wheel: .venv/installed ## dist/cutpurse-*.whl
+wheel: $(BUILD)/installed ## dist/cutpurse-*.whl
 	rm -rf dist
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 
 clean: ## away with everything made here
-	rm -rf .venv .compiled dist build .mypy_cache .ruff_cache .pytest_cache .benchmarks sample_bots/*/node_modules sample_bots/*/out
+	rm -rf .venv .venv-* .compiled dist build .mypy_cache .ruff_cache .pytest_cache .benchmarks sample_bots/*/node_modules sample_bots/*/out
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/locked: requirements.lock
+ifneq ($(BUILD),.compiled)
+$(BUILD)/locked: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Cutpurse needs Python 3.11 or newer; set PYTHON=")'
-	$(PYTHON) -m venv --clear .venv
+	$(PYTHON) -m venv --clear $(BUILD)
 	$(PIP) install --require-hashes -r requirements.lock
 	@touch $@
 
-.venv/installed: .venv/locked pyproject.toml
+$(BUILD)/installed: $(BUILD)/locked pyproject.toml
 	$(PIP) install --no-build-isolation --no-deps -e .
 	$(PIP) check
 	@touch $@
+endif
 
 # An environment of its own: in .venv an edit of a module is there at once, here it is compiled anew.
-.compiled/installed: requirements.lock pyproject.toml scripts/compiled.py $(shell find $(CODE) -name '*.py')
+.compiled/installed: requirements.lock pyproject.toml scripts/compiled.py \
+    $(shell find proto games sdk sample_bots server leaderboard -name '*.py')
 	$(PYTHON) -m venv .compiled
 	.compiled/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r requirements.lock
-	CUTPURSE_COMPILED=1 .compiled/bin/python -m pip --disable-pip-version-check -q install \
-	    --no-build-isolation --no-deps --force-reinstall .
+	rm -rf .compiled/dist
+	CUTPURSE_COMPILED=1 .compiled/bin/python -m build --wheel --no-isolation --outdir .compiled/dist .
+	.compiled/bin/python -m pip --disable-pip-version-check -q install --no-deps --force-reinstall .compiled/dist/*.whl
 	@touch $@

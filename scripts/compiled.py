@@ -42,8 +42,8 @@ from mypyc.build import mypycify
 from setuptools import setup
 
 options = ["--namespace-packages", "--explicit-package-bases", "--no-error-summary", "--cache-dir=" + os.devnull]
-files = [*options, *sys.argv[2:]]
-modules = mypycify(files, opt_level=sys.argv[1], debug_level="0", multi_file=True, group_name={group!r})
+files = [*options, *sys.argv[1:]]
+modules = mypycify(files, opt_level="3", debug_level="0", multi_file=True, group_name={group!r})
 build = ["--quiet", "build_ext", "--inplace", "--parallel", str(os.cpu_count() or 1)]
 setup(name="compiled", ext_modules=modules, script_args=build)
 """
@@ -61,12 +61,11 @@ def compiler() -> str | None:
     return shutil.which(str(called).split()[0])
 
 
-def compile_modules(folder: Path, *, quick: bool = False) -> list[Path]:
+def compile_modules(folder: Path) -> list[Path]:
     """Compile the modules into a copy of their packages.
 
     Args:
         folder: Where to put the copy; created if missing.
-        quick: Compile without optimization, for tests.
 
     Returns:
         Paths of the compiled files: a small one for each module, and that of the group.
@@ -77,7 +76,7 @@ def compile_modules(folder: Path, *, quick: bool = False) -> list[Path]:
     ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd")
     shutil.copytree(ROOT / "cutpurse", folder / "cutpurse", ignore=ignore, dirs_exist_ok=True)
     modules = sources()
-    command = [sys.executable, "-c", SETUP.format(group=GROUP), "0" if quick else "3", *map(str, modules)]
+    command = [sys.executable, "-c", SETUP.format(group=GROUP), *map(str, modules)]
     subprocess.run(command, cwd=folder, env={**os.environ, "MYPYPATH": str(folder)}, check=True)
     shutil.rmtree(folder / "build")
     made = [path for ending in ("so", "pyd") for path in sorted(folder.rglob(f"*.{ending}"))]

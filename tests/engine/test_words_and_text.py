@@ -15,6 +15,7 @@ from cutpurse.engine.events import Asked, Counted, Happened, Moved, Placed, Scor
 from cutpurse.engine.text import act_text, cards_text, event_text, option_text, zone_text
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.games import GAMES
+from tests.builds import needs_pure
 from tests.engine.toy import MOON, PACK, STAR, SUN, TAKE, WORDS, YES, empty_table
 from tests.properties.random_play import RandomGame
 from tests.roots import modules
@@ -27,6 +28,7 @@ def test_the_examples_of_the_engine_run(name: str) -> None:
     assert doctest.testmod(import_module(name)).failed == 0
 
 
+@needs_pure
 def test_there_are_examples() -> None:
     assert sum(doctest.testmod(import_module(name)).attempted for name in ENGINE) >= 5
 

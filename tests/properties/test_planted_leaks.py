@@ -17,9 +17,12 @@ from cutpurse.engine.game import Game
 from cutpurse.engine.zones import Zone, bit
 from cutpurse.games import GAMES
 from cutpurse.games.greed import rules as greed
+from tests.builds import needs_pure
 from tests.properties.random_play import EVERY_GAME, RandomGame
 from tests.properties.twin_worlds import Findings, Leak, check_game
 from tests.properties.who_sees_what import table_of
+
+pytestmark = needs_pure
 
 PAIRS = 400
 PAIRS_OF_A_RARE_POLL = 2_000  # the challenge of Bag-O-Loot comes at the end of a turn, and tells once in 330 pairs

@@ -18,6 +18,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.bot import BotMaker
 from cutpurse.sdk.commands.match_replay import _rows
 from cutpurse.sdk.playing.seating import play_match, view_for
+from tests.builds import needs_pure
 from tests.properties.random_play import EVERY_GAME, RandomGame
 
 GAMES_EACH = 6
@@ -44,6 +45,7 @@ def begun(played: RandomGame) -> tuple[Game, Spoken]:
     return game, log
 
 
+@needs_pure  # compiled code appends to a list without calling `Spoken.append`
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_a_sentence_is_the_one_that_was_true_when_it_happened(name: str) -> None:
     rules = GAMES[name]

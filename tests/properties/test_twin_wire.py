@@ -10,6 +10,7 @@ from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.sdk.wire.phrase_cache import _BODY, PhraseCache
+from tests.builds import needs_pure
 from tests.properties import twin_worlds
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
 from tests.properties.twin_worlds import Findings, Leak, check_game
@@ -94,6 +95,7 @@ def test_a_face_too_many_in_an_event_is_found(name: str, monkeypatch: pytest.Mon
         compared(name, GAMES[name].usual_seats, 400, monkeypatch)
 
 
+@needs_pure
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_bytes_kept_for_another_viewer_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant_bytes_kept_for_all(monkeypatch)

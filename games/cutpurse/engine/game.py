@@ -67,7 +67,12 @@ class Game(Table[S_co]):
         Returns:
             Settings of these rules, or None if these rules cannot play as that version did.
         """
-        return settings if version == cls.words.version else None
+        return settings if version == cls.words.version else cls.settings_of_earlier_rules(version, settings)
+
+    @classmethod
+    def settings_of_earlier_rules(cls, version: str, settings: Mapping[str, str]) -> Mapping[str, str] | None:
+        """Find the settings that make these rules play as an earlier version did, or None; see `settings_under`."""
+        return None
 
     def begin(self) -> None:
         """Set up the first deal and put the first steps on the agenda."""

@@ -210,6 +210,8 @@ def _check_form(body: dict[str, Any]) -> None:
     for name in ("settings", "result"):
         if not isinstance(body[name], dict):
             raise TypeError(f"its {name} is no object of names with values")
+    if not all(isinstance(value, str) for value in body["settings"].values()):
+        raise TypeError("not all of its settings have a text as value")
     seats, result = body["seats"], body["result"]
     if not isinstance(seats, list):
         raise TypeError("its seats are no list")

@@ -61,7 +61,12 @@ def test_advanced_play_of_rules_1_is_refused_by_name() -> None:
     )
 
 
-@pytest.mark.parametrize("settings", [{"stalemate_turns": "3"}, {"wrong_snitch": "free"}, {"advanced": True}])
-def test_settings_that_rules_1_did_not_have_are_refused(settings: dict[str, Any]) -> None:
+@pytest.mark.parametrize("settings", [{"stalemate_turns": "3"}, {"wrong_snitch": "free"}, {"advanced": "true"}])
+def test_settings_that_rules_1_did_not_have_are_refused(settings: dict[str, str]) -> None:
     with pytest.raises(RecordError, match="under version 1 of the rules of bag_o_loot"):
         verify(altered(STANDARD, settings=settings), BagOLoot)
+
+
+def test_settings_that_are_no_texts_are_refused() -> None:
+    with pytest.raises(RecordError, match="not all of its settings have a text as value"):
+        verify(altered(STANDARD, settings={"advanced": True}), BagOLoot)

@@ -169,14 +169,14 @@ class BagOLoot(Game[BagOLootSettings]):
         return sorted([*NUMBERS[: deck.highest]] * COPIES) + [LOOTER] * deck.looters
 
     @classmethod
-    def settings_under(cls, version: str, settings: Mapping[str, str]) -> Mapping[str, str] | None:
+    def settings_of_earlier_rules(cls, version: str, settings: Mapping[str, str]) -> Mapping[str, str] | None:
         """BL-4.4, BL-6.3. Play the standard game of rules version 1 with free wrong snitches.
 
         Its advanced play had an earlier challenge, which these rules cannot play.
         """
         if version == "1" and settings.get("advanced", "false") == "false" and SETTINGS_OF_RULES_1.issuperset(settings):
             return {**settings, "wrong_snitch": "free"}
-        return super().settings_under(version, settings)
+        return None
 
     def begin(self) -> None:
         """BL-3.2. The first dealer is random."""
