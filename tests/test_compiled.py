@@ -21,7 +21,6 @@ KERNEL = ("cutpurse/engine/chance.py", "cutpurse/engine/dealer.py", "cutpurse/en
 AND_A_GAME = "cutpurse/games/greed/rules.py"
 
 
-
 def test_a_step_of_a_game_in_plain_python_works_beside_the_engine() -> None:
     class Own(Step):
         pass
