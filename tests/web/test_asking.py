@@ -62,6 +62,19 @@ def test_those_who_ask_meanwhile_wait_for_the_same_answer() -> None:
     assert counting.asked == ["ListLadders"]
 
 
+def test_the_calls_of_a_page_wait_at_the_same_time_and_answer_in_order() -> None:
+    both = threading.Barrier(2)
+
+    def call(answer: int) -> int:
+        both.wait(30)  # breaks unless both calls are under way
+        return answer
+
+    ask = Asking(Counting().league)
+    assert ask.together([lambda: call(1), lambda: call(2)]) == [1, 2]
+    with pytest.raises(NotFound, match="no ladder 'gone'"):
+        ask.together([ask.ladders, lambda: ask.ladder("gone")])
+
+
 def test_a_refusal_is_kept_as_well() -> None:
     counting = Counting(NotFound("gone"))
     ask = Asking(counting.league, clock=lambda: 0.0)

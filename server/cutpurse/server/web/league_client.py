@@ -12,7 +12,8 @@ import copy
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Self, TypeVar
 
 from google.protobuf.message import Message
@@ -30,6 +31,7 @@ KEEP_S: Final = 1.0  # lifetime of a cached answer
 SLOW: Final = 15  # factor on KEEP_S for pages that need many calls
 MOST_KEPT: Final = 512  # maximum cached answers; the oldest is dropped
 MOST_FILES: Final = 32  # maximum cached match files; these never change
+AT_ONCE: Final = 8  # maximum questions of all callers of `together` that wait for the server at once
 
 T = TypeVar("T")
 
@@ -136,6 +138,7 @@ class Asking:
         self._files = _AnswerCache(MOST_FILES, float("inf"), clock)
         self._last = LastKnown(clock, lambda: time.time_ns() // 1_000_000)
         self._falls_back = live
+        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="together")
 
     @property
     def away_since_ms(self) -> int:
@@ -147,6 +150,14 @@ class Asking:
         strict = copy.copy(self)
         strict._falls_back = False
         return strict
+
+    def together(self, calls: Iterable[Callable[[], Any]]) -> list[Any]:
+        """Make several calls at once, and return their answers in order.
+
+        A page that needs many answers of a busy server then waits about as long as for one. The calls may not use
+        `together` themselves. Raises the error of the first call that fails.
+        """
+        return list(self._threads.map(lambda call: call(), calls))
 
     def _ask(self, name: str, request: Message, slow: bool = False) -> Any:
         call = getattr(self._league, name)

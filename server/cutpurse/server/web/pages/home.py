@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
@@ -55,11 +56,18 @@ def home(request: Request, ask: Asked) -> Response:
 def now_playing(ask: Asking) -> dict[str, Any]:
     """Load the part of the page that is updated live."""
     ladders = sorted(ask.ladders(), key=order)
+    *entries, open_matches, newest = ask.together(
+        [
+            *[partial(_entry, ask, ladder) for ladder in ladders[:MOST_LADDERS]],
+            ask.open_matches,
+            partial(ask.matches, limit=NEWEST),
+        ]
+    )
     return {
-        "entries": [_entry(ask, one) for one in ladders[:MOST_LADDERS]],
+        "entries": entries,
         "all_ladders": len(ladders),
-        "open_matches": ask.open_matches().matches[:OPEN],
-        "newest": ask.matches(limit=NEWEST).matches,
+        "open_matches": open_matches.matches[:OPEN],
+        "newest": newest.matches,
     }
 
 
