@@ -11,7 +11,7 @@ from tests.roots import CHECKOUT
 
 def test_the_examples_of_the_page_run(tmp_path: Path) -> None:
     text = (CHECKOUT / "docs/leaderboard.md").read_text(encoding="utf-8")
-    first, asked, second = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    asked, first, second = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
     def run(program: str) -> str:
         return subprocess.run(

@@ -1,6 +1,6 @@
 """Files of matches: the records of `play --record` and the match files of a server, and how to verify them.
 
-A match file has a head for each match, followed by the record if there is one; `docs/leaderboard.md` lists the fields.
+A match file has a head for each match, followed by the record if there is one; `docs/match_files.md` lists the fields.
 The file alone is enough to verify it. The commitment to the deal is opened, the cards are dealt, every decision is
 replayed, and the result is compared with the file. The report names what a file alone cannot prove. This module reads
 no file and knows no server.
