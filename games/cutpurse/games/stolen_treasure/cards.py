@@ -1,4 +1,4 @@
-"""The box of Stolen Treasure, and the words for what lies on the table and what is done there."""
+"""The box of Stolen Treasure, and the words for its zones, its counters and what players do."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ __all__ = [
     "MAX_PLAYERS",
     "NOBODY",
     "NULLIFY",
+    "ON_ONE_OPPONENT",
     "PAPER",
     "PARLEY",
     "PIRACY_PILE",
@@ -102,7 +103,7 @@ FIRST_PIRACY: Final = LAST_TREASURE + 1
 
 
 def _piracy(name: str, title: str, copies: int, target: str, when: str, text: str) -> int:
-    """ST-1.3. Add a piracy card, with its target and its timing."""
+    """ST-1.3. Declare a piracy card with its copies, its target and its timing."""
     COPIES.append(copies)
     VALUES.append(0)
     return WORDS.card(name, title, text, "piracy", facts={"target": target, "when": when}, rule="ST-1.3")
@@ -150,6 +151,8 @@ BOMBS_AWAY: Final = _piracy(
 )
 LAST_IN_TURN: Final = BOMBS_AWAY
 """ST-3.9. The eight above are played in turn; the others answer something, or are never played."""
+ON_ONE_OPPONENT: Final = (SPYGLASS, SKULDUGGERY, X_MARKS_THE_SPOT, HOOK)
+"""ST-1.3, ST-3.9. Those of the eight that name one opponent as their target."""
 CODE: Final = _piracy(
     "pirates_code",
     "Pirate's Code",
@@ -177,7 +180,7 @@ BLACK_SPOT: Final = _piracy(
     "never played",
     "Whoever holds it cannot win. It is never played.",
 )
-"""ST-1.3. The 45 piracy cards, in the order of the sheet; their copies stand with them."""
+"""ST-1.3. The 45 piracy cards, above and here, in the order of the sheet."""
 
 SINCE: Final = Counter("since", "the turn in which it came to this player")
 
@@ -216,8 +219,8 @@ TAKEN: Final = WORDS.zone(
 _HAND = WORDS.zone(
     "treasure_hand", "treasure hand", "Treasure to bury or to stake.", Visibility.OWNER, columns=(SINCE,)
 )
-"""ST-1.4, ST-7.1. The two kinds of card have different backs, so each hand is two zones, whose sizes all see; what a
-viewer has learned of one is not touched by what leaves the other.
+"""ST-1.4, ST-7.1. Treasure and piracy have different backs, so each hand is two zones, and everybody sees their sizes.
+What leaves one of them changes nothing of what a viewer knows about the other.
 """
 WORDS.zone("piracy_hand", "piracy hand", "Piracy to play.", Visibility.OWNER)
 WORDS.zone("buried", "buried", "What counts.", Visibility.ALL)

@@ -1,4 +1,4 @@
-"""Stolen Treasure, chapter 3.3: the piracy cards, and Yarr! and Pirate's Code, which answer them."""
+"""Stolen Treasure, chapter 3.3: a piracy card is played, Yarr! and Pirate's Code answer it, and it takes effect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from cutpurse.games.stolen_treasure.cards import (
     BEFALL,
     BOMBS_AWAY,
     CODE,
-    COPIES,
     DISCARD,
     DIVERT,
     DRAW,
@@ -18,53 +17,30 @@ from cutpurse.games.stolen_treasure.cards import (
     HOOK,
     KRAKEN,
     LAST_TREASURE,
-    MAX_PLAYERS,
     NOBODY,
     NULLIFY,
-    PIRACY_PILE,
     PLUNDER,
     SKULDUGGERY,
     SPYGLASS,
     TAKE,
     TAKE_PIRACY,
     TAKE_TREASURE,
-    TREASURE_PILE_1,
-    TREASURE_PILE_2,
     X_MARKS_THE_SPOT,
     YARR,
+    YO_HO_HO,
 )
 
 if TYPE_CHECKING:
     from cutpurse.games.stolen_treasure.rules import StolenTreasure
 
-__all__ = [
-    "DISCARD_CARD",
-    "DRAW_PIRACY",
-    "DRAW_TREASURE",
-    "ONLY_PASS",
-    "AnyYarr",
-    "DiscardPiracy",
-    "GiveACard",
-    "PlayACard",
-]
+__all__ = ["AnyYarr", "DiscardPiracy", "GiveACard", "PlayACard"]
 
 PLUNDERED: Final = 2
-"""ST-3.14. Plunder draws two."""
+"""ST-3.14. The treasure that Plunder draws."""
 STOLEN: Final = 2
-"""ST-3.18. YO HO HO! takes two from each."""
+"""ST-3.18. The treasure that YO HO HO! takes from each target."""
 BOMBED: Final = 2
-"""ST-3.21. Bombs Away costs two piracy cards."""
-
-PASS_OR_YARR: Final = [PASS, Option(NULLIFY, (YARR,))]
-ONLY_PASS: Final = [PASS]
-DRAW_TREASURE: Final = [Option(DRAW, zone=pile) for pile in (TREASURE_PILE_1, TREASURE_PILE_2)]
-DRAW_PIRACY: Final = Option(DRAW, zone=PIRACY_PILE)
-DIVERT_TO: Final = [Option(DIVERT, (CODE,), seat=seat) for seat in range(MAX_PLAYERS)]
-TREASURE_OF: Final = [Option(TAKE_TREASURE, seat=seat) for seat in range(MAX_PLAYERS)]
-PIRACY_OF: Final = [Option(TAKE_PIRACY, seat=seat) for seat in range(MAX_PLAYERS)]
-GIVE_TO: Final = [[Option(GIVE, (card,), seat=seat) for card in range(len(COPIES))] for seat in range(MAX_PLAYERS)]
-TAKE_OF: Final = [[Option(TAKE, (card,), seat=s) for card in range(LAST_TREASURE + 1)] for s in range(MAX_PLAYERS)]
-DISCARD_CARD: Final = [Option(DISCARD, (card,)) for card in range(len(COPIES))]
+"""ST-3.21. The piracy cards that Bombs Away costs each target."""
 
 
 class PlayACard(Step):
@@ -84,7 +60,7 @@ class PlayACard(Step):
 
 class AnyYarr(Poll):
     rule = "ST-0.3, ST-3.10"
-    paragraph = """Everyone but the one who showed a card may stop it, the first clockwise from his left acts.
+    paragraph = """All but the player who showed a card may stop it; of several, the first clockwise from that player.
 
     A Yarr! can be stopped in the same way.
     """
@@ -94,7 +70,7 @@ class AnyYarr(Poll):
         return sorted(g.opponents(self.seat))
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        return PASS_OR_YARR if YARR in g.piracy_hand[seat].cards else ONLY_PASS
+        return [PASS, Option(NULLIFY, (YARR,))] if YARR in g.piracy_hand[seat].cards else [PASS]
 
     def closed(self, g: StolenTreasure, answers: dict[int, Option]) -> None:
         for seat in g.opponents(self.seat):
@@ -107,18 +83,22 @@ class AnyYarr(Poll):
 
 class Nullify(Step):
     rule = "ST-3.10"
-    paragraph = "A Yarr! that stands: the card beneath it has no effect. So an odd number nullifies, an even does not."
+    paragraph = (
+        "A Yarr! that stands: the card it answers has no effect. So an odd number nullifies, an even one does not."
+    )
 
     def act(self) -> Act:
         return Act(NULLIFY, (YARR,), actor=self.seat)
 
     def run(self, g: StolenTreasure) -> None:
-        g.agenda.pop()
+        g.agenda.pop()  # what the card that it answers was to do
 
 
 class CarryItOut(Step):
     rule = "ST-3.11"
-    paragraph = "A card that stands; one aimed at opponents makes an instance for each, clockwise from the left."
+    paragraph = (
+        "A card that stands; one with targets makes an instance of its effect for each, clockwise from the left."
+    )
     fields: ClassVar[Fields] = {"card": int, "target": int}
 
     def __init__(self, seat: int, card: int, target: int) -> None:
@@ -139,8 +119,10 @@ class CarryItOut(Step):
 
 class DivertOrSuffer(Choice):
     rule = "ST-3.11, ST-3.12, ST-3.13"
-    paragraph = """An instance of an effect, whose present target may play Pirate's Code and name any other player
-    instead. An instance that stays waits until all have been asked."""
+    paragraph = """The present target of an instance may play Pirate's Code and name any other player instead.
+
+    An instance that stays waits until the targets of all have been asked.
+    """
     text = "Play Pirate's Code, or let it happen?"
     window = True
     fields: ClassVar[Fields] = {"active": int, "card": int}
@@ -155,22 +137,33 @@ class DivertOrSuffer(Choice):
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         if CODE in g.piracy_hand[seat].cards:
-            return [PASS, *[DIVERT_TO[other] for other in g.opponents(seat)]]
-        return ONLY_PASS
+            return [PASS, *[Option(DIVERT, (CODE,), seat=other) for other in g.opponents(seat)]]
+        return [PASS]
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         if option.seat is None:
-            # Below all other instances, just above FinishTheAction, which is the lowest step: they go in their order.
-            g.agenda.insert(1, Befall(self.seat, self.active, self.card))
+            g.then(*take_off_other_instances(g), Befall(self.seat, self.active, self.card))
             return
         g.move(CODE, g.piracy_hand[self.seat], g.in_play)
         again = DivertOrSuffer(self.seat, self.active, self.card)
         g.then(AnyYarr(self.seat), Divert(self.seat, option.seat), again)
 
 
+def take_off_other_instances(g: StolenTreasure) -> list[Step]:
+    """ST-3.11. Take the other instances of an effect off the agenda: those to be asked about, then those that stay.
+
+    Returns:
+        The instances, in their order, to be done before the one that stays now.
+    """
+    instances: list[Step] = []
+    while isinstance(g.agenda[-1], DivertOrSuffer | Befall):
+        instances.append(g.agenda.pop())
+    return instances
+
+
 class Divert(Step):
     rule = "ST-3.11"
-    paragraph = "A Code that stands: the instance beneath has a new target, who is asked in the same way."
+    paragraph = "A Code that stands: the instance has a new target, who is asked in the same way."
     fields: ClassVar[Fields] = {"to": int}
 
     def __init__(self, seat: int, to: int) -> None:
@@ -181,16 +174,16 @@ class Divert(Step):
         return Act(DIVERT, (CODE,), seat=self.to, actor=self.seat)
 
     def run(self, g: StolenTreasure) -> None:
-        beneath = g.agenda.pop()
-        assert isinstance(beneath, DivertOrSuffer)
-        g.then(DivertOrSuffer(self.to, beneath.active, beneath.card))
+        instance = g.agenda.pop()
+        assert isinstance(instance, DivertOrSuffer)
+        g.then(DivertOrSuffer(self.to, instance.active, instance.card))
 
 
 class Befall(Step):
     rule = "ST-0.4, ST-3.11, ST-3.12"
     paragraph = """An instance takes effect on its last target; the gain is the active player's.
 
-    If that is the active player himself, only a lost turn or a bomb means something.
+    If its target is the active player, only Hook and Bombs Away do something: a turn is lost, two cards are discarded.
     """
     fields: ClassVar[Fields] = {"active": int, "card": int}
 
@@ -206,20 +199,20 @@ class Befall(Step):
         target, active, card = self.seat, self.active, self.card
         if card == BOMBS_AWAY:
             g.then(DropBombs(target))
-            return
-        if card == HOOK:
-            g.then(LoseTheNextTurn(target))
-        if target == active:
-            return
-        if card in (HOOK, SKULDUGGERY):
-            g.then(StealACard(active, target, card))
+        elif target == active:
+            if card == HOOK:
+                g.then(LoseTheNextTurn(target))
         elif card == SPYGLASS:
             g.then(SwapHands(active, target))
+        elif card == SKULDUGGERY:
+            g.then(StealACard(active, target, card))
         elif card == X_MARKS_THE_SPOT:
             if g.buried[target].cards:
                 g.then(DigUp(active, target))
-        else:
+        elif card == YO_HO_HO:
             g.then(YoHoHo(active, target))
+        elif card == HOOK:
+            g.then(StealACard(active, target, card), LoseTheNextTurn(target))
 
 
 class Plunder(Step):
@@ -242,7 +235,7 @@ class ChooseAPile(Choice):
     text = "Which pile do you draw from?"
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        return g.treasure_to_draw()
+        return [Option(DRAW, zone=pile) for pile in g.treasure_to_draw()]
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         g.draw(self.seat, option.zone)
@@ -266,8 +259,10 @@ class SwapHands(Step):
 
 class StealACard(Step):
     rule = "ST-3.16, ST-3.19, ST-3.22"
-    paragraph = """A random card out of the target's hand: of a kind that the active player names, or by a setting of
-    the whole hand. Of an empty hand nothing."""
+    paragraph = """A random card out of the target's hand; out of an empty hand, none.
+
+    The active player names its kind; with the setting chance picks from the whole hand.
+    """
     fields: ClassVar[Fields] = {"target": int, "card": int}
 
     def __init__(self, seat: int, target: int, card: int) -> None:
@@ -276,18 +271,19 @@ class StealACard(Step):
         self.card = card
 
     def run(self, g: StolenTreasure) -> None:
-        treasure, size = len(g.treasure_hand[self.target].cards), g.hand_size(self.target)
+        size = g.hand_size(self.target)
         if not size:
             return
         if g.settings.true_random_theft:
-            g.then(TakeARandomCard(self.seat, self.target, self.card, g.chance.below(size) < treasure))
+            treasure = g.chance.below(size) < len(g.treasure_hand[self.target].cards)
+            g.then(TakeARandomCard(self.seat, self.target, self.card, treasure))
         else:
             g.then(NameAKind(self.seat, self.target, self.card))
 
 
 class NameAKind(Choice):
     rule = "ST-3.16, ST-3.19"
-    paragraph = "Treasure or piracy, of which the target holds a card."
+    paragraph = "Treasure or piracy: a kind that the target holds."
     text = "Which kind of card do you take?"
     fields: ClassVar[Fields] = {"target": int, "card": int}
 
@@ -297,9 +293,11 @@ class NameAKind(Choice):
         self.card = card
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        options = [TREASURE_OF[self.target]] if g.treasure_hand[self.target].cards else []
+        options: list[Option] = []
+        if g.treasure_hand[self.target].cards:
+            options.append(Option(TAKE_TREASURE, seat=self.target))
         if g.piracy_hand[self.target].cards:
-            options.append(PIRACY_OF[self.target])
+            options.append(Option(TAKE_PIRACY, seat=self.target))
         return options
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
@@ -308,8 +306,10 @@ class NameAKind(Choice):
 
 class TakeARandomCard(Step):
     rule = "ST-3.16, ST-3.19, ST-3.6"
-    paragraph = """Chance picks; thief and victim see it. What Skulduggery took lies aside until the thief has given
-    another card, if he has one."""
+    paragraph = """Chance picks; thief and victim see the card.
+
+    What Skulduggery took lies aside until the thief has given another card, if there is one.
+    """
     fields: ClassVar[Fields] = {"target": int, "card": int, "treasure": bool}
 
     def __init__(self, seat: int, target: int, card: int, treasure: bool) -> None:
@@ -325,14 +325,15 @@ class TakeARandomCard(Step):
             g.move_random(hands[self.target], hands[seat], columns=(g.turn,))
             return
         g.move_random(hands[self.target], g.taken, shown=bit(seat))
-        g.then(KeepWhatWasTaken(seat))
         if g.hand_size(seat):
-            g.then(GiveACard(seat, self.target, self.treasure))
+            g.then(GiveACard(seat, self.target, self.treasure), KeepWhatWasTaken(seat))
+        else:
+            g.then(KeepWhatWasTaken(seat))
 
 
 class GiveACard(Choice):
     rule = "ST-3.16, ST-3.6, ST-4.1"
-    paragraph = "A card of one's choice in return, not the very one taken; only the two see its face."
+    paragraph = "The thief gives a card in return, not the very one taken; only the two see its face."
     text = "Which card do you give in return?"
     safe_paragraph = "The lowest treasure, a piracy card only without one."
     fields: ClassVar[Fields] = {"target": int, "treasure": bool}
@@ -340,13 +341,10 @@ class GiveACard(Choice):
     def __init__(self, seat: int, target: int, treasure: bool) -> None:
         super().__init__(seat)
         self.target = target
-        self.treasure = treasure  # what was taken; its back tells all
+        self.treasure = treasure  # the kind that was taken, which everybody sees by the back
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        give = GIVE_TO[self.target]
-        options: list[Option] = []
-        g.add_copies(options, give, g.treasure_hand[seat])
-        return options + [give[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
+        return g.hand_options(GIVE, seat, self.target)
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """Follow ST-0.6."""
@@ -356,11 +354,11 @@ class GiveACard(Choice):
         return (bit(self.seat) | bit(self.target),)
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
-        if option.cards[0] <= LAST_TREASURE:
-            hand = g.treasure_hand[self.seat]
-            g.move_at(g.place_of(option, hand), hand, g.treasure_hand[self.target], columns=(g.turn,))
+        card = option.cards[0]
+        if card <= LAST_TREASURE:
+            g.move_treasure(option, g.treasure_hand[self.seat], g.treasure_hand[self.target], columns=(g.turn,))
         else:
-            g.move(option.cards[0], g.piracy_hand[self.seat], g.piracy_hand[self.target])
+            g.move(card, g.piracy_hand[self.seat], g.piracy_hand[self.target])
 
 
 class KeepWhatWasTaken(Step):
@@ -383,7 +381,7 @@ class DigUp(Choice):
         self.target = target
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        return [TAKE_OF[self.target][card] for card in dict.fromkeys(g.buried[self.target].cards)]
+        return g.card_options(TAKE, g.buried[self.target], self.target)
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         card, target = option.cards[0], self.target
@@ -393,7 +391,7 @@ class DigUp(Choice):
 
 class YoHoHo(Step):
     rule = "ST-3.18, ST-3.6"
-    paragraph = "Two random treasure cards out of the target's hand, or as many as he has."
+    paragraph = "Two random treasure cards out of the target's hand, or one if there is only one."
     fields: ClassVar[Fields] = {"target": int}
 
     def __init__(self, seat: int, target: int) -> None:
@@ -408,7 +406,7 @@ class YoHoHo(Step):
 
 class LoseTheNextTurn(Step):
     rule = "ST-3.19, ST-3.2"
-    paragraph = "Hook, whatever it took; two before one turn skip only that one."
+    paragraph = "Hook skips the target's next turn, whatever it took. Two of them before one turn skip only that turn."
 
     def run(self, g: StolenTreasure) -> None:
         g.count("skip_next", 1, self.seat)
@@ -427,7 +425,7 @@ class ReleaseTheKraken(Step):
 
 class DropBombs(Step):
     rule = "ST-3.21"
-    paragraph = "Who has more than two piracy cards chooses; who has fewer discards all."
+    paragraph = "A target with more than two piracy cards chooses two to discard; otherwise all are discarded."
 
     def run(self, g: StolenTreasure) -> None:
         hand = g.piracy_hand[self.seat]
@@ -439,7 +437,7 @@ class DropBombs(Step):
 
 class DiscardPiracy(Choice):
     rule = "ST-3.21, ST-4.1"
-    paragraph = "A piracy card of one's choice, The Black Spot too."
+    paragraph = "A piracy card of the target's choice; The Black Spot, too."
     text = "Which piracy card do you discard?"
     fields: ClassVar[Fields] = {"left": int}
 
@@ -448,7 +446,7 @@ class DiscardPiracy(Choice):
         self.left = left
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        return [DISCARD_CARD[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
+        return g.card_options(DISCARD, g.piracy_hand[seat])
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         g.move(option.cards[0], g.piracy_hand[self.seat], g.piracy_discards)

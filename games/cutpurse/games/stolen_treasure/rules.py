@@ -1,14 +1,13 @@
 """The rules of Stolen Treasure, one class a paragraph of `docs/rules/stolen_treasure.md`, in the order of play.
 
-Here are the set-up, the turn, drawing, burying, the hand limit and the end; `piracy` has the piracy cards and `wager`
-the wager.
+This module has the set-up, the turn, drawing, burying, the house rule on hands and the end. `piracy` has the piracy
+cards, `wager` the wager, and `hidden_hands` what everybody can infer about a hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar, Final
 
 from cutpurse.engine.agenda import Act, Choice, Fields, Option, Step
@@ -16,64 +15,51 @@ from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
 from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import Settings, choice, flag, number, table
-from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import Zone
 from cutpurse.games.stolen_treasure.cards import (
     BLACK_SPOT,
     BURY,
     COPIES,
+    DISCARD,
     DRAW,
     END_TURN,
     FIRST_PIRACY,
-    HOOK,
     LAST_IN_TURN,
     LAST_TREASURE,
     MAX_PLAYERS,
     NOBODY,
+    ON_ONE_OPPONENT,
     PIRACY_PILE,
     PLAY,
     PLAY_ON,
     PLUNDER,
     SKIPPED,
     SKULDUGGERY,
-    SPYGLASS,
     TAKEN,
     TREASURE_PILE_1,
+    TREASURE_PILE_2,
     TREASURE_ZONES,
     VALUES,
     WAGER,
     WORDS,
     X_MARKS_THE_SPOT,
 )
-from cutpurse.games.stolen_treasure.piracy import (
-    DISCARD_CARD,
-    DRAW_PIRACY,
-    DRAW_TREASURE,
-    DiscardPiracy,
-    GiveACard,
-    PlayACard,
-)
-from cutpurse.games.stolen_treasure.wager import MatchTheStake, StakeTreasure, least_match
+from cutpurse.games.stolen_treasure.hidden_hands import fill_hands, hands_are_plausible
+from cutpurse.games.stolen_treasure.piracy import DiscardPiracy, GiveACard, PlayACard
+from cutpurse.games.stolen_treasure.wager import StakeTreasure
 
 __all__ = ["StolenTreasure", "StolenTreasureSettings"]
 
-ACTIONS: Final = 2
-"""ST-3.1. Up to two actions a turn."""
-HAND_LIMIT: Final = 7
-"""ST-6.1. This many cards stay in a hand, treasure and piracy together, when the limit is on."""
-HIGHEST_VALUE: Final = 5000  # either way; so that the sums of stakes stay few
-ANY_TURN: Final = 1_000_000  # in place of the latest turn in which a card may have come; no game has as many
-RANDOM: Final = -1
-GUESSES: Final = 100  # hands tried out before the plainest reason for not having won is taken
-
 TREASURE: Final = [card for card in range(FIRST_PIRACY) for _ in range(COPIES[card])]
 PIRACY: Final = [card for card in range(FIRST_PIRACY, len(COPIES)) for _ in range(COPIES[card])]
-
-BURY_CARD: Final = [Option(BURY, (card,)) for card in range(LAST_TREASURE + 1)]
-PLAY_CARD: Final = [Option(PLAY, (card,)) for card in range(len(COPIES))]
-PLAY_CARD_ON: Final = [[Option(PLAY_ON, (card,), seat=s) for s in range(MAX_PLAYERS)] for card in range(len(COPIES))]
-WAGER_AGAINST: Final = [Option(WAGER, seat=seat) for seat in range(MAX_PLAYERS)]
-END_THE_TURN: Final = Option(END_TURN)
+"""ST-1.1, ST-1.3. The 50 treasure cards and the 45 piracy cards."""
+HIGHEST_VALUE: Final = 5000
+"""ST-1.2. The highest value that a setting may give, and with a minus the lowest; so the sums of stakes stay few."""
+ACTIONS: Final = 2
+"""ST-3.1. The actions of a turn."""
+HAND_LIMIT: Final = 7
+"""ST-6.1. The cards that stay in a hand, treasure and piracy together, if the limit is on."""
+RANDOM: Final = -1  # in place of the first seat
 
 
 @mypyc_attr(native_class=False)
@@ -107,14 +93,8 @@ class StolenTreasureSettings(Settings):
         return ""
 
 
-@cache
-def at_place(option: Option, place: int) -> Option:
-    """Return the option for the copy at this index.  Cached: there are only as many as treasure cards and indexes."""
-    return option.at((place,))
-
-
 class StolenTreasure(Game[StolenTreasureSettings]):
-    """ST-0.1, ST-0.2. Seats go clockwise; a card is its face, and equal copies of equal age are one option."""
+    """ST-0.1, ST-0.2. Seats go clockwise; a card is its face, and equal copies with equal `since` are one option."""
 
     __slots__ = ("value", *WORDS.attributes())
     words = WORDS
@@ -139,12 +119,12 @@ class StolenTreasure(Game[StolenTreasureSettings]):
     won: list[int]
 
     def prepare(self) -> None:
-        """ST-1.1, ST-1.2. What a card is worth follows from the settings."""
+        """ST-1.1, ST-1.2. Set what each card is worth, which follows from the settings."""
         self.value = self.values(self.settings)
 
     @classmethod
     def values(cls, settings: StolenTreasureSettings) -> list[int]:
-        """ST-1.2. As printed, or as the setting says."""
+        """ST-1.2. Return the printed value of each card, or that of the setting."""
         values = VALUES[:]
         for name, value in settings.values:
             values[WORDS.card_named(name)] = value
@@ -152,210 +132,146 @@ class StolenTreasure(Game[StolenTreasureSettings]):
 
     @classmethod
     def box(cls, seats: int, settings: StolenTreasureSettings) -> list[int]:
-        """ST-1.1, ST-1.3. 50 treasure and 45 piracy cards."""
+        """ST-1.1, ST-1.3. Return the 50 treasure and the 45 piracy cards."""
         return TREASURE + PIRACY
 
     def begin(self) -> None:
         seat = self.settings.first_seat
         self.then(SetUp(self.chance.below(self.n) if seat == RANDOM else seat))
 
-    # -- piles
-    def treasure_to_draw(self) -> list[Option]:
-        """ST-3.4. To draw from each treasure pile that has a card; from empty ones if they get a discard."""
-        first, second = self.treasure_pile_1.cards, self.treasure_pile_2.cards
-        if first and second:
-            return DRAW_TREASURE
-        if first or second:
-            return DRAW_TREASURE[:1] if first else DRAW_TREASURE[1:]
-        return DRAW_TREASURE[: len(self.treasure_discards.cards)]
-
+    # -- drawing and burying
     def shuffle_and_cut(self) -> None:
-        """ST-2.1, ST-3.4, ST-3.20. All cards of the first treasure pile; half of them become the second."""
+        """ST-2.1, ST-3.4, ST-3.20. Shuffle the first treasure pile, and make half of it the second."""
         self.shuffle(self.treasure_pile_1)
         self.deal(self.treasure_pile_1, self.treasure_pile_2, len(self.treasure_pile_1.cards) // 2)
 
-    def draw(self, seat: int, pile_number: int) -> None:
-        """ST-3.3, ST-3.4, ST-3.6. The top card of a pile: treasure is shown to all, piracy is taken unseen.
+    def treasure_to_draw(self) -> list[int]:
+        """ST-3.4. List the treasure piles that can be drawn from: empty ones only if their discards would fill them."""
+        piles = [pile.number for pile in (self.treasure_pile_1, self.treasure_pile_2) if pile.cards]
+        if piles:
+            return piles
+        return [TREASURE_PILE_1, TREASURE_PILE_2][: len(self.treasure_discards.cards)]  # a single card goes to T1
 
-        An empty pile is renewed first.
-        """
+    def draw(self, seat: int, pile_number: int) -> None:
+        """ST-3.3, ST-3.4, ST-3.6. Draw the top card: treasure is shown to all, piracy is taken unseen."""
+        pile = self.zone(pile_number)
         if pile_number == PIRACY_PILE:
-            pile = self.piracy_pile
             if not pile.cards:
                 self.move_all(self.piracy_discards, pile)
                 self.shuffle(pile)
             self.move_top(pile, self.piracy_hand[seat])
-            return
-        pile = self.treasure_pile_1 if pile_number == TREASURE_PILE_1 else self.treasure_pile_2
-        if not pile.cards:
-            self.move_all(self.treasure_discards, self.treasure_pile_1)
-            self.shuffle_and_cut()
-        self.move_top(pile, self.treasure_hand[seat], shown=self.everyone, columns=(self.turn,))
+        else:
+            if not pile.cards:
+                self.move_all(self.treasure_discards, self.treasure_pile_1)
+                self.shuffle_and_cut()
+            self.move_top(pile, self.treasure_hand[seat], shown=self.everyone, columns=(self.turn,))
+
+    def bury(self, seat: int, option: Option) -> None:
+        """ST-3.5, ST-5.1. Bury the treasure that an option names; the sum of all buried cards is public."""
+        self.move_treasure(option, self.treasure_hand[seat], self.buried[seat])
+        self.count("buried_total", self.buried_total[seat] + self.value[option.cards[0]], seat)
 
     # -- hands
     def hand_size(self, seat: int) -> int:
-        """ST-1.4. How many cards a hand holds of both kinds; all can see it."""
+        """ST-1.4. Count the cards in a hand, of both kinds; everybody sees this number."""
         return len(self.treasure_hand[seat].cards) + len(self.piracy_hand[seat].cards)
 
-    def add_copies(self, options: list[Option], of_card: list[Option], zone: Zone, latest: int = ANY_TURN) -> None:
-        """ST-0.2. For each card of a zone of treasure its option, `of_card[card]`, is added; equal copies are one.
+    def since(self, zone: Zone) -> list[int]:
+        """ST-0.5. Return the turn in which each treasure card of a hand came to its player."""
+        assert zone.columns is not None
+        return zone.columns[0]
 
-        Where the copies of a face differ in `since`, an option names a place: that of the first copy of this age.
-        Only what came in the turn `latest` or before is offered.
+    def hand_options(self, verb: int, seat: int, target: int | None = None) -> list[Option]:
+        """ST-0.2. Offer each card in a seat's hand, treasure first."""
+        treasure = self.treasure_options(verb, self.treasure_hand[seat], target)
+        return treasure + self.card_options(verb, self.piracy_hand[seat], target)
+
+    def card_options(self, verb: int, zone: Zone, target: int | None = None) -> list[Option]:
+        """ST-0.2. Offer each card in a zone without `since`; equal copies are one option."""
+        return [Option(verb, (card,), seat=target) for card in sorts_of(zone.cards)]
+
+    def treasure_options(self, verb: int, hand: Zone, target: int | None = None) -> list[Option]:
+        """ST-0.2. Offer each card in a treasure hand; equal copies are one option.
+
+        Copies that differ in `since` are one option for each turn, which names the place of the first such copy.
         """
-        cards, since = zone.cards, zone.columns[0] if zone.columns else []
-        last, place = FACE_DOWN, -1
-        for card in cards:  # copies of a face lie side by side, the oldest first
-            place += 1
-            if card != last:
-                last = card
-                if since[place] <= latest:
-                    options.append(of_card[card])
-            elif since[place] != since[place - 1]:
-                first = cards.index(card)
-                if since[place - 1] == since[first] <= latest:  # until here all copies of this face were alike
-                    options[-1] = at_place(of_card[card], first)
-                if since[place] <= latest:
-                    options.append(at_place(of_card[card], place))
+        options: list[Option] = []
+        cards, since = hand.cards, self.since(hand)
+        for card in sorts_of(cards):
+            first = cards.index(card)
+            turns = since[first : first + cards.count(card)]  # copies lie side by side, the oldest first
+            if turns[0] == turns[-1]:
+                options.append(Option(verb, (card,), seat=target))
+            else:
+                for turn in sorted(set(turns)):
+                    options.append(Option(verb, (card,), seat=target, places=(first + turns.index(turn),)))
+        return options
 
-    def place_of(self, option: Option, zone: Zone) -> int:
-        """Return the index in a zone of treasure of the card that an option names."""
-        return option.places[0] if option.places else zone.cards.index(option.cards[0])
+    def place_of(self, option: Option, hand: Zone) -> int:
+        """ST-0.2. Return the place in a treasure hand of the copy that an option names."""
+        return option.places[0] if option.places else hand.cards.index(option.cards[0])
+
+    def move_treasure(self, option: Option, hand: Zone, to: Zone, columns: tuple[int, ...] | None = None) -> None:
+        """ST-0.2. Move the copy that an option names out of a treasure hand."""
+        self.move_at(self.place_of(option, hand), hand, to, columns=columns)
 
     def lowest_treasure(self, options: list[Option]) -> Option:
-        """ST-0.6. Of options that each name a card, treasure before piracy, the one of lowest value, the first such."""
+        """ST-0.6. Return the option with the lowest treasure; the first option if all name piracy."""
         treasure = [option for option in options if option.cards[0] <= LAST_TREASURE]
         return min(treasure, key=lambda option: self.value[option.cards[0]]) if treasure else options[0]
 
     # -- scoring
+    def value_of(self, cards: Iterable[int]) -> int:
+        """Add up the values of cards."""
+        total = 0
+        for card in cards:
+            total += self.value[card]
+        return total
+
     def score(self, seat: int) -> int:
-        """ST-5.1, ST-3.8. All that is buried, and what is negative in the hand; good treasure there counts nothing."""
-        value = self.value
-        return self.buried_total[seat] + sum([min(0, value[card]) for card in self.treasure_hand[seat].cards])
+        """ST-5.1, ST-3.8. Add the negative treasure in the hand to the buried sum; good treasure there is nothing."""
+        return self.buried_total[seat] + sum([min(0, self.value[card]) for card in self.treasure_hand[seat].cards])
 
     def has_the_spot(self, seat: int) -> bool:
-        """ST-4.1. Who holds The Black Spot cannot win."""
+        """ST-4.1. Tell whether a seat holds The Black Spot, and so cannot win."""
         return BLACK_SPOT in self.piracy_hand[seat].cards
 
     def scores(self) -> list[int]:
         return [self.score(seat) for seat in range(self.n)]
 
     def standing(self, seat: int) -> tuple[int, ...]:
-        """ST-5.3. Who has won, then by score."""
+        """ST-5.3. Order the seats: winners first, then by score."""
         return self.won[seat], self.score(seat)
 
-    # -- imagining
+    # -- imagining: see `hidden_hands`
     def may_lie(self, zone: Zone, card: int) -> bool:
-        """ST-1.4. The backs tell treasure from piracy."""
+        """ST-1.4. Tell treasure from piracy by the backs."""
         treasure = card <= LAST_TREASURE
         if zone.kind is TAKEN:
             return any(isinstance(step, GiveACard) and step.treasure == treasure for step in self.agenda)
         return (zone.kind in TREASURE_ZONES) == treasure
 
-    def wager_against(self) -> int:
-        """Whose match lies complete in the wager that is on, or NOBODY."""
-        bottom = self.agenda[0] if self.agenda else None
-        if not isinstance(bottom, FinishTheAction) or bottom.card or bottom.target == NOBODY:
-            return NOBODY
-        matching = isinstance(self.agenda[-1], MatchTheStake | StakeTreasure)
-        return NOBODY if matching or not self.stake[bottom.target].cards else bottom.target
+    def kept_from_winning(self) -> list[int]:
+        """ST-7.2. List the seats that have buried the target and have not won.
 
-    def should_not_have_won(self) -> list[int]:
-        """ST-7.2. Who has buried enough and, as hands have not changed since the last check, cannot have won by it."""
+        While hands change after the last check for a winner, nothing can be inferred: there are none.
+        """
         if not self.agenda or isinstance(self.agenda[-1], GiveACard | DiscardPiracy | DiscardToTheLimit):
             return []
         return [seat for seat in range(self.n) if self.buried_total[seat] >= self.settings.target]
 
     def is_plausible(self) -> bool:
-        """ST-7.2. Who has buried enough and has not won has a reason; a match below the stake was their best."""
-        top = self.agenda[-1] if self.agenda else None
-        if isinstance(top, MatchTheStake) and not top.options(self, top.seat):
-            return False
-        seat = self.wager_against()
-        if seat != NOBODY:
-            stake = self.value_of(self.stake[self.agenda[0].seat].cards)
-            if self.value_of(self.stake[seat].cards) < least_match(self, seat, stake):
-                return False
-        return all(self.has_a_reason(seat) for seat in self.should_not_have_won())
-
-    def value_of(self, cards: Iterable[int]) -> int:
-        """Add up what cards are worth."""
-        value, total = self.value, 0
-        for card in cards:
-            total += value[card]
-        return total
-
-    def has_a_reason(self, seat: int) -> bool:
-        """ST-7.2. Tell whether a seat holds The Black Spot, or too much bad treasure."""
-        return self.has_the_spot(seat) or self.surplus(seat) < 0
-
-    def surplus(self, seat: int) -> int:
-        """ST-7.2. How far a seat's score was above the target at the last check; its stake was in the hand then."""
-        staked = sum([min(0, self.value[card]) for card in self.stake[seat].cards])
-        return self.score(seat) + staked - self.settings.target
+        """ST-7.2. Tell whether the hands agree with what everybody can infer."""
+        return hands_are_plausible(self)
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
-        """ST-7.2. Hands that must explain something are drawn first: so few random ones would."""
-        seat = self.wager_against()
-        if seat != NOBODY:
-            laid, stake = (self.value_of(self.stake[s].cards) for s in (seat, self.agenda[0].seat))
-            if laid < stake:
-                worse = [card for card in unseen if card <= LAST_TREASURE and self.value[card] <= min(0, laid)]
-                _fill(self.treasure_hand[seat], worse, unseen)
-        top = self.agenda[-1] if self.agenda else None
-        if isinstance(top, MatchTheStake):
-            self._imagine_a_match(top, unseen, chance)
-        for seat in self.should_not_have_won():
-            if not self.has_a_reason(seat):
-                self._imagine_a_reason(seat, unseen, chance)
-
-    def _imagine_a_match(self, top: MatchTheStake, unseen: list[int], chance: Chance) -> None:
-        """ST-3.24. A hand with which what is laid so far can still become a legal set, and which explains no win."""
-        hand = self.treasure_hand[top.seat]
-        shown = hand.cards
-        treasure = [card for card in unseen if card <= LAST_TREASURE]
-        may_hold_the_spot = BLACK_SPOT in unseen and FACE_DOWN in self.piracy_hand[top.seat].cards
-        needs_a_reason = top.seat in self.should_not_have_won() and not may_hold_the_spot
-        for _ in range(GUESSES):
-            chance.shuffle(treasure)
-            drawn = treasure[: shown.count(FACE_DOWN)]
-            hand.cards = sorted([*drawn, *[card for card in shown if card != FACE_DOWN]])
-            possible = top.options(self, top.seat) and (not needs_a_reason or self.has_a_reason(top.seat))
-            hand.cards = shown
-            if possible:
-                _fill(hand, drawn, unseen)
-                return
-
-    def _imagine_a_reason(self, seat: int, unseen: list[int], chance: Chance) -> None:
-        """Hidden cards for a hand, drawn until one of them explains why this seat has not won."""
-        hand, piracy_hand = self.treasure_hand[seat], self.piracy_hand[seat]
-        treasure = [card for card in unseen if card <= LAST_TREASURE]
-        piracy = len(unseen) - len(treasure)
-        here = piracy_hand.cards.count(FACE_DOWN) if BLACK_SPOT in unseen else 0
-        places = hand.cards.count(FACE_DOWN)
-        surplus = self.surplus(seat)
-        for _ in range(GUESSES):
-            if here and chance.below(piracy) < here:
-                break
-            chance.shuffle(treasure)
-            if sum(min(0, self.value[card]) for card in treasure[:places]) < -surplus:
-                _fill(hand, treasure, unseen)
-                if here:  # The Spot as well would be the first case again
-                    _fill(piracy_hand, [card for card in unseen if LAST_TREASURE < card != BLACK_SPOT], unseen)
-                return
-        if here:
-            _fill(piracy_hand, [BLACK_SPOT], unseen)
-        else:
-            _fill(hand, sorted(treasure, key=lambda card: self.value[card]), unseen)
+        """ST-7.2. Fill the hands that must explain something."""
+        fill_hands(self, unseen, chance)
 
 
-def _fill(zone: Zone, cards: list[int], unseen: list[int]) -> None:
-    """Lay the first of these unseen cards where cards lie face down in a zone, as far as both reach."""
-    places = [place for place, card in enumerate(zone.cards) if card == FACE_DOWN]
-    for place, card in zip(places, cards, strict=False):
-        zone.cards[place] = card
-        unseen.remove(card)
-    zone.cards.sort()  # a hand; the columns of one that is hidden are all alike
+def sorts_of(cards: list[int]) -> list[int]:
+    """ST-0.2. Return each card once, in the order in which they first come."""
+    return list(dict.fromkeys(cards))
 
 
 class SetUp(Step):
@@ -373,8 +289,8 @@ class SetUp(Step):
         g.shuffle(g.piracy_pile)
         for _ in range(g.settings.start_treasure):
             for seat in g.seats_from(self.seat):
-                pile = max(g.treasure_pile_1, g.treasure_pile_2, key=lambda pile: len(pile.cards))
-                g.move_top(pile, g.treasure_hand[seat], shown=g.everyone, columns=(-g.n,))
+                higher = max(g.treasure_pile_1, g.treasure_pile_2, key=lambda pile: len(pile.cards))
+                g.move_top(higher, g.treasure_hand[seat], shown=g.everyone, columns=(-g.n,))
         for _ in range(g.settings.start_piracy):
             for seat in g.seats_from(self.seat):
                 g.move_top(g.piracy_pile, g.piracy_hand[seat])
@@ -403,49 +319,50 @@ class TakeAnAction(Choice):
     safe_paragraph = "End the turn."
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        options = g.treasure_to_draw()[:]
-        if g.piracy_pile.cards or g.piracy_discards.cards:  # an empty pile is renewed from its discards (ST-3.4)
-            options.append(DRAW_PIRACY)
-        opponents, hands = g.opponents(seat), g.treasure_hand
-        hand = hands[seat]
-        if hand.cards:
-            # ST-3.5, ST-3.7. Treasure held since before this turn, or for a full round; what is buried stays so.
-            latest = g.turn - (1 if g.settings.bury_delay == "next_turn" else g.n)
-            g.add_copies(options, BURY_CARD, hand, latest)
-        last = FACE_DOWN
-        for card in g.piracy_hand[seat].cards:
-            if card > LAST_IN_TURN:  # a hand is sorted
-                break
-            if card != last:
-                last = card
-                self.add_plays(g, options, card, opponents)
-        if hand.cards:
-            for other in opponents:
-                if hands[other].cards:
-                    options.append(WAGER_AGAINST[other])
-        options.append(END_THE_TURN)
+        return [*self.draws(g), *self.burials(g), *self.piracy(g), *self.wagers(g), Option(END_TURN)]
+
+    def draws(self, g: StolenTreasure) -> list[Option]:
+        """ST-3.3, ST-3.4. Draw from a pile that has a card, or would get one from its discards."""
+        piles = g.treasure_to_draw()
+        if g.piracy_pile.cards or g.piracy_discards.cards:
+            piles.append(PIRACY_PILE)
+        return [Option(DRAW, zone=pile) for pile in piles]
+
+    def burials(self, g: StolenTreasure) -> list[Option]:
+        """ST-3.5. Bury treasure that was held before this turn began, or by the setting for a full round."""
+        hand = g.treasure_hand[self.seat]
+        latest = g.turn - (1 if g.settings.bury_delay == "next_turn" else g.n)
+        options = g.treasure_options(BURY, hand)
+        return [option for option in options if g.since(hand)[g.place_of(option, hand)] <= latest]
+
+    def piracy(self, g: StolenTreasure) -> list[Option]:
+        """ST-3.9. Play one of the eight cards that can be played in turn, on a target where it can do something."""
+        options: list[Option] = []
+        for card in sorts_of(g.piracy_hand[self.seat].cards):
+            if card in ON_ONE_OPPONENT:
+                targets = [other for other in g.opponents(self.seat) if self.can_target(g, card, other)]
+                options += [Option(PLAY_ON, (card,), seat=target) for target in targets]
+            elif card <= LAST_IN_TURN and (card != PLUNDER or g.treasure_to_draw()):
+                options.append(Option(PLAY, (card,)))
         return options
+
+    def can_target(self, g: StolenTreasure, card: int, target: int) -> bool:
+        """ST-3.9. Tell whether an opponent can be the first target of a card."""
+        if card == SKULDUGGERY:
+            return g.hand_size(target) > 0
+        if card == X_MARKS_THE_SPOT:
+            return len(g.buried[target].cards) > 0
+        return True
+
+    def wagers(self, g: StolenTreasure) -> list[Option]:
+        """ST-3.23. Wager treasure against an opponent who has treasure in hand."""
+        if not g.treasure_hand[self.seat].cards:
+            return []
+        return [Option(WAGER, seat=other) for other in g.opponents(self.seat) if g.treasure_hand[other].cards]
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """Follow ST-0.6."""
         return options[-1]
-
-    def add_plays(self, g: StolenTreasure, options: list[Option], card: int, opponents: Sequence[int]) -> None:
-        """ST-3.9. A piracy card is played in turn, on each target on which it could do something."""
-        play_on = PLAY_CARD_ON[card]
-        if card == SKULDUGGERY:
-            for other in opponents:
-                if g.treasure_hand[other].cards or g.piracy_hand[other].cards:
-                    options.append(play_on[other])
-        elif card == X_MARKS_THE_SPOT:
-            for other in opponents:
-                if g.buried[other].cards:
-                    options.append(play_on[other])
-        elif card in (HOOK, SPYGLASS):
-            for other in opponents:
-                options.append(play_on[other])
-        elif card != PLUNDER or g.treasure_to_draw():  # YO HO HO!, The Kraken and Bombs Away can always be played
-            options.append(PLAY_CARD[card])
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         seat, verb = self.seat, option.verb
@@ -453,26 +370,27 @@ class TakeAnAction(Choice):
             g.then(EndTheTurn(seat))
             return
         g.actions_left -= 1
+        target = NOBODY if option.seat is None else option.seat
         if verb == DRAW:
             g.draw(seat, option.zone)
             g.then(FinishTheAction(seat))
         elif verb == BURY:
-            hand = g.treasure_hand[seat]
-            card = g.move_at(g.place_of(option, hand), hand, g.buried[seat])
-            g.count("buried_total", g.buried_total[seat] + g.value[card], seat)
+            g.bury(seat, option)
             g.then(FinishTheAction(seat))
         elif verb == WAGER:
-            assert option.seat is not None
-            g.then(StakeTreasure(seat, option.seat), FinishTheAction(seat, 0, option.seat))
+            g.then(StakeTreasure(seat, target), FinishTheAction(seat, target=target))
         else:
-            card, target = option.cards[0], NOBODY if option.seat is None else option.seat
+            card = option.cards[0]
             g.then(PlayACard(seat, card, target), FinishTheAction(seat, card, target))
 
 
 class FinishTheAction(Step):
     rule = "ST-3.1, ST-3.10, ST-6.1"
-    paragraph = """The lowest step while an action lasts: the cards played go to the discards; with the hand limit, who
-    holds more discards, the active player first; then comes the check for a winner."""
+    paragraph = """All that follows from the action has happened, and the cards that were played go to the discards.
+
+    With the hand limit each player with more cards discards, the active player first. Then comes the check for a
+    winner.
+    """
     fields: ClassVar[Fields] = {"card": int, "target": int}
 
     def __init__(self, seat: int, card: int = 0, target: int = NOBODY) -> None:
@@ -482,19 +400,17 @@ class FinishTheAction(Step):
 
     def act(self) -> Act | None:
         if self.card:
-            target = None if self.target == NOBODY else self.target
-            return Act(PLAY if target is None else PLAY_ON, (self.card,), seat=target, actor=self.seat)
+            if self.target == NOBODY:
+                return Act(PLAY, (self.card,), actor=self.seat)
+            return Act(PLAY_ON, (self.card,), seat=self.target, actor=self.seat)
         return None if self.target == NOBODY else Act(WAGER, seat=self.target, actor=self.seat)
 
     def run(self, g: StolenTreasure) -> None:
-        if g.in_play.cards:
-            g.move_all(g.in_play, g.piracy_discards)
-        check = CheckForAWinner(self.seat)
-        if g.settings.hand_limit == "off":
-            g.then(check)
-        else:
+        g.move_all(g.in_play, g.piracy_discards)
+        over: list[int] = []
+        if g.settings.hand_limit != "off":
             over = [seat for seat in g.seats_from(self.seat) if g.hand_size(seat) > HAND_LIMIT]
-            g.then(*[DiscardToTheLimit(seat) for seat in over], check)
+        g.then(*[DiscardToTheLimit(seat) for seat in over], CheckForAWinner(self.seat))
 
 
 class DiscardToTheLimit(Choice):
@@ -504,53 +420,47 @@ class DiscardToTheLimit(Choice):
     safe_paragraph = "The lowest treasure, then piracy."
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        options: list[Option] = []
-        g.add_copies(options, DISCARD_CARD, g.treasure_hand[seat])
-        return options + [DISCARD_CARD[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
+        return g.hand_options(DISCARD, seat)
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """Follow ST-0.6."""
         return g.lowest_treasure(options)
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
-        if option.cards[0] <= LAST_TREASURE:
-            hand = g.treasure_hand[self.seat]
-            g.move_at(g.place_of(option, hand), hand, g.treasure_discards)
+        card = option.cards[0]
+        if card <= LAST_TREASURE:
+            g.move_treasure(option, g.treasure_hand[self.seat], g.treasure_discards)
         else:
-            g.move(option.cards[0], g.piracy_hand[self.seat], g.piracy_discards)
+            g.move(card, g.piracy_hand[self.seat], g.piracy_discards)
         if g.hand_size(self.seat) > HAND_LIMIT:
             g.then(DiscardToTheLimit(self.seat))
 
 
 class CheckForAWinner(Step):
     rule = "ST-5.2, ST-6.2"
-    paragraph = """Who has the target and not The Black Spot wins by himself, whoever's turn it is.
+    paragraph = """A player who has the target and not The Black Spot wins at once, in any player's turn.
 
-    Of several the active player, else the highest score, else the first clockwise from him. The winner's hand is shown.
+    Of several the active player wins, else the highest score, else the first clockwise from the active player. The
+    winner's hand is shown. Without a winner the next action follows, or the turn ends.
     """
 
     def run(self, g: StolenTreasure) -> None:
-        target = g.settings.target
-        for buried in g.buried_total:
-            if buried >= target and (able := self.able(g, target)):
-                winner = self.seat if self.seat in able else max(able, key=g.score)
-                g.show(g.treasure_hand[winner])
-                g.show(g.piracy_hand[winner])
-                g.count("won", 1, winner)
-                g.tell_scores(over=True)
-                return
-        if g.actions_left:
+        qualified = [
+            seat for seat in g.seats_from(self.seat) if g.score(seat) >= g.settings.target and not g.has_the_spot(seat)
+        ]
+        if qualified:
+            self.win(g, self.seat if self.seat in qualified else max(qualified, key=g.score))
+        elif g.actions_left:
             g.then(TakeAnAction(self.seat))
         else:
             g.then(EndTheTurn(self.seat))
 
-    def able(self, g: StolenTreasure, target: int) -> list[int]:
-        """ST-5.2. Who has the target and not The Black Spot, the active player first, then clockwise."""
-        return [
-            seat
-            for seat in g.seats_from(self.seat)
-            if g.buried_total[seat] >= target and g.score(seat) >= target and not g.has_the_spot(seat)
-        ]
+    def win(self, g: StolenTreasure, winner: int) -> None:
+        """ST-5.2. Show the winner's hand, and end the game."""
+        g.show(g.treasure_hand[winner])
+        g.show(g.piracy_hand[winner])
+        g.count("won", 1, winner)
+        g.tell_scores(over=True)
 
 
 class EndTheTurn(Step):
@@ -569,12 +479,9 @@ class EndAfterTheLastRound(Step):
     paragraph = "The highest score without The Black Spot wins, of equal ones more buried cards; else it is shared."
 
     def run(self, g: StolenTreasure) -> None:
-        able = {s: (g.score(s), len(g.buried[s].cards)) for s in range(g.n) if not g.has_the_spot(s)}
-        best = max(able.values())
-        for seat, has in able.items():
-            if has == best:
+        without_the_spot = [seat for seat in range(g.n) if not g.has_the_spot(seat)]
+        results = [(g.score(seat), len(g.buried[seat].cards)) for seat in without_the_spot]
+        for seat, result in zip(without_the_spot, results, strict=True):
+            if result == max(results):
                 g.count("won", 1, seat)
         g.tell_scores(over=True)
-
-
-# By seat, the steps that nearly every action leads to: to look one up here takes a tenth of the time of `of`.

@@ -1,7 +1,4 @@
-"""Stolen Treasure, chapter 3.4: the wager.
-
-As in `rules`, a step that another one follows with nothing between calls the other's `run` itself.
-"""
+"""Stolen Treasure, chapter 3.4: the wager, from the stake to the winner who takes it all."""
 
 from __future__ import annotations
 
@@ -11,10 +8,8 @@ from cutpurse.engine.agenda import PASS, Act, Choice, Fields, Option, Poll, Step
 from cutpurse.games.stolen_treasure.cards import (
     COIN,
     DONE,
-    LAST_TREASURE,
     LAY,
     MATCH,
-    MAX_PLAYERS,
     PAPER,
     PARLEY,
     ROCK,
@@ -23,7 +18,7 @@ from cutpurse.games.stolen_treasure.cards import (
     STAKE,
     SURRENDER,
 )
-from cutpurse.games.stolen_treasure.piracy import ONLY_PASS, AnyYarr
+from cutpurse.games.stolen_treasure.piracy import AnyYarr
 
 if TYPE_CHECKING:
     from cutpurse.games.stolen_treasure.rules import StolenTreasure
@@ -33,33 +28,13 @@ __all__ = ["MatchTheStake", "StakeTreasure", "least_match"]
 DIE: Final = 6
 DIE_TIES: Final = 20
 SIGN_TIES: Final = 5
-"""ST-3.26. A tie of dice or of signs is tried again this often before the coin decides."""
-
-LAY_NO_MORE: Final = Option(DONE)
-NO_MORE_TO_LAY: Final = [LAY_NO_MORE]
-STAKE_CARD: Final = [Option(STAKE, (card,)) for card in range(LAST_TREASURE + 1)]
-LAY_CARD: Final = [Option(LAY, (card,)) for card in range(LAST_TREASURE + 1)]
-SURRENDER_TO: Final = [Option(SURRENDER, (PARLEY,), seat=seat) for seat in range(MAX_PLAYERS)]
-SIGNS: Final = [Option(ROCK), Option(PAPER), Option(SCISSORS)]
+"""ST-3.26. The ties of dice, or of hand signs, that are tried again before the coin decides."""
 BEATS: Final = {ROCK: SCISSORS, PAPER: ROCK, SCISSORS: PAPER}
-
-
-def least_match(g: StolenTreasure, seat: int, stake: int) -> int:
-    """ST-3.24. The least sum a seat may lay: the stake, or all it can reach if that is less.
-
-    Of what it holds and has laid, the best is all that is positive, else the single best card.
-    """
-    value, cards = g.value, g.stake[seat].cards + g.treasure_hand[seat].cards
-    best = 0
-    for card in cards:
-        if value[card] > 0:
-            best += value[card]
-    return min(stake, best or max([value[card] for card in cards]))
 
 
 class StakeTreasure(Choice):
     rule = "ST-3.23, ST-3.7"
-    paragraph = "One or more treasure cards of the hand, face up, of whatever sum; nothing answers the wager."
+    paragraph = "One or more treasure cards of the hand, face up, with any sum; nothing answers the wager itself."
     text = "Which treasure do you stake?"
     safe_paragraph = "A stake that is begun stands as it lies."
     fields: ClassVar[Fields] = {"opponent": int}
@@ -69,29 +44,27 @@ class StakeTreasure(Choice):
         self.opponent = opponent
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        options = [LAY_NO_MORE] if g.stake[seat].cards else []
-        g.add_copies(options, STAKE_CARD, g.treasure_hand[seat])
-        return options
+        stop = [Option(DONE)] if g.stake[seat].cards else []
+        return stop + g.treasure_options(STAKE, g.treasure_hand[seat])
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """Follow ST-0.6."""
         return options[0]
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
-        seat = self.seat
+        seat, stake = self.seat, g.stake[self.seat]
         if option.verb == DONE:
-            g.then(MatchTheStake(self.opponent, seat, g.value_of(g.stake[seat].cards)))
-            return
-        hand = g.treasure_hand[seat]
-        g.move_at(g.place_of(option, hand), hand, g.stake[seat])
-        g.then(self)
+            g.then(MatchTheStake(self.opponent, seat, g.value_of(stake.cards)))
+        else:
+            g.move_treasure(option, g.treasure_hand[seat], stake)
+            g.then(StakeTreasure(seat, self.opponent))
 
 
 class MatchTheStake(Choice):
     rule = "ST-3.24"
-    paragraph = """The opponent lays treasure that reaches the stake, or the greatest sum he can; he cannot refuse.
+    paragraph = """The opponent lays treasure that reaches the stake, or else the greatest sum there is in that hand.
 
-    Asked card by card, a card is offered while a legal set stays within reach, and to stop on a legal set.
+    It is laid card by card: a card is offered while a legal set stays within reach, and to stop on a legal set.
     """
     text = "Which treasure do you lay against the stake?"
     safe_paragraph = "Fill up to the lowest sum that is legal, with the fewest cards, the first by the sheet's order."
@@ -106,54 +79,74 @@ class MatchTheStake(Choice):
         return Act(MATCH, seat=self.seat, number=self.stake, actor=self.active)
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        hand, laid, value = g.treasure_hand[seat], g.stake[seat].cards, g.value
-        if not hand.cards:  # the whole hand lies there, and it was within reach
-            return NO_MORE_TO_LAY
-        missing = self.stake
-        for card in laid:
-            missing -= value[card]
-        rest = worst = 0  # all that is positive in the hand, and what is most negative
-        for card in hand.cards:
-            if (worth := value[card]) > 0:
-                rest += worth
-            elif worth < worst:
-                worst = worth
-        if rest < missing or not rest:  # the stake may be out of reach, and less will do
-            missing -= self.stake - least_match(g, seat, self.stake)
-        options = [LAY_NO_MORE] if laid and missing <= 0 else []
-        g.add_copies(options, LAY_CARD, hand)
-        if rest + worst >= missing:  # even the worst card leaves a legal set within reach
-            return options
-        return [o for o in options if o is LAY_NO_MORE or rest + min(0, value[o.cards[0]]) >= missing]
+        hand, laid = g.treasure_hand[seat], g.stake[seat].cards
+        missing = self.missing(g)
+        options = [Option(DONE)] if laid and missing <= 0 else []
+        positive = sum_of_positive(g, hand.cards)
+        for option in g.treasure_options(LAY, hand):
+            # What is still within reach after this card: with a positive one as much as before.
+            if positive + min(0, g.value[option.cards[0]]) >= missing:
+                options.append(option)
+        return options
+
+    def missing(self, g: StolenTreasure) -> int:
+        """ST-3.24. Return what the cards laid so far lack to be a legal set; 0 or less if they are one."""
+        return least_match(g, self.seat, self.stake) - g.value_of(g.stake[self.seat].cards)
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """Follow ST-0.6."""
-        hand, laid, value = g.treasure_hand[seat], g.stake[seat].cards, g.value
-        missing = least_match(g, seat, self.stake) - g.value_of(laid)
-        best: dict[int, tuple[int, tuple[int, ...]]] = {}  # of sets by sum: how many cards, and their places
-        for place in range(len(hand.cards) - 1, -1, -1):
-            worth = value[hand.cards[place]]
-            for total, (cards, places) in [(0, (0, ())), *best.items()]:
-                larger = cards + 1, (place, *places)
-                best[total + worth] = min(best.get(total + worth, larger), larger)
-        fills = {total: fill for total, fill in best.items() if total >= missing}
-        if options[0] == LAY_NO_MORE and (not fills or min(fills) >= 0):
+        hand, missing = g.treasure_hand[seat], self.missing(g)
+        sets = smallest_sets([g.value[card] for card in hand.cards])
+        if options[0].verb == DONE:
+            sets[0] = (0, ())  # to lay no more is the smallest set that adds nothing
+        _, places = sets[min([total for total in sets if total >= missing])]
+        if not places:
             return options[0]
-        _, places = fills[min(fills)]
-        return next(o for o in options if o.verb == LAY and g.place_of(o, hand) == places[0])
+        return next(option for option in options if option.verb == LAY and g.place_of(option, hand) == places[0])
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         if option.verb == DONE:
             g.then(AnyParley(self.active, self.seat))
-            return
-        hand = g.treasure_hand[self.seat]
-        g.move_at(g.place_of(option, hand), hand, g.stake[self.seat])
-        g.then(self)
+        else:
+            g.move_treasure(option, g.treasure_hand[self.seat], g.stake[self.seat])
+            g.then(MatchTheStake(self.seat, self.active, self.stake))
+
+
+def least_match(g: StolenTreasure, seat: int, stake: int) -> int:
+    """ST-3.24. Return the least sum that a seat may lay: the stake, or the greatest sum it can reach if that is less.
+
+    The greatest sum of what it holds and has laid is that of all positive cards, else the best single card.
+    """
+    cards = g.stake[seat].cards + g.treasure_hand[seat].cards
+    greatest = sum_of_positive(g, cards) or max([g.value[card] for card in cards])
+    return min(stake, greatest)
+
+
+def sum_of_positive(g: StolenTreasure, cards: list[int]) -> int:
+    """ST-3.24. Add up the values of the cards that have a positive one."""
+    return sum([max(0, g.value[card]) for card in cards])
+
+
+def smallest_sets(values: list[int]) -> dict[int, tuple[int, tuple[int, ...]]]:
+    """ST-0.6. Find for each sum the set of cards with the fewest cards, of equal ones the first in order.
+
+    Args:
+        values: The value of each card in a hand, in the order of the hand.
+
+    Returns:
+        By sum, the number of cards and their places. The empty set is left out.
+    """
+    smallest: dict[int, tuple[int, tuple[int, ...]]] = {}
+    for place in range(len(values) - 1, -1, -1):  # from the last card on, so the places of a set are ascending
+        for total, (size, places) in [(0, (0, ())), *smallest.items()]:
+            larger, larger_total = (size + 1, (place, *places)), total + values[place]
+            smallest[larger_total] = min(smallest.get(larger_total, larger), larger)
+    return smallest
 
 
 class AnyParley(Poll):
     rule = "ST-0.3, ST-3.25"
-    paragraph = "The two who wager, and nobody else, may play Parley; of both the active player does."
+    paragraph = "The two players of the wager, and no other, may play Parley. If both do, the active player's counts."
     text = "Play Parley and lose the wager?"
     fields: ClassVar[Fields] = {"opponent": int}
 
@@ -162,13 +155,13 @@ class AnyParley(Poll):
         self.opponent = opponent
 
     def seats(self, g: StolenTreasure) -> list[int]:
-        seat, other = self.seat, self.opponent
-        return [seat, other] if seat < other else [other, seat]
+        return sorted([self.seat, self.opponent])
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         if PARLEY not in g.piracy_hand[seat].cards:
-            return ONLY_PASS
-        return [PASS, SURRENDER_TO[self.opponent if seat == self.seat else self.seat]]
+            return [PASS]
+        winner = self.opponent if seat == self.seat else self.seat
+        return [PASS, Option(SURRENDER, (PARLEY,), seat=winner)]
 
     def closed(self, g: StolenTreasure, answers: dict[int, Option]) -> None:
         for seat in (self.seat, self.opponent):
@@ -183,7 +176,7 @@ class AnyParley(Poll):
 
 class Surrender(Step):
     rule = "ST-3.25"
-    paragraph = "A Parley that stands: the other takes everything, and the poll beneath is not repeated."
+    paragraph = "A Parley that stands: the other player takes everything, and the poll is not repeated."
     fields: ClassVar[Fields] = {"winner": int}
 
     def __init__(self, seat: int, winner: int) -> None:
@@ -194,7 +187,7 @@ class Surrender(Step):
         return Act(SURRENDER, (PARLEY,), seat=self.winner, actor=self.seat)
 
     def run(self, g: StolenTreasure) -> None:
-        g.agenda.pop()
+        g.agenda.pop()  # the poll that would be repeated
         g.then(TakeTheStakes(self.winner, self.seat))
 
 
@@ -244,7 +237,7 @@ class RollTheDice(Step):
 
     def run(self, g: StolenTreasure) -> None:
         seat, opponent = self.seat, self.opponent
-        mine, other = (g.chance.below(DIE) + 1 for _ in range(2))
+        mine, other = g.chance.below(DIE) + 1, g.chance.below(DIE) + 1
         g.tell(ROLL, actor=seat, number=mine)
         g.tell(ROLL, actor=opponent, number=other)
         if mine > other:
@@ -267,11 +260,10 @@ class ShowASign(Poll):
         self.ties_left = ties_left
 
     def seats(self, g: StolenTreasure) -> list[int]:
-        seat, other = self.seat, self.opponent
-        return [seat, other] if seat < other else [other, seat]
+        return sorted([self.seat, self.opponent])
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        return SIGNS
+        return [Option(ROCK), Option(PAPER), Option(SCISSORS)]
 
     def closed(self, g: StolenTreasure, answers: dict[int, Option]) -> None:
         seat, opponent = self.seat, self.opponent
@@ -288,7 +280,7 @@ class ShowASign(Poll):
 
 class TakeTheStakes(Step):
     rule = "ST-3.27, ST-3.6"
-    paragraph = "The winner takes all that is staked; what was his own keeps its `since`."
+    paragraph = "The winner takes all that is staked; the winner's own cards keep their `since`."
     fields: ClassVar[Fields] = {"loser": int}
 
     def __init__(self, seat: int, loser: int) -> None:
