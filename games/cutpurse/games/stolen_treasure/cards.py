@@ -178,7 +178,7 @@ BLACK_SPOT: Final = _piracy(
     1,
     "its holder",
     "never played",
-    "Whoever holds it cannot win. It is never played.",
+    "Its holder cannot win. It is never played.",
 )
 """ST-1.3. The 45 piracy cards, above and here, in the order of the sheet."""
 

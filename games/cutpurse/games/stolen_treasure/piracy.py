@@ -83,9 +83,7 @@ class AnyYarr(Poll):
 
 class Nullify(Step):
     rule = "ST-3.10"
-    paragraph = (
-        "A Yarr! that stands: the card it answers has no effect. So an odd number nullifies, an even one does not."
-    )
+    paragraph = "A Yarr! that stands: the card it answers has no effect. An odd number nullifies, an even one does not."
 
     def act(self) -> Act:
         return Act(NULLIFY, (YARR,), actor=self.seat)
@@ -96,9 +94,7 @@ class Nullify(Step):
 
 class CarryItOut(Step):
     rule = "ST-3.11"
-    paragraph = (
-        "A card that stands; one with targets makes an instance of its effect for each, clockwise from the left."
-    )
+    paragraph = "A card that stands; one with targets makes an instance of its effect for each, clockwise."
     fields: ClassVar[Fields] = {"card": int, "target": int}
 
     def __init__(self, seat: int, card: int, target: int) -> None:
@@ -174,7 +170,7 @@ class Divert(Step):
         return Act(DIVERT, (CODE,), seat=self.to, actor=self.seat)
 
     def run(self, g: StolenTreasure) -> None:
-        instance = g.agenda.pop()
+        instance = g.agenda.pop()  # the one that would be asked about again
         assert isinstance(instance, DivertOrSuffer)
         g.then(DivertOrSuffer(self.to, instance.active, instance.card))
 
@@ -217,7 +213,7 @@ class Befall(Step):
 
 class Plunder(Step):
     rule = "ST-3.14"
-    paragraph = "Two treasures, one by one, as far as there are any."
+    paragraph = "Two treasure cards are drawn, one by one, as far as there are any."
     fields: ClassVar[Fields] = {"left": int}
 
     def __init__(self, seat: int, left: int) -> None:
@@ -231,7 +227,7 @@ class Plunder(Step):
 
 class ChooseAPile(Choice):
     rule = "ST-3.14, ST-3.3"
-    paragraph = "The pile is chosen after seeing the treasure before; the card is shown to all."
+    paragraph = "The player chooses a pile after seeing the treasure before; the card is shown to all."
     text = "Which pile do you draw from?"
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
@@ -243,7 +239,7 @@ class ChooseAPile(Choice):
 
 class SwapHands(Step):
     rule = "ST-3.15, ST-3.6, ST-4.1"
-    paragraph = "All hand cards change hands, The Black Spot too; all treasure in both is new there."
+    paragraph = "The two swap all hand cards, The Black Spot too; all treasure in both hands gets a new `since`."
     fields: ClassVar[Fields] = {"target": int}
 
     def __init__(self, seat: int, target: int) -> None:

@@ -197,14 +197,14 @@ class StolenTreasure(Game[StolenTreasureSettings]):
         """
         options: list[Option] = []
         cards, since = hand.cards, self.since(hand)
-        for card in sorts_of(cards):
-            first = cards.index(card)
-            turns = since[first : first + cards.count(card)]  # copies lie side by side, the oldest first
-            if turns[0] == turns[-1]:
+        for place, card in enumerate(cards):  # copies lie side by side, the oldest first
+            if place and cards[place - 1] == card and since[place - 1] == since[place]:
+                continue  # equal to the copy before
+            first, copies = cards.index(card), cards.count(card)
+            if since[first] == since[first + copies - 1]:
                 options.append(Option(verb, (card,), seat=target))
             else:
-                for turn in sorted(set(turns)):
-                    options.append(Option(verb, (card,), seat=target, places=(first + turns.index(turn),)))
+                options.append(Option(verb, (card,), seat=target, places=(place,)))
         return options
 
     def place_of(self, option: Option, hand: Zone) -> int:
@@ -230,7 +230,11 @@ class StolenTreasure(Game[StolenTreasureSettings]):
 
     def score(self, seat: int) -> int:
         """ST-5.1, ST-3.8. Add the negative treasure in the hand to the buried sum; good treasure there is nothing."""
-        return self.buried_total[seat] + sum([min(0, self.value[card]) for card in self.treasure_hand[seat].cards])
+        score = self.buried_total[seat]
+        for card in self.treasure_hand[seat].cards:
+            if self.value[card] < 0:
+                score += self.value[card]
+        return score
 
     def has_the_spot(self, seat: int) -> bool:
         """ST-4.1. Tell whether a seat holds The Black Spot, and so cannot win."""
@@ -299,7 +303,7 @@ class SetUp(Step):
 
 class TakeATurn(Step):
     rule = "ST-0.5, ST-3.1, ST-3.2"
-    paragraph = "The turn is counted; up to two actions, unless it is to be skipped."
+    paragraph = "The turn is counted. The player takes up to two actions, unless the turn is to be skipped."
 
     def run(self, g: StolenTreasure) -> None:
         g.count("turn", g.turn + 1)
@@ -331,9 +335,10 @@ class TakeAnAction(Choice):
     def burials(self, g: StolenTreasure) -> list[Option]:
         """ST-3.5. Bury treasure that was held before this turn began, or by the setting for a full round."""
         hand = g.treasure_hand[self.seat]
+        since = g.since(hand)
         latest = g.turn - (1 if g.settings.bury_delay == "next_turn" else g.n)
         options = g.treasure_options(BURY, hand)
-        return [option for option in options if g.since(hand)[g.place_of(option, hand)] <= latest]
+        return [option for option in options if since[g.place_of(option, hand)] <= latest]
 
     def piracy(self, g: StolenTreasure) -> list[Option]:
         """ST-3.9. Play one of the eight cards that can be played in turn, on a target where it can do something."""
@@ -415,7 +420,7 @@ class FinishTheAction(Step):
 
 class DiscardToTheLimit(Choice):
     rule = "ST-6.1, ST-4.1"
-    paragraph = "Discard down to seven cards, one by one, of whatever kind; The Black Spot, too."
+    paragraph = "Discard down to seven cards, one by one, of either kind; The Black Spot, too."
     text = "Your hand is too large: which card do you discard?"
     safe_paragraph = "The lowest treasure, then piracy."
 
@@ -445,9 +450,8 @@ class CheckForAWinner(Step):
     """
 
     def run(self, g: StolenTreasure) -> None:
-        qualified = [
-            seat for seat in g.seats_from(self.seat) if g.score(seat) >= g.settings.target and not g.has_the_spot(seat)
-        ]
+        target = g.settings.target
+        qualified = [seat for seat in g.seats_from(self.seat) if g.score(seat) >= target and not g.has_the_spot(seat)]
         if qualified:
             self.win(g, self.seat if self.seat in qualified else max(qualified, key=g.score))
         elif g.actions_left:
@@ -476,7 +480,10 @@ class EndTheTurn(Step):
 
 class EndAfterTheLastRound(Step):
     rule = "ST-5.3"
-    paragraph = "The highest score without The Black Spot wins, of equal ones more buried cards; else it is shared."
+    paragraph = """The highest score of the players without The Black Spot wins.
+
+    Of equal scores the one with more buried cards wins; if these are equal too, the win is shared.
+    """
 
     def run(self, g: StolenTreasure) -> None:
         without_the_spot = [seat for seat in range(g.n) if not g.has_the_spot(seat)]

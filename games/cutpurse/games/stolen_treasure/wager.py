@@ -36,7 +36,7 @@ class StakeTreasure(Choice):
     rule = "ST-3.23, ST-3.7"
     paragraph = "One or more treasure cards of the hand, face up, with any sum; nothing answers the wager itself."
     text = "Which treasure do you stake?"
-    safe_paragraph = "A stake that is begun stands as it lies."
+    safe_paragraph = "The first treasure; a stake that is begun stands as it lies."
     fields: ClassVar[Fields] = {"opponent": int}
 
     def __init__(self, seat: int, opponent: int) -> None:
@@ -124,7 +124,11 @@ def least_match(g: StolenTreasure, seat: int, stake: int) -> int:
 
 def sum_of_positive(g: StolenTreasure, cards: list[int]) -> int:
     """ST-3.24. Add up the values of the cards that have a positive one."""
-    return sum([max(0, g.value[card]) for card in cards])
+    total = 0
+    for card in cards:
+        if g.value[card] > 0:
+            total += g.value[card]
+    return total
 
 
 def smallest_sets(values: list[int]) -> dict[int, tuple[int, tuple[int, ...]]]:
