@@ -131,27 +131,27 @@ CASH: Final = WORDS.seat_counter("cash", "cash", Unit.MONEY)
 """SZ-1.3. One number of dollars, a multiple of 5,000."""
 
 THIS_TURN: Final = (
-    ("watching", "gains what the left neighbour gains, so many times"),
-    ("informs", "gains $10,000 when a neighbour plays an Action, so many times"),
-    ("shakedowns", "gains $10,000 when a neighbour plays a Thug, so many times"),
+    ("watching", "how often the seat gains what the left neighbour gains"),  # 1
+    ("informs", "how often the seat gains $10,000 when a neighbour plays an Action"),  # 2
+    ("shakedowns", "how often the seat gains $10,000 when a neighbour plays a Thug"),  # 3
 )
-"""SZ-4.5. Effects of 1, 2 and 3, for the rest of the turn."""
+"""SZ-4.5. Effects for the rest of the turn, with the cards that make them."""
 for _name, _text in THIS_TURN:
     WORDS.seat_counter(_name, f"this turn: {_text}")
 
 NEXT_TURN: Final = (
-    ("extra_markers", "extra markers on each Holding played"),
-    ("free_costs", "ignores Costs if not 0"),
-    ("free_needs", "ignores Needs if not 0"),
-    ("extra_plays", "extra cards to play after all others"),
-    ("repeats", "Actions return to the hand if not 0"),
-    ("doublings", "gains of cash are doubled so many times"),
-    ("losses_5", "so many times everybody loses a Holding at the end"),
-    ("losses_40", "so many times each opponent loses a Thug at the end"),
-    ("losses_73", "so many times everybody loses a Thug at the end"),
-    ("losses_79", "so many times each opponent loses a Holding at the end"),
+    ("extra_markers", "extra markers on each Holding played"),  # 41 and 43
+    ("free_costs", "ignores Costs if not 0"),  # 63
+    ("free_needs", "ignores Needs if not 0"),  # 64
+    ("extra_plays", "extra cards to play after all others"),  # 67
+    ("repeats", "Actions return to the hand if not 0"),  # 68
+    ("doublings", "how often gains of cash are doubled"),  # 78
+    ("losses_5", "how often everybody loses a Holding at the end"),
+    ("losses_40", "how often each opponent loses a Thug at the end"),
+    ("losses_73", "how often everybody loses a Thug at the end"),
+    ("losses_79", "how often each opponent loses a Holding at the end"),
 )
-"""SZ-4.3. Effects that cards set up one turn before: each has a counter for this turn and another for the next."""
+"""SZ-4.3. Effects that cards set up one turn before. Each has a counter for this turn and another for the next."""
 for _name, _text in NEXT_TURN:
     WORDS.seat_counter(_name, f"this turn: {_text}")
 for _name, _text in NEXT_TURN:

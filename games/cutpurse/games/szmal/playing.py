@@ -30,12 +30,15 @@ __all__ = [
     "Resolve",
 ]
 
-RUBBERFACE: Final = 54
-"""SZ-7.4. The Thug that becomes a copy."""
-REPEAT: Final = 68
-"""SZ-3.3.6. The card whose next-turn effect comes between those of 17, 70 and 71."""
 NEIGHBOUR_GAIN: Final = 10_000
 """SZ-7.18. What 2 and 3 give for each play of a neighbour."""
+ON_PLAY: Final = (42, 44, 52, 61)
+"""SZ-3.3.4. The cards that react to a play of their owner."""
+BEFORE_68: Final = (17,)
+AFTER_68: Final = (70, 71)
+"""SZ-3.3.6. The cards that react after an Action of their owner: before and after the next-turn effect of 68."""
+RUBBERFACE: Final = 54
+"""SZ-7.4. The Thug that becomes a copy."""
 MAX_PLAYS: Final = 2_000
 """SZ-7.26. A game has fewer plays than that."""
 
@@ -128,6 +131,7 @@ class Play(Step):
             )
             return
         if played.sort == "thug":
+            # It counts as itself, and is not armed.
             g.move(card, g.resolving[seat], g.thugs[seat], columns=(card, g.round, g.plays, 0, 0))
         else:
             markers = played.normal_markers(g, seat)
@@ -157,7 +161,7 @@ class TriggersOfThePlay(Step):
             for neighbour in g.neighbours(seat):
                 for _ in range(times[neighbour]):
                     g.gain(neighbour, NEIGHBOUR_GAIN)
-        for number, this in g.in_play(seat):
+        for number, this in g.in_play(seat, ON_PLAY):
             CARDS[number].on_play(g, seat, card, this)
 
 
@@ -235,15 +239,12 @@ class TriggersAfterAnAction(Step):
 
     def run(self, g: Szmal) -> None:
         seat = self.seat
-        numbers = [number for number, _ in g.in_play(seat)]
-        for number in numbers:
-            if number < REPEAT:
-                CARDS[number].after_action(g, seat)
+        for number, _ in g.in_play(seat, BEFORE_68):
+            CARDS[number].after_action(g, seat)
         if g.repeats[seat] and self.card in g.resolving[seat].cards:
             g.move(self.card, g.resolving[seat], g.hand[seat])
-        for number in numbers:
-            if number > REPEAT:
-                CARDS[number].after_action(g, seat)
+        for number, _ in g.in_play(seat, AFTER_68):
+            CARDS[number].after_action(g, seat)
 
 
 class PutTheActionAway(Step):

@@ -48,6 +48,14 @@ FIRST_PLAY: Final = 3
 """SZ-3.0. The first round in which cards are played."""
 PILE: Final = 12
 """SZ-2.1. Cards of a draft pile at first."""
+SAVING: Final = (52, 66)
+"""SZ-3.3.1. The cards that lower cash Costs."""
+ON_LEAVING: Final = (45, 62)
+"""SZ-3.3.1. The cards that react when a card leaves their Territory."""
+EACH_TURN: Final = (6, 10, 16, 19, 46, 49, 69)
+"""SZ-3.4. The cards with an each-turn ability."""
+END_OF_GAME: Final = (7, 12, 13, 24)
+"""SZ-6.1. The cards with an end-of-game ability."""
 MARKER: Final = 10_000
 """SZ-6.2. What a marker is worth at the end."""
 
@@ -108,18 +116,24 @@ class Szmal(Game[Settings]):
         self.then(SetUp(TABLE))
 
     # -- section 1 and the queries of section 7: what lies in a Territory
-    def in_play(self, seat: int) -> list[tuple[int, int]]:
-        """List the cards of a Territory in ascending order, each as the card that it counts as, and the card itself.
+    def in_play(self, seat: int, numbers: tuple[int, ...]) -> list[tuple[int, int]]:
+        """List which of these numbers a Territory has, in their order, each with the card that has it.
 
-        SZ-7.4. The two differ for 54: it counts as the Thug that it copies.
+        SZ-7.4. The card is 54 if that is a copy of the Thug with the number.
         """
-        thugs, holdings = self.thugs[seat], self.holdings[seat].cards
-        numbers = column(thugs, COUNTS_AS) + holdings
-        return sorted(zip(numbers, thugs.cards + holdings, strict=True))
+        thugs, holdings = self.thugs[seat].cards, self.holdings[seat].cards
+        counts_as = column(self.thugs[seat], COUNTS_AS)
+        found = []
+        for number in numbers:
+            if number in holdings:
+                found.append((number, number))
+            elif number in counts_as:
+                found += [(number, card) for card, counted in zip(thugs, counts_as, strict=True) if counted == number]
+        return found
 
-    def in_all_play(self) -> list[tuple[int, int]]:
-        """SZ-3.4, SZ-6.1. List the cards of all Territories in ascending order, each as in `in_play` and its owner."""
-        return sorted([(number, seat) for seat in range(self.n) for number, _ in self.in_play(seat)])
+    def in_all_play(self, numbers: tuple[int, ...]) -> list[tuple[int, int]]:
+        """SZ-3.4, SZ-6.1. List which of these numbers are in play, in ascending order, each with the owner."""
+        return sorted([(number, seat) for seat in range(self.n) for number, _ in self.in_play(seat, numbers)])
 
     def symbols(self, seat: int, symbol: int) -> int:
         """SZ-1.2. Count how often a Territory shows a symbol; 72 may show one more gun and key."""
@@ -179,7 +193,7 @@ class Szmal(Game[Settings]):
         """SZ-3.3.1. Compute the cash Cost, lowered by 52 and 66, added up, not below $0."""
         cost = CARDS[card].cost
         price = cost.cash if cost else 0
-        for number, _ in self.in_play(seat):
+        for number, _ in self.in_play(seat, SAVING):
             price -= CARDS[number].saves(card)
         return max(0, price)
 
@@ -208,7 +222,7 @@ class Szmal(Game[Settings]):
         Returns:
             Number of markers that lay on it.
         """
-        witnesses = self.in_play(seat)
+        witnesses = self.in_play(seat, ON_LEAVING)
         markers = 0
         if CARDS[card].sort == "thug":
             self.move(card, self.thugs[seat], to)
@@ -244,8 +258,11 @@ class Szmal(Game[Settings]):
 
     def set_effect(self, counter: str, values: list[int]) -> None:
         """Set the counter of an effect for every seat; a value that stays is no event."""
+        before = getattr(self, counter)
+        if before == values:
+            return
         for seat, value in enumerate(values):
-            if getattr(self, counter)[seat] != value:
+            if before[seat] != value:
                 self.count(counter, value, seat)
 
     # -- section 5: cash
@@ -391,7 +408,7 @@ class CarryOutEachTurn(Step):
     paragraph = "Every each-turn ability in play, once, in ascending number over all players."
 
     def run(self, g: Szmal) -> None:
-        for number, owner in g.in_all_play():
+        for number, owner in g.in_all_play(EACH_TURN):
             CARDS[number].each_turn(g, owner)
 
 
@@ -400,11 +417,8 @@ class SufferDelayedLosses(Step):
     paragraph = "The losses set up last turn, in ascending number: 5, 40, 73, 79."
 
     def run(self, g: Szmal) -> None:
-        losses: list[Step] = []
-        for number, times in ((5, g.losses_5), (40, g.losses_40), (73, g.losses_73), (79, g.losses_79)):
-            for seat in range(g.n):
-                losses += [LoseACard(seat, number)] * times[seat]
-        g.then(*losses)
+        losses = ((5, g.losses_5), (40, g.losses_40), (73, g.losses_73), (79, g.losses_79))
+        g.then(*[LoseACard(seat, n) for n, times in losses for seat in range(g.n) for _ in range(times[seat])])
 
 
 class LoseACard(Poll):
@@ -464,7 +478,7 @@ class EndTheTurn(Step):
 
     def arm(self, g: Szmal, thugs: Zone, is_last: bool) -> None:
         """SZ-4.3. Let 72 and its copies show what they were armed with last turn, and what was shown this turn end."""
-        if any(column(thugs, ARMED)) or any(column(thugs, NEXT_ARMED)):
+        if any(column(thugs, ARMED) + column(thugs, NEXT_ARMED)):
             for place in range(len(thugs.cards)):
                 g.count_card(thugs, place, ARMED, 0 if is_last else column(thugs, NEXT_ARMED)[place])
                 g.count_card(thugs, place, NEXT_ARMED, 0)
@@ -475,6 +489,6 @@ class CountUp(Step):
     paragraph = "The end-of-game abilities in play, in ascending number: 7, 12, 13, 24. Then all is counted."
 
     def run(self, g: Szmal) -> None:
-        for number, owner in g.in_all_play():
+        for number, owner in g.in_all_play(END_OF_GAME):
             CARDS[number].end_of_game(g, owner)
         g.tell_scores(over=True)
