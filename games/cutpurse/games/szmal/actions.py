@@ -53,7 +53,7 @@ class InsuranceScam(Action):
     title = "Insurance Scam!"
     need = Need((KEY,))
     text = """Gain $5,000 for each marker on that one of your Holdings which has most. At the end of next turn every
-    player, you too, loses a Holding of his choice."""
+    player, you too, loses a Holding of their choice."""
     works_next_turn = True
     takes = "holding"
     takes_of_owner = True
@@ -211,7 +211,7 @@ class TakeCareOfBusiness(Action):
     rule = "SZ-card-40"
     title = "Take care of business!"
     text = """One marker on each of your Holdings that has none or one. At the end of next turn each opponent loses a
-    Thug of his choice."""
+    Thug of their choice."""
     works_next_turn = True
     takes = "thug"
 
@@ -252,7 +252,8 @@ class StealIdeas(Action):
     rule = "SZ-card-56"
     title = "Steal Ideas!"
     need = Need((WRENCH,))
-    text = "On one of your Holdings as many markers as lie on that Holding of an opponent which has most. He keeps his."
+    text = """On one of your Holdings as many markers as lie on that Holding of an opponent which has most. They keep
+    theirs."""
 
     def take_effect(self, g: Szmal, seat: int) -> None:
         """Follow SZ-7.16: only the Holdings of opponents count. SZ-7.21: without a Holding this is skipped."""
@@ -265,7 +266,7 @@ class Raid(Action):
     rule = "SZ-card-59"
     title = "Raid!"
     need = Need((GUN,))
-    text = "Each opponent removes a marker from each of his Holdings."
+    text = "Each opponent removes a marker from each of their Holdings."
 
     def take_effect(self, g: Szmal, seat: int) -> None:
         g.remove_markers_of_opponents(seat)
@@ -286,7 +287,7 @@ class OneLastHeist(Action):
     title = "One last heist!"
     need = Need((GUN,))
     text = """Gain $5,000 for each Thug of the player, of any, who has most. At the end of next turn every player, you
-    too, loses a Thug of his choice."""
+    too, loses a Thug of their choice."""
     works_next_turn = True
     takes = "thug"
     takes_of_owner = True
@@ -338,7 +339,7 @@ class Vandalism(Action):
     rule = "SZ-card-79"
     title = "Vandalism!"
     need = Need((CAR,))
-    text = "At the end of next turn each opponent loses a Holding of his choice."
+    text = "At the end of next turn each opponent loses a Holding of their choice."
     works_next_turn = True
     takes = "holding"
 

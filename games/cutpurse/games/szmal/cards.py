@@ -200,7 +200,7 @@ class Cost:
 @mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Need:
-    """SZ-3.3.2. What must be in the owner's Territory or, of cash, in their hands; nothing of it is spent."""
+    """SZ-3.3.2. What must be in the owner's Territory, and the cash they must have; nothing of it is spent."""
 
     shows: tuple[int, ...] = ()
     thugs: int = 0

@@ -298,9 +298,9 @@ class Hideout(Holding):
         """Follow SZ-7.6: in the order of their plays. SZ-7.4: a 54 that copies nothing has no text."""
         thugs = g.thugs[seat]
         earlier = []
-        for place, card in enumerate(thugs.cards):
-            if column(thugs, SINCE_ROUND)[place] < g.round:
-                earlier.append((column(thugs, NTH_PLAY)[place], card, column(thugs, COUNTS_AS)[place]))
+        for index, card in enumerate(thugs.cards):
+            if column(thugs, SINCE_ROUND)[index] < g.round:
+                earlier.append((column(thugs, NTH_PLAY)[index], card, column(thugs, COUNTS_AS)[index]))
         g.then(*[CarryOutTheText(seat, card, number, 0) for _, card, number in sorted(earlier) if number != RUBBERFACE])
 
 
@@ -309,7 +309,7 @@ class TommysGunsNAmmo(Holding):
     title = "Tommy's Guns 'n' Ammo"
     shows = (WRENCH,)
     cost = Cost(holding=True)
-    text = "Each opponent removes a marker from each of his Holdings."
+    text = "Each opponent removes a marker from each of their Holdings."
 
     def take_effect(self, g: Szmal, seat: int) -> None:
         g.remove_markers_of_opponents(seat)

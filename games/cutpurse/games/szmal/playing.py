@@ -61,14 +61,14 @@ class Resolve(Step):
     def run(self, g: Szmal) -> None:
         seat, card = self.seat, self.card
         cost, need = CARDS[card].cost, CARDS[card].need
-        if cost and not g.free_costs[seat]:
+        if cost and not g.free_costs[seat]:  # SZ-3.3.1
             if cost.cash and g.price(seat, card) == 0:
                 g.then(Play(seat, card, 0))
             elif g.ways_to_pay(seat, card):
                 g.then(PayTheCost(seat, card))
             else:
                 g.fail(seat, card)
-        elif need and not g.free_needs[seat] and not need.is_met(g, seat):
+        elif need and not g.free_needs[seat] and not need.is_met(g, seat):  # SZ-3.3.2
             g.fail(seat, card)
         else:
             g.then(Play(seat, card, 0))

@@ -136,7 +136,10 @@ class Szmal(Game[Settings]):
         return sorted([(number, seat) for seat in range(self.n) for number, _ in self.in_play(seat, numbers)])
 
     def symbols(self, seat: int, symbol: int) -> int:
-        """SZ-1.2. Count how often a Territory shows a symbol; 72 may show one more gun and key."""
+        """SZ-1.2. Count how often a Territory shows a symbol.
+
+        SZ-7.4. 54 shows what is printed on the Thug that it copies. SZ-4.3. An armed 72 also shows a gun and a key.
+        """
         thugs = self.thugs[seat]
         count = 0
         for number in column(thugs, COUNTS_AS) + self.holdings[seat].cards:
@@ -160,11 +163,11 @@ class Szmal(Game[Settings]):
         SZ-7.12, SZ-7.20. A Holding never has fewer than none. SZ-7.13. No effect takes those of 45.
         """
         holdings = self.holdings[seat]
-        place = holdings.cards.index(card)
-        before = column(holdings, MARKERS)[place]
+        index = holdings.cards.index(card)
+        before = column(holdings, MARKERS)[index]
         after = before if markers < 0 and CARDS[card].markers_stay else max(0, before + markers)
         if after != before:
-            self.count_card(holdings, place, MARKERS, after)
+            self.count_card(holdings, index, MARKERS, after)
 
     def remove_markers_of_opponents(self, seat: int) -> None:
         """SZ-7.20. Take a marker from each Holding of each opponent that has any."""
@@ -215,21 +218,21 @@ class Szmal(Game[Settings]):
         return ways
 
     def leave(self, seat: int, card: int, to: Zone) -> int:
-        """Move a card out of a Territory; the cards there, itself included, react at once.
+        """Move a card out of a Territory.
 
-        SZ-3.3.1. Its markers return to the supply. SZ-7.13. So do those of 45.
+        SZ-3.3.1. 45 and 62 react at once, and the markers return to the supply; SZ-7.13: those on 45 too.
 
         Returns:
             Number of markers that lay on it.
         """
-        witnesses = self.in_play(seat, ON_LEAVING)
+        reacting = self.in_play(seat, ON_LEAVING)  # before the move: 62 reacts to its own leaving
         markers = 0
         if CARDS[card].sort == "thug":
             self.move(card, self.thugs[seat], to)
         else:
             markers = self.markers(seat, card)
             self.move(card, self.holdings[seat], to)
-        for number, this in witnesses:
+        for number, this in reacting:
             CARDS[number].on_leaving(self, seat, card, this)
         return markers
 
@@ -250,8 +253,8 @@ class Szmal(Game[Settings]):
     def arm_next_turn(self, seat: int, card: int) -> None:
         """SZ-4.3. Let this Thug also show a gun and a key next turn, if it is still in play."""
         thugs = self.thugs[seat]
-        place = thugs.cards.index(card)
-        self.count_card(thugs, place, NEXT_ARMED, column(thugs, NEXT_ARMED)[place] + 1)
+        index = thugs.cards.index(card)
+        self.count_card(thugs, index, NEXT_ARMED, column(thugs, NEXT_ARMED)[index] + 1)
 
     def add_to_effect(self, counter: str, seat: int, amount: int) -> None:
         self.count(counter, getattr(self, counter)[seat] + amount, seat)
@@ -333,7 +336,7 @@ class BeginARound(Step):
 
 class PickACard(Poll):
     rule = "SZ-3.1"
-    paragraph = """All at once, each adds a card of the own draft pile to the hand; the rest goes face down to the left.
+    paragraph = """All at once, each adds a card of their draft pile to their hand; the rest goes face down to the left.
 
     SZ-7.24: the lowest number is safe.
     """
@@ -460,14 +463,14 @@ class EndTheTurn(Step):
     def run(self, g: Szmal) -> None:
         is_last = g.round == ROUNDS
         nothing = [0] * g.n
-        for counter, _ in THIS_TURN:
+        for counter, _ in THIS_TURN:  # SZ-4.5
             g.set_effect(counter, nothing)
-        for counter, _ in NEXT_TURN:
+        for counter, _ in NEXT_TURN:  # SZ-4.3, SZ-4.4
             g.set_effect(counter, nothing if is_last else getattr(g, f"next_{counter}"))
             g.set_effect(f"next_{counter}", nothing)
         for thugs in g.thugs:
             self.arm(g, thugs, is_last)
-        for kept in g.kept:
+        for kept in g.kept:  # SZ-3.5.2
             for card, until in [*zip(kept.cards, column(kept, UNTIL_ROUND), strict=True)]:
                 if until <= g.round:
                     g.move(card, kept, g.discard)
@@ -477,11 +480,11 @@ class EndTheTurn(Step):
             g.then(BeginARound(TABLE))
 
     def arm(self, g: Szmal, thugs: Zone, is_last: bool) -> None:
-        """SZ-4.3. Let 72 and its copies show what they were armed with last turn, and what was shown this turn end."""
+        """SZ-4.3. End the guns and keys that 72 and its copy showed this turn, and begin those of the next."""
         if any(column(thugs, ARMED) + column(thugs, NEXT_ARMED)):
-            for place in range(len(thugs.cards)):
-                g.count_card(thugs, place, ARMED, 0 if is_last else column(thugs, NEXT_ARMED)[place])
-                g.count_card(thugs, place, NEXT_ARMED, 0)
+            for index in range(len(thugs.cards)):
+                g.count_card(thugs, index, ARMED, 0 if is_last else column(thugs, NEXT_ARMED)[index])
+                g.count_card(thugs, index, NEXT_ARMED, 0)
 
 
 class CountUp(Step):

@@ -23,7 +23,7 @@ class HarveyRatcliffe(Thug):
     rule = "SZ-card-1"
     title = 'Harvey "Brains" Ratcliffe'
     shows = (KEY,)
-    text = "For the rest of this turn, whenever your left neighbour gains cash, gain what he really got."
+    text = "For the rest of this turn, whenever your left neighbour gains cash, gain what they really got."
 
     def take_effect(self, g: Szmal, seat: int) -> None:
         g.for_this_turn(seat, "watching")
@@ -282,7 +282,7 @@ class JackThompson(Thug):
     rule = "SZ-card-77"
     title = 'Jack "Cracker" Thompson'
     shows = (KEY,)
-    text = "Each opponent loses $5,000 for each Holding he has."
+    text = "Each opponent loses $5,000 for each Holding they have."
 
     def take_effect(self, g: Szmal, seat: int) -> None:
         """Follow SZ-7.20: the Holdings of each victim count."""
