@@ -355,9 +355,9 @@ class Seance(Action):
     def take_effect(self, g: Szmal, seat: int) -> None:
         """Follow SZ-7.21 and SZ-7.8: without a Holding, or without a hand card, that part is skipped."""
         g.gain(seat, 10_000)
-        parts: list[Step] = []
+        stages: list[Step] = []
         if g.holdings[seat].cards:
-            parts.append(PutMarkers(seat, 1))
+            stages.append(PutMarkers(seat, 1))
         if g.hand[seat].cards:
-            parts.append(PlayAnotherCard(seat))
-        g.then(*parts)
+            stages.append(PlayAnotherCard(seat))
+        g.then(*stages)

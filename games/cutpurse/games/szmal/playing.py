@@ -47,7 +47,7 @@ class Resolve(Step):
     rule = "SZ-3.3, SZ-3.3.1, SZ-3.3.2"
     paragraph = """A Cost is paid, or a Need is met, or the card is discarded.
 
-    SZ-7.1, SZ-7.2: who ignores Costs or Needs does neither. A Cost of $0 is paid without a question.
+    SZ-7.1, SZ-7.2: a player who ignores Costs or Needs does neither. A Cost of $0 is paid without a question.
     """
     fields: ClassVar[Fields] = {"card": int}
 
@@ -76,7 +76,7 @@ class Resolve(Step):
 
 class PayTheCost(Choice):
     rule = "SZ-3.3.1"
-    paragraph = "Pay in the way of one's choice, or decline: then the card is discarded. SZ-7.24: declining is safe."
+    paragraph = "Pay in one of the ways, or decline: then the card is discarded. SZ-7.24: declining is safe."
     text = "How do you pay the Cost?"
     fields: ClassVar[Fields] = {"card": int}
 
@@ -182,7 +182,7 @@ class CarryOutTheText(Step):
 
 class PutMarkers(Choice):
     rule = "SZ-3.3.5"
-    paragraph = "On one of one's Holdings. SZ-7.24: the lowest number is safe."
+    paragraph = "The markers go on a Holding of the owner. SZ-7.24: the lowest number is safe."
     text = "Which of your Holdings gets the markers?"
     fields: ClassVar[Fields] = {"markers": int}
 

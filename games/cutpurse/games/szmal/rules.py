@@ -359,7 +359,7 @@ class ChooseACard(Poll):
     rule = "SZ-3.2, SZ-3.3"
     paragraph = """Each puts a hand card face down; then all are revealed, and carried out in ascending number.
 
-    SZ-7.24: the lowest number is safe. SZ-7.25: who holds only one card is not really asked.
+    SZ-7.24: the lowest number is safe. SZ-7.25: a player with only one card is not really asked.
     """
     text = "Which card do you play?"
 
@@ -426,7 +426,10 @@ class SufferDelayedLosses(Step):
 
 class LoseACard(Poll):
     rule = "SZ-3.5.1"
-    paragraph = "Who has such a card chooses which to lose, all at once; then all go. SZ-7.24: the lowest is safe."
+    paragraph = """Each player who has such a card chooses which to lose, all at once; then all go.
+
+    SZ-7.24: the lowest number is safe.
+    """
     text = "Which card do you lose?"
     fields: ClassVar[Fields] = {"number": int}
 
