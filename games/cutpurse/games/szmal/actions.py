@@ -252,8 +252,8 @@ class StealIdeas(Action):
     rule = "SZ-card-56"
     title = "Steal Ideas!"
     need = Need((WRENCH,))
-    text = """On one of your Holdings as many markers as lie on that Holding of an opponent which has most. They keep
-    theirs."""
+    text = """On one of your Holdings as many markers as lie on that Holding of an opponent which has most. The
+    opponent keeps them."""
 
     def take_effect(self, g: Szmal, seat: int) -> None:
         """Follow SZ-7.16: only the Holdings of opponents count. SZ-7.21: without a Holding this is skipped."""
