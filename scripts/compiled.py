@@ -26,12 +26,11 @@ ROOT: Final = Path(__file__).resolve().parent.parent / "games"
 VARIABLE: Final = "CUTPURSE_COMPILED"
 NEEDS: Final = ["mypy>=2.4", "setuptools>=77"]
 MODULES: Final = ("cutpurse/engine/*.py", "cutpurse/games/*/*.py")
-# Modules that gain nothing, and modules whose classes use features that mypyc does not support: class keywords, frozen
-# dataclasses with metadata.
+# Modules that gain nothing, and modules whose classes use features that mypyc does not support: frozen dataclasses with
+# metadata.
 INTERPRETED: Final = (
     *[f"cutpurse/engine/{name}.py" for name in ("clocks", "commitment", "errors", "history", "match", "native")],
     *[f"cutpurse/engine/{name}.py" for name in ("placement", "record", "seating", "settings", "text", "words")],
-    *[f"cutpurse/games/szmal/{name}.py" for name in ("actions", "box", "cards", "holdings", "thugs")],
 )
 GROUP: Final = "cutpurse"  # the module with the code of all others is cutpurse__mypyc
 FAILED: Final = "compiling failed, as it says above; the C compiler needs Python's headers (Debian: python3-dev)"

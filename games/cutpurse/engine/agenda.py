@@ -8,20 +8,15 @@ shares it, a save is its name and numbers, and the agenda can be shown to everyb
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from cutpurse.engine.acts import Act
 from cutpurse.engine.acts import Act as Option
-from cutpurse.engine.errors import UsageError
 from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.words import PASS_VERB
 
 __all__ = ["PASS", "Act", "Choice", "Fields", "Option", "Poll", "Question", "Step", "steps_of"]
-
-if sys.flags.optimize > 1:
-    raise UsageError("this Python leaves docstrings out, and cards are told by theirs: no -OO, no PYTHONOPTIMIZE=2")
 
 PASS = Option(PASS_VERB)
 

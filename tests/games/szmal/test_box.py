@@ -9,7 +9,8 @@ import pytest
 
 from cutpurse.engine.errors import SettingsError
 from cutpurse.games.szmal.cards import CARDS, NUMBERS, SYMBOLS, WORDS, Cost, Need
-from cutpurse.games.szmal.rules import Szmal
+from cutpurse.games.szmal.playing import AFTER_68, BEFORE_68, ON_PLAY
+from cutpurse.games.szmal.rules import EACH_TURN, END_OF_GAME, ON_LEAVING, SAVING, Szmal
 
 SHEET = (Path(__file__).resolve().parents[3] / "docs" / "rules" / "szmal.md").read_text(encoding="utf-8")
 LINE = re.compile(
@@ -63,6 +64,21 @@ def test_a_card_is_printed_as_the_sheet_says(number: int) -> None:
     needed = re.match(r"Need: ([^.]+)\.", rest)
     assert card.cost == (cost(paid[1]) if paid else None)
     assert card.need == ((NEEDS.get(needed[1]) or Need(symbols(needed[1]))) if needed else None)
+
+
+@pytest.mark.parametrize(
+    ("ability", "numbers"),
+    [
+        ("saves", SAVING),
+        ("on_leaving", ON_LEAVING),
+        ("on_play", ON_PLAY),
+        ("after_action", BEFORE_68 + AFTER_68),
+        ("each_turn", EACH_TURN),
+        ("end_of_game", END_OF_GAME),
+    ],
+)
+def test_every_card_with_an_ability_is_asked_for_it(ability: str, numbers: tuple[int, ...]) -> None:
+    assert numbers == tuple(number for number in NUMBERS if ability in vars(type(CARDS[number])))
 
 
 def test_sz_1_1_thirty_actions_and_twenty_five_of_each_other_sort() -> None:

@@ -315,7 +315,7 @@ def test_sz_4_2_plain_text_of_thugs_is_what_55_redoes() -> None:
 
 
 def has_plain_text(number: int) -> bool:
-    return bool({"text", "carry_out"} & set(vars(type(CARDS[number]))))
+    return bool({"take_effect", "carry_out"} & set(vars(type(CARDS[number]))))
 
 
 @pytest.mark.rule("SZ-4.3")
@@ -336,7 +336,9 @@ def test_sz_4_3_every_effect_that_was_set_up_holds_for_a_turn_and_ends() -> None
     game = Gang(**begun, watching=[1, 1], informs=[1, 1], shakedowns=[1, 1]).g
     EndTheTurn(-1).run(game)
     assert [getattr(game, name) for name in names] == [[0, n] for n in range(1, len(names) + 1)]
-    assert not any(any(getattr(game, name)) for name in (*THIS_TURN, *[f"next_{name}" for name in names]))
+    assert not any(
+        any(getattr(game, name)) for name in (*[name for name, _ in THIS_TURN], *[f"next_{name}" for name in names])
+    )
     EndTheTurn(-1).run(game)
     assert not any(any(getattr(game, name)) for name in names)
 

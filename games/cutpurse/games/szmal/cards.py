@@ -1,4 +1,6 @@
-"""The words for what lies on the table in Szmal, and what a card is; the cards are in `actions`, `thugs`, `holdings`.
+"""The words for what lies on the table in Szmal, and what a card is.
+
+The cards themselves are in `actions`, `thugs` and `holdings`.
 
 A card's number stands for the card: "53" is the card on which 53 is printed. Amounts are dollars.
 """
@@ -9,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from cutpurse.engine.agenda import Option
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.words import Counter, Unit, Visibility, Words
 from cutpurse.engine.zones import Zone
 
@@ -59,7 +61,6 @@ __all__ = [
     "Need",
     "Thug",
     "column",
-    "with_a_card",
 ]
 
 WORDS: Final = Words("szmal", "Szmal", "SZ", "1", seats=range(2, 6), value_title="number")
@@ -78,7 +79,7 @@ WORDS.zone("discard", "discard pile", "It never returns to the deck.", Visibilit
 HAND: Final = WORDS.zone("hand", "hand", "Cards picked and not yet played.", Visibility.OWNER)
 """SZ-7.22, SZ-7.23. What returns to a hand openly is known to be there until it is seen to leave."""
 DRAFT_PILE: Final = WORDS.zone("pile", "draft pile", "Lies face down until it is picked from.", Visibility.NOBODY)
-"""SZ-7.23. Who passed it on knows it until a card leaves it unseen; then each of its cards is a maybe."""
+"""SZ-7.23. A seat that passed it on knows it until a card leaves it unseen; then each of its cards is a maybe."""
 WORDS.zone("draft", "draft pile in hand", "Being looked through for a card to pick.", Visibility.OWNER)
 WORDS.zone("resolving", "card to be resolved", "Revealed, and not yet carried out.", Visibility.ALL)
 WORDS.zone(
@@ -129,32 +130,28 @@ WORDS.table_counter("plays", "cards played in the game")
 CASH: Final = WORDS.seat_counter("cash", "cash", Unit.MONEY)
 """SZ-1.3. One number of dollars, a multiple of 5,000."""
 
-THIS_TURN: Final = ("watching", "informs", "shakedowns")
-"""SZ-4.5. Effects for the rest of the turn: of 1, 2 and 3."""
-for _name, _text in zip(
-    THIS_TURN,
-    (
-        "this turn: gains what the left neighbour gains, so many times",
-        "this turn: gains $10,000 when a neighbour plays an Action, so many times",
-        "this turn: gains $10,000 when a neighbour plays a Thug, so many times",
-    ),
-    strict=True,
-):
-    WORDS.seat_counter(_name, _text)
+THIS_TURN: Final = (
+    ("watching", "how often the seat gains what the left neighbour gains"),  # 1
+    ("informs", "how often the seat gains $10,000 when a neighbour plays an Action"),  # 2
+    ("shakedowns", "how often the seat gains $10,000 when a neighbour plays a Thug"),  # 3
+)
+"""SZ-4.5. Effects for the rest of the turn, with the cards that make them."""
+for _name, _text in THIS_TURN:
+    WORDS.seat_counter(_name, f"this turn: {_text}")
 
 NEXT_TURN: Final = (
-    ("extra_markers", "extra markers on each Holding played"),
-    ("free_costs", "ignores Costs if not 0"),
-    ("free_needs", "ignores Needs if not 0"),
-    ("extra_plays", "extra cards to play after all others"),
-    ("repeats", "Actions return to the hand if not 0"),
-    ("doublings", "gains of cash are doubled so many times"),
-    ("losses_5", "so many times everybody loses a Holding at the end"),
-    ("losses_40", "so many times each opponent loses a Thug at the end"),
-    ("losses_73", "so many times everybody loses a Thug at the end"),
-    ("losses_79", "so many times each opponent loses a Holding at the end"),
+    ("extra_markers", "extra markers on each Holding played"),  # 41 and 43
+    ("free_costs", "ignores Costs if not 0"),  # 63
+    ("free_needs", "ignores Needs if not 0"),  # 64
+    ("extra_plays", "extra cards to play after all others"),  # 67
+    ("repeats", "Actions return to the hand if not 0"),  # 68
+    ("doublings", "how often gains of cash are doubled"),  # 78
+    ("losses_5", "how often everybody loses a Holding at the end"),
+    ("losses_40", "how often each opponent loses a Thug at the end"),
+    ("losses_73", "how often everybody loses a Thug at the end"),
+    ("losses_79", "how often each opponent loses a Holding at the end"),
 )
-"""SZ-4.3. Effects that cards set up one turn before: each has a counter for this turn and one for the next."""
+"""SZ-4.3. Effects that cards set up one turn before. Each has a counter for this turn and another for the next."""
 for _name, _text in NEXT_TURN:
     WORDS.seat_counter(_name, f"this turn: {_text}")
 for _name, _text in NEXT_TURN:
@@ -178,11 +175,7 @@ SET_UP: Final = WORDS.verb("set_up", "the {cards} of {actor} comes due", rule="S
 LOSE: Final = WORDS.verb("lose", "{actor} loses {cards}", "lose {cards}", "SZ-3.5.1")
 
 
-def with_a_card(verb: int) -> list[Option]:
-    """Make the option to do this with each card, by the number of the card."""
-    return [Option(verb, (card,)) for card in (0, *NUMBERS)]
-
-
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Cost:
     """SZ-3.3.1. What must be given for a card: one of these, at the owner's choice."""
@@ -204,9 +197,10 @@ class Cost:
         return "Cost: " + " or ".join(text for asked, text in ways if asked)
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Need:
-    """SZ-3.3.2. What must be in the owner's Territory or, of cash, in their hands; nothing of it is spent."""
+    """SZ-3.3.2. What must be in the owner's Territory, and the cash they must have; nothing of it is spent."""
 
     shows: tuple[int, ...] = ()
     thugs: int = 0
@@ -215,7 +209,7 @@ class Need:
     fewest_thugs: bool = False
 
     def is_met(self, g: Szmal, seat: int) -> bool:
-        """SZ-7.15. The fewest Thugs are strictly the fewest."""
+        """Check the Need; SZ-7.15: the fewest Thugs are strictly the fewest."""
         for symbol in self.shows:
             if g.symbols(seat, symbol) < self.shows.count(symbol):
                 return False
@@ -235,86 +229,88 @@ class Need:
 class SzmalCard:
     """SZ-4.1. A card: what is printed on it, what its text does once, and what it does while in play.
 
-    The docstring of a card is its text. A method that a card does not have does nothing. `seat` is always its owner.
+    A method that a card does not define does nothing. `seat` is always the owner of the card.
     """
 
-    number: ClassVar[int] = 0
+    rule: ClassVar[str] = "SZ-card-0"  # that of the blank card
     title: ClassVar[str] = ""
     sort: ClassVar[str] = ""
     shows: ClassVar[tuple[int, ...]] = ()
     cost: ClassVar[Cost | None] = None
     need: ClassVar[Need | None] = None
+    text: ClassVar[str] = ""
     works_next_turn: ClassVar[bool] = False  # an Action that is kept until then
     markers_stay: ClassVar[bool] = False  # no effect takes markers from it
     takes: ClassVar[str] = ""  # the sort of card that its delayed loss takes
     takes_of_owner: ClassVar[bool] = False  # its owner loses one too
 
-    def __init_subclass__(
-        cls,
-        *,
-        number: int = 0,
-        title: str = "",
-        shows: tuple[int, ...] = (),
-        cost: Cost | None = None,
-        need: Need | None = None,
-    ) -> None:
-        super().__init_subclass__()
-        cls.number, cls.title, cls.shows, cls.cost, cls.need = number, title, shows, cost, need
-        if number:
-            assert not CARDS[number].number, f"there are two cards with the number {number}"
-            CARDS[number] = cls()
+    def __init__(self) -> None:
+        self.number = int(self.rule.removeprefix("SZ-card-"))
 
+    # -- text that is carried out once
     def carry_out(self, g: Szmal, seat: int, card: int, paid: int) -> None:
-        """Its text, once: `card` carries it out (itself, or 54), `paid` markers lay on what was given up for it."""
-        self.text(g, seat)
+        """Carry out the text once.
 
-    def text(self, g: Szmal, seat: int) -> None:
-        """Its text, once, where it does not matter which card carries it out and what was given up."""
+        Args:
+            g: The game.
+            seat: The owner.
+            card: The card that carries it out: this one, or 54 as its copy.
+            paid: Number of markers on the Holding that was given up for it.
+        """
+        self.take_effect(g, seat)
+
+    def take_effect(self, g: Szmal, seat: int) -> None:
+        """Carry out the text once; for a text that needs neither `card` nor `paid`."""
 
     def normal_markers(self, g: Szmal, seat: int) -> int:
-        """SZ-3.3.3. When it enters: one for each symbol on it and for every such symbol on its owner's other cards."""
+        """Count the markers that a Holding enters with.
+
+        SZ-3.3.3. One for each symbol on it, and one for every such symbol on the owner's other cards.
+        """
         markers = len(self.shows)
         for symbol in self.shows:
             markers += g.symbols(seat, symbol)
         return markers
 
-    def on_play(self, g: Szmal, seat: int, played: int, this: int) -> None:
-        """Its owner has played a card; `this` is the card in play whose text it is."""
-
-    def after_action(self, g: Szmal, seat: int) -> None:
-        """React to an Action of its owner that has been carried out."""
-
-    def on_leaving(self, g: Szmal, seat: int, leaving: int, this: int) -> None:
-        """React to a card that has left its owner's Territory."""
-
-    def saves(self, played: SzmalCard) -> int:
-        """How much less cash this card costs its owner."""
+    # -- lasting text
+    def saves(self, played: int) -> int:
+        """SZ-3.3.1. Return by how many dollars this lowers the cash Cost of a card of its owner."""
         return 0
 
+    def on_play(self, g: Szmal, seat: int, played: int, this: int) -> None:
+        """SZ-3.3.4. React to a card that its owner plays; `this` is the card in play that has the text."""
+
+    def after_action(self, g: Szmal, seat: int) -> None:
+        """SZ-3.3.6. React to an Action of its owner that has been carried out."""
+
+    def on_leaving(self, g: Szmal, seat: int, leaving: int, this: int) -> None:
+        """SZ-3.3.1. React to a card that has left its owner's Territory; `this` as for `on_play`."""
+
     def each_turn(self, g: Szmal, seat: int) -> None:
-        """SZ-3.4. Its each-turn ability."""
+        """SZ-3.4. Carry out the each-turn ability."""
 
     def end_of_game(self, g: Szmal, seat: int) -> None:
-        """SZ-6.1. Its ability at the end of the game."""
+        """SZ-6.1. Carry out the ability at the end of the game."""
 
+    # -- what is printed on it
     def name(self) -> str:
-        """Its title in snake_case."""
+        """Return the title in snake_case."""
         return re.sub(r"[^a-z0-9]+", "_", self.title.lower().replace("'", "")).strip("_")
 
-    def words(self) -> str:
-        """Cost or Need, and text."""
-        text = " ".join((self.__doc__ or "").split(". ", 1)[1].split())
+    def full_text(self) -> str:
+        """Return Cost or Need, and the text, in one line."""
+        text = " ".join(self.text.split())
         return ". ".join([str(part) for part in (self.cost, self.need) if part] + [text])
 
     def facts(self) -> dict[str, str]:
-        """Symbols, Cost and Need in words."""
+        """Return symbols, Cost and Need in words."""
         shown = ", ".join(SYMBOLS[symbol] for symbol in self.shows)
         cost = str(self.cost).removeprefix("Cost: ") if self.cost else ""
         need = str(self.need).removeprefix("Need: ") if self.need else ""
         return {"symbols": shown, "cost": cost, "need": need}
 
     def traits(self) -> dict[str, int]:
-        """Symbols, Cost and Need in numbers."""
+        """Return symbols, Cost and Need in numbers."""
         traits = {SYMBOLS[symbol]: self.shows.count(symbol) for symbol in self.shows}
         if cost := self.cost:
             named = {"cash": cost.cash, "thug": cost.thug, "holding": cost.holding, "hand_card": cost.hand_card}
@@ -326,9 +322,6 @@ class SzmalCard:
             named["fewest_thugs"] = need.fewest_thugs
             traits |= {f"need_{name}": int(amount) for name, amount in named.items() if amount}
         return traits
-
-
-CARDS: Final[list[SzmalCard]] = [SzmalCard()] * (len(NUMBERS) + 1)  # by number; place 0 is not used
 
 
 class Action(SzmalCard):
@@ -347,3 +340,7 @@ class Holding(SzmalCard):
     """A card that stays in the Territory, shows bottles, hearts and wrenches, and carries markers."""
 
     sort = "holding"
+
+
+CARDS: Final[list[SzmalCard]] = [SzmalCard()] * (len(NUMBERS) + 1)
+"""SZ-1.1. The cards by number, which `box` puts in; index 0 stays blank."""

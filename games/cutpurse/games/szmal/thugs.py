@@ -1,220 +1,290 @@
-"""The twenty-five Thugs, by number: what each shows, costs or needs, and what it does.
+"""The twenty-five Thugs, by number: what each shows, costs or needs, and what it does (section 8 of the sheet).
 
-A card's docstring is its text as it is told to players; citations of other rules stand with its methods.
+A class is a card as it is printed; its methods do what its text says, and cite the other rules that they follow.
 
-SZ-4.2. What `carry_out` and `text` do is done once (and again by 55); all other methods are lasting text.
+SZ-4.2. `take_effect` and `carry_out` are the text that is carried out once (and again by 55). All other methods are
+lasting text.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from cutpurse.games.szmal.cards import BOTTLE, CAR, CARDS, GUN, KEY, Cost, Need, SzmalCard, Thug
+from cutpurse.games.szmal.cards import BOTTLE, CAR, CARDS, GUN, KEY, Cost, Need, Thug
+from cutpurse.games.szmal.playing import CopyAThug, Play
 
 if TYPE_CHECKING:
     from cutpurse.games.szmal.rules import Szmal
 
-__all__ = ["NAPOLEON", "REPEAT", "RUBBERFACE"]
-
-RUBBERFACE: Final = 54
-REPEAT: Final = 68
-NAPOLEON: Final = 72
+__all__: list[str] = []
 
 
-class HarveyRatcliffe(Thug, number=1, title='Harvey "Brains" Ratcliffe', shows=(KEY,)):
-    """SZ-card-1. For the rest of this turn, whenever your left neighbour gains cash, gain what he really got."""
+class HarveyRatcliffe(Thug):
+    rule = "SZ-card-1"
+    title = 'Harvey "Brains" Ratcliffe'
+    shows = (KEY,)
+    text = "For the rest of this turn, whenever your left neighbour gains cash, gain what they really got."
 
-    def text(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: Szmal, seat: int) -> None:
         g.for_this_turn(seat, "watching")
 
 
-class BiscuitsOMalley(Thug, number=6, title='"Biscuits" O\'Malley', shows=(CAR,)):
-    """SZ-card-6. Each turn: if your cash is exactly $0, gain $10,000."""
+class BiscuitsOMalley(Thug):
+    rule = "SZ-card-6"
+    title = '"Biscuits" O\'Malley'
+    shows = (CAR,)
+    text = "Each turn: if your cash is exactly $0, gain $10,000."
 
     def each_turn(self, g: Szmal, seat: int) -> None:
         if g.cash[seat] == 0:
             g.gain(seat, 10_000)
 
 
-class KingRichard(
-    Thug,
-    number=21,
-    title='"King" Richard the Third',
-    shows=(GUN, CAR, KEY),
-    cost=Cost(thug=True, holding=True, cash=10_000),
-):
-    """SZ-card-21. No text."""
+class KingRichard(Thug):
+    rule = "SZ-card-21"
+    title = '"King" Richard the Third'
+    shows = (GUN, CAR, KEY)
+    cost = Cost(thug=True, holding=True, cash=10_000)
+    text = "No text."
 
 
-class DickieDiamond(Thug, number=22, title='Dickie "Flush" Diamond', shows=(GUN,)):
-    """SZ-card-22. Gain $10,000."""
+class DickieDiamond(Thug):
+    rule = "SZ-card-22"
+    title = 'Dickie "Flush" Diamond'
+    shows = (GUN,)
+    text = "Gain $10,000."
 
-    def text(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: Szmal, seat: int) -> None:
         g.gain(seat, 10_000)
 
 
-class EdMcGinty(Thug, number=23, title='Ed "Cheesecloth" McGinty', shows=(GUN, KEY)):
-    """SZ-card-23. Gain $5,000 for each gun you have, its own included."""
+class EdMcGinty(Thug):
+    rule = "SZ-card-23"
+    title = 'Ed "Cheesecloth" McGinty'
+    shows = (GUN, KEY)
+    text = "Gain $5,000 for each gun you have, its own included."
 
-    def text(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: Szmal, seat: int) -> None:
         g.gain(seat, 5_000 * g.symbols(seat, GUN))
 
 
-class JennyJones(Thug, number=24, title='"Generous" Jenny Jones', shows=(GUN,)):
-    """SZ-card-24. Gain $20,000. End of the game: lose $25,000, if this is still in play."""
+class JennyJones(Thug):
+    rule = "SZ-card-24"
+    title = '"Generous" Jenny Jones'
+    shows = (GUN,)
+    text = "Gain $20,000. End of the game: lose $25,000, if this is still in play."
 
-    def text(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: Szmal, seat: int) -> None:
         g.gain(seat, 20_000)
 
     def end_of_game(self, g: Szmal, seat: int) -> None:
         g.lose(seat, 25_000)
 
 
-class MickeyIstari(Thug, number=25, title="Mickey Istari", shows=(CAR,)):
-    """SZ-card-25. Gain $10,000 for each bottle you have."""
+class MickeyIstari(Thug):
+    rule = "SZ-card-25"
+    title = "Mickey Istari"
+    shows = (CAR,)
+    text = "Gain $10,000 for each bottle you have."
 
-    def text(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: Szmal, seat: int) -> None:
         g.gain(seat, 10_000 * g.symbols(seat, BOTTLE))
 
 
-class WolfgangButtercup(Thug, number=42, title="Wolfgang Buttercup", shows=(CAR, CAR), need=Need(thugs=2)):
-    """SZ-card-42. Lasting: each Holding you play gets one extra marker."""
+class WolfgangButtercup(Thug):
+    rule = "SZ-card-42"
+    title = "Wolfgang Buttercup"
+    shows = (CAR, CAR)
+    need = Need(thugs=2)
+    text = "Lasting: each Holding you play gets one extra marker."
 
     def on_play(self, g: Szmal, seat: int, played: int, this: int) -> None:
         if CARDS[played].sort == "holding":
             g.add_markers(seat, played, 1)
 
 
-class PatriciaJones(Thug, number=53, title='"Polycephalus" Patricia Jones'):
-    """SZ-card-53. Reveal cards of the deck until a Thug comes and play it, ignoring its Cost and Need; discard the
-    others.
-    """
+class PatriciaJones(Thug):
+    rule = "SZ-card-53"
+    title = '"Polycephalus" Patricia Jones'
+    text = "Reveal cards of the deck until a Thug comes and play it, ignoring its Cost and Need; discard the others."
 
-    def text(self, g: Szmal, seat: int) -> None:
-        """SZ-7.3. The deck may run out: then nothing is played."""
+    def take_effect(self, g: Szmal, seat: int) -> None:
+        """Follow SZ-7.3. If the deck runs out, nothing is played."""
         while g.deck.cards:
             if CARDS[g.deck.cards[-1]].sort == "thug":
-                g.play_at_once(seat, g.move_top(g.deck, g.resolving[seat]))
+                found = g.move_top(g.deck, g.resolving[seat])
+                g.then(Play(seat, found, 0))
                 return
             g.move_top(g.deck, g.discard)
 
 
-class EdTeach(Thug, number=RUBBERFACE, title='Ed "Rubberface" Teach', need=Need(thugs=1)):
-    """SZ-card-54. Choose another of your Thugs: this is its copy while in play; then carry out the plain text of that
-    Thug.
-    """
+class EdTeach(Thug):
+    rule = "SZ-card-54"
+    title = 'Ed "Rubberface" Teach'
+    need = Need(thugs=1)
+    text = "Choose another of your Thugs: this is its copy while in play; then carry out the plain text of that Thug."
 
-    def text(self, g: Szmal, seat: int) -> None:
-        g.copy_a_thug(seat)
+    def take_effect(self, g: Szmal, seat: int) -> None:
+        """Follow SZ-7.4: without another Thug this stays blank."""
+        if len(g.thugs[seat].cards) > 1:
+            g.then(CopyAThug(seat))
 
 
-class TomThumb(Thug, number=57, title='"Peeping" Tom "Thumb"', shows=(GUN, GUN), cost=Cost(holding=True)):
-    """SZ-card-57. Gain $5,000 for each marker on that Holding in play, of any player, which has most."""
+class TomThumb(Thug):
+    rule = "SZ-card-57"
+    title = '"Peeping" Tom "Thumb"'
+    shows = (GUN, GUN)
+    cost = Cost(holding=True)
+    text = "Gain $5,000 for each marker on that Holding in play, of any player, which has most."
 
-    def text(self, g: Szmal, seat: int) -> None:
-        """SZ-7.16. Their own included, after the Cost was paid; a tie does not matter."""
+    def take_effect(self, g: Szmal, seat: int) -> None:
+        """Follow SZ-7.16: their own Holdings are included, and a tie does not matter."""
         g.gain(seat, 5_000 * g.most_markers(range(g.n)))
 
 
-class GusCaspar(Thug, number=61, title='"Friendly" Gus Caspar', shows=(KEY, KEY), need=Need((GUN, CAR))):
-    """SZ-card-61. Lasting: gain $15,000 whenever you play another Thug."""
+class GusCaspar(Thug):
+    rule = "SZ-card-61"
+    title = '"Friendly" Gus Caspar'
+    shows = (KEY, KEY)
+    need = Need((GUN, CAR))
+    text = "Lasting: gain $15,000 whenever you play another Thug."
 
     def on_play(self, g: Szmal, seat: int, played: int, this: int) -> None:
         if CARDS[played].sort == "thug" and played != this:
             g.gain(seat, 15_000)
 
 
-class JackParis(Thug, number=62, title='"Halloween" Jack Paris', shows=(KEY,)):
-    """SZ-card-62. Lasting: when this leaves your Territory, as a Cost too, gain $20,000."""
+class JackParis(Thug):
+    rule = "SZ-card-62"
+    title = '"Halloween" Jack Paris'
+    shows = (KEY,)
+    text = "Lasting: when this leaves your Territory, as a Cost too, gain $20,000."
 
     def on_leaving(self, g: Szmal, seat: int, leaving: int, this: int) -> None:
         if leaving == this:
             g.gain(seat, 20_000)
 
 
-class SydVarney(Thug, number=63, title='"Vicious" Syd Varney', shows=(GUN,)):
-    """SZ-card-63. Next turn you ignore Costs."""
+class SydVarney(Thug):
+    rule = "SZ-card-63"
+    title = '"Vicious" Syd Varney'
+    shows = (GUN,)
+    text = "Next turn you ignore Costs."
 
-    def text(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: Szmal, seat: int) -> None:
         g.for_next_turn(seat, "free_costs")
 
 
-class JohnnySimmons(Thug, number=64, title='"Rotten" Johnny Simmons', shows=(CAR,)):
-    """SZ-card-64. Next turn you ignore Needs."""
+class JohnnySimmons(Thug):
+    rule = "SZ-card-64"
+    title = '"Rotten" Johnny Simmons'
+    shows = (CAR,)
+    text = "Next turn you ignore Needs."
 
-    def text(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: Szmal, seat: int) -> None:
         g.for_next_turn(seat, "free_needs")
 
 
-class ScrubPatterson(Thug, number=65, title='"Random" Scrub Patterson', shows=(KEY,)):
-    """SZ-card-65. Draw a card of the deck for each key you have, its own included."""
+class ScrubPatterson(Thug):
+    rule = "SZ-card-65"
+    title = '"Random" Scrub Patterson'
+    shows = (KEY,)
+    text = "Draw a card of the deck for each key you have, its own included."
 
-    def text(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: Szmal, seat: int) -> None:
         g.draw(seat, g.symbols(seat, KEY))
 
 
-class StanMcDowell(Thug, number=66, title='"Stingy" Stan McDowell', shows=(CAR,)):
-    """SZ-card-66. Lasting: your cash Costs are $5,000 lower."""
+class StanMcDowell(Thug):
+    rule = "SZ-card-66"
+    title = '"Stingy" Stan McDowell'
+    shows = (CAR,)
+    text = "Lasting: your cash Costs are $5,000 lower."
 
-    def saves(self, played: SzmalCard) -> int:
+    def saves(self, played: int) -> int:
         return 5_000
 
 
-class LouieOFarrell(Thug, number=67, title='Louie "Savoir" O\'Farrell', shows=(CAR, KEY)):
-    """SZ-card-67. Next turn, after all played cards, play one extra card."""
+class LouieOFarrell(Thug):
+    rule = "SZ-card-67"
+    title = 'Louie "Savoir" O\'Farrell'
+    shows = (CAR, KEY)
+    text = "Next turn, after all played cards, play one extra card."
 
-    def text(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: Szmal, seat: int) -> None:
         g.for_next_turn(seat, "extra_plays")
 
 
-class PeteFell(Thug, number=REPEAT, title='Pete "Repeat" Fell', shows=(KEY,)):
-    """SZ-card-68. Next turn each Action you play returns to your hand afterwards."""
+class PeteFell(Thug):
+    rule = "SZ-card-68"
+    title = 'Pete "Repeat" Fell'
+    shows = (KEY,)
+    text = "Next turn each Action you play returns to your hand afterwards."
 
-    def text(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: Szmal, seat: int) -> None:
         g.for_next_turn(seat, "repeats")
 
 
-class NataschaRubin(Thug, number=69, title='Natascha "The Squirrel" Rubin', need=Need(holdings=2)):
-    """SZ-card-69. Each turn: gain $5,000."""
+class NataschaRubin(Thug):
+    rule = "SZ-card-69"
+    title = 'Natascha "The Squirrel" Rubin'
+    need = Need(holdings=2)
+    text = "Each turn: gain $5,000."
 
     def each_turn(self, g: Szmal, seat: int) -> None:
         g.gain(seat, 5_000)
 
 
-class RockBenson(Thug, number=70, title='"Nothing beats" Rock Benson', shows=(GUN,)):
-    """SZ-card-70. Lasting: after each Action you play, gain $5,000."""
+class RockBenson(Thug):
+    rule = "SZ-card-70"
+    title = '"Nothing beats" Rock Benson'
+    shows = (GUN,)
+    text = "Lasting: after each Action you play, gain $5,000."
 
     def after_action(self, g: Szmal, seat: int) -> None:
         g.gain(seat, 5_000)
 
 
-class EugeneMidge(Thug, number=71, title='Eugene "The Butcher" Midge', shows=(GUN, CAR), cost=Cost(thug=True)):
-    """SZ-card-71. Lasting: after each Action you play, gain $5,000 for each gun you have."""
+class EugeneMidge(Thug):
+    rule = "SZ-card-71"
+    title = 'Eugene "The Butcher" Midge'
+    shows = (GUN, CAR)
+    cost = Cost(thug=True)
+    text = "Lasting: after each Action you play, gain $5,000 for each gun you have."
 
     def after_action(self, g: Szmal, seat: int) -> None:
         g.gain(seat, 5_000 * g.symbols(seat, GUN))
 
 
-class TedBonham(Thug, number=NAPOLEON, title='Ted "Napoleon" Bonham', shows=(CAR,)):
-    """SZ-card-72. Next turn this also shows a gun and a key."""
+class TedBonham(Thug):
+    rule = "SZ-card-72"
+    title = 'Ted "Napoleon" Bonham'
+    shows = (CAR,)
+    text = "Next turn this also shows a gun and a key."
 
     def carry_out(self, g: Szmal, seat: int, card: int, paid: int) -> None:
-        """SZ-7.5. A copy by 54 arms itself."""
+        """Follow SZ-7.5: a copy by 54 arms itself."""
         g.arm_next_turn(seat, card)
 
 
-class BobbyBrown(Thug, number=76, title='Bobby "Corduroy" Brown', shows=(GUN,)):
-    """SZ-card-76. Each opponent loses $10,000."""
+class BobbyBrown(Thug):
+    rule = "SZ-card-76"
+    title = 'Bobby "Corduroy" Brown'
+    shows = (GUN,)
+    text = "Each opponent loses $10,000."
 
-    def text(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: Szmal, seat: int) -> None:
         for other in g.opponents(seat):
             g.lose(other, 10_000)
 
 
-class JackThompson(Thug, number=77, title='Jack "Cracker" Thompson', shows=(KEY,)):
-    """SZ-card-77. Each opponent loses $5,000 for each Holding he has."""
+class JackThompson(Thug):
+    rule = "SZ-card-77"
+    title = 'Jack "Cracker" Thompson'
+    shows = (KEY,)
+    text = "Each opponent loses $5,000 for each Holding they have."
 
-    def text(self, g: Szmal, seat: int) -> None:
-        """SZ-7.20. The Holdings of each victim count."""
+    def take_effect(self, g: Szmal, seat: int) -> None:
+        """Follow SZ-7.20: the Holdings of each victim count."""
         for other in g.opponents(seat):
             g.lose(other, 5_000 * len(g.holdings[other].cards))
