@@ -7,7 +7,6 @@ from typing import Final
 from cutpurse.engine.words import Counter, Unit, Visibility, Words, ZoneKind
 
 __all__ = [
-    "ANY_CARD",
     "ATTACK",
     "AUDIT",
     "BURN",
@@ -23,8 +22,6 @@ __all__ = [
     "FORM",
     "FORM_WITH_DISCARD",
     "HAND_SIZE",
-    "LAST_WEALTH",
-    "LAST_WILD",
     "LOCKED",
     "OFFSHORE",
     "PACK",
@@ -33,7 +30,6 @@ __all__ = [
     "PLUNDER_CARD",
     "POWERS",
     "RELOAD",
-    "SEATS",
     "SMALL_DECK_LEAVES_OUT",
     "START",
     "STEAL",
@@ -42,7 +38,6 @@ __all__ = [
     "TAX",
     "TAXED",
     "TAX_AUDIT",
-    "UP_TO_WILDS",
     "VALUE",
     "WEALTH",
     "WILDS",
@@ -52,8 +47,7 @@ __all__ = [
 ]
 
 WORDS: Final = Words("steal_and_plunder", "Steal & Plunder", "SP", "1", seats=range(3, 7))
-SEATS: Final = range(WORDS.seats[-1])
-"""SP-1.5. Three to six players; these are the seats that there can be."""
+"""SP-1.5. Three to six players."""
 
 VALUE: Final[list[int]] = [0]  # by card, in Rand; place 0 is no card
 COPIES: Final[dict[int, int]] = {}
@@ -109,10 +103,6 @@ _GOLD: Final = _cards("wild", 4, 300_000, ("gold_bar", "Gold Bar", _WILD_TEXT))
 _DIAMOND: Final = _cards("wild", 2, 500_000, ("blood_diamond", "Blood Diamond", _WILD_TEXT))
 WILDS: Final = range(_COIN.start, _DIAMOND.stop)
 """SP-1.3. All Wilds are equally strong in play; only the count and the draw for the start look at their value."""
-LAST_WEALTH: Final = WEALTH[-1]
-LAST_WILD: Final = WILDS[-1]
-"""SP-1.1. In a hand, which is sorted, Wealth lies up to the one, Wilds up to the other, and then Power cards."""
-UP_TO_WILDS: Final = range(LAST_WILD + 1)
 
 FITS: Final[dict[int, frozenset[int]]] = {industry: frozenset((industry, *WILDS)) for industry in WEALTH}
 """SP-1.2, SP-1.3. By industry: what goes with it in a pack and in a battle."""
@@ -133,7 +123,6 @@ POWERS: Final = range(STEAL_CARD, TAX_AUDIT + 1)
 
 SMALL_DECK_LEAVES_OUT: Final = _GREEN[0]
 """SP-2.5. The Tenders stay out of the small deck, besides one yellow industry."""
-ANY_CARD: Final = range(1, len(VALUE))
 
 HAND_SIZE: Final = 5
 """SP-2.3, SP-4.16, SP-4.25. Five cards are dealt, every Reload fills the hand to five, and it never holds more."""
