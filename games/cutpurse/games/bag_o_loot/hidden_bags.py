@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
+from cutpurse.engine.card_assignment import weighted
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.games.bag_o_loot.cards import LOOTER, NUMBERS
@@ -36,9 +37,8 @@ def fill_closed_bags(bags: Sequence[list[int]], unseen: list[int], chance: Chanc
     while hidden:
         bag = hidden.pop()
         numbers = [number for number in NUMBERS if have[number]]
-        filling = _draw_filling(BAG_SIZE, numbers, have, partial(_can_fill_bags, len(hidden)), chance)
-        bag[:] = filling
-        _take_out(filling, unseen)
+        bag[:] = _draw_filling(BAG_SIZE, numbers, have, partial(_can_fill_bags, len(hidden)), chance)
+        _take_out(bag, unseen)
 
 
 def fill_numbered_bags(bags: Iterable[tuple[list[int], int]], unseen: list[int], chance: Chance) -> None:
@@ -71,8 +71,8 @@ def _count_cards(cards: list[int]) -> Copies:
     return [cards.count(card) for card in range(LOOTER + 1)]
 
 
-def _take_out(filling: list[int], unseen: list[int]) -> None:
-    for card in filling:
+def _take_out(cards: list[int], unseen: list[int]) -> None:
+    for card in cards:
         unseen.remove(card)
 
 
@@ -93,7 +93,8 @@ def _draw_filling(
                 fillings.append((number, coins))
     while fillings:
         weights = [have[number] * WITH_LOOTERS[size - coins] for number, coins in fillings]
-        number, coins = fillings.pop(_draw_index(weights, chance))
+        number, coins = weighted([*zip(fillings, weights, strict=True)], chance)
+        fillings.remove((number, coins))
         have[number] -= coins
         have[LOOTER] -= size - coins
         if can_fill_others(have):
@@ -125,13 +126,3 @@ def _can_fill_sets(numbers: list[int], have: Copies) -> bool:
             return False
         looters += max(0, SET_SIZE * sets - have[number])
     return looters <= have[LOOTER]
-
-
-def _draw_index(weights: list[int], chance: Chance) -> int:
-    """Draw an index, each as likely as its weight."""
-    left = chance.below(sum(weights))
-    for index, weight in enumerate(weights):
-        if left < weight:
-            return index
-        left -= weight
-    raise AssertionError("a number below the sum falls on no weight")

@@ -1,4 +1,7 @@
-"""The rules of Bag-O-Loot, one class a paragraph of `docs/rules/bag_o_loot.md`, in the order of play."""
+"""The rules of Bag-O-Loot, one class a paragraph of `docs/rules/bag_o_loot.md`, in the order of play.
+
+Steps of advanced play (chapter 6) stand where they happen. The order of the classes numbers the steps on the wire.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +160,7 @@ class BagOLoot(Game[BagOLootSettings]):
 
     @property
     def bags(self) -> list[list[Zone]]:
-        """BL-2.3. The bags of each seat, the oldest first."""
+        """BL-2.3. The bags of each seat, in the order in which the seat got them."""
         if self.settings.advanced:
             return self.bluff_bag
         return self.bag if self.settings.bag_faces == "hidden" else self.bag_open
@@ -247,14 +250,14 @@ class MakeAPlay(Choice):
         """BL-4.2, BL-0.1. List the plays in the order of the sheet; equal cards are one option."""
         cards = sorted(set(g.hand[seat].cards))
         coins = [card for card in cards if card != LOOTER]
-        options = self.openings(g, coins)
+        options = self.list_openings(g, coins)
         for zone in g.all_sets():
-            options += self.plays_on_a_set(g, zone, cards)
-        options += self.ditches(g, coins) if g.settings.advanced else self.snitches(g, coins)
+            options += self.list_plays_on_a_set(g, zone, cards)
+        options += self.list_ditches(g, coins) if g.settings.advanced else self.list_snitches(g, coins)
         options.append(Option(DONE))
         return options
 
-    def openings(self, g: BagOLoot, coins: list[int]) -> list[Option]:
+    def list_openings(self, g: BagOLoot, coins: list[int]) -> list[Option]:
         """BL-4.2, BL-2.2. Open a set with two coins of one number, or with a coin and a looter."""
         hand = g.hand[self.seat].cards
         options = [Option(OPEN, (coin, coin)) for coin in coins if hand.count(coin) >= 2]
@@ -262,7 +265,7 @@ class MakeAPlay(Choice):
             options += [Option(OPEN, (coin, LOOTER)) for coin in coins]
         return options
 
-    def plays_on_a_set(self, g: BagOLoot, zone: Zone, cards: list[int]) -> list[Option]:
+    def list_plays_on_a_set(self, g: BagOLoot, zone: Zone, cards: list[int]) -> list[Option]:
         """BL-4.2, BL-2.4, BL-4.3, BL-6.1, BL-6.2. Build, steal, bag or pinch, with a coin of the number or a looter.
 
         A set of four is always bagged, in advanced play with any card. A pinch needs the coin.
@@ -280,13 +283,13 @@ class MakeAPlay(Choice):
             options.append(Option(PINCH, (number,), zone.number))
         return options
 
-    def snitches(self, g: BagOLoot, coins: list[int]) -> list[Option]:
+    def list_snitches(self, g: BagOLoot, coins: list[int]) -> list[Option]:
         """BL-4.2, BL-4.4, BL-2.4. Snitch with any coin on any bag, as the first play of the turn."""
         if g.plays:
             return []
         return [Option(SNITCH, (coin,), bag.number) for bag in g.all_bags() for coin in coins]
 
-    def ditches(self, g: BagOLoot, coins: list[int]) -> list[Option]:
+    def list_ditches(self, g: BagOLoot, coins: list[int]) -> list[Option]:
         """BL-6.6, BL-2.4. Ditch a coin of the visible number of any bag, as often as the setting allows."""
         if g.ditches >= g.settings.ditch_per_turn:
             return []
@@ -470,7 +473,7 @@ class CloseTheBag(Step):
 
 class TakeYourReward(Choice):
     rule = "BL-6.3"
-    paragraph = "Whose bag was genuine takes one bag or all open sets of the challenger, out of what there is."
+    paragraph = "The player of a genuine bag takes one bag or all open sets of the challenger, out of what there is."
     text = "What do you take from the challenger?"
     fields: ClassVar[Fields] = {"challenger": int}
 
@@ -479,7 +482,7 @@ class TakeYourReward(Choice):
         self.challenger = challenger
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
-        """BL-0.4. The safe one comes first: the oldest bag, else the open sets."""
+        """BL-0.4. The safe one comes first: the bag that the challenger has had longest, else the open sets."""
         options = [Option(TAKE_BAG, zone=bag.number) for bag in g.bags[self.challenger]]
         if g.set[self.challenger]:
             options.append(Option(TAKE_SETS, seat=self.challenger))
@@ -511,9 +514,9 @@ class TakeABag(Choice):
     A bag that a challenger has just won from the player by catching the bluff cannot be taken.
     """
     text = "Which bag do you take for going out?"
-    safe_paragraph = """Take the oldest bag of the owner with most points, the next clockwise of equals.
+    safe_paragraph = """Of the owner with most points, the bag that this owner has had longest.
 
-    Points are the total and what lies before the owner.
+    Points are the total and what lies before the owner. Of equals it is the next clockwise.
     """
     fields: ClassVar[Fields] = {"caught": int}
 
@@ -597,7 +600,7 @@ class EndTheRound(Step):
             g.then(SetUpARound(g.next_seat(g.dealer - 1)))
 
     def is_last(self, g: BagOLoot) -> bool:
-        """BL-3.1, BL-5.5. After the rounds agreed; with `tie_break_round` up to three more while the lead is shared."""
+        """BL-3.1, BL-5.5. Check that the agreed rounds are over, and the rounds that break a tie."""
         rounds = g.settings.rounds or g.n
         if g.round < rounds:
             return False

@@ -48,7 +48,7 @@ class AnswerTheTheft(Choice):
     rule = "SP-4.26, SP-4.11, SP-4.12, SP-0.3"
     paragraph = """Add a card of the industry or a Wild, or concede; then the other side answers.
 
-    Nothing is drawn meanwhile, and who has nothing to add is asked all the same.
+    Nothing is drawn meanwhile, and a player with nothing to add is asked all the same.
     """
     text = "Do you add a card to the battle?"
     window = True
@@ -81,8 +81,10 @@ class AnswerTheTheft(Choice):
 
 class WinTheBattle(Step):
     rule = "SP-4.26, SP-4.13, SP-4.14"
-    paragraph = """All battle cards join the pack, a Wealth card on top; if the attacker has won he takes it onto his
-    stack, where it is open at once."""
+    paragraph = """All battle cards join the pack, a Wealth card on top.
+
+    An attacker who wins takes it onto the own stack, where it is open at once.
+    """
     fields: ClassVar[Fields] = {"owner": int}
 
     def __init__(self, seat: int, owner: int) -> None:

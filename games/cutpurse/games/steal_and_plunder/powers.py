@@ -88,7 +88,7 @@ class PlunderAPack(Step):
 
 class AuditAHand(Step):
     rule = "SP-4.15"
-    paragraph = "Forensic Audit: one sees a whole hand, and takes a card of it."
+    paragraph = "Forensic Audit: the auditor sees a whole hand, and takes a card of it."
     fields: ClassVar[Fields] = {"target": int}
 
     def __init__(self, seat: int, target: int) -> None:

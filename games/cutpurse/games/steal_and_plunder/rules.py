@@ -1,10 +1,12 @@
-"""The rules of Steal & Plunder, one class a paragraph of `docs/rules/steal_and_plunder.md`, in the order of play."""
+"""The rules of Steal & Plunder, one class a paragraph of `docs/rules/steal_and_plunder.md`, in the order of play.
+
+The battle (chapter 4.2) is in `battle`, the Power cards (chapters 4.3 and 4.4) are in `powers`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from math import comb
 from typing import ClassVar, Final
 
 from cutpurse.engine.agenda import Choice, Fields, Option, Step
@@ -43,6 +45,7 @@ from cutpurse.games.steal_and_plunder.cards import (
     WORDS,
     YELLOW,
 )
+from cutpurse.games.steal_and_plunder.hidden_hands import draw_betrayed_hands, powers_among
 from cutpurse.games.steal_and_plunder.powers import (
     AuditAHand,
     BurnAPower,
@@ -138,10 +141,11 @@ class StealAndPlunder(Game[StealAndPlunderSettings]):
         """SP-1.1, SP-2.5. Return all 101 cards, or the 85 of the small deck."""
         if not settings.small_deck:
             return BOX[:]
-        out = SMALL_DECK_LEAVES_OUT, WORDS.card_named(settings.removed_yellow)
-        return [card for card in BOX if card not in out]
+        left_out = SMALL_DECK_LEAVES_OUT, WORDS.card_named(settings.removed_yellow)
+        return [card for card in BOX if card not in left_out]
 
     def begin(self) -> None:
+        """SP-2.1. Draw for the start, or let a random seat begin."""
         if self.settings.start_method == "random":
             self.then(SetUp(self.chance.below(self.n)))
         else:
@@ -202,48 +206,20 @@ class StealAndPlunder(Game[StealAndPlunderSettings]):
         return True
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
-        """SP-7.2. Fill hidden partners first, then the hands that hold more Power cards than are seen there."""
+        """SP-7.2. Fill hidden partners first, then the hands of which a burn has betrayed some Power cards."""
         fill(self, self.all_packs(), unseen, chance)
-        betrayed: list[tuple[Zone, int]] = []  # each hand, with the number of its hidden Power cards at least
+        betrayed: list[Zone] = []
+        hands: list[tuple[list[int], int]] = []
         for sure, hand in zip(self.sure_powers, self.hand, strict=True):
             hidden_powers = sure - powers_among(hand.cards)
             if hidden_powers > 0:
-                betrayed.append((hand, hidden_powers))
-        if not betrayed:
-            return
-        drawn = self._draw_betrayed_hands(betrayed, unseen, chance)
-        for (hand, _), cards in zip(betrayed, drawn, strict=True):
-            hand.cards = sorted([card for card in hand.cards if card != FACE_DOWN] + cards)
-            for card in cards:
-                unseen.remove(card)
-
-    def _draw_betrayed_hands(
-        self, betrayed: list[tuple[Zone, int]], unseen: list[int], chance: Chance
-    ) -> list[list[int]]:
-        """Draw cards for the hidden places of hands with at least this many Power cards there, all ways equally likely.
-
-        Those Power cards are dealt first, then any cards. A hand of m Power cards, k of them dealt first, is dealt
-        once for each choice of k among the m. So it is accepted once in that many times.
-        """
-        needed = sum([hidden_powers for _, hidden_powers in betrayed])
-        while True:
-            chance.shuffle(unseen)
-            powers = [card for card in unseen if card in POWERS]
-            if len(powers) < needed:
-                raise ValueError(f"{len(powers)} unseen Power cards are to be {needed} that a burn has shown")
-            rest = powers[needed:] + [card for card in unseen if card not in POWERS]
-            del powers[needed:]
-            chance.shuffle(rest)
-            hands: list[list[int]] = []
-            for hand, hidden_powers in betrayed:
-                others = hand.cards.count(FACE_DOWN) - hidden_powers
-                hands.append([powers.pop() for _ in range(hidden_powers)] + rest[:others])
-                del rest[:others]
-            if all(
-                chance.below(comb(powers_among(cards), hidden_powers)) == 0
-                for cards, (_, hidden_powers) in zip(hands, betrayed, strict=True)
-            ):
-                return hands
+                betrayed.append(hand)
+                hands.append((hand.cards, hidden_powers))
+        if betrayed:
+            for hand, drawn in zip(betrayed, draw_betrayed_hands(hands, unseen, chance), strict=True):
+                hand.cards = sorted([card for card in hand.cards if card != FACE_DOWN] + drawn)
+                for card in drawn:
+                    unseen.remove(card)
 
     def is_plausible(self) -> bool:
         """SP-7.2. Check that every pack is of one industry, and that no hand has fewer Power cards than all know of."""
@@ -257,11 +233,6 @@ class StealAndPlunder(Game[StealAndPlunderSettings]):
 def value_of(packs: list[Zone]) -> int:
     """SP-5.2. Add up the values of all cards in these packs, in Rand."""
     return sum([VALUE[card] for pack in packs for card in pack.cards])
-
-
-def powers_among(cards: list[int]) -> int:
-    """Count the Power cards among these."""
-    return sum([card in POWERS for card in cards])
 
 
 class DrawForTheStart(Step):
@@ -306,32 +277,32 @@ class SetUp(Step):
         g.shuffle(g.deck)
         for seat in g.seats_from(self.seat):
             g.deal(g.deck, g.hand[seat], HAND_SIZE)
-        no_powers = [index for index, card in enumerate(g.deck.cards) if card not in POWERS]
-        g.move_at(no_powers[g.chance.below(len(no_powers))], g.deck, g.discard)
+        possible = [index for index, card in enumerate(g.deck.cards) if card not in POWERS]
+        g.move_at(possible[g.chance.below(len(possible))], g.deck, g.discard)
         g.shuffle(g.deck)
         g.then(BeginATurn(self.seat))
 
 
 class BeginATurn(Step):
     rule = "SP-4.1"
-    paragraph = "One turn for each seat from the Start holder on makes a round; who holds no card is skipped."
+    paragraph = "One turn for each seat from the Start holder on makes a round; a player without a card is skipped."
 
     def run(self, g: StealAndPlunder) -> None:
-        following = g.next_seat(self.seat)
-        is_last = following == g.start_token - 1
-        after = ReloadTheHands(g.reload_token - 1) if is_last else BeginATurn(following)
+        left = g.next_seat(self.seat)
+        ends_the_round = left == g.start_token - 1
+        next_step = ReloadTheHands(g.reload_token - 1) if ends_the_round else BeginATurn(left)
         if g.hand[self.seat].cards:
             g.turns += 1
-            g.then(TakeATurn(self.seat), after)
+            g.then(TakeATurn(self.seat), next_step)
         else:
-            g.then(after)
+            g.then(next_step)
 
 
 class TakeATurn(Choice):
     rule = "SP-4.2, SP-4.9"
     paragraph = "One action, which ends the turn. Nobody may pass."
     text = "What do you do on your turn?"
-    safe_paragraph = "To discard the card of the lowest value, hence Wilds last; otherwise the first action there is."
+    safe_paragraph = "Discard the card of the lowest value, hence Wilds last; otherwise the first action there is."
 
     def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
         """SP-4.2, SP-4.3, SP-4.4, SP-4.7, SP-4.10, SP-0.2. List the actions in the order of the sheet.
@@ -340,16 +311,19 @@ class TakeATurn(Choice):
         """
         cards = sorted(set(g.hand[seat].cards))  # equal cards are one option
         locked_in = g.locked_in[seat]
-        options = self.pairs(g, cards)
-        if locked_in or not options or not g.settings.strict_first_pack_order:
-            options += self.pairs_with_the_discard(g, cards)
+        options = self.list_pairs(g, cards)
+        has_to_use_pair = options and not locked_in and g.settings.strict_first_pack_order
+        if not has_to_use_pair:
+            options += self.list_pairs_with_the_discard(g, cards)
         options += [Option(DISCARD, (card,)) for card in cards if card not in POWERS]
         if locked_in:
             options += list_attacks(g, seat, cards)
             options += list_uses_of_powers(g, seat, cards)
-        return options or [Option(BURN, (card,)) for card in cards]
+        if not options:
+            options = [Option(BURN, (card,)) for card in cards]
+        return options
 
-    def pairs(self, g: StealAndPlunder, cards: list[int]) -> list[Option]:
+    def list_pairs(self, g: StealAndPlunder, cards: list[int]) -> list[Option]:
         """SP-3.1. Form a pack of two twins, or of a Wealth card and a Wild."""
         hand = g.hand[self.seat].cards
         options: list[Option] = []
@@ -360,7 +334,7 @@ class TakeATurn(Choice):
                 options += [Option(FORM, (industry, wild)) for wild in cards if wild in WILDS]
         return options
 
-    def pairs_with_the_discard(self, g: StealAndPlunder, cards: list[int]) -> list[Option]:
+    def list_pairs_with_the_discard(self, g: StealAndPlunder, cards: list[int]) -> list[Option]:
         """SP-4.5, SP-4.6. Join a twin to Wealth on the discard pile, any Wealth to a Wild, or by a setting a Wild."""
         if not g.discard.cards:
             return []
@@ -447,7 +421,7 @@ def joined_seen_by(g: StealAndPlunder, seat: int) -> int:
 
 class ReloadTheHands(Step):
     rule = "SP-4.25, SP-5.1"
-    paragraph = """From the Reload holder on each fills his hand to five in one go, as long as the deck lasts.
+    paragraph = """From the Reload holder on each player fills the hand to five in one go, as long as the deck lasts.
 
     With deck and all hands empty the game has ended: all turns left were skipped, and this Reload is void.
     """
