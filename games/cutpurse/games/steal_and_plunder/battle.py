@@ -66,7 +66,7 @@ class AnswerTheTheft(Choice):
 
     def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
         """SP-0.4. To concede is the safe answer."""
-        industry = g.zone(self.pack).cards[-1]
+        industry = g.pack[self.owner][-1].cards[-1]
         fitting = [card for card in sorted(set(g.hand[seat].cards)) if card in FITS[industry]]
         return [Option(CONCEDE), *[Option(CONTRIBUTE, (card,)) for card in fitting]]
 
