@@ -52,7 +52,7 @@ LOOTER: Final = WORDS.card("looter", "Looter", "Wild: stands for any coin in a s
 
 
 class Deck(NamedTuple):
-    """What is played with: the coins up to a number, and some looters."""
+    """The cards of a round: the coins up to a number, and looters."""
 
     highest: int
     looters: int

@@ -60,6 +60,7 @@ LONGEST_ROUND: Final = 7000
 """BL-7.1. A round has fewer turns than this."""
 AS_MANY_AS_PLAYERS: Final = 0  # rounds
 SETTINGS_OF_RULES_1: Final = frozenset({"rounds", "advanced", "ditch_per_turn", "bag_faces", "tie_break_round"})
+"""The settings that rules version 1 had."""
 UNLIMITED: Final = 100  # ditches a turn: more than there are cards
 
 NUMBER: Final = 0  # index of the number among the counters of a set or bag

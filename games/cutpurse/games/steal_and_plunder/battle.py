@@ -83,7 +83,7 @@ class WinTheBattle(Step):
     rule = "SP-4.26, SP-4.13, SP-4.14"
     paragraph = """All battle cards join the pack, a Wealth card on top.
 
-    An attacker who wins takes it onto the own stack, where it is open at once.
+    An attacker who wins takes it onto their stack, where it is open at once.
     """
     fields: ClassVar[Fields] = {"owner": int}
 

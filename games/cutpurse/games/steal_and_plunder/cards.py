@@ -162,7 +162,7 @@ WORDS.table_counter("game", "which game of the series is on, from 0")
 WORDS.table_counter("round", "which round of the game is on, from 1")
 WORDS.table_counter("turns", "turns begun in this game")
 START: Final = WORDS.table_counter("start_token", "who holds the Start token and begins each round", Unit.SEAT)
-RELOAD: Final = WORDS.table_counter("reload_token", "who holds the Reload token and fills the hand first", Unit.SEAT)
+RELOAD: Final = WORDS.table_counter("reload_token", "who holds the Reload token and fills their hand first", Unit.SEAT)
 """SP-1.4. The two tokens."""
 WORDS.seat_counter("locked_in", "has laid the first pack of this game", Unit.FLAG)
 WORDS.seat_counter("sure_powers", "number of surely known Power cards in this hand, as a burn has shown")

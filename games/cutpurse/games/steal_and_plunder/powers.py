@@ -60,7 +60,7 @@ def list_uses_of_powers(g: StealAndPlunder, seat: int, cards: list[int]) -> list
 
 class StealAPack(Step):
     rule = "SP-4.18"
-    paragraph = "Steal: an open pack comes on top of one's own stack, and can be lost again."
+    paragraph = "Steal: an open pack comes on top of the player's stack, and can be lost again."
     fields: ClassVar[Fields] = {"owner": int}
 
     def __init__(self, seat: int, owner: int) -> None:
@@ -74,7 +74,7 @@ class StealAPack(Step):
 
 class PlunderAPack(Step):
     rule = "SP-4.19, SP-4.18"
-    paragraph = "Plunder: an open pack goes beside one's own stack, where only a Tax Audit reaches it."
+    paragraph = "Plunder: an open pack goes beside the player's stack, where only a Tax Audit reaches it."
     fields: ClassVar[Fields] = {"owner": int}
 
     def __init__(self, seat: int, owner: int) -> None:
@@ -103,7 +103,7 @@ class AuditAHand(Step):
 
 class TakeTheirBestCard(Choice):
     rule = "SP-4.15, SP-4.16"
-    paragraph = """Any card of the audited hand, or by a setting one of the highest value, goes into one's own.
+    paragraph = """Any card of the audited hand, or by a setting one of the highest value, goes into the auditor's.
 
     That hand has just lost the Forensic Audit, so it does not exceed five.
     """
@@ -146,7 +146,7 @@ class TakeTheirBestCard(Choice):
 
 class FleeTheCountry(Step):
     rule = "SP-4.20, SP-3.5, SP-7.1"
-    paragraph = """All one's packs, locked and plundered ones too, go offshore; no theft, no tax.
+    paragraph = """All packs of the player, locked and plundered ones too, go offshore; no theft, no tax.
 
     A new stack begins, and its lowest pack is not locked. A setting shows these packs to all.
     """

@@ -421,7 +421,7 @@ def joined_seen_by(g: StealAndPlunder, seat: int) -> int:
 
 class ReloadTheHands(Step):
     rule = "SP-4.25, SP-5.1"
-    paragraph = """From the Reload holder on each player fills the hand to five in one go, as long as the deck lasts.
+    paragraph = """From the Reload holder on each player fills their hand to five in one go, as long as the deck lasts.
 
     With deck and all hands empty the game has ended: all turns left were skipped, and this Reload is void.
     """
