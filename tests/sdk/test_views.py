@@ -242,10 +242,11 @@ def test_derived_facts_agree_with_the_rules_of_the_game() -> None:
     for match, _ in positions("steal_and_plunder"):
         plunder: Any = match.game
         view = view_for(match, None)
-        opened = [pack and pack.number for pack in plunder.open_packs()]
+        open_packs = [plunder.open_pack(seat) for seat in range(4)]
+        opened = [pack and pack.number for pack in open_packs]
         assert [player.open_pack and player.open_pack.number for player in view.players] == opened
         assert all(pack.is_open == (pack.number in opened) for player in view.players for pack in player.packs)
-        for seat, score in enumerate(plunder.count_up()):
+        for seat, score in enumerate(plunder.scores()):
             hidden = sum(pack.hidden for p in (view_for(match, seat).me,) for pack in (*p.packs, *p.plundered))
             if not hidden and not view_for(match, seat).me.offshore and not view_for(match, seat).me.taxed:
                 assert view_for(match, seat).me.score == score

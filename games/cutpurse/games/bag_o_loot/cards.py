@@ -52,7 +52,7 @@ LOOTER: Final = WORDS.card("looter", "Looter", "Wild: stands for any coin in a s
 
 
 class Deck(NamedTuple):
-    """What is played with: the coins up to a number, and some looters."""
+    """The cards of a round: the coins up to a number, and looters."""
 
     highest: int
     looters: int
@@ -81,8 +81,8 @@ WORDS.zone(
     per_seat=False,
     ordered=True,
 )
-HAND: Final = WORDS.zone("hand", "hand", "Who plays the last card of it goes out.", Visibility.OWNER)
-"""BL-0.3. What others saw entering a hand they know to be there; a card that leaves unseen makes them unsure."""
+HAND: Final = WORDS.zone("hand", "hand", "Playing the last card of it is going out.", Visibility.OWNER)
+"""BL-0.3. Others know the cards that they saw entering a hand; a card that leaves unseen makes them unsure."""
 SET: Final = WORDS.zone(
     "set",
     "set",
@@ -95,7 +95,7 @@ SET: Final = WORDS.zone(
 BAG: Final = WORDS.zone(
     "bag", "bag", "Five cards, face down for everybody.", Visibility.NOBODY, many=True, remembers=False
 )
-"""BL-2.3, BL-8.2. A completed set, face down for its owner too; its cards were told when it was made."""
+"""BL-2.3, BL-8.2. A completed set, face down for its owner too; all saw its cards when it was made."""
 BAG_OPEN: Final = WORDS.zone(
     "bag_open", "bag", "Five cards that stay visible.", Visibility.ALL, many=True, counters=(_NUMBER,)
 )
@@ -110,7 +110,7 @@ BLUFF_BAG: Final = WORDS.zone(
     remembers=False,
     counters=(_NUMBER,),
 )
-"""BL-6.2. Its fifth card is seen by who laid it and by who challenged it, whoever owns it later."""
+"""BL-6.2, BL-6.3. The player who laid the fifth card and the challenger see it, also when the owner changes."""
 
 WORDS.table_counter("round", "which round is on, from 1")
 WORDS.table_counter("dealer", "who has dealt this round", Unit.SEAT)

@@ -1,4 +1,7 @@
-"""The rules of Bag-O-Loot, one class a paragraph of `docs/rules/bag_o_loot.md`, in the order of play."""
+"""The rules of Bag-O-Loot, one class a paragraph of `docs/rules/bag_o_loot.md`, in the order of play.
+
+Steps of advanced play (chapter 6) stand where they happen. The order of the classes numbers the steps on the wire.
+"""
 
 from __future__ import annotations
 
@@ -48,52 +51,19 @@ __all__ = ["BagOLoot", "BagOLootSettings"]
 HAND: Final = 8
 """BL-3.3. Eight cards are dealt to each."""
 OPEN_MOST: Final = 4
-"""BL-2.2. An open set has at most four cards; the fifth makes it a bag."""
+"""BL-2.2, BL-2.3. An open set has at most four cards; the fifth makes it a bag."""
 BAG_POINTS: Final = 10
 """BL-5.4. Each bag is worth ten points; a card in an open set one."""
 MOST_TIE_BREAKS: Final = 3
 """BL-5.5. At most three more rounds to break a tie."""
 LONGEST_ROUND: Final = 7000
-"""BL-7.1. A round stays far below this many turns.
-
-Every turn takes a card off the draw pile while there is one; later every play lowers the cards in hands or, with the
-same number of cards, the coins among them, and BL-5.3 bounds the turns between two plays.
-"""
-AS_MANY_AS_PLAYERS: Final = 0
+"""BL-7.1. A round has fewer turns than this."""
+AS_MANY_AS_PLAYERS: Final = 0  # rounds
 SETTINGS_OF_RULES_1: Final = frozenset({"rounds", "advanced", "ditch_per_turn", "bag_faces", "tie_break_round"})
-UNLIMITED: Final = 100  # more ditches than there are cards
+"""The settings that rules version 1 had."""
+UNLIMITED: Final = 100  # ditches a turn: more than there are cards
 
-NUMBER: Final = 0  # the place of the number among the counters of a set or bag
-
-ANY_NUMBER: Final = frozenset(NUMBERS)
-
-OPEN_TWO: Final = [Option(OPEN, (coin, coin)) for coin in range(LOOTER)]  # by number, as the next
-OPEN_WITH_LOOTER: Final = [Option(OPEN, (coin, LOOTER)) for coin in range(LOOTER)]
-GIVE_TO: Final = [Option(GIVE, seat=seat) for seat in range(WORDS.seats[-1])]
-KNOCK: Final = Option(DONE)
-
-
-class _WithACard(dict[int, list[Option]]):
-    """By zone, then by card: the option that does one thing to the zone with it.
-
-    Made when first wanted and kept, for a zone's number lasts through the match.
-    """
-
-    def __init__(self, verb: int) -> None:
-        super().__init__()
-        self.verb = verb
-
-    def __missing__(self, zone: int) -> list[Option]:
-        made = self[zone] = [Option(self.verb, (card,), zone) for card in range(LOOTER + 1)]
-        return made
-
-
-TO_BUILD: Final = _WithACard(BUILD)
-TO_STEAL: Final = _WithACard(STEAL)
-TO_BAG: Final = _WithACard(MAKE_BAG)
-TO_PINCH: Final = _WithACard(PINCH)
-TO_SNITCH: Final = _WithACard(SNITCH)
-TO_DITCH: Final = _WithACard(DITCH)
+NUMBER: Final = 0  # index of the number among the counters of a set or bag
 
 
 @mypyc_attr(native_class=False)
@@ -164,7 +134,7 @@ class BagOLoot(Game[BagOLootSettings]):
 
     @classmethod
     def box(cls, seats: int, settings: BagOLootSettings) -> list[int]:
-        """BL-1.1, BL-1.2. Five coins of each number that this many players use, and their looters."""
+        """BL-1.1, BL-1.2. Return five coins of each number that this many players use, and their looters."""
         deck = DECKS[seats]
         return sorted([*NUMBERS[: deck.highest]] * COPIES) + [LOOTER] * deck.looters
 
@@ -184,42 +154,50 @@ class BagOLoot(Game[BagOLootSettings]):
 
     @property
     def bag_kind(self) -> ZoneKind:
-        """BL-6.2, BL-8.2. As what a bag lies on the table."""
+        """BL-6.2, BL-8.2. The kind of zone that a bag is under these settings."""
         if self.settings.advanced:
             return BLUFF_BAG
         return BAG if self.settings.bag_faces == "hidden" else BAG_OPEN
 
     @property
     def bags(self) -> list[list[Zone]]:
-        """The bags of each seat, the oldest first."""
+        """BL-2.3. The bags of each seat, in the order in which the seat got them."""
         if self.settings.advanced:
             return self.bluff_bag
         return self.bag if self.settings.bag_faces == "hidden" else self.bag_open
 
-    def worth(self, seat: int) -> int:
-        """BL-5.4. What lies before a seat is worth now; cards in hand are worth nothing."""
-        return BAG_POINTS * len(self.bags[seat]) + sum(len(zone.cards) for zone in self.set[seat])
+    def all_bags(self) -> list[Zone]:
+        """List the bags of all seats, those of seat 0 first."""
+        return [bag for bags in self.bags for bag in bags]
+
+    def all_sets(self) -> list[Zone]:
+        """List the open sets of all seats, those of seat 0 first."""
+        return [zone for sets in self.set for zone in sets]
 
     def count_a_play(self) -> None:
-        """BL-4.5, BL-5.3. Any play that succeeded spares the forfeit and begins the count of idle turns anew."""
+        """BL-4.5, BL-5.3. Count a play that succeeded: it spares the forfeit and ends the row of idle turns."""
         self.plays += 1
         self.idle_turns = 0
+
+    def worth(self, seat: int) -> int:
+        """BL-5.4. Count ten points for each bag of a seat and one for each card in its open sets."""
+        return BAG_POINTS * len(self.bags[seat]) + sum(len(zone.cards) for zone in self.set[seat])
 
     def scores(self) -> list[int]:
         """Return the points of the rounds that have been counted."""
         return self.total[:]
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
-        """BL-4.4, BL-6.2. A closed bag holds coins of one number and looters; so do four cards of a numbered one."""
-        if self.settings.advanced:
-            bags = [(zone.cards, zone.counters[NUMBER]) for side in self.bluff_bag for zone in side]
-            fill_numbered_bags(bags, unseen, chance)
-            for step in self.agenda:
-                if isinstance(step, ChallengeTheBag):
-                    bags.append((self.middle.cards, self.zone(step.zone).counters[NUMBER]))
-            fill_fifth_cards(bags, unseen, chance)
-        else:
-            fill_closed_bags([zone.cards for side in self.bag for zone in side], unseen, chance)
+        """BL-2.3, BL-6.2. Fill hidden bags with coins of one number and looters; only a fifth card may be a bluff."""
+        if not self.settings.advanced:
+            fill_closed_bags([bag.cards for bag in self.all_bags()], unseen, chance)
+            return
+        bags = [(bag.cards, bag.counters[NUMBER]) for bag in self.all_bags()]
+        fill_numbered_bags(bags, unseen, chance)
+        for step in self.agenda:
+            if isinstance(step, ChallengeTheBag):
+                bags.append((self.middle.cards, self.zone(step.zone).counters[NUMBER]))
+        fill_fifth_cards(bags, unseen, chance)
 
 
 class SetUpARound(Step):
@@ -237,8 +215,9 @@ class SetUpARound(Step):
         g.enter(g.box(g.n, g.settings), g.draw_pile)
         g.shuffle(g.draw_pile)
         beginner = g.next_seat(self.seat)
-        for seat in g.seats_from(beginner) * HAND:
-            g.move_top(g.draw_pile, g.hand[seat])
+        for _ in range(HAND):
+            for seat in g.seats_from(beginner):
+                g.move_top(g.draw_pile, g.hand[seat])
         g.then(TakeATurn(beginner))
 
 
@@ -269,91 +248,58 @@ class MakeAPlay(Choice):
     safe_paragraph = "In a turn: done."
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
-        hand = g.hand[seat].cards
-        faces = {*hand}
-        options = []
-        if len(faces) == len(hand):
-            coins = hand[:]  # no two are equal
-        else:
-            coins = []
-            last = twin = 0
-            for card in hand:  # sorted, so equal cards lie side by side, and looters last
-                if card != last:
-                    coins.append(card)
-                    last = card
-                elif card != twin and card != LOOTER:
-                    options.append(OPEN_TWO[card])
-                    twin = card
-        if LOOTER in faces:
-            coins.pop()
-            for coin in coins:
-                options.append(OPEN_WITH_LOOTER[coin])
-        options += self.to_join(g, faces)
-        if g.settings.advanced:
-            if g.ditches < g.settings.ditch_per_turn:
-                options += self.to_ditch(g, coins)
-        elif not g.plays:
-            options += self.to_snitch(g, coins)
-        options.append(KNOCK)
+        """BL-4.2, BL-0.1. List the plays in the order of the sheet; equal cards are one option."""
+        cards = sorted(set(g.hand[seat].cards))
+        coins = [card for card in cards if card != LOOTER]
+        options = self.list_openings(g, coins)
+        for zone in g.all_sets():
+            options += self.list_plays_on_a_set(g, zone, cards)
+        options += self.list_ditches(g, coins) if g.settings.advanced else self.list_snitches(g, coins)
+        options.append(Option(DONE))
         return options
 
-    def to_join(self, g: BagOLoot, faces: set[int]) -> list[Option]:
-        """BL-4.2, BL-2.4, BL-4.3, BL-6.1, BL-6.2. To build, steal, bag or pinch, with a coin of the number or a looter.
+    def list_openings(self, g: BagOLoot, coins: list[int]) -> list[Option]:
+        """BL-4.2, BL-2.2. Open a set with two coins of one number, or with a coin and a looter."""
+        hand = g.hand[self.seat].cards
+        options = [Option(OPEN, (coin, coin)) for coin in coins if hand.count(coin) >= 2]
+        if LOOTER in hand:
+            options += [Option(OPEN, (coin, LOOTER)) for coin in coins]
+        return options
 
-        A set of four is always bagged, and in advanced play with any card at all. A pinch wants the coin.
+    def list_plays_on_a_set(self, g: BagOLoot, zone: Zone, cards: list[int]) -> list[Option]:
+        """BL-4.2, BL-2.4, BL-4.3, BL-6.1, BL-6.2. Build, steal, bag or pinch, with a coin of the number or a looter.
+
+        A set of four is always bagged, in advanced play with any card. A pinch needs the coin.
         """
-        options = []
-        has_looter = LOOTER in faces
-        advanced = g.settings.advanced
-        numbers = ANY_NUMBER if has_looter or advanced else faces  # of the sets that may be joined: mostly few
-        for side in g.set:
-            for zone in side:
-                number = zone.counters[NUMBER]
-                if number not in numbers:
-                    continue
-                has_coin = number in faces
-                if len(zone.cards) < OPEN_MOST:
-                    row = TO_BUILD[zone.number] if zone.owner == self.seat else TO_STEAL[zone.number]
-                elif g.bag_plays:
-                    row = None  # no second bag play in a turn, but a pinch may be
-                else:
-                    row = TO_BAG[zone.number]
-                    if advanced:
-                        for card in sorted(faces):
-                            options.append(row[card])
-                        continue
-                if row:
-                    if has_coin:
-                        options.append(row[number])
-                    if has_looter:
-                        options.append(row[LOOTER])
-                if has_coin and zone.cards[-1] == LOOTER and not advanced:  # a looter is the last of a set
-                    options.append(TO_PINCH[zone.number][number])
+        number = zone.counters[NUMBER]
+        matching = [card for card in (number, LOOTER) if card in cards]
+        options: list[Option] = []
+        if len(zone.cards) < OPEN_MOST:
+            verb = BUILD if zone.owner == self.seat else STEAL
+            options += [Option(verb, (card,), zone.number) for card in matching]
+        elif not g.bag_plays:
+            fifth_cards = cards if g.settings.advanced else matching
+            options += [Option(MAKE_BAG, (card,), zone.number) for card in fifth_cards]
+        if number in cards and LOOTER in zone.cards and not g.settings.advanced:
+            options.append(Option(PINCH, (number,), zone.number))
         return options
 
-    def to_snitch(self, g: BagOLoot, coins: list[int]) -> list[Option]:
-        """BL-4.4, BL-2.4. Any coin, on any bag."""
-        options = []
-        for side in g.bags:
-            for zone in side:
-                row = TO_SNITCH[zone.number]
-                for coin in coins:
-                    options.append(row[coin])
-        return options
+    def list_snitches(self, g: BagOLoot, coins: list[int]) -> list[Option]:
+        """BL-4.2, BL-4.4, BL-2.4. Snitch with any coin on any bag, as the first play of the turn."""
+        if g.plays:
+            return []
+        return [Option(SNITCH, (coin,), bag.number) for bag in g.all_bags() for coin in coins]
 
-    def to_ditch(self, g: BagOLoot, coins: list[int]) -> list[Option]:
-        """BL-6.6, BL-2.4. A coin, on any bag of its number."""
-        options = []
-        for side in g.bags:
-            for zone in side:
-                number = zone.counters[NUMBER]
-                if number in coins:
-                    options.append(TO_DITCH[zone.number][number])
-        return options
+    def list_ditches(self, g: BagOLoot, coins: list[int]) -> list[Option]:
+        """BL-6.6, BL-2.4. Ditch a coin of the visible number of any bag, as often as the setting allows."""
+        if g.ditches >= g.settings.ditch_per_turn:
+            return []
+        bags = [bag for bag in g.all_bags() if bag.counters[NUMBER] in coins]
+        return [Option(DITCH, (bag.counters[NUMBER],), bag.number) for bag in bags]
 
     def safe(self, g: BagOLoot, seat: int, options: list[Option]) -> Option:
         """Follow BL-0.4."""
-        return KNOCK
+        return Option(DONE)
 
     def seen_by(self, g: BagOLoot, option: Option) -> tuple[int, ...] | None:
         """BL-6.2. In advanced play the fifth card is laid face down."""
@@ -362,54 +308,55 @@ class MakeAPlay(Choice):
         return None
 
     def chosen(self, g: BagOLoot, option: Option) -> None:
-        verb = option.verb  # what nobody can come between is run at once
-        if verb == DONE:
-            if not g.plays and g.hand[self.seat].cards:
-                g.then(ForfeitACard(self.seat), EndTheTurn(self.seat))
+        seat = self.seat
+        if option.verb == DONE:
+            if g.plays or not g.hand[seat].cards:
+                g.then(EndTheTurn(seat))
             else:
-                g.then(EndTheTurn(self.seat))
-        elif verb == SNITCH:
-            g.then(Snitch(self.seat, option.zone, option.cards[0]))
+                g.then(ForfeitACard(seat), EndTheTurn(seat))
+        elif option.verb == SNITCH:
+            g.then(Snitch(seat, option.zone, option.cards[0]))
+        elif option.verb == MAKE_BAG and g.settings.advanced:
+            g.count_a_play()
+            self.lay_face_down(g, option.cards[0], g.zone(option.zone))
+            g.then(GoOnOrGoOut(seat), ChallengeTheBag(seat, option.zone))
         else:
             g.count_a_play()
-            if verb == OPEN:
+            if option.verb == OPEN:
                 self.open_a_set(g, option.cards)
-            elif verb == DITCH:
+            elif option.verb == DITCH:
                 self.ditch(g, option.cards[0])
-            elif verb == MAKE_BAG and g.settings.advanced:
-                self.lay_face_down(g, option.cards[0], g.zone(option.zone))
             else:
-                self.join(g, option.cards[0], g.zone(option.zone), verb)
-            g.then(GoOnOrGoOut(self.seat))
+                self.join(g, option.verb, option.cards[0], g.zone(option.zone))
+            g.then(GoOnOrGoOut(seat))
 
     def open_a_set(self, g: BagOLoot, cards: tuple[int, ...]) -> None:
-        """BL-4.2, BL-2.2. Two cards lie face up before the player; the coin gives their number."""
+        """BL-4.2, BL-2.2. Lay two cards face up before the player; the coin gives the set its number."""
         zone = g.make(SET, self.seat)
         g.count_zone(zone, NUMBER, cards[0])
         for card in cards:
             g.move(card, g.hand[self.seat], zone)
 
-    def join(self, g: BagOLoot, card: int, zone: Zone, verb: int) -> None:
-        """BL-4.2. The card joins the set; stolen or bagged it is the player's; a pinch brings that player a looter."""
+    def join(self, g: BagOLoot, verb: int, card: int, zone: Zone) -> None:
+        """BL-4.2. Add the card to the set; then a stolen set or a bag goes to the player, or a pinched looter does."""
         hand = g.hand[self.seat]
         g.move(card, hand, zone)
-        if verb == PINCH:
-            g.move(LOOTER, zone, hand)
-        elif verb == STEAL:
+        if verb == STEAL:
             g.place(zone, SET, self.seat)
         elif verb == MAKE_BAG:
             g.bag_plays += 1
             g.place(zone, g.bag_kind, self.seat)
+        elif verb == PINCH:
+            g.move(LOOTER, zone, hand)
 
     def lay_face_down(self, g: BagOLoot, card: int, zone: Zone) -> None:
-        """BL-6.2, BL-6.3. Lay the fifth card face down in the middle until the challenge at the end of the turn.
+        """BL-6.2, BL-6.3. Lay the fifth card face down in the middle, where it waits for the challenge.
 
         The bag is the player's at once, its number on show.
         """
         g.bag_plays += 1
         g.place(zone, BLUFF_BAG, self.seat, face_down=g.settings.bag_faces == "hidden")
         g.move(card, g.hand[self.seat], g.middle)
-        g.then(ChallengeTheBag(self.seat, zone.number))
 
     def ditch(self, g: BagOLoot, coin: int) -> None:
         """BL-6.6. The coin is out of the round, and a card is drawn for it if there is one."""
@@ -527,7 +474,7 @@ class CloseTheBag(Step):
 
 class TakeYourReward(Choice):
     rule = "BL-6.3"
-    paragraph = "Whose bag was genuine takes one bag or all open sets of the challenger, out of what there is."
+    paragraph = "The player of a genuine bag takes one bag or all open sets of the challenger, out of what there is."
     text = "What do you take from the challenger?"
     fields: ClassVar[Fields] = {"challenger": int}
 
@@ -536,7 +483,7 @@ class TakeYourReward(Choice):
         self.challenger = challenger
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
-        """BL-0.4. The safe one comes first: the oldest bag, else the open sets."""
+        """BL-0.4. The safe one comes first: the bag that the challenger has had longest, else the open sets."""
         options = [Option(TAKE_BAG, zone=bag.number) for bag in g.bags[self.challenger]]
         if g.set[self.challenger]:
             options.append(Option(TAKE_SETS, seat=self.challenger))
@@ -568,9 +515,9 @@ class TakeABag(Choice):
     A bag that a challenger has just won from the player by catching the bluff cannot be taken.
     """
     text = "Which bag do you take for going out?"
-    safe_paragraph = """Take the oldest bag of the owner with most points, the next clockwise of equals.
+    safe_paragraph = """Of the owner with most points, the bag that this owner has had longest.
 
-    Points are the total and what lies before the owner.
+    Points are the total and what lies before the owner. Of equals it is the next clockwise.
     """
     fields: ClassVar[Fields] = {"caught": int}
 
@@ -602,7 +549,7 @@ class ForfeitACard(Choice):
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
         """BL-0.4. The safe one comes first: the left neighbour."""
-        return [GIVE_TO[other] for other in g.opponents(seat)]
+        return [Option(GIVE, seat=other) for other in g.opponents(seat)]
 
     def chosen(self, g: BagOLoot, option: Option) -> None:
         assert option.seat is not None
@@ -623,13 +570,14 @@ class EndTheTurn(Step):
 
     def run(self, g: BagOLoot) -> None:
         if g.middle.cards:
-            return  # ChallengeTheBag is next on the agenda, and comes back here
+            return  # BL-6.3, BL-6.5: the challenge comes first, and ends the turn afterwards
         if g.plays and not g.hand[self.seat].cards:
             g.tell(GO_OUT, actor=self.seat)
-            g.then(EndTheRound(self.seat))
             bonus = TakeABag(self.seat, self.caught)
             if bonus.options(g, self.seat):
-                g.then(bonus)
+                g.then(bonus, EndTheRound(self.seat))
+            else:
+                g.then(EndTheRound(self.seat))
         elif g.idle_turns >= g.settings.stalemate_turns * g.n:
             g.tell(STALEMATE)
             g.then(EndTheRound(self.seat))
@@ -642,8 +590,9 @@ class EndTheRound(Step):
     paragraph = "Bags are opened and all is counted; then the deal passes to the left."
 
     def run(self, g: BagOLoot) -> None:
-        for bag in [bag for side in g.bluff_bag for bag in side]:
-            g.show(bag)
+        if g.settings.advanced:
+            for bag in g.all_bags():
+                g.show(bag)
         for seat in range(g.n):
             g.count("total", g.total[seat] + g.worth(seat), seat)
         over = self.is_last(g)
@@ -652,7 +601,7 @@ class EndTheRound(Step):
             g.then(SetUpARound(g.next_seat(g.dealer - 1)))
 
     def is_last(self, g: BagOLoot) -> bool:
-        """BL-3.1, BL-5.5. After the rounds agreed; with `tie_break_round` up to three more while the lead is shared."""
+        """BL-3.1, BL-5.5. Check that the agreed rounds are over, and the rounds that break a tie."""
         rounds = g.settings.rounds or g.n
         if g.round < rounds:
             return False

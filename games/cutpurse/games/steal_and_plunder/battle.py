@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from cutpurse.engine.agenda import Act, Choice, Fields, Option, Step
 from cutpurse.games.steal_and_plunder.cards import (
     ATTACK,
     CONCEDE,
     CONTRIBUTE,
-    LAST_WEALTH,
-    LAST_WILD,
-    LOCKED,
+    FITS,
     PACK,
-    SEATS,
-    UP_TO_WILDS,
     WIN,
 )
 
 if TYPE_CHECKING:
     from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
 
-__all__ = ["AnswerTheTheft", "AttackAPack", "WinTheBattle", "add_attacks"]
-
-ATTACK_SEAT: Final = [[Option(ATTACK, (card,), seat=seat) for card in UP_TO_WILDS] for seat in SEATS]
-CONTRIBUTE_CARD: Final = [Option(CONTRIBUTE, (card,)) for card in UP_TO_WILDS]
-CONCEDE_NOW: Final = Option(CONCEDE)
+__all__ = ["AnswerTheTheft", "AttackAPack", "WinTheBattle", "list_attacks"]
 
 
-def add_attacks(g: StealAndPlunder, seat: int, hand: list[int], wilds: list[int], options: list[Option]) -> None:
-    """SP-4.24, SP-4.26. On every opponent's open pack, whether they hold cards or not, with its industry or a Wild."""
-    own = g.pack[seat]
-    for stack in g.pack:
-        if stack and stack is not own:
-            pack = stack[-1]
-            if not pack.counters[LOCKED]:
-                industry = pack.cards[-1]
-                if industry in hand:
-                    options.append(ATTACK_SEAT[pack.owner][industry])
-                for wild in wilds:
-                    options.append(ATTACK_SEAT[pack.owner][wild])
+def list_attacks(g: StealAndPlunder, seat: int, cards: list[int]) -> list[Option]:
+    """SP-4.26, SP-4.24. Attack any opponent's open pack, with a card of its industry or a Wild."""
+    options: list[Option] = []
+    for pack in g.open_packs_of_others(seat):
+        fitting = [card for card in cards if card in FITS[pack.cards[-1]]]
+        options += [Option(ATTACK, (card,), seat=pack.owner) for card in fitting]
+    return options
 
 
 class AttackAPack(Step):
@@ -61,7 +48,7 @@ class AnswerTheTheft(Choice):
     rule = "SP-4.26, SP-4.11, SP-4.12, SP-0.3"
     paragraph = """Add a card of the industry or a Wild, or concede; then the other side answers.
 
-    Nothing is drawn meanwhile, and who has nothing to add is asked all the same.
+    Nothing is drawn meanwhile, and a player with nothing to add is asked all the same.
     """
     text = "Do you add a card to the battle?"
     window = True
@@ -80,13 +67,8 @@ class AnswerTheTheft(Choice):
     def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
         """SP-0.4. To concede is the safe answer."""
         industry = g.pack[self.owner][-1].cards[-1]
-        options = [CONCEDE_NOW]
-        last = 0
-        for card in g.hand[seat].cards:  # equal cards are side by side
-            if card != last and (card == industry or LAST_WEALTH < card <= LAST_WILD):
-                options.append(CONTRIBUTE_CARD[card])
-            last = card
-        return options
+        fitting = [card for card in sorted(set(g.hand[seat].cards)) if card in FITS[industry]]
+        return [Option(CONCEDE), *[Option(CONTRIBUTE, (card,)) for card in fitting]]
 
     def chosen(self, g: StealAndPlunder, option: Option) -> None:
         rival = self.owner if self.seat == self.thief else self.thief
@@ -99,8 +81,10 @@ class AnswerTheTheft(Choice):
 
 class WinTheBattle(Step):
     rule = "SP-4.26, SP-4.13, SP-4.14"
-    paragraph = """All battle cards join the pack, a Wealth card on top; if the attacker has won he takes it onto his
-    stack, where it is open at once."""
+    paragraph = """All battle cards join the pack, a Wealth card on top.
+
+    An attacker who wins takes it onto their stack, where it is open at once.
+    """
     fields: ClassVar[Fields] = {"owner": int}
 
     def __init__(self, seat: int, owner: int) -> None:
@@ -111,12 +95,9 @@ class WinTheBattle(Step):
         pack = g.pack[self.owner][-1]
         industry = pack.cards[-1]
         g.tell(WIN, zone=pack.number, seat=self.owner, actor=self.seat)
-        if len(g.battle.cards) == 1:  # conceded at once, as nearly all are
-            g.move_at(0, g.battle, pack)
-        else:
-            g.move_all(g.battle, pack)
-        if pack.cards[-1] != industry:  # a Wild: the uppermost Wealth card, which all know, goes over it
-            place = max(place for place, card in enumerate(pack.cards) if card == industry)
-            g.move_at(place, pack, pack)
+        g.move_all(g.battle, pack)
+        if pack.cards[-1] != industry:  # a Wild: the uppermost Wealth card, which all know, goes on top of it
+            uppermost = max([index for index, card in enumerate(pack.cards) if card == industry])
+            g.move_at(uppermost, pack, pack)
         if self.seat != self.owner:
             g.place(pack, PACK, self.seat)

@@ -7,7 +7,6 @@ from typing import Final
 from cutpurse.engine.words import Counter, Unit, Visibility, Words, ZoneKind
 
 __all__ = [
-    "ANY_CARD",
     "ATTACK",
     "AUDIT",
     "BURN",
@@ -23,8 +22,6 @@ __all__ = [
     "FORM",
     "FORM_WITH_DISCARD",
     "HAND_SIZE",
-    "LAST_WEALTH",
-    "LAST_WILD",
     "LOCKED",
     "OFFSHORE",
     "PACK",
@@ -33,7 +30,6 @@ __all__ = [
     "PLUNDER_CARD",
     "POWERS",
     "RELOAD",
-    "SEATS",
     "SMALL_DECK_LEAVES_OUT",
     "START",
     "STEAL",
@@ -42,7 +38,6 @@ __all__ = [
     "TAX",
     "TAXED",
     "TAX_AUDIT",
-    "UP_TO_WILDS",
     "VALUE",
     "WEALTH",
     "WILDS",
@@ -52,16 +47,18 @@ __all__ = [
 ]
 
 WORDS: Final = Words("steal_and_plunder", "Steal & Plunder", "SP", "1", seats=range(3, 7))
-SEATS: Final = range(WORDS.seats[-1])
-"""SP-1.5. Three to six players; these are the seats that there can be."""
+"""SP-1.5. Three to six players."""
 
-VALUE: Final[list[int]] = [0]  # by card, in Rand; place 0 is no card
+VALUE: Final[list[int]] = [0]  # by card, in Rand; index 0 is no card
 COPIES: Final[dict[int, int]] = {}
 """SP-1.1. How many of each card are in the box: 82 Wealth, 12 Wild and 7 Power cards, worth 11 100k together."""
 
 
 def _cards(sort: str, copies: int, value: int, *cards: tuple[str, str, str]) -> range:
-    """Add faces that have as many copies and the same value; their numbers."""
+    """Add faces with the same number of copies and the same value; return their card numbers.
+
+    The text of a Wealth card begins with its colour.
+    """
     for name, title, text in cards:
         facts = {"colour": text.partition(".")[0].lower()} if sort == "wealth" else {}
         card = WORDS.card(name, title, text, sort, value, facts=facts, rule="SP-1.1")
@@ -109,10 +106,6 @@ _GOLD: Final = _cards("wild", 4, 300_000, ("gold_bar", "Gold Bar", _WILD_TEXT))
 _DIAMOND: Final = _cards("wild", 2, 500_000, ("blood_diamond", "Blood Diamond", _WILD_TEXT))
 WILDS: Final = range(_COIN.start, _DIAMOND.stop)
 """SP-1.3. All Wilds are equally strong in play; only the count and the draw for the start look at their value."""
-LAST_WEALTH: Final = WEALTH[-1]
-LAST_WILD: Final = WILDS[-1]
-"""SP-1.1. In a hand, which is sorted, Wealth lies up to the one, Wilds up to the other, and then Power cards."""
-UP_TO_WILDS: Final = range(LAST_WILD + 1)
 
 FITS: Final[dict[int, frozenset[int]]] = {industry: frozenset((industry, *WILDS)) for industry in WEALTH}
 """SP-1.2, SP-1.3. By industry: what goes with it in a pack and in a battle."""
@@ -133,7 +126,6 @@ POWERS: Final = range(STEAL_CARD, TAX_AUDIT + 1)
 
 SMALL_DECK_LEAVES_OUT: Final = _GREEN[0]
 """SP-2.5. The Tenders stay out of the small deck, besides one yellow industry."""
-ANY_CARD: Final = range(1, len(VALUE))
 
 HAND_SIZE: Final = 5
 """SP-2.3, SP-4.16, SP-4.25. Five cards are dealt, every Reload fills the hand to five, and it never holds more."""
@@ -148,7 +140,7 @@ HAND: Final = WORDS.zone("hand", "hand", "Up to five cards.", Visibility.OWNER)
 COVER: Final = WORDS.zone("cover", "cover", "Flee the Country or Tax Audit, on what it covers.", Visibility.ALL)
 """SP-4.17. Where these two stay; the other Power cards lie among the spent ones."""
 
-LOCKED: Final = 0
+LOCKED: Final = 0  # index among the counters of a pack
 _LOCKED: Final = (Counter("locked", "the first pack of a player's game, which cannot be stolen", Unit.FLAG),)
 
 
@@ -170,10 +162,10 @@ WORDS.table_counter("game", "which game of the series is on, from 0")
 WORDS.table_counter("round", "which round of the game is on, from 1")
 WORDS.table_counter("turns", "turns begun in this game")
 START: Final = WORDS.table_counter("start_token", "who holds the Start token and begins each round", Unit.SEAT)
-RELOAD: Final = WORDS.table_counter("reload_token", "who holds the Reload token and fills his hand first", Unit.SEAT)
+RELOAD: Final = WORDS.table_counter("reload_token", "who holds the Reload token and fills their hand first", Unit.SEAT)
 """SP-1.4. The two tokens."""
-WORDS.seat_counter("locked_in", "has laid his first pack of this game", Unit.FLAG)
-WORDS.seat_counter("sure_powers", "so many cards of this hand are surely Power cards, as a burn has shown")
+WORDS.seat_counter("locked_in", "has laid the first pack of this game", Unit.FLAG)
+WORDS.seat_counter("sure_powers", "number of surely known Power cards in this hand, as a burn has shown")
 WORDS.seat_counter("total", "money of the games that are over", Unit.MONEY)
 
 FORM: Final = WORDS.verb("form_pack", "{actor} forms a pack of {cards}", "form a pack of {cards}", "SP-3.1")

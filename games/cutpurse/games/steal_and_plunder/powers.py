@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from cutpurse.engine.agenda import Act, Choice, Fields, Option, Step
 from cutpurse.engine.zones import bit
 from cutpurse.games.steal_and_plunder.cards import (
-    ANY_CARD,
     AUDIT,
     FLEE,
     FLEE_THE_COUNTRY,
@@ -18,7 +17,6 @@ from cutpurse.games.steal_and_plunder.cards import (
     PLUNDER,
     PLUNDER_CARD,
     PLUNDERED,
-    SEATS,
     STEAL,
     STEAL_CARD,
     TAKE,
@@ -39,40 +37,30 @@ __all__ = [
     "StealAPack",
     "TakeTheirBestCard",
     "TaxAStack",
-    "add_uses",
+    "list_uses_of_powers",
 ]
 
-STEAL_FROM: Final = [Option(STEAL, (STEAL_CARD,), seat=seat) for seat in SEATS]
-PLUNDER_FROM: Final = [Option(PLUNDER, (PLUNDER_CARD,), seat=seat) for seat in SEATS]
-AUDIT_SEAT: Final = [Option(AUDIT, (FORENSIC_AUDIT,), seat=seat) for seat in SEATS]
-FLEE_NOW: Final = Option(FLEE, (FLEE_THE_COUNTRY,))
-TAX_SEAT: Final = [Option(TAX, (TAX_AUDIT,), seat=seat) for seat in SEATS]
-TAKE_FROM: Final = [{card: Option(TAKE, (card,), seat=seat) for card in ANY_CARD} for seat in SEATS]
 
-
-def add_uses(g: StealAndPlunder, seat: int, card: int, options: list[Option]) -> None:
-    """SP-4.18, SP-4.20, SP-4.22, SP-4.24. What a Power card can be played on: opponents only, except to flee."""
-    if card == FLEE_THE_COUNTRY:
-        if g.pack[seat] or g.plundered[seat]:
-            options.append(FLEE_NOW)
-    elif card == FORENSIC_AUDIT:
-        for hand in g.hand:
-            if hand.cards and hand.owner != seat:
-                options.append(AUDIT_SEAT[hand.owner])
-    elif card == TAX_AUDIT:
-        for other, stack in enumerate(g.pack):
-            if (stack or g.plundered[other]) and other != seat:
-                options.append(TAX_SEAT[other])
-    else:
-        play_on = STEAL_FROM if card == STEAL_CARD else PLUNDER_FROM
-        for pack in g.open_packs():
-            if pack is not None and pack.owner != seat:
-                options.append(play_on[pack.owner])
+def list_uses_of_powers(g: StealAndPlunder, seat: int, cards: list[int]) -> list[Option]:
+    """SP-4.2, SP-4.22, SP-4.24. List what the Power cards of a hand can be played on: on opponents, except to flee."""
+    options: list[Option] = []
+    others = [other for other in range(g.n) if other != seat]
+    if STEAL_CARD in cards:  # SP-4.18
+        options += [Option(STEAL, (STEAL_CARD,), seat=pack.owner) for pack in g.open_packs_of_others(seat)]
+    if PLUNDER_CARD in cards:  # SP-4.18
+        options += [Option(PLUNDER, (PLUNDER_CARD,), seat=pack.owner) for pack in g.open_packs_of_others(seat)]
+    if FORENSIC_AUDIT in cards:  # SP-4.15
+        options += [Option(AUDIT, (FORENSIC_AUDIT,), seat=other) for other in others if g.hand[other].cards]
+    if FLEE_THE_COUNTRY in cards and g.gathered(seat):  # SP-4.20
+        options.append(Option(FLEE, (FLEE_THE_COUNTRY,)))
+    if TAX_AUDIT in cards:  # SP-4.21
+        options += [Option(TAX, (TAX_AUDIT,), seat=other) for other in others if g.gathered(other)]
+    return options
 
 
 class StealAPack(Step):
     rule = "SP-4.18"
-    paragraph = "Steal: an open pack comes on top of one's own stack, and can be lost again."
+    paragraph = "Steal: an open pack comes on top of the player's stack, and can be lost again."
     fields: ClassVar[Fields] = {"owner": int}
 
     def __init__(self, seat: int, owner: int) -> None:
@@ -86,7 +74,7 @@ class StealAPack(Step):
 
 class PlunderAPack(Step):
     rule = "SP-4.19, SP-4.18"
-    paragraph = "Plunder: an open pack goes beside one's own stack, where only a Tax Audit reaches it."
+    paragraph = "Plunder: an open pack goes beside the player's stack, where only a Tax Audit reaches it."
     fields: ClassVar[Fields] = {"owner": int}
 
     def __init__(self, seat: int, owner: int) -> None:
@@ -100,7 +88,7 @@ class PlunderAPack(Step):
 
 class AuditAHand(Step):
     rule = "SP-4.15"
-    paragraph = "Forensic Audit: one sees a whole hand, and takes a card of it."
+    paragraph = "Forensic Audit: the auditor sees a whole hand, and takes a card of it."
     fields: ClassVar[Fields] = {"target": int}
 
     def __init__(self, seat: int, target: int) -> None:
@@ -115,7 +103,7 @@ class AuditAHand(Step):
 
 class TakeTheirBestCard(Choice):
     rule = "SP-4.15, SP-4.16"
-    paragraph = """Any card of the audited hand, or by a setting one of the highest value, goes into one's own.
+    paragraph = """Any card of the audited hand, or by a setting one of the highest value, goes into the auditor's.
 
     That hand has just lost the Forensic Audit, so it does not exceed five.
     """
@@ -131,24 +119,24 @@ class TakeTheirBestCard(Choice):
         return Act(AUDIT, (FORENSIC_AUDIT,), seat=self.target, actor=self.seat)
 
     def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
-        cards = list(dict.fromkeys(g.hand[self.target].cards))
+        cards = sorted(set(g.hand[self.target].cards))
         if g.settings.audit_pick == "highest_value":
             highest = max([VALUE[card] for card in cards])
             cards = [card for card in cards if VALUE[card] == highest]
-        return [TAKE_FROM[self.target][card] for card in cards]
+        return [Option(TAKE, (card,), seat=self.target) for card in cards]
 
     def safe(self, g: StealAndPlunder, seat: int, options: list[Option]) -> Option:
         """Follow SP-0.4."""
         return max(options, key=lambda option: VALUE[option.cards[0]])
 
     def seen_by(self, g: StealAndPlunder, option: Option) -> tuple[int, ...]:
-        """Only the two know which card it is."""
+        """SP-4.15. Only the two know which card it is."""
         return (bit(self.seat) | bit(self.target),)
 
     def chosen(self, g: StealAndPlunder, option: Option) -> None:
         theirs, mine = g.hand[self.target], g.hand[self.seat]
         sure = g.sure_powers[self.target]
-        if sure:
+        if sure:  # SP-7.2: of a hand of Power cards only, the card taken is one of them, as all know
             if sure == len(theirs.cards):
                 g.count("sure_powers", g.sure_powers[self.seat] + 1, self.seat)
             g.count("sure_powers", sure - 1, self.target)
@@ -158,7 +146,7 @@ class TakeTheirBestCard(Choice):
 
 class FleeTheCountry(Step):
     rule = "SP-4.20, SP-3.5, SP-7.1"
-    paragraph = """All one's packs, locked and plundered ones too, go offshore; no theft, no tax.
+    paragraph = """All packs of the player, locked and plundered ones too, go offshore; no theft, no tax.
 
     A new stack begins, and its lowest pack is not locked. A setting shows these packs to all.
     """
