@@ -65,8 +65,12 @@ class RequestReader(grpc.aio.ServerInterceptor):
             message = await self._receive(context)
             if isinstance(message, CallStatus):
                 self._refused(context.peer(), message)
-                await abort(context, message)
-            return await answer(message if parse is None else await _parsed(parse, message, context), context)
+                return await abort(context, message)
+            try:
+                request = message if parse is None else parse(message)
+            except DecodeError:
+                return await abort(context, call_status("BAD_MESSAGE", "this is not the message that the method takes"))
+            return await answer(request, context)
 
         return answered
 
@@ -103,11 +107,3 @@ async def _read(context: Context) -> bytes | CallStatus:
     except (grpc.aio.BaseError, asyncio.CancelledError):  # the call has ended
         message = grpc.aio.EOF
     return call_status("BAD_MESSAGE", "the call has no message") if message is grpc.aio.EOF else message
-
-
-async def _parsed(parse: Callable[[bytes], Any], message: bytes, context: Context) -> Any:
-    try:
-        return parse(message)
-    except DecodeError:
-        how = call_status("BAD_MESSAGE", "this is not the message that the method takes")
-    await abort(context, how)

@@ -103,7 +103,7 @@ class TokenService:
         except Exception as problem:
             unable = "tokens cannot be stored now; nothing was changed"
             how = status_of(problem, self._log, self._incident_number, in_trouble="tokens not written", unable=unable)
-        await abort(context, how)
+        return await abort(context, how)
 
     async def _acts(self, answer: Message) -> None:
         """Wait until the guard has noticed the change."""

@@ -72,7 +72,7 @@ class GameService:
                 "call broke", incident=number, error=type(problem).__name__, places=traceback_locations(problem)
             )
             how = incident(number)
-        await abort(context, how)
+        return await abort(context, how)
 
     def _list_games(self, request: bytes, names: list[str]) -> bytes:
         game_pb2.ListGamesRequest.FromString(request)

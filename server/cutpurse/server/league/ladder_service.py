@@ -307,7 +307,7 @@ class LadderService:
             check_scope(grant, *scopes)
         return caller_of(grant)
 
-    async def _guarded(self, answer: Callable[[Caller], Awaitable[Told]], context: Context, *scopes: str) -> Told:
+    async def _guarded(self, answer: Callable[[Caller], Awaitable[Told]], context: Context, *scopes: str) -> Told | bytes:
         """Answer an authorized caller, or end the call."""
         try:
             return await answer(await self._caller(context, *scopes))
@@ -315,7 +315,7 @@ class LadderService:
             raise
         except Exception as problem:
             how = self._ending(problem)
-        await abort(context, how)
+        return await abort(context, how)
 
     @contextmanager
     def _turn(self, context: Context) -> Iterator[None]:

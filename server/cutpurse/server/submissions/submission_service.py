@@ -260,7 +260,7 @@ class SubmissionService:
             raise CallRefused("TOKEN_SCOPE", "this token is a bot's own, for playing: it is not its author who asks")
         return grant.owner
 
-    async def _guarded(self, answer: Callable[[str], Awaitable[Told]], context: Context) -> Told:
+    async def _guarded(self, answer: Callable[[str], Awaitable[Told]], context: Context) -> Told | bytes:
         """Answer the call of an authorized owner, or end it with a status."""
         try:
             owner = await self._owner(context)
@@ -270,7 +270,7 @@ class SubmissionService:
             raise
         except Exception as problem:
             how = self._ending(problem)
-        await abort(context, how)
+        return await abort(context, how)
 
     @contextmanager
     def _turn(self, owner: str) -> Iterator[None]:
