@@ -272,7 +272,7 @@ class MakeAPlay(Choice):
         A set of four is always bagged, in advanced play with any card. A pinch needs the coin.
         """
         number = zone.counters[NUMBER]
-        matching = [card for card in (number, LOOTER) if card in cards]
+        matching = [card for card in cards if card in (number, LOOTER)]
         options: list[Option] = []
         if len(zone.cards) < OPEN_MOST:
             verb = BUILD if zone.owner == self.seat else STEAL

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["AnswerTheTheft", "AttackAPack", "WinTheBattle", "list_attacks"]
 
 
-def list_attacks(g: StealAndPlunder, seat: int, cards: list[int]) -> list[Option]:
+def list_attacks(g: StealAndPlunder, seat: int, wealth: list[int], wilds: list[int]) -> list[Option]:
     """SP-4.26, SP-4.24. Attack any opponent's open pack, with a card of its industry or a Wild."""
     options: list[Option] = []
     for pack in g.open_packs_of_others(seat):
-        fitting = [card for card in cards if card in FITS[pack.cards[-1]]]
+        industry = pack.cards[-1]
+        fitting = [card for card in wealth if card == industry] + wilds
         options += [Option(ATTACK, (card,), seat=pack.owner) for card in fitting]
     return options
 

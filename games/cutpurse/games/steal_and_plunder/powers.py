@@ -41,19 +41,19 @@ __all__ = [
 ]
 
 
-def list_uses_of_powers(g: StealAndPlunder, seat: int, cards: list[int]) -> list[Option]:
+def list_uses_of_powers(g: StealAndPlunder, seat: int, powers: list[int]) -> list[Option]:
     """SP-4.2, SP-4.22, SP-4.24. List what the Power cards of a hand can be played on: on opponents, except to flee."""
     options: list[Option] = []
     others = [other for other in range(g.n) if other != seat]
-    if STEAL_CARD in cards:  # SP-4.18
+    if STEAL_CARD in powers:  # SP-4.18
         options += [Option(STEAL, (STEAL_CARD,), seat=pack.owner) for pack in g.open_packs_of_others(seat)]
-    if PLUNDER_CARD in cards:  # SP-4.18
+    if PLUNDER_CARD in powers:  # SP-4.18
         options += [Option(PLUNDER, (PLUNDER_CARD,), seat=pack.owner) for pack in g.open_packs_of_others(seat)]
-    if FORENSIC_AUDIT in cards:  # SP-4.15
+    if FORENSIC_AUDIT in powers:  # SP-4.15
         options += [Option(AUDIT, (FORENSIC_AUDIT,), seat=other) for other in others if g.hand[other].cards]
-    if FLEE_THE_COUNTRY in cards and g.gathered(seat):  # SP-4.20
+    if FLEE_THE_COUNTRY in powers and g.gathered(seat):  # SP-4.20
         options.append(Option(FLEE, (FLEE_THE_COUNTRY,)))
-    if TAX_AUDIT in cards:  # SP-4.21
+    if TAX_AUDIT in powers:  # SP-4.21
         options += [Option(TAX, (TAX_AUDIT,), seat=other) for other in others if g.gathered(other)]
     return options
 

@@ -310,38 +310,43 @@ class TakeATurn(Choice):
         Before the first pack only forming and discarding exist, and a pair in hand goes before the discard pile.
         """
         cards = sorted(set(g.hand[seat].cards))  # equal cards are one option
+        wealth = [card for card in cards if card in WEALTH]
+        wilds = [card for card in cards if card in WILDS]
+        powers = [card for card in cards if card in POWERS]
         locked_in = g.locked_in[seat]
-        options = self.list_pairs(g, cards)
+        options = self.list_pairs(g, wealth, wilds)
         has_to_use_pair = options and not locked_in and g.settings.strict_first_pack_order
         if not has_to_use_pair:
-            options += self.list_pairs_with_the_discard(g, cards)
-        options += [Option(DISCARD, (card,)) for card in cards if card not in POWERS]
+            options += self.list_pairs_with_the_discard(g, wealth, wilds)
+        options += [Option(DISCARD, (card,)) for card in wealth + wilds]
         if locked_in:
-            options += list_attacks(g, seat, cards)
-            options += list_uses_of_powers(g, seat, cards)
+            options += list_attacks(g, seat, wealth, wilds)
+            options += list_uses_of_powers(g, seat, powers)
         if not options:
-            options = [Option(BURN, (card,)) for card in cards]
+            options = [Option(BURN, (card,)) for card in powers]
         return options
 
-    def list_pairs(self, g: StealAndPlunder, cards: list[int]) -> list[Option]:
+    def list_pairs(self, g: StealAndPlunder, wealth: list[int], wilds: list[int]) -> list[Option]:
         """SP-3.1. Form a pack of two twins, or of a Wealth card and a Wild."""
         hand = g.hand[self.seat].cards
         options: list[Option] = []
-        for industry in cards:
-            if industry in WEALTH:
-                if hand.count(industry) >= 2:
-                    options.append(Option(FORM, (industry, industry)))
-                options += [Option(FORM, (industry, wild)) for wild in cards if wild in WILDS]
+        for industry in wealth:
+            if hand.count(industry) >= 2:
+                options.append(Option(FORM, (industry, industry)))
+            options += [Option(FORM, (industry, wild)) for wild in wilds]
         return options
 
-    def list_pairs_with_the_discard(self, g: StealAndPlunder, cards: list[int]) -> list[Option]:
-        """SP-4.5, SP-4.6. Join a twin to Wealth on the discard pile, any Wealth to a Wild, or by a setting a Wild."""
+    def list_pairs_with_the_discard(self, g: StealAndPlunder, wealth: list[int], wilds: list[int]) -> list[Option]:
+        """SP-4.5, SP-4.6. Join any Wealth to a Wild on the discard pile; to Wealth a twin, or by a setting a Wild."""
         if not g.discard.cards:
             return []
         top = g.discard.cards[-1]
-        joining = [card for card in cards if card in WEALTH and (card == top or top in WILDS)]
-        if g.settings.hand_wild_on_discard and top in WEALTH:
-            joining += [card for card in cards if card in WILDS]
+        if top in WILDS:
+            joining = wealth
+        else:
+            joining = [card for card in wealth if card == top]
+            if g.settings.hand_wild_on_discard:
+                joining += wilds
         return [Option(FORM_WITH_DISCARD, (card,)) for card in joining]
 
     def safe(self, g: StealAndPlunder, seat: int, options: list[Option]) -> Option:
