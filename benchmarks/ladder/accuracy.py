@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from statistics import fmean
 
-from cutpurse.leaderboard.estimates.skill_fit import Estimated
+from cutpurse.leaderboard.estimates.estimated import Estimated
 from cutpurse.leaderboard.placing import is_placed
 from cutpurse.leaderboard.ratings import Skill
 

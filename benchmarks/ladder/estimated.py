@@ -28,8 +28,8 @@ from benchmarks.ladder.season import board_results
 from benchmarks.ladder.synthetic_bots import Nature, World
 from benchmarks.machine import machine, machine_line
 from benchmarks.report import table
-from cutpurse.leaderboard.estimates.likelihood import Field
-from cutpurse.leaderboard.estimates.skill_fit import Estimated, estimate
+from cutpurse.leaderboard.estimates.estimated import Estimated, Field
+from cutpurse.leaderboard.estimates.skill_fit import estimate
 from cutpurse.leaderboard.ratings import Skill, rate
 
 __all__ = ["CASES", "Case", "Look", "looks_of", "main", "measured"]

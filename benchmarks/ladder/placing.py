@@ -18,7 +18,7 @@ from benchmarks.ladder.__main__ import number, say
 from benchmarks.ladder.synthetic_bots import places_of
 from benchmarks.machine import machine, machine_line
 from benchmarks.report import table
-from cutpurse.leaderboard.estimates.likelihood import Field
+from cutpurse.leaderboard.estimates.estimated import Field
 from cutpurse.leaderboard.estimates.skill_fit import estimate
 from cutpurse.leaderboard.placing import ENOUGH_BOARDS, is_placed
 from cutpurse.leaderboard.ratings import TrueSkill

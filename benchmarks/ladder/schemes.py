@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from random import Random
+from statistics import NormalDist
 from typing import Final, Protocol
 
 from cutpurse.engine.chance import Chance
@@ -29,6 +30,7 @@ WINDOW: Final = 5.0  # as in Halite: draw from the 5 / (0.01 + u) ** 0.65 neares
 WINDOW_POWER: Final = 0.65
 SURE: Final = 1e-12  # minimum product of two probabilities; smaller values are rounding errors
 LADDER: Final = "simulated"
+_NORMAL: Final = NormalDist()
 
 
 class Scheme(Protocol):
@@ -130,8 +132,7 @@ class Informed(_Simple):
         mine, his = self.sigmas[one] ** 2, self.sigmas[other] ** 2
         spread = 2 * self.luck**2 + mine + his
         apart = (self.mus[one] - self.mus[other]) / math.sqrt(spread)
-        ahead = math.erfc(-apart / math.sqrt(2)) / 2
-        density = math.exp(-apart * apart / 2) / math.sqrt(2 * math.pi)
+        ahead, density = _NORMAL.cdf(apart), _NORMAL.pdf(apart)
         return (mine * mine + his * his) / spread * density * density / max(ahead * (1 - ahead), SURE)
 
 

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.ladder import placing as program
 from benchmarks.ladder.accuracy import kendall, shown_order
 from benchmarks.ladder.placing import newcomer
-from cutpurse.leaderboard.estimates.skill_fit import Estimated
+from cutpurse.leaderboard.estimates.estimated import Estimated
 from cutpurse.leaderboard.placing import ENOUGH_BOARDS, MIN_BOARDS
 from cutpurse.server.ladder_config import NUMBERS
 

@@ -6,17 +6,13 @@ from collections.abc import Sequence
 from random import Random
 from statistics import NormalDist, fmean
 
+import numpy as np
 import pytest
 
-from cutpurse.leaderboard.estimates.likelihood import (
-    Field,
-    draw_probability,
-    residual_statistics,
-    score_and_information,
-    tally,
-)
+from cutpurse.leaderboard.estimates.estimated import Estimated, Field
+from cutpurse.leaderboard.estimates.likelihood import Comparisons, draw_probability, score_and_information
 from cutpurse.leaderboard.estimates.linear_system import LinearSystem
-from cutpurse.leaderboard.estimates.skill_fit import Estimated, estimate
+from cutpurse.leaderboard.estimates.skill_fit import estimate
 from cutpurse.leaderboard.placing import is_placed
 from cutpurse.leaderboard.ratings import TrueSkill
 
@@ -100,6 +96,28 @@ def test_three_are_where_the_likelihood_is_greatest() -> None:
 def test_the_same_results_give_the_same_numbers() -> None:
     results = played(skills_of(12, "twice"), 300, "twice")
     assert estimate(results, SETTINGS) == estimate(list(results), SETTINGS)
+
+
+def test_the_numbers_are_those_from_before_scipy() -> None:
+    """Computed by the plain Python of version 0.1.0, with a version's parent, ties, and a player that improves."""
+    chance = Random("before scipy")
+    results: list[Field] = []
+    for match in range(150):
+        who = tuple(chance.sample(range(6), 3))
+        shown = [player + chance.gauss(0.0, 4.0) + (match / 20 if player == 2 else 0.0) for player in who]
+        results.append((who, tuple(1 + sum(other > mine + 0.3 for other in shown) for mine in shown)))
+    found = estimate(results, SETTINGS, parents={5: 4}, ranked=[0, 1, 2, 3, 5])
+    assert {player: tuple(its) for player, its in found.items()} == {
+        player: pytest.approx(its, abs=1e-9)
+        for player, its in {
+            0: (22.781824016125427, 20.338987690979963, 25.22466034127089, 3, 5),
+            1: (21.954091875205386, 19.483691778413487, 24.424491971997284, 3, 5),
+            2: (28.90178179117386, 26.308372726630747, 31.495190855716974, 1, 2),
+            3: (24.239989066097042, 21.851543765528334, 26.62843436666575, 2, 5),
+            4: (27.640561994446013, 25.125928884003542, 30.155195104888485, 0, 0),
+            5: (27.38234610278315, 25.04455534235819, 29.720136863208108, 1, 3),
+        }.items()
+    }
 
 
 def test_names_do_not_matter() -> None:
@@ -222,60 +240,66 @@ def test_pull_and_hold_are_derivatives(apart: float) -> None:
         )
 
     step = 1e-4
-    force, hold = score_and_information(apart, 0.2, 3, 2, 1)
-    assert force == pytest.approx((log_likely(apart + step) - log_likely(apart - step)) / (2 * step), rel=1e-5)
+    (score,), (information,) = score_and_information(np.array([apart]), 0.2, *np.array([[3.0], [2.0], [1.0]]))
+    assert score == pytest.approx((log_likely(apart + step) - log_likely(apart - step)) / (2 * step), rel=1e-5)
     bend = (log_likely(apart + step) - 2 * log_likely(apart) + log_likely(apart - step)) / step**2
-    assert hold == pytest.approx(-bend, rel=1e-3)
+    assert information == pytest.approx(-bend, rel=1e-3)
 
 
-@pytest.mark.parametrize("apart", [-60.0, 60.0])
-def test_far_out_in_the_tails_there_are_numbers(apart: float) -> None:
-    for results in ((1, 0, 0), (0, 1, 0), (0, 0, 1)):
-        force, hold = score_and_information(apart, 0.1, *results)
-        assert math.isfinite(force)
-        assert 0 <= hold <= 1.001
+def test_far_out_in_the_tails_there_are_numbers() -> None:
+    for results in np.eye(3):
+        scores, information = score_and_information(np.array([-60.0, 60.0]), 0.1, *results[:, np.newaxis])
+        assert np.isfinite(scores).all()
+        assert (information >= 0).all()
+        assert (information <= 1.001).all()
 
 
 def test_pairs_are_counted_from_the_lower_number() -> None:
-    found = tally([((2, 0, 1), (1, 1, 3)), ((0, 2), (2, 1)), ((1, 2), (1, 2))], 3)
-    assert found.one == [0, 0, 1]
-    assert found.other == [1, 2, 2]
-    assert (found.ahead, found.level, found.behind) == ([1, 0, 1], [0, 1, 0], [0, 1, 1])
+    found = Comparisons([((2, 0, 1), (1, 1, 3)), ((0, 2), (2, 1)), ((1, 2), (1, 2))], 3).pairs()
+    assert [row.tolist() for row in found] == [[0, 0, 1], [1, 2, 2], [1, 0, 1], [0, 1, 0], [0, 1, 1]]
 
 
 def test_older_fields_fade() -> None:
-    found = tally([((0, 1), (1, 2)), ((0, 1), (2, 1)), ((0, 1), (2, 1))], 2, fading=0.5)
+    found = Comparisons([((0, 1), (1, 2)), ((0, 1), (2, 1)), ((0, 1), (2, 1))], 2).pairs(fading=0.5)
     assert found.ahead == pytest.approx([math.exp(-1)])
     assert found.behind == pytest.approx([1 + math.exp(-0.5)])
 
 
+def test_pairs_that_have_faded_are_left_out() -> None:
+    found = Comparisons([((1, 2), (1, 2)), *[((0, 1, 2), (1, 2, 2))] * 8], 3).pairs(fading=1.0)
+    assert found.ahead == pytest.approx([1 / (1 - math.exp(-1))] * 2 + [0], rel=1e-3)
+    found = Comparisons([((1, 2), (1, 2)), *[((0, 1), (1, 2)), ((0, 2), (1, 2))] * 8], 3).pairs(fading=1.0)
+    assert (found.one.tolist(), found.other.tolist()) == ([0, 0], [1, 2])
+
+
 def test_ties_are_foretold() -> None:
-    assert draw_probability(0.0, 0.3) == pytest.approx(2 * NORMAL.cdf(0.3) - 1)
-    assert draw_probability(0.5, 0.3) == pytest.approx(NORMAL.cdf(-0.2) - NORMAL.cdf(-0.8))
+    wanted = [2 * NORMAL.cdf(0.3) - 1, NORMAL.cdf(-0.2) - NORMAL.cdf(-0.8)]
+    assert draw_probability(np.array([0.0, 0.5]), 0.3) == pytest.approx(wanted)
 
 
 def test_who_does_not_change_wanders_a_sixth() -> None:
-    said = residual_statistics(played([0.0] * 40, 4000, "steady"), [0.0] * 40, 0.01)
-    assert fmean(said.unsteady) == pytest.approx(1 / 6, abs=0.05)
-    assert sum(said.played) == 16_000
+    said = Comparisons(played([0.0] * 40, 4000, "steady"), 40).residual_statistics(np.zeros(40), 0.01)
+    assert said.unsteady.mean() == pytest.approx(1 / 6, abs=0.05)
+    assert said.played.sum() == 16_000
     # places by chance: their variance is (n + 1) / 3 of what it were if pairs were independent, of 2 / pi each
     assert said.squares / 16_000 == pytest.approx(5 / 3 * 3 * 2 / math.pi, rel=0.05)
 
 
 def test_a_web_is_solved_and_inverted() -> None:
-    web = LinearSystem(4, [0, 0, 1, 2], [1, 2, 2, 3])
-    web.set_weights([2.0, 0.5, 1.0, 3.0], [1.0, 0.1, 0.1, 0.2])
-    matrix = [[3.5, -2, -0.5, 0], [-2, 3.1, -1, 0], [-0.5, -1, 4.6, -3], [0, 0, -3, 3.2]]
-    assert web.diagonal == pytest.approx([row[at] for at, row in enumerate(matrix)])
-    moved = web.solve([1.0, -2.0, 0.5, 3.0])
-    assert [sum(a * b for a, b in zip(row, moved, strict=True)) for row in matrix] == pytest.approx([1, -2, 0.5, 3])
-    columns = web.cholesky_of_inverse()
-    full = [[0.0] * at + column for at, column in enumerate(columns)]
-    inverse = [[sum(a * b for a, b in zip(one, other, strict=True)) for other in full] for one in full]
-    for row in range(4):
-        product = [sum(matrix[row][k] * inverse[k][column] for k in range(4)) for column in range(4)]
-        assert product == pytest.approx([float(row == column) for column in range(4)], abs=1e-9)
-    assert all(
-        near <= exact[at] + 1e-9
-        for at, (near, exact) in enumerate(zip(web.approximate_inverse_diagonal(), inverse, strict=True))
-    )
+    web = LinearSystem(4, np.array([0, 0, 1, 2]), np.array([1, 2, 2, 3]))
+    web.set_weights(np.array([2.0, 0.5, 1.0, 3.0]), np.array([1.0, 0.1, 0.1, 0.2]))
+    matrix = np.array([[3.5, -2, -0.5, 0], [-2, 3.1, -1, 0], [-0.5, -1, 4.6, -3], [0, 0, -3, 3.2]])
+    assert web.diagonal == pytest.approx(matrix.diagonal())
+    rhs = np.array([1.0, -2.0, 0.5, 3.0])
+    assert matrix @ web.solve(rhs) == pytest.approx(rhs)
+    root = web.cholesky_of_inverse()
+    assert root == pytest.approx(np.tril(root))
+    inverse = root.T @ root
+    assert matrix @ inverse == pytest.approx(np.eye(4), abs=1e-9)
+    assert (web.approximate_inverse_diagonal() <= inverse.diagonal() + 1e-9).all()
+
+
+def test_two_edges_between_two_players_add_up() -> None:
+    web = LinearSystem(2, np.array([0, 1]), np.array([1, 0]))
+    web.set_weights(np.array([2.0, 3.0]), np.array([1.0, 0.0]))
+    assert np.array([[6, -5], [-5, 5]]) @ web.solve(np.array([1.0, 2.0])) == pytest.approx([1, 2])

@@ -11,8 +11,9 @@ import pytest
 
 from cutpurse.leaderboard.backup import back_up, restore
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
+from cutpurse.leaderboard.estimates.estimated import Estimated
 from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates
-from cutpurse.leaderboard.estimates.skill_fit import Estimated, estimate
+from cutpurse.leaderboard.estimates.skill_fit import estimate
 from cutpurse.leaderboard.queries import ladder_history
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute

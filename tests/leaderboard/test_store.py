@@ -14,8 +14,8 @@ import pytest
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry, StoreError
+from cutpurse.leaderboard.estimates.estimated import Estimated
 from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates
-from cutpurse.leaderboard.estimates.skill_fit import Estimated
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 from cutpurse.leaderboard.results import DealCommitment, SeatResult, Stored
 from cutpurse.leaderboard.store import Store

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -247,3 +249,9 @@ def test_what_it_prints_for_a_ladder_that_is_not_there_is_why(
         prepare(store)
     assert estimates_printed.main([str(tmp_path / "league.db"), "nowhere"]) == 1
     assert capsys.readouterr() == ("", "there is no ladder 'nowhere'\n")
+
+
+def test_a_server_does_not_load_numpy() -> None:
+    """Only the process that estimates loads it: numpy and scipy take 50 MB of memory."""
+    load = "import sys, cutpurse.server.commands.serve, cutpurse.server.hosting.arena, cutpurse.server.web.app"
+    subprocess.run([sys.executable, "-c", f"{load}; sys.exit('numpy' in sys.modules)"], check=True)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from starlette.types import Message
 
 from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
 from cutpurse.server.web.event_broadcast import EventBroadcaster
@@ -36,8 +37,8 @@ async def next_event(stream: AsyncIterator[Any]) -> str:
     """Past the words that hold the connection."""
     async with asyncio.timeout(30):
         async for piece in stream:
-            if str(piece).startswith("event:"):
-                return str(piece)
+            if piece.startswith(b"event:"):
+                return str(piece, "utf-8")
     raise AssertionError("the stream ended")
 
 
@@ -63,7 +64,7 @@ async def test_all_who_listen_are_told_the_same_by_one_look() -> None:
 async def test_who_is_slow_misses_what_is_old_and_holds_up_nobody() -> None:
     news, told = EventBroadcaster(look_s=0.001), Told()
     slow, quick = listening(news, told), listening(news, told)
-    assert await anext(slow) == "retry: 3000\n\n"  # from now on it listens, and does not read
+    assert await anext(slow) == b"retry: 3000\n\n"  # from now on it listens, and does not read
     for number in range(5):
         told.text = str(number)
         while await next_event(quick) != f"event: changed\ndata: {number}\n\n":
@@ -98,9 +99,23 @@ async def test_what_is_not_told_any_more_is_told_as_such_until_it_is(problem: Ex
 
 
 async def test_a_quiet_stream_is_kept_alive() -> None:
-    stream = listening(EventBroadcaster(look_s=3_600, silence_s=0.01), Told())
-    await next_event(stream)
-    assert await anext(stream) == ": still here\n\n"
+    """By comments, until the browser leaves."""
+    news, pieces, is_gone = EventBroadcaster(look_s=3_600, ping_s=0.01), list[bytes](), asyncio.Event()
+    changed = b"event: changed\ndata: first\n\n"
+
+    async def receive() -> Message:
+        await is_gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        pieces.append(message.get("body", b""))
+        if pieces[-1].startswith(b": ") and changed in pieces:
+            is_gone.set()
+
+    async with asyncio.timeout(30):
+        await news.response("topic", Told())({"type": "http", "method": "GET"}, receive, send)
+    assert pieces.count(changed) == 1
+    assert news.listeners == 0
 
 
 async def test_more_than_so_many_are_refused() -> None:

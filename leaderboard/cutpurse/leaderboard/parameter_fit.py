@@ -128,7 +128,7 @@ def _predictions(results: Sequence[RankedMatch], settings: TrueSkill, after: int
 def _loss(pairs: Sequence[_Pair], margin: float) -> float:
     total = 0.0
     for pair in pairs:
-        likely = _tied(pair, margin) if pair.is_tied else _below((pair.ahead - margin) / pair.spread)
+        likely = _tied(pair, margin) if pair.is_tied else _NORMAL.cdf((pair.ahead - margin) / pair.spread)
         total -= math.log(max(likely, LEAST))
     return total / len(pairs)
 
@@ -146,7 +146,7 @@ def _fit_draw_margin(results: Sequence[RankedMatch], settings: TrueSkill) -> Tru
             low = middle
         else:
             high = middle
-    share = 2 * _below(high / (math.sqrt(2) * settings.beta)) - 1
+    share = 2 * _NORMAL.cdf(high / (math.sqrt(2) * settings.beta)) - 1
     return replace(settings, draw_probability=min(max(share, 1e-6), 1 - 1e-6))
 
 
@@ -156,12 +156,7 @@ def _margin(settings: TrueSkill) -> float:
 
 
 def _tied(pair: _Pair, margin: float) -> float:
-    return _below((margin - pair.ahead) / pair.spread) - _below((-margin - pair.ahead) / pair.spread)
-
-
-def _below(deviations: float) -> float:
-    """Compute the standard normal distribution function."""
-    return math.erfc(-deviations / math.sqrt(2)) / 2
+    return _NORMAL.cdf((margin - pair.ahead) / pair.spread) - _NORMAL.cdf((-margin - pair.ahead) / pair.spread)
 
 
 def _tries(width: float, within: float) -> int:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import pairwise
+from statistics import NormalDist
 from typing import Any, Final, NamedTuple
 
 from cutpurse.leaderboard.free_for_all import Numbers, rate_in_order
@@ -31,7 +32,7 @@ with warnings.catch_warnings():  # Python 3.12 warns of "\ " in a docstring of t
 __all__ = ["DIGITS", "Skill", "TrueSkill", "win_probability", "rate"]
 
 DIGITS: Final = 60  # precision if floats fail; with 15, one in a hundred of the most extreme upsets still fails
-_SQRT_2: Final = math.sqrt(2)
+_NORMAL: Final = NormalDist()
 
 
 class Skill(NamedTuple):
@@ -140,14 +141,9 @@ def win_probability(settings: TrueSkill) -> Callable[[Skill, Skill], float]:
         (mu, sigma), (its_mu, its_sigma) = one, other
         spread = math.sqrt(chance + sigma**2 + its_sigma**2)
         apart = mu - its_mu
-        return (_below((apart - margin) / spread) + _below((apart + margin) / spread)) / 2
+        return (_NORMAL.cdf((apart - margin) / spread) + _NORMAL.cdf((apart + margin) / spread)) / 2
 
     return likely
-
-
-def _below(deviations: float) -> float:
-    """Compute the standard normal distribution function."""
-    return math.erfc(-deviations / _SQRT_2) / 2
 
 
 @cache

@@ -10,7 +10,6 @@ import io
 import json
 import os
 import sys
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, Final, TextIO
@@ -176,23 +175,15 @@ def _is_utf_8(stream: TextIO) -> bool:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Format rows in columns under headings: numbers to the right, texts to the left, floats with two decimals."""
+    from rich.cells import cell_len  # wide characters and emoji take two columns
+
     texts = [[f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
-    widths = [max(_width(row[i]) for row in [list(head), *texts]) for i in range(len(head))]
+    widths = [max(cell_len(row[i]) for row in [list(head), *texts]) for i in range(len(head))]
     right = [all(isinstance(row[i], int | float) for row in rows) for i in range(len(head))]
     return [
         "  ".join(
-            " " * (width - _width(cell)) + cell if to_right else cell + " " * (width - _width(cell))
+            " " * (width - cell_len(cell)) + cell if to_right else cell + " " * (width - cell_len(cell))
             for cell, width, to_right in zip(row, widths, right, strict=True)
         ).rstrip()
         for row in [list(head), *texts]
     ]
-
-
-def _width(text: str) -> int:
-    """Return the number of terminal columns: wide characters and emoji take two, combining marks none."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.category(sign) in ("Mn", "Me", "Cf") else 1 + (unicodedata.east_asian_width(sign) in "WF")
-        for sign in text
-    )

@@ -8,72 +8,109 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeAlias
+from itertools import chain
+from typing import Final, NamedTuple
 
-__all__ = ["Field", "Pairs", "Surprises", "residual_statistics", "tally", "draw_probability"]
+import numpy as np
+from scipy.special import log_ndtr, ndtr
+
+from cutpurse.leaderboard.estimates.estimated import Field
+from cutpurse.leaderboard.estimates.linear_system import FloatArray, IntArray
+
+__all__ = ["Comparisons", "Pairs", "ResidualStatistics", "draw_probability", "score_and_information"]
 
 FADED: Final = 1e-3  # pairs of a smaller weight are left out
-# Below this likelihood floats lose precision. There the logarithm of a normal tail is close to a parabola, so its
-# derivatives are known.
-TAIL: Final = 1e-280
-_ROOT_2: Final = math.sqrt(2)
-_PEAK: Final = 1 / math.sqrt(2 * math.pi)
-
-Field: TypeAlias = tuple[Sequence[int], Sequence[int]]  # the players of a comparison, and their places
+_LOG_PEAK: Final = -math.log(2 * math.pi) / 2  # of the normal density
 
 
 class Pairs(NamedTuple):
     """The results by pair of players: both players, the lower number first, and how often that one was ahead."""
 
-    one: list[int]
-    other: list[int]
-    ahead: list[float]
-    level: list[float]
-    behind: list[float]
+    one: IntArray
+    other: IntArray
+    ahead: FloatArray
+    level: FloatArray
+    behind: FloatArray
 
 
-def tally(fields: Sequence[Field], players: int, fading: float = 0.0) -> Pairs:
-    """Add up the results of all comparisons by pair of players.
+class ResidualStatistics(NamedTuple):
+    """Statistics of the residual scores: what comparisons say beyond what the skills predict.
 
-    Args:
-        fields: Comparisons, the oldest first.
-        players: Number of players.
-        fading: A comparison has weight e ** -(fading * later), with `later` the number of later comparisons of each
-            player, averaged over the pair. 0 means equal weights.
+    Attributes:
+        squares: Sum of the squared scores over all players of all comparisons.
+        unsteady: Nyblom's statistic by player: how much the scores drift over time. Its mean is 1/6 for a player of
+            constant skill.
+        played: Number of comparisons by player.
     """
-    found: dict[int, list[float]] = {}
-    later = [0] * players
-    shares = [math.exp(-fading * half / 2) for half in range(2 * len(fields) + 1)] if fading else []
-    for who, places in reversed(fields):
-        for at, (one, place) in enumerate(zip(who, places, strict=True)):
-            for after in range(at + 1, len(who)):
-                other, its = who[after], places[after]
-                weight = 1.0
-                if fading and (weight := shares[later[one] + later[other]]) < FADED:
-                    continue
-                is_turned = one > other
-                key = other * players + one if is_turned else one * players + other
-                row = found.get(key)
-                if row is None:
-                    row = found[key] = [0.0, 0.0, 0.0]
-                row[1 if place == its else 0 if (place < its) != is_turned else 2] += weight
-        for one in who:
-            later[one] += 1
-    order = sorted(found)
-    rows = [found[key] for key in order]
-    return Pairs(
-        [key // players for key in order],
-        [key % players for key in order],
-        [row[0] for row in rows],
-        [row[1] for row in rows],
-        [row[2] for row in rows],
-    )
+
+    squares: float
+    unsteady: FloatArray
+    played: IntArray
+
+
+class Comparisons:
+    """All comparisons of a ladder, as arrays by seat and by pair of seats.
+
+    A seat is one player of one comparison, in the order of the comparisons.
+    """
+
+    def __init__(self, fields: Sequence[Field], players: int) -> None:
+        """Convert comparisons, the oldest first; each of `players` players has at least one."""
+        self._players = players
+        self._player = np.fromiter(chain.from_iterable(who for who, _ in fields), np.int32)
+        place = np.fromiter(chain.from_iterable(places for _, places in fields), np.int32)
+        sizes = np.fromiter((len(who) for who, _ in fields), np.int32, len(fields))
+        starts = np.cumsum(sizes, dtype=np.int32) - sizes
+        pairs = []
+        for size in np.unique(sizes):
+            pair = np.transpose(np.triu_indices(size, 1)).astype(np.int32)
+            pairs.append((starts[sizes == size, np.newaxis, np.newaxis] + pair).reshape(-1, 2))
+        one, other = np.concatenate(pairs).T
+        is_turned = self._player[one] > self._player[other]
+        self._one, self._other = np.where(is_turned, other, one), np.where(is_turned, one, other)
+        order = np.sign(place[self._one] - place[self._other])
+        self._outcome = (1 + order).astype(np.int8)  # 0 ahead, 1 level, 2 behind
+        keys = self._player[self._one].astype(np.int64) * players + self._player[self._other]
+        self._keys, pair_of = np.unique(keys, return_inverse=True)
+        self._pair = pair_of.astype(np.int32)
+        self.played: IntArray = np.bincount(self._player, minlength=players)
+        self._by_player: IntArray = np.argsort(self._player, kind="stable")  # seats of player 0, then of player 1, ...
+
+    def pairs(self, fading: float = 0.0) -> Pairs:
+        """Add up the results by pair of players.
+
+        Args:
+            fading: A comparison has weight e ** -(fading * later), with `later` the number of later comparisons of each
+                player, averaged over the pair. 0 means equal weights.
+        """
+        weights = None
+        if fading:
+            later = np.empty(len(self._player))
+            later[self._by_player] = np.repeat(np.cumsum(self.played), self.played) - np.arange(1, len(later) + 1)
+            weights = np.exp(-fading * (later[self._one] + later[self._other]) / 2)
+            weights[weights < FADED] = 0.0
+        count = len(self._keys)
+        sums = np.bincount(3 * self._pair + self._outcome, weights, 3 * count).reshape(count, 3)
+        is_counted = sums.any(axis=1)
+        one, other = np.divmod(self._keys[is_counted], self._players)
+        return Pairs(one, other, *sums[is_counted].T)
+
+    def residual_statistics(self, skills: FloatArray, margin: float) -> ResidualStatistics:
+        """Compute the residual statistics of all comparisons for these skills."""
+        one, other = np.divmod(self._keys, self._players)
+        apart = skills[one] - skills[other]
+        scores = np.stack([_beyond(apart - margin)[0], _within(apart, margin)[0], -_beyond(-apart - margin)[0]])
+        by_pair = scores[self._outcome, self._pair]
+        seats = len(self._player)
+        by_seat = np.bincount(self._one, by_pair, seats) - np.bincount(self._other, by_pair, seats)
+        courses = np.split(by_seat[self._by_player], np.cumsum(self.played)[:-1])
+        return ResidualStatistics(float(by_seat @ by_seat), np.array([_unsteady(of) for of in courses]), self.played)
 
 
 def score_and_information(
-    apart: float, margin: float, ahead: float, level: float, behind: float
-) -> tuple[float, float]:
-    """Compute the score and the information of the results of two players.
+    apart: FloatArray, margin: float, ahead: FloatArray, level: FloatArray, behind: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Compute the score and the information of the results of pairs of players.
 
     Args:
         apart: Skill of the first player minus that of the second.
@@ -85,105 +122,46 @@ def score_and_information(
     Returns:
         The first and the negative second derivative of the log-likelihood in `apart`.
     """
-    force = hold = 0.0
-    if ahead:
-        v, w = _beyond(apart - margin)
-        force, hold = ahead * v, ahead * w
-    if behind:
-        v, w = _beyond(-apart - margin)
-        force, hold = force - behind * v, hold + behind * w
-    if level:
-        v, w = _within(apart, margin)
-        force, hold = force + level * v, hold + level * w
-    return force, hold
-
-
-def draw_probability(apart: float, margin: float) -> float:
-    """Return the probability that two players tie whose skills are `apart`."""
-    return _below(margin - apart) - _below(-margin - apart)
-
-
-class Surprises(NamedTuple):
-    """Statistics of the residual scores: what comparisons say beyond what the skills predict.
-
-    Attributes:
-        squares: Sum of the squared scores over all players of all comparisons.
-        unsteady: Nyblom's statistic by player: how much the scores drift over time. Its mean is 1/6 for a player of
-            constant skill; it is 0 for a player without results.
-        played: Number of comparisons by player.
-    """
-
-    squares: float
-    unsteady: list[float]
-    played: list[int]
-
-
-def residual_statistics(fields: Sequence[Field], skills: Sequence[float], margin: float) -> Surprises:
-    """Compute the residual statistics of all comparisons for these skills."""
-    players = len(skills)
-    forces: dict[int, tuple[float, float, float]] = {}
-    courses: list[list[float]] = [[] for _ in range(players)]
-    for who, places in fields:
-        moved = [0.0] * len(who)
-        for at, (one, place) in enumerate(zip(who, places, strict=True)):
-            for after in range(at + 1, len(who)):
-                other, its = who[after], places[after]
-                key = one * players + other
-                force = forces.get(key)
-                if force is None:
-                    apart = skills[one] - skills[other]
-                    force = forces[key] = (
-                        _beyond(apart - margin)[0],
-                        _within(apart, margin)[0],
-                        -_beyond(-apart - margin)[0],
-                    )
-                by = force[0 if place < its else 1 if place == its else 2]
-                moved[at] += by
-                moved[after] -= by
-        for one, by in zip(who, moved, strict=True):
-            courses[one].append(by)
-    return Surprises(
-        sum(by * by for course in courses for by in course),
-        [_unsteady(course) for course in courses],
-        [len(course) for course in courses],
+    (won, won_information), (lost, lost_information) = _beyond(apart - margin), _beyond(-apart - margin)
+    tied, tied_information = _within(apart, margin)
+    return (
+        ahead * won + level * tied - behind * lost,
+        ahead * won_information + level * tied_information + behind * lost_information,
     )
 
 
-def _unsteady(course: Sequence[float]) -> float:
+def draw_probability(apart: FloatArray, margin: float) -> FloatArray:
+    """Return the probability that two players tie whose skills are `apart`."""
+    probability: FloatArray = ndtr(margin - apart) - ndtr(-margin - apart)
+    return probability
+
+
+def _unsteady(course: FloatArray) -> float:
     """Compute Nyblom's statistic of a series of scores, from its cumulative sums.
 
     Nyblom, "Testing for the constancy of parameters over time" (1989).
     """
-    if not course:
-        return 0.0
-    mean = sum(course) / len(course)
-    total = wandered = squares = 0.0
-    for by in course:
-        total += by - mean
-        wandered += total * total
-        squares += (by - mean) ** 2
-    return wandered / (len(course) * squares) if squares else 0.0
+    residuals = course - course.mean()
+    sums = np.cumsum(residuals)
+    squares = residuals @ residuals
+    return float(sums @ sums / (len(course) * squares)) if squares else 0.0
 
 
-def _beyond(z: float) -> tuple[float, float]:
+def _beyond(z: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the first and the negative second derivative of log P(X > 0) in z, for a normal X with mean z."""
-    likely = math.erfc(-z / _ROOT_2) / 2
-    if likely < TAIL:
-        return -z, 1.0
-    v = _PEAK * math.exp(-z * z / 2) / likely
+    v = np.exp(_log_density(z) - log_ndtr(z))
     return v, v * (v + z)
 
 
-def _within(apart: float, margin: float) -> tuple[float, float]:
+def _within(apart: FloatArray, margin: float) -> tuple[FloatArray, FloatArray]:
     """Return the first and the negative second derivative of log P(|X| < margin) in `apart`, the mean of a normal X."""
-    a, b = margin - apart, -margin - apart
-    likely = _below(a) - _below(b)
-    if likely < TAIL:
-        return -apart, 1.0
-    at_a, at_b = _PEAK * math.exp(-a * a / 2), _PEAK * math.exp(-b * b / 2)
-    v = (at_b - at_a) / likely
-    return v, v * v + (a * at_a - b * at_b) / likely
+    a, b = margin - np.abs(apart), -margin - np.abs(apart)  # in the lower tail, where nothing cancels out
+    log_likely = log_ndtr(a) + np.log1p(-np.exp(log_ndtr(b) - log_ndtr(a)))
+    at_a, at_b = np.exp(_log_density(a) - log_likely), np.exp(_log_density(b) - log_likely)
+    v = at_b - at_a
+    return np.sign(apart) * v, v * v + a * at_a - b * at_b
 
 
-def _below(z: float) -> float:
-    return math.erfc(-z / _ROOT_2) / 2
+def _log_density(z: FloatArray) -> FloatArray:
+    """Return the logarithm of the normal density."""
+    return _LOG_PEAK - z * z / 2

@@ -1,20 +1,26 @@
 """A sparse symmetric linear system, weighted by pairs of players.
 
-It is plain Python without numpy: `solve` takes time in the number of edges, and only `cholesky_of_inverse` takes
-n ** 3 steps. This module knows no skill and no result.
+`solve` takes time in the number of edges, and only `cholesky_of_inverse` takes n ** 3 steps. This module knows no skill
+and no result.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from operator import mul
-from typing import Final
+from typing import Final, TypeAlias
 
-__all__ = ["LinearSystem"]
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import cholesky, solve_triangular
+from scipy.sparse import coo_array, diags_array
+from scipy.sparse.linalg import cg
+
+__all__ = ["FloatArray", "IntArray", "LinearSystem"]
 
 STEPS: Final = 200  # maximum steps of conjugate gradients
-ENOUGH: Final = 1e-10  # squared norm of the residual to reach, relative to that of the right-hand side
+PRECISION: Final = 1e-5  # norm of the residual to reach, relative to that of the right-hand side
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.intp]
 
 
 class LinearSystem:
@@ -22,88 +28,50 @@ class LinearSystem:
 
     An off-diagonal entry is minus the weight of the edge. A diagonal entry is the player's own weight plus the weights
     of its edges.
+
+    Attributes:
+        diagonal: Diagonal entry by player.
     """
 
-    def __init__(self, players: int, one: Sequence[int], other: Sequence[int]) -> None:
+    def __init__(self, players: int, one: IntArray, other: IntArray) -> None:
         """Create edges from `one[i]` to `other[i]`; two players may have several edges."""
         self.players = players
-        self._ends: list[tuple[int, ...]] = []
-        self._edges: list[tuple[int, ...]] = []
-        neighbours: list[list[int]] = [[] for _ in range(players)]
-        edges: list[list[int]] = [[] for _ in range(players)]
-        for edge, (first, second) in enumerate(zip(one, other, strict=True)):
-            neighbours[first].append(second)
-            neighbours[second].append(first)
-            edges[first].append(edge)
-            edges[second].append(edge)
-        self._ends = [tuple(of) for of in neighbours]
-        self._edges = [tuple(of) for of in edges]
-        self.diagonal: list[float] = []
-        self._rows: list[list[float]] = []
+        self._one, self._other = one, other
+        self._edges: FloatArray = np.zeros(len(one))
+        self.diagonal: FloatArray = np.zeros(players)
 
-    def set_weights(self, edges: Sequence[float], alone: Sequence[float]) -> None:
+    def set_weights(self, edges: FloatArray, alone: FloatArray) -> None:
         """Set the weight of each edge, and each player's own weight.
 
         At least one player of each connected group needs a positive own weight.
         """
-        self._rows = [[edges[edge] for edge in of] for of in self._edges]
-        self.diagonal = [own + sum(row) for own, row in zip(alone, self._rows, strict=True)]
+        self._edges = edges
+        self.diagonal = alone + self._sum(edges, edges)
+        every = np.arange(self.players)
+        rows = np.concatenate([every, self._one, self._other])
+        columns = np.concatenate([every, self._other, self._one])
+        entries = np.concatenate([self.diagonal, -edges, -edges])
+        self._matrix = coo_array((entries, (rows, columns)), shape=(self.players, self.players)).tocsr()
 
-    def solve(self, forces: Sequence[float]) -> list[float]:
-        """Solve A x = forces by conjugate gradients, preconditioned by the diagonal, and return x."""
-        moved = [0.0] * self.players
-        left = list(forces)
-        turned = [force / held for force, held in zip(left, self.diagonal, strict=True)]
-        way = turned
-        square = sum(map(mul, left, turned))
-        enough = ENOUGH * square
-        for _ in range(STEPS):
-            if square <= enough:
-                break
-            against = self._times(way)
-            length = square / sum(map(mul, way, against))
-            moved = [at + length * by for at, by in zip(moved, way, strict=True)]
-            left = [at - length * by for at, by in zip(left, against, strict=True)]
-            turned = [force / held for force, held in zip(left, self.diagonal, strict=True)]
-            before, square = square, sum(map(mul, left, turned))
-            way = [at + square / before * by for at, by in zip(turned, way, strict=True)]
-        return moved
+    def solve(self, rhs: FloatArray) -> FloatArray:
+        """Solve A x = rhs by conjugate gradients with a diagonal preconditioner."""
+        x: FloatArray
+        x, _ = cg(self._matrix, rhs, rtol=PRECISION, maxiter=STEPS, M=diags_array(1 / self.diagonal))
+        return x
 
-    def _times(self, way: Sequence[float]) -> list[float]:
-        at = way.__getitem__
-        return [
-            held * mine - sum(map(mul, row, map(at, ends)))
-            for held, mine, row, ends in zip(self.diagonal, way, self._rows, self._ends, strict=True)
-        ]
+    def cholesky_of_inverse(self) -> FloatArray:
+        """Return the lower triangular matrix R with R' R the inverse."""
+        root = cholesky(self._matrix.toarray(), lower=True)
+        inverse: FloatArray = solve_triangular(root, np.eye(self.players), lower=True)
+        return inverse
 
-    def cholesky_of_inverse(self) -> list[list[float]]:
-        """Return the lower triangular matrix R with R' R the inverse, in about n ** 3 / 3 steps.
-
-        Returns:
-            The columns of R, each from its diagonal down.
-        """
-        root: list[list[float]] = []
-        for player, held in enumerate(self.diagonal):
-            row = [0.0] * player
-            for end, edge in zip(self._ends[player], self._rows[player], strict=True):
-                if end < player:
-                    row[end] -= edge
-            done: list[float] = []
-            for at, above in zip(row, root, strict=True):
-                done.append((at - sum(map(mul, done, above))) / above[-1])
-            done.append(math.sqrt(held - sum(map(mul, done, done))))
-            root.append(done)
-        columns = []
-        for player in range(self.players):
-            column = [1 / root[player][player]]
-            for row in root[player + 1 :]:
-                column.append(-sum(map(mul, column, row[player:])) / row[-1])
-            columns.append(column)
-        return columns
-
-    def approximate_inverse_diagonal(self) -> list[float]:
+    def approximate_inverse_diagonal(self) -> FloatArray:
         """Approximate the diagonal of the inverse, ignoring closed paths of more than two edges."""
-        return [
-            (1 + sum(edge * edge / self.diagonal[end] for end, edge in zip(ends, row, strict=True)) / held) / held
-            for held, ends, row in zip(self.diagonal, self._ends, self._rows, strict=True)
-        ]
+        squares = self._edges**2
+        paths = self._sum(squares / self.diagonal[self._other], squares / self.diagonal[self._one])
+        return (1 + paths / self.diagonal) / self.diagonal
+
+    def _sum(self, of_one: FloatArray, of_other: FloatArray) -> FloatArray:
+        """Sum values of edges by player: the values for the first end and those for the second."""
+        sums = np.bincount(self._one, of_one, self.players) + np.bincount(self._other, of_other, self.players)
+        return sums.astype(np.float64, copy=False)  # which it is; numpy's types say integers

@@ -6,6 +6,7 @@ opens the database read-only; `cutpurse db estimate` is the command for people.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -24,6 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     Returns:
         The exit code: 0 if all are printed, else 1.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # scipy is loaded later; the other cores are for matches
     file, *ladders = arguments
     try:
         with LeaderboardReader(file) as reader:

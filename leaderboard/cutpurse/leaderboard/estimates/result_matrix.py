@@ -18,9 +18,8 @@ from sqlalchemy import Connection, delete, func, select
 
 from cutpurse.leaderboard.comparisons import BoardMatch, comparisons_of
 from cutpurse.leaderboard.errors import InvalidEntry
+from cutpurse.leaderboard.estimates.estimated import Estimated, Field
 from cutpurse.leaderboard.estimates.history import add_points
-from cutpurse.leaderboard.estimates.likelihood import Field
-from cutpurse.leaderboard.estimates.skill_fit import Estimated, estimate
 from cutpurse.leaderboard.queries.ladders import ladder as ladder_entry
 from cutpurse.leaderboard.queries.names import ladder_id_of
 from cutpurse.leaderboard.ratings import TrueSkill
@@ -111,6 +110,8 @@ class LadderResults:
 
     def estimates(self) -> LadderEstimates:
         """Compute the estimates; takes up to seconds, and needs no database."""
+        from cutpurse.leaderboard.estimates.skill_fit import estimate  # with scipy, which no server loads
+
         found = estimate(self.results, self.rating, self.parents, self.ranked, self.middle)
         return LadderEstimates(self.ladder, self.boards, found)
 

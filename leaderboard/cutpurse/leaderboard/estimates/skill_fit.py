@@ -27,23 +27,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from operator import mul
-from statistics import fmean
-from typing import Final, NamedTuple
+from typing import Final
 
-from cutpurse.leaderboard.estimates.likelihood import (
-    Field,
-    draw_probability,
-    residual_statistics,
-    score_and_information,
-    tally,
-)
-from cutpurse.leaderboard.estimates.linear_system import LinearSystem
+import numpy as np
+
+from cutpurse.leaderboard.estimates.estimated import Estimated, Field
+from cutpurse.leaderboard.estimates.likelihood import Comparisons, draw_probability, score_and_information
+from cutpurse.leaderboard.estimates.linear_system import FloatArray, IntArray, LinearSystem
 from cutpurse.leaderboard.estimates.standard_errors import StandardErrors, places_of
 from cutpurse.leaderboard.placing import is_placed
 from cutpurse.leaderboard.ratings import TrueSkill
 
-__all__ = ["Estimated", "estimate"]
+__all__ = ["estimate"]
 
 WIDTH: Final = 1.96  # standard deviations on each side that hold 95 % of a normal distribution
 LEAST_WIDENING: Final = 0.02  # minimum, because two versions are never quite equal
@@ -61,25 +56,6 @@ SURE: Final = 1.5  # standard deviations that count as change: one constant ladd
 _NULL_MEAN: Final = 1 / 6  # mean of Nyblom's statistic for a constant skill
 _NULL_VARIANCE: Final = 1 / 45  # and its variance
 _GAIN: Final = 90  # for a changing skill the mean grows by (fading * results) ** 2 divided by this
-
-
-class Estimated(NamedTuple):
-    """The estimate of a player's skill and place.
-
-    Attributes:
-        mu: The skill.
-        low: Lower end of its 95 % interval.
-        high: Upper end of its 95 % interval.
-        best: Best place of the 95 % interval of the place among the placed players, which includes the place by `mu`.
-            0 for a player that is not ranked or not placed yet (`cutpurse.leaderboard.placing`).
-        worst: Worst place of that interval, or 0.
-    """
-
-    mu: float
-    low: float
-    high: float
-    best: int
-    worst: int
 
 
 def estimate(
@@ -108,31 +84,32 @@ def estimate(
     fit = _Fit(fields, len(numbers), links, max(settings.widening, LEAST_WIDENING))
     fit.find()
 
-    counts = [count if ranked is None or player in ranked else 0 for player, count in played.items()]
-    shares = [count / sum(counts) for count in counts] if any(counts) else [1 / len(counts)] * len(counts)
+    counts = np.array([count if ranked is None or player in ranked else 0 for player, count in played.items()])
+    shares = counts / counts.sum() if counts.any() else np.full(len(counts), 1 / len(counts))
     errors = StandardErrors(fit.web, shares)
-    centre = (settings.mu if middle is None else middle) - scale * sum(map(mul, shares, fit.skills))
-    intervals: dict[int, tuple[float, float, float]] = {}  # by player: mu, low and high
-    for player, number in numbers.items():
-        mu, half = centre + scale * fit.skills[number], scale * WIDTH * errors.deviations[number]
-        intervals[player] = (mu, mu - half, mu + half)
+    mus = (settings.mu if middle is None else middle) + scale * (fit.skills - shares @ fit.skills)
+    halves = scale * WIDTH * errors.deviations
+    intervals = dict(zip(numbers, np.stack([mus, mus - halves, mus + halves], axis=1).tolist(), strict=True))
     placed = [
         player
         for player, (_, low, high) in intervals.items()
         if (ranked is None or player in ranked) and is_placed(low, high, settings.beta, played[player])
     ]
     places = dict(zip(placed, places_of(fit.skills, [numbers[player] for player in placed], errors), strict=True))
-    return {player: Estimated(*interval, *places.get(player, (0, 0))) for player, interval in intervals.items()}
+    return {
+        player: Estimated(mu, low, high, *places.get(player, (0, 0))) for player, (mu, low, high) in intervals.items()
+    }
 
 
 class _Fit:
     """The fitted skills, spread, margin and dispersion; in the unit of `likelihood`."""
 
     def __init__(self, fields: Sequence[Field], players: int, links: Mapping[int, int], widening: float) -> None:
-        self.skills = [0.0] * players
-        self._fields = fields
-        self._links = links
-        self._roots = [player for player in range(players) if player not in links]
+        self.skills: FloatArray = np.zeros(players)
+        self._comparisons = Comparisons(fields, players)
+        self._children: IntArray = np.fromiter(links.keys(), np.intp)
+        self._parents: IntArray = np.fromiter(links.values(), np.intp)
+        self._roots: IntArray = np.setdiff1d(np.arange(players), self._children)
         self._widening = widening
         self._middle = 0.0
         self._spread = MOST_SPREAD
@@ -144,62 +121,59 @@ class _Fit:
         self._gather(0.0)
 
     def _gather(self, fading: float) -> None:
-        self._pairs = tally(self._fields, len(self.skills), fading)
-        one, other = [*self._pairs.one, *self._links], [*self._pairs.other, *self._links.values()]
-        self.web = LinearSystem(len(self.skills), one, other)
+        self._pairs = self._comparisons.pairs(fading)
+        one, other = [self._pairs.one, self._children], [self._pairs.other, self._parents]
+        self.web = LinearSystem(len(self.skills), np.concatenate(one), np.concatenate(other))
 
     def find(self) -> None:
         """Fit the skills, then measure dispersion and change, and fit the skills again."""
         self._improve()
-        said = residual_statistics(self._fields, self.skills, self._margin)
+        residuals = self._comparisons.residual_statistics(self.skills, self._margin)
         free = max(LEAST_FREE, 1 - self._learned() / self._seats)  # share of degrees of freedom not used by the fit
-        measured = said.squares / (free * self._expected)
+        measured = residuals.squares / (free * self._expected)
         self._dispersion = (self._seats * measured + SUPPOSED * self._supposed) / (self._seats + SUPPOSED)
-        if fading := _fading(said.unsteady, said.played):
+        if fading := _fading(residuals.unsteady, residuals.played):
             self._gather(fading)
         self._improve()
 
     def _improve(self) -> None:
         """Take Newton steps until nothing moves any more, and update spread and margin after each."""
         for _ in range(ROUNDS):
-            forces, tied = self._weigh()
-            step = self.web.solve(forces)
-            longest = max(map(abs, step))
-            short = min(1.0, LONGEST_STEP / longest) if longest else 1.0
-            self.skills = [skill + short * by for skill, by in zip(self.skills, step, strict=True)]
-            self._middle = fmean(self.skills[player] for player in self._roots)
+            score, tied = self._weigh()
+            step = self.web.solve(score)
+            longest = float(np.abs(step).max())
+            self.skills = self.skills + (min(1.0, LONGEST_STEP / longest) if longest else 1.0) * step
+            self._middle = float(self.skills[self._roots].mean())
             margin, spread = self._margin, self._spread
-            wider = min(max((sum(self._pairs.level) + 0.5) / tied, 0.5), 2.0)
+            wider = min(max((float(self._pairs.level.sum()) + 0.5) / tied, 0.5), 2.0)
             self._margin = min(margin * wider, MOST_MARGIN)
             self._spread = self._how_far_apart()
             if max(longest, abs(margin - self._margin), abs(spread - self._spread)) < CLOSE:
                 break
         self._weigh()
 
-    def _weigh(self) -> tuple[list[float], float]:
+    def _weigh(self) -> tuple[FloatArray, float]:
         """Set the weights of the linear system; return the score of each player and the predicted number of ties."""
-        forces = [0.0] * len(self.skills)
-        holds = []
-        tied = 0.0
-        skills, margin, share = self.skills, self._margin, 1 / self._dispersion
-        for one, other, ahead, level, behind in zip(*self._pairs, strict=True):
-            apart = skills[one] - skills[other]
-            force, hold = score_and_information(apart, margin, ahead, level, behind)
-            forces[one] += share * force
-            forces[other] -= share * force
-            holds.append(share * hold)
-            tied += (ahead + level + behind) * draw_probability(apart, margin)
-        self._expected = 2 * sum(holds) / share
+        players = len(self.skills)
+        one, other, *results = self._pairs
+        apart = self.skills[one] - self.skills[other]
+        scores, information = score_and_information(apart, self._margin, *results)
+        self._expected = 2 * float(information.sum())
+        tied = float(sum(results) @ draw_probability(apart, self._margin))
         alone, between = self._supposed_holds()
-        for player in self._roots:
-            forces[player] -= alone * (skills[player] - self._middle)
-        for child, parent in self._links.items():
-            force = between * (skills[child] - skills[parent])
-            forces[child] -= force
-            forces[parent] += force
-            holds.append(between)
-        self.web.set_weights(holds, [0.0 if player in self._links else alone for player in range(len(skills))])
-        return forces, tied
+        own = np.zeros(players)
+        own[self._roots] = alone
+        scores, information = scores / self._dispersion, information / self._dispersion
+        pulls = between * (self.skills[self._children] - self.skills[self._parents])
+        score = (
+            np.bincount(one, scores, players)
+            - np.bincount(other, scores, players)
+            - own * (self.skills - self._middle)
+            - np.bincount(self._children, pulls, players)
+            + np.bincount(self._parents, pulls, players)
+        )
+        self.web.set_weights(np.concatenate([information, np.full(len(pulls), between)]), own)
+        return score, tied
 
     def _supposed_holds(self) -> tuple[float, float]:
         """Return the information in the prior of a player, and in that of a version with a parent."""
@@ -209,32 +183,28 @@ class _Fit:
     def _learned(self) -> float:
         """Return the effective number of parameters: how many skills come from results instead of the prior."""
         alone, between = self._supposed_holds()
-        held = self.web.diagonal
-        return sum(1 - (between if player in self._links else alone) / held[player] for player in range(len(held)))
+        held = np.full(len(self.skills), alone)
+        held[self._children] = between
+        return float((1 - held / self.web.diagonal).sum())
 
     def _how_far_apart(self) -> float:
         """Estimate the spread of the skills from their fitted values and uncertainties."""
-        total = 0.0
-        for player, skill in enumerate(self.skills):
-            uncertain = 1 / self.web.diagonal[player]
-            parent = self._links.get(player)
-            if parent is None:
-                total += (skill - self._middle) ** 2 + uncertain
-            else:
-                total += ((skill - self.skills[parent]) ** 2 + uncertain) / self._widening**2
+        squares = 1 / self.web.diagonal
+        squares[self._roots] += (self.skills[self._roots] - self._middle) ** 2
+        squares[self._children] += (self.skills[self._children] - self.skills[self._parents]) ** 2
+        squares[self._children] /= self._widening**2
         free = len(self.skills) - 2
-        return min(MOST_SPREAD, math.sqrt(total / free)) if free > 0 else SPREAD_OF_TWO
+        return min(MOST_SPREAD, math.sqrt(float(squares.sum()) / free)) if free > 0 else SPREAD_OF_TWO
 
 
-def _fading(unsteady: Sequence[float], played: Sequence[int]) -> float:
+def _fading(unsteady: FloatArray, played: IntArray) -> float:
     """Compute the fading rate of old results; 0.0 if there is no clear evidence that players change.
 
     The best rate for a drifting skill is the square root of a ratio: drift variance per result, over the variance that
     one result leaves. A Kalman filter converges to it. Nyblom's statistic estimates the ratio.
     """
-    seen = [(count**2, by - _NULL_MEAN) for by, count in zip(unsteady, played, strict=True) if count >= LEAST_STEADY]
-    evidence = sum(weight * by for weight, by in seen)
-    squares = sum(weight * weight for weight, _ in seen)
+    weights = np.where(played >= LEAST_STEADY, played.astype(np.float64) ** 2, 0.0)
+    evidence, squares = float(weights @ (unsteady - _NULL_MEAN)), float(weights @ weights)
     if evidence <= SURE * math.sqrt(squares * _NULL_VARIANCE):
         return 0.0
     return math.sqrt(_GAIN * evidence / squares)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from operator import mul
 from random import Random
 from typing import Final
 
-from cutpurse.leaderboard.estimates.linear_system import LinearSystem
+import numpy as np
+import numpy.typing as npt
+
+from cutpurse.leaderboard.estimates.linear_system import FloatArray, LinearSystem
 
 __all__ = ["StandardErrors", "places_of"]
 
@@ -25,41 +26,30 @@ class StandardErrors:
         deviations: Standard error by player.
     """
 
-    def __init__(self, web: LinearSystem, shares: Sequence[float]) -> None:
+    def __init__(self, web: LinearSystem, shares: FloatArray) -> None:
         """Compute the standard errors.
 
         Args:
             web: Linear system of the fit, whose inverse is the covariance of the skills.
             shares: Weight of each player in the mean; they add up to 1.
         """
-        self.deviations: list[float]
-        self._together: list[list[float]] = []
+        self.deviations: FloatArray
+        self._together: FloatArray | None = None
         if web.players > MOST_EXACT:
-            self.deviations = [math.sqrt(variance) for variance in web.approximate_inverse_diagonal()]
+            self.deviations = np.sqrt(web.approximate_inverse_diagonal())
             return
-        columns = web.cholesky_of_inverse()
-        mean = [0.0] * web.players  # coefficients of the error of the mean
-        for player, column in enumerate(columns):
-            if share := shares[player]:
-                for at, value in enumerate(column, player):
-                    mean[at] += share * value
-        square = sum(map(mul, mean, mean))
-        self.deviations = [
-            math.sqrt(max(0.0, sum(map(mul, column, column)) - 2 * sum(map(mul, column, mean[player:])) + square))
-            for player, column in enumerate(columns)
-        ]
+        root = web.cholesky_of_inverse()
+        self.deviations = np.linalg.norm(root - (root @ shares)[:, np.newaxis], axis=0)
         if web.players <= MOST_TOGETHER:
-            self._together = columns
+            self._together = root
 
-    def draw(self, random: Random) -> list[float]:
+    def draw(self, random: Random) -> FloatArray:
         """Draw random errors of all players, up to a common shift."""
-        if not self._together:
-            return [random.gauss(0.0, deviation) for deviation in self.deviations]
-        chance = [random.gauss(0.0, 1.0) for _ in self._together]
-        return [sum(map(mul, column, chance[player:])) for player, column in enumerate(self._together)]
+        chance = np.array([random.gauss(0.0, 1.0) for _ in self.deviations])
+        return chance * self.deviations if self._together is None else chance @ self._together
 
 
-def places_of(skills: Sequence[float], ranked: Sequence[int], errors: StandardErrors) -> list[tuple[int, int]]:
+def places_of(skills: FloatArray, ranked: Sequence[int], errors: StandardErrors) -> list[tuple[int, int]]:
     """Return the 95 % interval of the place of each ranked player, which includes its place by `skills`.
 
     Args:
@@ -73,19 +63,15 @@ def places_of(skills: Sequence[float], ranked: Sequence[int], errors: StandardEr
     if not ranked:
         return []
     random = Random("the places of a ladder")  # a fixed seed: the same results give the same places
-    had: list[list[int]] = [[] for _ in ranked]
-    for _ in range(DRAWS):
-        error = errors.draw(random)
-        for place, at in enumerate(_best_first([skills[player] + error[player] for player in ranked]), 1):
-            had[at].append(place)
-    by_skill = {at: place for place, at in enumerate(_best_first([skills[player] for player in ranked]), 1)}
+    drawn = np.sort([_places((skills + errors.draw(random))[ranked]) for _ in range(DRAWS)], axis=0)
+    by_skill = _places(skills[ranked])
     cut = int(TAIL * DRAWS)
-    bounds = []
-    for at, places in enumerate(had):
-        places.sort()
-        bounds.append((min(places[cut], by_skill[at]), max(places[-1 - cut], by_skill[at])))
-    return bounds
+    best, worst = np.minimum(drawn[cut], by_skill), np.maximum(drawn[-1 - cut], by_skill)
+    return list(zip(best.tolist(), worst.tolist(), strict=True))
 
 
-def _best_first(skills: Sequence[float]) -> list[int]:
-    return sorted(range(len(skills)), key=skills.__getitem__, reverse=True)
+def _places(skills: FloatArray) -> npt.NDArray[np.int32]:
+    """Return the place of each player, the highest skill first."""
+    places = np.empty(len(skills), np.int32)
+    places[np.argsort(-skills, kind="stable")] = np.arange(1, len(skills) + 1)
+    return places

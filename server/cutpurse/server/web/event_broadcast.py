@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from fastapi.responses import StreamingResponse
+from sse_starlette.event import ServerSentEvent
+from sse_starlette.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
-from starlette.types import Send
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.sdk.errors import NotFound, ServerRefused
@@ -26,7 +25,8 @@ from cutpurse.server.web.stream_shares import StreamShares
 __all__ = ["EventBroadcaster"]
 
 LOOK_S: Final = 1.0
-SILENCE_S: Final = 15.0  # without an event until a comment is sent, so that proxies keep the stream open
+PING_S: Final = 15.0  # between two comments, which make proxies keep a quiet stream open
+RETRY_MS: Final = 3_000  # until a browser reconnects
 
 
 @dataclass
@@ -34,26 +34,24 @@ class _Topic:
     """A topic with listeners: its last event and the task that renders it."""
 
     render: Callable[[], str]
-    listeners: set[asyncio.Queue[str | None]] = field(default_factory=set)
-    told: str = ""
+    listeners: set[asyncio.Queue[bytes | None]] = field(default_factory=set)
+    told: bytes = b""
     looking: asyncio.Task[None] | None = None
 
 
 class EventBroadcaster:
     """The topics of an app. Use it on one event loop only."""
 
-    def __init__(
-        self, shares: StreamShares | None = None, *, look_s: float = LOOK_S, silence_s: float = SILENCE_S
-    ) -> None:
+    def __init__(self, shares: StreamShares | None = None, *, look_s: float = LOOK_S, ping_s: float = PING_S) -> None:
         """Create a broadcaster without topics.
 
         Args:
             shares: Limits the open streams; shared with streams of other kinds.
             look_s: Seconds between two renderings of a topic.
-            silence_s: Seconds without an event until a comment is sent.
+            ping_s: Seconds between two comments.
         """
         self._shares = StreamShares() if shares is None else shares
-        self._look_s, self._silence_s = look_s, silence_s
+        self._look_s, self._ping_s = look_s, ping_s
         self._topics: dict[str, _Topic] = {}
         self._is_closed = False
 
@@ -62,7 +60,7 @@ class EventBroadcaster:
         """Number of listeners."""
         return sum(len(topic.listeners) for topic in self._topics.values())
 
-    def response(self, name: str, render: Callable[[], str], visitor: str = "") -> StreamingResponse:
+    def response(self, name: str, render: Callable[[], str], visitor: str = "") -> EventSourceResponse:
         """Return a response that streams the events of a topic.
 
         Args:
@@ -76,8 +74,7 @@ class EventBroadcaster:
         self._shares.check(visitor)
         if self._is_closed:
             raise ServerRefused("the page is stopping")
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return _Telling(self._told(name, render, visitor), headers)
+        return EventSourceResponse(self._events(name, render, visitor), ping=self._ping_s, sep="\n")
 
     def close(self) -> None:
         """End all streams, and refuse new ones."""
@@ -86,9 +83,9 @@ class EventBroadcaster:
             for queue in topic.listeners:
                 _put(queue, None)
 
-    async def _told(self, name: str, render: Callable[[], str], visitor: str) -> AsyncGenerator[str, None]:
+    async def _events(self, name: str, render: Callable[[], str], visitor: str) -> AsyncGenerator[bytes, None]:
         topic = self._topics.setdefault(name, _Topic(render))
-        queue: asyncio.Queue[str | None] = asyncio.Queue(1)
+        queue: asyncio.Queue[bytes | None] = asyncio.Queue(1)
         topic.listeners.add(queue)
         if topic.told:
             queue.put_nowait(topic.told)
@@ -96,14 +93,8 @@ class EventBroadcaster:
             topic.looking = asyncio.create_task(self._look(topic))
         try:
             with self._shares.turn(visitor, partial(_put, queue, None)):
-                yield "retry: 3000\n\n"
-                while True:
-                    try:
-                        event = await asyncio.wait_for(queue.get(), self._silence_s)
-                    except TimeoutError:
-                        event = ": still here\n\n"
-                    if event is None:
-                        return
+                yield ServerSentEvent(retry=RETRY_MS, sep="\n").encode()
+                while (event := await queue.get()) is not None:
                     yield event
         finally:
             topic.listeners.discard(queue)
@@ -129,30 +120,13 @@ class EventBroadcaster:
             await asyncio.sleep(self._look_s)
 
 
-def _put(queue: asyncio.Queue[str | None], event: str | None) -> None:
+def _put(queue: asyncio.Queue[bytes | None], event: bytes | None) -> None:
     """Put an event into a queue of length 1, in place of one that was not read."""
     if queue.full():
         queue.get_nowait()
     queue.put_nowait(event)
 
 
-class _Telling(StreamingResponse):
-    """A response that closes its generator when the client disconnects.
-
-    Otherwise the listener would stay registered until the next garbage collection.
-    """
-
-    def __init__(self, told: AsyncGenerator[str, None], headers: Mapping[str, str]) -> None:
-        super().__init__(told, media_type="text/event-stream", headers=headers)
-        self._told = told
-
-    async def stream_response(self, send: Send) -> None:
-        """Send the events, then close the generator."""
-        async with aclosing(self._told):
-            await super().stream_response(send)
-
-
-def _event(name: str, text: str) -> str:
-    """Encode a text as a server-sent event, with one data field per line."""
-    data = "".join([f"data: {line}\n" for line in text.splitlines() or [""]])
-    return f"event: {name}\n{data}\n"
+def _event(name: str, text: str) -> bytes:
+    """Encode an event once for all its listeners."""
+    return ServerSentEvent(text, event=name, sep="\n").encode()

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import erf, sqrt
+from math import hypot
+from statistics import NormalDist
 from typing import Final
 
 from cutpurse.sdk.league import format_bot_name
@@ -77,8 +78,7 @@ def _deviation(one: ladder_pb2.Ranking) -> float:
 
 def _better(one: ladder_pb2.Ranking, other: ladder_pb2.Ranking) -> float:
     """Return the probability that `one` is better than `other`."""
-    apart = (one.rating - other.rating) / sqrt(_deviation(one) ** 2 + _deviation(other) ** 2)
-    return (1 + erf(apart / sqrt(2))) / 2
+    return NormalDist(0, hypot(_deviation(one), _deviation(other))).cdf(one.rating - other.rating)
 
 
 def _percent(share: float) -> str:
