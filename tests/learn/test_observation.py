@@ -242,3 +242,9 @@ def test_kinds_made_in_play_have_slots() -> None:
     made: list[ZoneKind] = [kind for game in EVERY_GAME for kind in GAMES[game].words.zones if kind.many]
     declared = {name for game in EVERY_GAME for name in GAMES[game].words.slots}
     assert {kind.name for kind in made} == declared
+
+
+@pytest.mark.parametrize("name", EVERY_GAME)
+def test_declared_fields_of_steps_exist(name: str) -> None:
+    words, steps = GAMES[name].words, GAMES[name].steps().values()
+    assert words.step_seats | words.step_zones <= {field for step in steps for field in step.fields}
