@@ -20,7 +20,7 @@ PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) $(TESTS)
 BY_FILE := --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # The folders that hold Python now.
-CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests benchmarks scripts examples,\
+CODE = $(foreach folder,proto games sdk learn sample_bots server leaderboard tests benchmarks scripts examples,\
     $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
 
 .DEFAULT_GOAL := help
@@ -78,7 +78,7 @@ lock: ## resolve requirements.lock anew; LOCK_FLAGS=--upgrade takes newer versio
 	$(PYTHON) -m venv "$$folder" && \
 	"$$folder/bin/python" -m pip --disable-pip-version-check -q install uv==$(UV_VERSION) && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	    --custom-compile-command "make lock" --group dev --extra server --extra web --extra sandbox --extra containers $(LOCK_FLAGS) pyproject.toml -o requirements.lock && \
+	    --custom-compile-command "make lock" --group dev --extra server --extra web --extra sandbox --extra containers --extra rl $(LOCK_FLAGS) pyproject.toml -o requirements.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --custom-compile-command "make lock" $(LOCK_FLAGS) proto/generator.in -o proto/generator.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \

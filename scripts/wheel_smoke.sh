@@ -35,9 +35,11 @@ made = [name for name in names if re.match(r"cutpurse/bots/[a-z]+/(node_modules|
 assert not made, f"made by a build: {made[:5]}"
 assert "cutpurse/__init__.py" not in names, "cutpurse/__init__.py would hide the other roots"
 parts = sorted({name.split("/")[1] for name in names if name.startswith("cutpurse/")})
-assert {"engine", "games", "v1", "sdk", "bots", "leaderboard", "server"} <= set(parts), parts
+assert {"engine", "games", "v1", "sdk", "learn", "bots", "leaderboard", "server"} <= set(parts), parts
 for part in parts:
     assert f"cutpurse/{part}/py.typed" in names, f"cutpurse/{part} has no py.typed"
+    if part == "learn":
+        continue  # needs an extra
     (found,) = importlib.import_module(f"cutpurse.{part}").__path__
     assert "site-packages" in found, found
 print(f"{len(names)} files, parts: {' '.join(parts)}")
@@ -58,6 +60,11 @@ fi
 echo "without the extra, a command that needs it says what to install"
 if venv/bin/cutpurse demo 2> said; then exit 1; fi
 grep -q "pip install 'cutpurse\[server\]'" said
+
+if venv/bin/python -c "import cutpurse.learn" 2> said; then exit 1; fi
+grep -q "pip install 'cutpurse\[learn\]'" said
+pip "$wheel[learn]"
+venv/bin/python -c "from cutpurse.learn import Space; print('Greed has', Space('greed', seats=4).actions, 'numbers of options')"
 
 pip "$wheel[server]"
 venv/bin/cutpurse demo --matches 2 --folder run

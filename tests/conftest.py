@@ -50,6 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, help="the simulated world to run, instead of all of them")
     parser.addoption("--update-playthroughs", action="store_true", help="write tests/playthroughs anew")
     parser.addoption("--update-schema", action="store_true", help="write the schema of a new leaderboard anew")
+    parser.addoption("--update-numbering", action="store_true", help="write the numbering of learning agents anew")
     parser.addoption(
         "--update-pages", action="store_true", help="write the payloads of docs/protocol.md and proto/golden anew"
     )

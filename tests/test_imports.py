@@ -14,6 +14,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "v1": set(),
     "sdk": {"engine", "games", "v1"},
     "bots": {"engine", "games", "sdk"},
+    "learn": {"engine", "games", "sdk"},
     "leaderboard": set(),
     "server": {"engine", "games", "v1", "sdk", "leaderboard"},
 }

@@ -16,7 +16,7 @@ PUBLIC_MODULES = [module for module in modules() if module.is_public]
 # Imports each module named on the command line in turn, and reports what an import must not do.
 WATCHED_IMPORT = """
 import importlib, sys, threading
-import numpy  # sets variables for its own BLAS
+import gymnasium, numpy, pettingzoo  # they set variables for libraries of theirs
 told = []
 def watch(event, arguments):
     if event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):

@@ -52,6 +52,7 @@ _PROCESSES: Final = (
     "web/test_serving.py",
 )
 _PLANTED: Final = (
+    "learn/test_planted_leaks.py",
     "properties/test_planted_leaks.py",
     "sdk/wire/test_planted_faults.py",
     "simulation/test_planted_bugs.py",

@@ -7,7 +7,7 @@ for one rules version. This module knows no rules.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
@@ -18,6 +18,8 @@ __all__ = [
     "PASS_VERB",
     "CardKind",
     "Counter",
+    "Shape",
+    "Slots",
     "Unit",
     "Verb",
     "Visibility",
@@ -76,6 +78,7 @@ class Counter:
     name: str
     text: str
     unit: Unit = Unit.COUNT
+    since: str = ""  # of a column that says when something happened: the table counter that it was read from
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,31 @@ class ZoneKind:
     columns: tuple[Counter, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the options of a verb differ, where the sentence of the verb does not say it.
+
+    `cutpurse.learn` numbers options by it: {cards} is one card, {seat} a seat, {zone} a zone of any kind, {number} must
+    be declared.
+    """
+
+    cards: int = 1  # number of {cards}, in the order of the option
+    own: bool = False  # the card is that of the number on the zone, or one other
+    zones: tuple[str, ...] = ()  # the kinds that {zone} can be; empty: any
+    numbers: tuple[int, ...] | None = None  # the values of {number}; empty: the same in all options of a question
+    priced: bool = False  # {number} is 0, or a price that is the same in all options of a question
+    copies: str = ""  # the kind of zone whose columns tell equal cards apart
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The places that zones made in play have before one seat, for `cutpurse.learn`."""
+
+    most: int = 16  # by age, or of each number
+    numbers: int = 0  # if not 0, a zone lies by the number on it, its first counter: 1 to this
+    by_age: int = 0  # if not 0, observations list that many by age all the same: most numbers are never met
+
+
 class Words:
     """The vocabulary of one game, filled by its module in reading order."""
 
@@ -128,6 +156,10 @@ class Words:
         self.zones: list[ZoneKind] = []
         self.table_counters: list[Counter] = []
         self.seat_counters: list[Counter] = []
+        self.shapes: dict[int, Shape] = {}  # by verb
+        self.slots: dict[str, Slots] = {}  # by kind of zone
+        self.step_seats: frozenset[str] = frozenset()  # the fields of steps that hold a seat, or -1
+        self.step_zones: frozenset[str] = frozenset()  # the fields of steps that hold the number of a zone, or 0
         self.verb("pass", "{actor} passes", "pass")
 
     def card(
@@ -195,6 +227,38 @@ class Words:
         """Add a counter that every seat has; its name, which is an attribute of the game, a list by seat."""
         self.seat_counters.append(Counter(name, text, unit))
         return name
+
+    def shape(
+        self,
+        *verbs: int,
+        cards: int = 1,
+        own: bool = False,
+        zones: Iterable[ZoneKind] = (),
+        numbers: Iterable[int] | None = None,
+        priced: bool = False,
+        copies: ZoneKind | None = None,
+    ) -> None:
+        """Declare how the options of these verbs differ; see `Shape`."""
+        shape = Shape(
+            cards,
+            own,
+            tuple([kind.name for kind in zones]),
+            None if numbers is None else tuple(numbers),
+            priced,
+            "" if copies is None else copies.name,
+        )
+        for verb in verbs:
+            self.shapes[verb] = shape
+
+    def place(self, *kinds: ZoneKind, most: int, numbers: int = 0, by_age: int = 0) -> None:
+        """Declare the places of zones made in play; see `Slots`."""
+        for kind in kinds:
+            self.slots[kind.name] = Slots(most, numbers, by_age)
+
+    def step_fields(self, *, seats: Iterable[str] = (), zones: Iterable[str] = ()) -> None:
+        """Declare which fields of steps, by name, hold seats or zones."""
+        self.step_seats = frozenset(seats)
+        self.step_zones = frozenset(zones)
 
     def attributes(self) -> tuple[str, ...]:
         """List the names of all zones and counters, which are the `__slots__` of the game: a dict would be slower."""

@@ -14,7 +14,7 @@ from cutpurse.games.outside import Unplayable, find_games, load_game
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["GAMES", "PREFIXES", "Games", "game_named"]
+__all__ = ["BUILT_IN", "GAMES", "PREFIXES", "Games", "game_named"]
 
 BUILT_IN: Final = {
     "steal_and_plunder": "cutpurse.games.steal_and_plunder.rules:StealAndPlunder",

@@ -147,3 +147,16 @@ BLUFF: Final = WORDS.verb("bluff", "{zone} is a bluff of {actor}", rule="BL-6.3"
 GENUINE: Final = WORDS.verb("genuine", "{zone} is genuine", rule="BL-6.3")
 GO_OUT: Final = WORDS.verb("go_out", "{actor} goes out", rule="BL-5.1")
 STALEMATE: Final = WORDS.verb("stalemate", "nobody plays any more: the round is over", rule="BL-5.3")
+
+# For learning agents: what the sentences of the verbs do not say.
+WORDS.shape(OPEN, cards=2)
+WORDS.shape(BUILD, STEAL, PINCH, own=True, zones=(SET,))
+WORDS.shape(MAKE_BAG, zones=(SET,))
+WORDS.shape(SNITCH, zones=(BAG, BAG_OPEN))
+WORDS.shape(DITCH, own=True, zones=(BLUFF_BAG,))
+WORDS.shape(CHALLENGE, zones=(BLUFF_BAG,))
+WORDS.shape(TAKE_BAG, zones=(BAG, BAG_OPEN, BLUFF_BAG))
+WORDS.place(SET, most=COPIES, numbers=NUMBERS[-1])
+WORDS.place(BAG, BAG_OPEN, most=20)  # no more, as there are a hundred cards, and five in a bag
+WORDS.place(BLUFF_BAG, most=COPIES, numbers=NUMBERS[-1], by_age=16)
+WORDS.step_fields(seats=("challenger",), zones=("zone", "caught"))

@@ -115,3 +115,7 @@ TAKE: Final = WORDS.verb(
 )
 TRADE: Final = WORDS.verb("trade", "{actor} discards every {number}", "discard every {number} and refill", "GR-3.14")
 BUST: Final = WORDS.verb("bust", "{actor} was too greedy: all goes back", rule="GR-3.6")
+
+# For learning agents: what the sentences of the verbs do not say.
+WORDS.shape(TRADE, numbers=NUMBERS)
+WORDS.step_fields(seats=("victim",))

@@ -211,3 +211,9 @@ TAKE: Final = WORDS.verb(
     "take", "{actor} takes {cards} from the hand of {seat}", "take {cards} from the hand of {seat}", "SP-4.15"
 )
 DRAW: Final = WORDS.verb("draw_for_start", "{actor} draws {cards} for the start", rule="SP-2.1")
+
+# For learning agents: what the sentences of the verbs do not say.
+WORDS.shape(FORM, cards=2)
+WORDS.place(PACK, OFFSHORE, TAXED, most=16)
+WORDS.place(PLUNDERED, most=4)
+WORDS.step_fields(seats=("owner", "thief", "target"), zones=("pack",))

@@ -182,7 +182,7 @@ BLACK_SPOT: Final = _piracy(
 )
 """ST-1.3. The 45 piracy cards, above and here, in the order of the sheet."""
 
-SINCE: Final = Counter("since", "the turn in which it came to this player")
+SINCE: Final = Counter("since", "the turn in which it came to this player", since="turn")
 
 _T1 = WORDS.zone(
     "treasure_pile_1", "treasure pile 1", "", Visibility.NOBODY, per_seat=False, ordered=True, remembers=False
@@ -275,3 +275,8 @@ ROLL: Final = WORDS.verb("roll", "{actor} rolls {number}", rule="ST-3.26")
 ROCK: Final = WORDS.verb("rock", "{actor} shows rock", "show rock", "ST-3.26")
 PAPER: Final = WORDS.verb("paper", "{actor} shows paper", "show paper", "ST-3.26")
 SCISSORS: Final = WORDS.verb("scissors", "{actor} shows scissors", "show scissors", "ST-3.26")
+
+# For learning agents: what the sentences of the verbs do not say.
+WORDS.shape(DRAW, zones=(_T1, _T2, _P))
+WORDS.shape(BURY, GIVE, DISCARD, STAKE, LAY, copies=_HAND)
+WORDS.step_fields(seats=("target", "active", "to", "opponent", "winner", "loser"))

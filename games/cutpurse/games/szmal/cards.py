@@ -89,7 +89,7 @@ WORDS.zone(
     Visibility.ALL,
     columns=(
         Counter("counts_as", "the card it is, or is a copy of", Unit.CARD),
-        Counter("since_round", "the round in which it was played"),
+        Counter("since_round", "the round in which it was played", since="round"),
         Counter("play", "how many plays there had been in the game, this one included"),
         Counter("armed", "how often it also shows a gun and a key this turn"),
         Counter("next_armed", "how often it will also show a gun and a key next turn"),
@@ -102,7 +102,7 @@ WORDS.zone(
     Visibility.ALL,
     columns=(
         Counter("markers", "markers on it, $10,000 each at the end"),
-        Counter("since_round", "the round in which it was played"),
+        Counter("since_round", "the round in which it was played", since="round"),
     ),
 )
 WORDS.zone(
@@ -173,6 +173,10 @@ PUT_MARKERS: Final = WORDS.verb(
 )
 SET_UP: Final = WORDS.verb("set_up", "the {cards} of {actor} comes due", rule="SZ-3.5.1")
 LOSE: Final = WORDS.verb("lose", "{actor} loses {cards}", "lose {cards}", "SZ-3.5.1")
+
+# For learning agents: what the sentences of the verbs do not say.
+WORDS.shape(PAY, priced=True)
+WORDS.shape(PUT_MARKERS, numbers=())
 
 
 @mypyc_attr(native_class=False)

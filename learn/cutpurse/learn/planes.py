@@ -1,0 +1,268 @@
+"""How many of each face lie where, as one viewer sees it: an array of bytes.
+
+A zone has a block: its size and counters; for a viewer who sees faces `seen`, `top` where the order matters, and its
+columns summed by face; for a viewer who sees backs `known` and `maybe` where learned cards are remembered. The blocks
+of the table come first, then those of the viewer and of the others clockwise, then those of zones made in play, which
+have slots; what no slot is left for is summed. A column that says since when counts how long ago that is. A byte ends
+at 255.
+
+Not in the planes: the order below the top of a pile, which copy has which number, and clues. A zone's view never
+changes, so its bytes are made once. This module knows no particular game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from cutpurse.engine.game import Game
+from cutpurse.engine.view import View
+from cutpurse.engine.words import Slots, Visibility, Words, ZoneKind
+from cutpurse.engine.zones import ZoneView
+from cutpurse.learn.span import Span
+
+__all__ = ["Planes"]
+
+MOST_KEPT: Final = 30_000  # zones whose bytes are kept, about 10 MB
+MOST: Final = 255
+
+
+class _Block:
+    """The bytes of a zone, as its owner or as others see it."""
+
+    __slots__ = ("columns", "faces", "is_aging", "known", "maybe", "parts", "seen", "since", "top", "width")
+
+    def __init__(self, words: Words, kind: ZoneKind, mine: bool) -> None:
+        self.faces = faces = len(words.cards)
+        self.parts: list[tuple[str, int, int]] = [("size", 0, 1)]  # name, first byte, number of bytes
+        self.width = 1
+        for counter in kind.counters:
+            self._add(counter.name, 1)
+        visibility = kind.visibility
+        is_own = visibility is Visibility.OWNER and mine
+        self.seen = self.top = self.known = self.maybe = -1
+        self.columns: list[int] = []
+        self.since: list[int] = []  # by column, the table counter that it is counted from, or -1
+        if is_own or visibility in (Visibility.ALL, Visibility.MIXED):
+            self.seen = self._add("seen", faces)
+            if kind.ordered:
+                self.top = self._add("top", faces)
+            names = [counter.name for counter in words.table_counters]
+            for column in kind.columns:
+                self.columns.append(self._add(column.name, faces))
+                self.since.append(names.index(column.since) if column.since else -1)
+        if kind.remembers and not is_own:
+            self.known = self._add("known", faces)
+            self.maybe = self._add("maybe", faces)
+        self.is_aging = any(since >= 0 for since in self.since)
+
+    def _add(self, name: str, width: int) -> int:
+        start = self.width
+        self.parts.append((name, start, width))
+        self.width += width
+        return start
+
+    def row(self, zone: ZoneView, counters: tuple[int, ...]) -> bytes:
+        """Return the bytes of a zone."""
+        row = bytearray(self.width)
+        row[0] = min(zone.size, MOST)
+        for place, value in enumerate(zone.counters, 1):
+            row[place] = min(max(value, 0), MOST)
+        cards = zone.cards
+        if self.seen >= 0 and cards:
+            base = self.seen - 1
+            for card in cards:
+                if card:
+                    row[base + card] += 1
+            if self.top >= 0 and cards[-1]:
+                row[self.top - 1 + cards[-1]] = 1
+            for start, since, column in zip(self.columns, self.since, zone.columns, strict=False):
+                base = start - 1
+                for card, value in zip(cards, column, strict=True):
+                    age = counters[since] - value if since >= 0 else value
+                    row[base + card] = min(max(row[base + card] + age, 0), MOST)
+        if self.known >= 0:
+            for card in zone.known:
+                row[self.known - 1 + card] += 1
+            for card in zone.maybe:
+                row[self.maybe - 1 + card] += 1
+        return bytes(row)
+
+
+class _MadeZones:
+    """The slots of a kind of zone made in play, before one seat."""
+
+    def __init__(self, words: Words, kind: ZoneKind, mine: bool) -> None:
+        self.kind = kind
+        self.block = _Block(words, kind, mine)
+        self.slots: Slots = words.slots.get(kind.name, Slots())
+        self.is_numbered = bool(self.slots.numbers and not self.slots.by_age)
+        self.count = self.slots.most * self.slots.numbers if self.is_numbered else self.slots.by_age or self.slots.most
+        self.rest = self.count * self.block.width  # where the sum of the others begins
+        self.width = self.rest + 1 + len(words.cards)
+        self.empty = bytes(self.width)
+
+    def slot(self, place: int) -> str:
+        """Name a slot."""
+        if not self.is_numbered:
+            return f"{self.kind.name} {place + 1}"
+        number, rank = divmod(place, self.slots.most)
+        return f"{self.kind.name} of {number + 1}, {rank + 1}"
+
+    def places(self, zones: list[ZoneView]) -> Iterator[int]:
+        """Yield the slot of each zone of a seat; `count` for those beyond the slots."""
+        if not self.is_numbered:
+            yield from (min(place, self.count) for place in range(len(zones)))
+            return
+        used: dict[int, int] = {}
+        for zone in zones:
+            number = zone.counters[0]
+            rank = used.get(number, 0)
+            used[number] = rank + 1
+            is_slot = rank < self.slots.most and 1 <= number <= self.slots.numbers
+            yield (number - 1) * self.slots.most + rank if is_slot else self.count
+
+    def row(self, zones: list[ZoneView], rows: list[bytes]) -> bytes:
+        """Return the bytes of all zones of a seat."""
+        made, width = bytearray(self.empty), self.block.width
+        for place, zone, row in zip(self.places(zones), zones, rows, strict=True):
+            if place < self.count:
+                made[place * width : (place + 1) * width] = row
+            else:
+                made[self.rest] += 1
+                for card in zone.cards:
+                    if card:
+                        made[self.rest + card] += 1
+        return bytes(made)
+
+
+class Planes:
+    """The planes of a game with this many seats."""
+
+    def __init__(self, rules: type[Game], seats: int) -> None:
+        words = rules.words
+        self.words = words
+        self.seats = seats
+        self.table = [kind for kind in words.zones if not kind.per_seat and not kind.many]
+        self.of_seat = [kind for kind in words.zones if kind.per_seat and not kind.many]
+        self.made = [kind for kind in words.zones if kind.many]
+        self.fixed = len(self.table) + seats * len(self.of_seat)
+        self._blocks = [{kind: _Block(words, kind, mine) for kind in words.zones} for mine in (False, True)]
+        self._made = [{kind: _MadeZones(words, kind, mine) for kind in self.made} for mine in (False, True)]
+        # By the identity of what they were made of, which is held so that no other can have it.
+        self._rows: list[dict[int, bytes]] = [{}, {}]
+        self._aged: dict[object, bytes] = {}
+        self._held: list[ZoneView] = []
+        spans = list(self._spans())
+        self.spans: list[Span] = spans
+        self.size = spans[-1].start + spans[-1].width
+        self.first_slot: dict[tuple[ZoneKind, int], int] = {}  # by kind and seat, the number of its first slot
+        count = self.fixed
+        for kind in self.made:
+            for seat in range(seats):
+                self.first_slot[kind, seat] = count
+                count += self._made[seat == 0][kind].count + 1
+
+    def _spans(self) -> Iterator[Span]:
+        at = 0
+        fixed = [(kind, f"{kind.name} of the table", True) for kind in self.table]
+        fixed += [
+            (kind, f"{kind.name} of seat +{seat}", seat == 0) for seat in range(self.seats) for kind in self.of_seat
+        ]
+        for kind, what, mine in fixed:
+            block = self._blocks[mine][kind]
+            yield from (Span("planes", what, part, at + start, width) for part, start, width in block.parts)
+            at += block.width
+        for kind in self.made:
+            for seat in range(self.seats):
+                made = self._made[seat == 0][kind]
+                for place in range(made.count):
+                    what = f"{made.slot(place)} of seat +{seat}"
+                    for part, start, width in made.block.parts:
+                        yield Span("planes", what, part, at + start, width)
+                    at += made.block.width
+                what = f"{kind.name} beyond the slots of seat +{seat}"
+                yield Span("planes", what, "count", at, 1)
+                yield Span("planes", what, "seen", at + 1, len(self.words.cards))
+                at += 1 + len(self.words.cards)
+
+    def bytes_of(self, view: View) -> bytes:
+        """Return the planes of a view of a seat."""
+        viewer = view.viewer
+        assert viewer is not None
+        if len(self._held) > MOST_KEPT:
+            self._forget()
+        zones, counters = view.zones, view.counters
+        table, each, fixed = len(self.table), len(self.of_seat), self.fixed
+        first = table + viewer * each
+        after = first + each
+        theirs, mine = self._rows[0].get, self._rows[1].get
+        make = self._make
+        parts = [mine(id(zone)) or make(zone, True, counters) for zone in zones[:table]]
+        parts += [mine(id(zone)) or make(zone, True, counters) for zone in zones[first:after]]
+        parts += [theirs(id(zone)) or make(zone, False, counters) for zone in zones[after:fixed]]
+        parts += [theirs(id(zone)) or make(zone, False, counters) for zone in zones[table:first]]
+        if self.made:
+            owned: dict[tuple[int, int], list[ZoneView]] = {}
+            for zone in zones[fixed:]:
+                owned.setdefault((zone.kind.number, zone.owner), []).append(zone)
+            for kind in self.made:
+                for seat in range(self.seats):
+                    made = self._made[seat == 0][kind]
+                    of_seat = owned.get((kind.number, (viewer + seat) % self.seats))
+                    parts.append(
+                        made.empty if of_seat is None else self._row_of_made(made, of_seat, seat == 0, counters)
+                    )
+        return b"".join(parts)
+
+    def _make(self, zone: ZoneView, mine: bool, counters: tuple[int, ...]) -> bytes:
+        block = self._blocks[mine][zone.kind]
+        if not block.is_aging or not zone.cards:
+            row = self._rows[mine][id(zone)] = block.row(zone, counters)
+            self._held.append(zone)
+            return row
+        key = id(zone), mine, *[counters[since] for since in block.since if since >= 0]
+        found = self._aged.get(key)
+        if found is None:
+            found = self._aged[key] = block.row(zone, counters)
+            self._held.append(zone)
+        return found
+
+    def _row_of_made(self, made: _MadeZones, zones: list[ZoneView], mine: bool, counters: tuple[int, ...]) -> bytes:
+        ages = [counters[since] for since in made.block.since if since >= 0]
+        key = mine, *ages, *[id(zone) for zone in zones]
+        found = self._aged.get(key)
+        if found is None:
+            rows = self._rows[mine]
+            each = [rows.get(id(zone)) or self._make(zone, mine, counters) for zone in zones]
+            found = self._aged[key] = made.row(zones, each)
+            self._held += zones
+        return found
+
+    def _forget(self) -> None:
+        self._rows[0].clear()
+        self._rows[1].clear()
+        self._aged.clear()
+        self._held.clear()
+
+    def place(self, view: View, number: int) -> int:
+        """Return the number of a zone's block: 1 and on, in the order of the blocks; 0 for no zone."""
+        if number <= 0:
+            return 0
+        assert view.viewer is not None
+        table, each = len(self.table), len(self.of_seat)
+        if number <= table:
+            return number
+        if number <= self.fixed:
+            seat, kind = divmod(number - table - 1, each)
+            return 1 + table + (seat - view.viewer) % self.seats * each + kind
+        for zone in view.zones[self.fixed :]:
+            if zone.number == number:
+                seat = (zone.owner - view.viewer) % self.seats
+                made = self._made[seat == 0][zone.kind]
+                same = [
+                    other for other in view.zones[self.fixed :] if other.kind is zone.kind and other.owner == zone.owner
+                ]
+                place = [*made.places(same)][same.index(zone)]
+                return 1 + self.first_slot[zone.kind, seat] + place
+        return 0

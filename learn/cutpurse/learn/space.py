@@ -1,0 +1,179 @@
+"""The numbers and arrays of one game with a number of seats, and their version.
+
+This module knows no particular game, no bot and no match.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+import numpy as np
+import numpy.typing as npt
+
+from cutpurse.engine.agenda import Option
+from cutpurse.engine.errors import UsageError
+from cutpurse.engine.text import option_text
+from cutpurse.engine.view import View
+from cutpurse.games import game_named
+from cutpurse.learn.action_numbers import ActionNumbers
+from cutpurse.learn.option_rows import OptionRows
+from cutpurse.learn.planes import Planes
+from cutpurse.learn.span import Span
+from cutpurse.learn.view_numbers import ViewNumbers
+
+__all__ = ["IllegalNumber", "OtherNumbering", "Space"]
+
+
+class IllegalNumber(UsageError, ValueError):
+    """A number that stands for no option of the question."""
+
+
+class OtherNumbering(UsageError):
+    """A net or data set was made with other numbers or another layout than those of here."""
+
+
+class Space:
+    """The numbers of options, and the arrays of views, of a game with this many seats.
+
+    A view and options are those of the engine: in a bot, `view.raw` and `option.raw`. One object serves all matches; it
+    keeps what it made of the last views, so let each thread have its own.
+    """
+
+    def __init__(self, game: str, seats: int | None = None) -> None:
+        """Make the numbers and the layout.
+
+        Args:
+            game: Name of the game.
+            seats: Number of seats. Default: the game's own.
+
+        Raises:
+            UsageError: For an unknown game, an impossible number of seats, or a game of another package that does not
+                declare what the numbers need.
+        """
+        rules = game_named(game)
+        self.rules = rules
+        self.game = game
+        self.seats = rules.usual_seats if seats is None else seats
+        rules.check(self.seats, {})
+        self._actions = ActionNumbers(rules, self.seats)
+        self._planes = Planes(rules, self.seats)
+        self._view_numbers = ViewNumbers(rules, self.seats, self._planes)
+        self._features = OptionRows(rules, self.seats)
+        self.actions: int = self._actions.size  # numbers of options go from 0 to this
+        self.planes: int = self._planes.size  # length of the first array of a view
+        self.numbers: int = self._view_numbers.size  # length of the second
+        self.option_features: int = self._features.size  # length of an option's row
+        self.numbering: str = _digest(self._actions.describe())
+        self.arrangement: str = _digest(
+            [
+                [[span.array, span.what, span.part, span.start, span.width] for span in self.layout()],
+                list(rules.steps()),
+                [[name, kind.values] for name, kind in rules.settings_type.kinds().items()],
+            ]
+        )
+
+    # -- options
+    def number(self, view: View, option: Option) -> int:
+        """Return the number of an option of the view's seat."""
+        self._check(view)
+        return self._actions.number(view, option)
+
+    def option_numbers(self, view: View, options: Sequence[Option]) -> list[int]:
+        """Return the numbers of options of the view's seat, in their order."""
+        self._check(view)
+        return self._actions.numbers(view, options)
+
+    def option(self, view: View, options: Sequence[Option], number: int) -> Option:
+        """Return the option with this number.
+
+        Raises:
+            IllegalNumber: If no option has it; lists those there are.
+        """
+        numbers = self.option_numbers(view, options)
+        if number not in numbers:
+            raise IllegalNumber(self.illegal_text(view, options, numbers, number))
+        return options[numbers.index(number)]
+
+    def mask(self, view: View, options: Sequence[Option]) -> npt.NDArray[np.int8]:
+        """Return an array with 1 for each number of an option, and 0 for all others."""
+        mask = np.zeros(self.actions, np.int8)
+        mask[self.option_numbers(view, options)] = 1
+        return mask
+
+    def features(self, view: View, options: Sequence[Option]) -> npt.NDArray[np.int32]:
+        """Return a row of features for each option, for nets that rate options."""
+        self._check(view)
+        return self._features.rows(view, options)
+
+    def illegal_text(self, view: View, options: Sequence[Option], numbers: Sequence[int], number: int) -> str:
+        """Describe a number that no option has, and those that options have."""
+        if not 0 <= number < self.actions:
+            return f"{number} is no number of {self.game} with {self.seats} seats, which has 0 to {self.actions - 1}"
+        offered = [f"{n} {option_text(view, option)!r}" for n, option in zip(numbers, options, strict=True)]
+        return f"number {number} is not offered now; there are: {', '.join(offered)}"
+
+    # -- observations
+    def observe(self, view: View) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+        """Return the planes (how many of each face lie where) and the numbers (all that counts) of a view."""
+        planes = np.frombuffer(bytearray(self.plane_bytes(view)), np.uint8)
+        return planes, np.array(self._view_numbers.list_of(view), np.int32)
+
+    def observe_all(self, views: Sequence[View]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+        """Return the planes and the numbers of several views, a row for each."""
+        planes = np.frombuffer(bytearray().join([self.plane_bytes(view) for view in views]), np.uint8)
+        numbers = array("i")
+        for view in views:
+            numbers.extend(self._view_numbers.list_of(view))
+        return planes.reshape(len(views), -1), np.frombuffer(numbers, np.int32).reshape(len(views), -1)
+
+    def plane_bytes(self, view: View) -> bytes:
+        """Return the planes of a view as bytes."""
+        self._check(view)
+        return self._planes.bytes_of(view)
+
+    def layout(self) -> list[Span]:
+        """List what every part of the planes, the numbers and the features of options means."""
+        return [*self._planes.spans, *self._view_numbers.spans, *self._features.spans]
+
+    def _check(self, view: View) -> None:
+        if view.rules is self.rules and view.seats == self.seats and view.viewer is not None:
+            return
+        if view.viewer is None:
+            raise UsageError("a spectator is asked nothing: give the view of a seat")
+        raise UsageError(
+            f"these numbers are of {self.game} with {self.seats} seats, the view is of {view.rules.words.game} "
+            f"with {view.seats}: make Space({view.rules.words.game!r}, seats={view.seats})"
+        )
+
+    # -- versions
+    @property
+    def stamp(self) -> dict[str, str | int]:
+        """The version of all of this, to be kept with every net and data set."""
+        return {
+            "game": self.game,
+            "rules": self.rules.words.version,
+            "seats": self.seats,
+            "numbering": self.numbering,
+            "arrangement": self.arrangement,
+        }
+
+    def check_stamp(self, stamp: Mapping[str, object]) -> None:
+        """Check that a net or data set with this stamp has the meaning of here.
+
+        Raises:
+            OtherNumbering: If anything differs; names the first difference.
+        """
+        for name, here in self.stamp.items():
+            if stamp.get(name) != here:
+                raise OtherNumbering(
+                    f"made with {name} {stamp.get(name, 'unknown')!r}, here it is {here!r}: train or export anew, or "
+                    "install the version of cutpurse that it was made with"
+                )
+
+
+def _digest(described: object) -> str:
+    text = json.dumps(described, separators=(",", ":"))
+    return f"sha256:{sha256(text.encode()).hexdigest()}"
