@@ -7,7 +7,7 @@ holds of every other. This module knows no match and no zone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 from cutpurse.engine.agenda import Act, Step
@@ -80,13 +80,13 @@ class PhraseCache:
         found = self.counters[values] = framed(sints(values))
         return found
 
-    def agenda(self, steps: Sequence[Step]) -> tuple[bytes, bytes]:
+    def agenda(self, steps: tuple[Step, ...]) -> tuple[bytes, bytes]:
         """Return the fields `pending` and `agenda` of an Observation that tell of these steps."""
         told = [self._steps.get(step) or self._step(step) for step in steps]
         pending = b"".join([pending for pending, _ in told])
         _make_room(self.agendas)
         planned = b"".join([planned for _, planned in told])
-        entry = self.agendas[tuple(steps)] = (pending, planned)
+        entry = self.agendas[steps] = (pending, planned)
         return entry
 
     def _step(self, step: Step) -> tuple[bytes, bytes]:
