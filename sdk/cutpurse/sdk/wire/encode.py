@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from cutpurse.engine import knowledge
 from cutpurse.engine.agenda import Option
 from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
-from cutpurse.engine.knowledge import Possibility
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
 from cutpurse.engine.zones import MOST_VIEWERS, ZoneView
@@ -27,32 +27,45 @@ from cutpurse.sdk.wire.wire_format import (
     frames,
     present_uint_field,
     sints,
+    tag,
     uint_field,
     uint_fields,
     uints,
     uints_field,
 )
+from cutpurse.v1.arena_pb2 import Decision, MatchEnded
+from cutpurse.v1.game_pb2 import Clue, Column, Observation, Possibility, Side, Spread, Zone
 
-__all__ = ["MatchEncoder", "zone_body"]
+__all__ = ["DECISION_EVENTS", "ENDED_EVENTS", "MatchEncoder", "zone_body"]
 
 MOST_KEPT: Final = 512  # events; then all of them go
 
-# Fields of a Decision, and what stands before its observation.
-_TABLE: Final = uint_fields(1)
-_DECISION: Final = uint_fields(2)
-_OBSERVATION: Final = frames(5)
-_FIRST_EVENT: Final = uint_fields(6)
-_SAFE: Final = uint_fields(10)
-_VIEWER: Final = tuple([present_uint_field(1, viewer) for viewer in range(MOST_VIEWERS)])  # Observation.viewer
-# What stands before each of several.
-_TABLE_ZONE: Final = frames(3)  # Observation.zones
-_SIDE: Final = frames(4)  # Observation.sides
-_SIDE_ZONE: Final = frames(2)  # Side.zones
-# Fields of a Zone.
-_NUMBER: Final = uint_fields(1)
-_KIND: Final = uint_fields(2)
-_SIZE: Final = uint_fields(3)
-_CARDS: Final = frames(4)
+# Fields for `MatchEncoder.events`.
+DECISION_EVENTS: Final = Decision.EVENTS_FIELD_NUMBER
+ENDED_EVENTS: Final = MatchEnded.EVENTS_FIELD_NUMBER
+
+# Fields by their numbers in the .proto files; tables for what is encoded at every decision.
+_TABLE: Final = uint_fields(Decision.TABLE_FIELD_NUMBER)
+_DECISION: Final = uint_fields(Decision.DECISION_FIELD_NUMBER)
+_OBSERVATION: Final = frames(Decision.OBSERVATION_FIELD_NUMBER)
+_FIRST_EVENT: Final = uint_fields(Decision.FIRST_EVENT_FIELD_NUMBER)
+_SAFE_OPTION: Final = uint_fields(Decision.SAFE_OPTION_FIELD_NUMBER)
+
+_VIEWER: Final = tuple([present_uint_field(Observation.VIEWER_FIELD_NUMBER, viewer) for viewer in range(MOST_VIEWERS)])
+_TABLE_COUNTERS: Final = tag(Observation.COUNTERS_FIELD_NUMBER)
+_TABLE_ZONE: Final = frames(Observation.ZONES_FIELD_NUMBER)
+_SIDE: Final = frames(Observation.SIDES_FIELD_NUMBER)
+_SIDE_COUNTERS: Final = tag(Side.COUNTERS_FIELD_NUMBER)
+_SIDE_ZONE: Final = frames(Side.ZONES_FIELD_NUMBER)
+
+_NUMBER: Final = uint_fields(Zone.ZONE_FIELD_NUMBER)
+_KIND: Final = uint_fields(Zone.KIND_FIELD_NUMBER)
+_SIZE: Final = uint_fields(Zone.SIZE_FIELD_NUMBER)
+_CARDS: Final = frames(Zone.CARDS_FIELD_NUMBER)
+_KNOWN: Final = Zone.KNOWN_FIELD_NUMBER
+_MAYBE: Final = Zone.MAYBE_FIELD_NUMBER
+_ZONE_COUNTERS: Final = Zone.COUNTERS_FIELD_NUMBER
+_COLUMNS: Final = Zone.COLUMNS_FIELD_NUMBER
 
 
 def zone_body(zone: ZoneView) -> bytes:
@@ -61,21 +74,23 @@ def zone_body(zone: ZoneView) -> bytes:
     if number < LOW and size < LOW:
         body = _NUMBER[number] + _KIND[zone.kind.number] + _SIZE[size]
     else:
-        body = uint_field(1, number) + uint_field(2, zone.kind.number) + uint_field(3, size)
+        body = uint_field(Zone.ZONE_FIELD_NUMBER, number) + _KIND[zone.kind.number]
+        body += uint_field(Zone.SIZE_FIELD_NUMBER, size)
     if cards:
         packed = uints(cards)
         length = len(packed)
-        body += (_CARDS[length] if length < LOW else frame(4, length)) + packed
+        body += (_CARDS[length] if length < LOW else frame(Zone.CARDS_FIELD_NUMBER, length)) + packed
     if zone.known or zone.maybe:
-        body += uints_field(5, zone.known) + uints_field(6, zone.maybe)
+        body += uints_field(_KNOWN, zone.known) + uints_field(_MAYBE, zone.maybe)
     if zone.counters:
-        body += field(7, sints(zone.counters))
+        body += field(_ZONE_COUNTERS, sints(zone.counters))
     for column, values in enumerate(zone.columns, 1):
-        body += field(8, uint_field(1, column) + field(2, sints(values)))
+        numbers = field(Column.VALUES_FIELD_NUMBER, sints(values))
+        body += field(_COLUMNS, uint_field(Column.COLUMN_FIELD_NUMBER, column) + numbers)
     return body
 
 
-def clues_field(clues: Sequence[tuple[Possibility, ...]]) -> bytes:
+def clues_field(clues: Sequence[tuple[knowledge.Possibility, ...]]) -> bytes:
     """Encode Observation.clues, with tags and lengths."""
     found = b""
     for possibilities in clues:
@@ -85,10 +100,11 @@ def clues_field(clues: Sequence[tuple[Possibility, ...]]) -> bytes:
             for cards, unknown, places in possibility:
                 zones = [zone for zone, _ in places]
                 counts = [count for _, count in places]
-                body = uints_field(1, cards) + (uint_field(2, unknown) if unknown else b"")
-                spreads += field(1, body + uints_field(3, zones) + uints_field(4, counts))
-            clue += field(1, spreads)
-        found += field(9, clue)
+                body = uints_field(Spread.CARDS_FIELD_NUMBER, cards) + uint_field(Spread.UNKNOWN_FIELD_NUMBER, unknown)
+                body += uints_field(Spread.ZONES_FIELD_NUMBER, zones) + uints_field(Spread.COUNTS_FIELD_NUMBER, counts)
+                spreads += field(Possibility.SPREADS_FIELD_NUMBER, body)
+            clue += field(Clue.POSSIBILITIES_FIELD_NUMBER, spreads)
+        found += field(Observation.CLUES_FIELD_NUMBER, clue)
     return found
 
 
@@ -97,8 +113,8 @@ def _zone(zone: ZoneView) -> bytes:
     body = zone_body(zone)
     length = len(body)
     if zone.owner < 0:
-        return (_TABLE_ZONE[length] if length < LOW else frame(3, length)) + body
-    return (_SIDE_ZONE[length] if length < LOW else frame(2, length)) + body
+        return (_TABLE_ZONE[length] if length < LOW else frame(Observation.ZONES_FIELD_NUMBER, length)) + body
+    return (_SIDE_ZONE[length] if length < LOW else frame(Side.ZONES_FIELD_NUMBER, length)) + body
 
 
 class MatchEncoder:
@@ -170,14 +186,14 @@ class MatchEncoder:
             self._encode_counters(view.seat_counters)
         found = [b"" if view.viewer is None else _VIEWER[view.viewer]]
         if counters:
-            found += (b"\x12", phrases.counters.get(counters) or phrases.counter(counters))
+            found += (_TABLE_COUNTERS, phrases.counters.get(counters) or phrases.counter(counters))
         of_table = self._of_table
         found += shown[:of_table]
         if len(shown) == self._fixed:
             rest = iter(shown[of_table:])  # of which each seat has the next few
             for side in map(b"".join, zip(self._counters, *[rest] * self._of_seat, strict=True)):
                 length = len(side)
-                found += (_SIDE[length] if length < LOW else frame(4, length), side)
+                found += (_SIDE[length] if length < LOW else frame(Observation.SIDES_FIELD_NUMBER, length), side)
         else:
             found += self._sides_with_made(view.zones, shown)
         pending, planned = phrases.agendas.get(view.agenda) or phrases.agenda(view.agenda)
@@ -203,7 +219,7 @@ class MatchEncoder:
         for parts in sides:
             side = b"".join(parts)
             length = len(side)
-            found += (_SIDE[length] if length < LOW else frame(4, length), side)
+            found += (_SIDE[length] if length < LOW else frame(Observation.SIDES_FIELD_NUMBER, length), side)
         return found
 
     def _encode_counters(self, values: tuple[tuple[int, ...], ...]) -> None:
@@ -212,7 +228,9 @@ class MatchEncoder:
         self._values = values
         if values:
             kept = phrases.counters
-            self._counters = [b"\x0a" + (kept.get(own) or phrases.counter(own)) for own in zip(*values, strict=True)]
+            self._counters = [
+                _SIDE_COUNTERS + (kept.get(own) or phrases.counter(own)) for own in zip(*values, strict=True)
+            ]
 
     # -- a question
     def options(self, options: Sequence[Option]) -> bytes:
@@ -238,22 +256,27 @@ class MatchEncoder:
     ) -> bytes:
         """Encode a Decision, without its tag and length.
 
-        `number` is the engine's, from 0; the wire's is one more. `events` is the field 7 of them, the first of them
+        `number` is the engine's, from 0; the wire's is one more. `events` is their encoded field, the first of them
         numbered `first_event`. Times are milliseconds.
         """
+        number += 1
         length = len(observation)
         return b"".join(
             (
-                _TABLE[table] if table < LOW else uint_field(1, table),
-                _DECISION[number + 1] if number + 1 < LOW else uint_field(2, number + 1),
+                _TABLE[table] if table < LOW else uint_field(Decision.TABLE_FIELD_NUMBER, table),
+                _DECISION[number] if number < LOW else uint_field(Decision.DECISION_FIELD_NUMBER, number),
                 self.phrases.asks[ask],
                 self.options(options),
-                _OBSERVATION[length] if length < LOW else frame(5, length),
+                _OBSERVATION[length] if length < LOW else frame(Decision.OBSERVATION_FIELD_NUMBER, length),
                 observation,
-                _FIRST_EVENT[first_event] if first_event < LOW else uint_field(6, first_event),
+                _FIRST_EVENT[first_event]
+                if first_event < LOW
+                else uint_field(Decision.FIRST_EVENT_FIELD_NUMBER, first_event),
                 events,
                 self._time_left(base_left_ms, bank_left_ms),
-                _SAFE[safe_option] if safe_option < LOW else uint_field(10, safe_option),
+                _SAFE_OPTION[safe_option]
+                if safe_option < LOW
+                else uint_field(Decision.SAFE_OPTION_FIELD_NUMBER, safe_option),
             )
         )
 
@@ -261,18 +284,19 @@ class MatchEncoder:
         """Encode the fields `base_left_ms` and `bank_left_ms` of a Decision; they are mostly the same as last time."""
         if self._left_ms != (base_ms, bank_ms):
             self._left_ms = base_ms, bank_ms
-            self._left = uint_field(8, base_ms) + uint_field(9, bank_ms)
+            base = uint_field(Decision.BASE_LEFT_MS_FIELD_NUMBER, base_ms)
+            self._left = base + uint_field(Decision.BANK_LEFT_MS_FIELD_NUMBER, bank_ms)
         return self._left
 
     # -- what happened
     def events(self, number: int, events: Sequence[Event], viewer: int) -> bytes:
-        """Encode the repeated field of events for a viewer (a seat, or the number of seats)."""
+        """Encode the repeated field `number` of events for a viewer (a seat, or the number of seats)."""
         if not events:
             return b""
         kept = self._events
         told = [(kept.get(id(event)) or self._faces(event))[viewer] for event in events]
-        tag = field(number, b"")[:-1]
-        return tag + tag.join(told)
+        head = tag(number)
+        return head + head.join(told)
 
     def _faces(self, event: Event) -> tuple[bytes, ...]:
         """Encode an event with its length for each viewer."""
