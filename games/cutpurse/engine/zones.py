@@ -99,9 +99,8 @@ class Zone:
     `knowledge`. `tracked` are the viewers who may know something of hidden cards here, `doubtful` those who may have
     clues, so that the log is spared what nobody learns from.
 
-    `view_cache` holds the view of each viewer who has looked since the zone last changed for that viewer. As long as
-    nothing changes that a viewer may notice, `view_for` returns the same object, so its identity tells that what was
-    made of it still holds.
+    `view_cache` holds the view of each viewer who has looked since the zone last changed for that viewer. So as long as
+    a viewer's view is the same object, nothing has changed for that viewer.
     """
 
     __slots__ = (
@@ -295,7 +294,7 @@ class Zone:
             self.view_cache = views
 
     # -- looking
-    def view_for(self, viewer: int) -> ZoneView:
+    def make_view(self, viewer: int) -> ZoneView:
         """Make the view of this viewer, and cache it for all viewers who see and know the same."""
         cards = self.cards
         if not cards and not self.counters:
