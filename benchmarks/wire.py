@@ -20,7 +20,7 @@ from cutpurse.engine.agenda import Option
 from cutpurse.engine.chance import KEY_BYTES, Chance
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire.encode import MatchEncoder
+from cutpurse.sdk.wire.encode import DECISION_EVENTS, MatchEncoder
 from cutpurse.sdk.wire.question_types import TableInfo, asked
 from cutpurse.v1 import arena_pb2
 
@@ -49,7 +49,7 @@ class Put:
             ask=self.ask,
             options=self.options,
             observation=encoder.observation_of(game, self.seat, agenda=True),
-            events=encoder.events(7, (game.log or [])[self.first_event :], self.seat),
+            events=encoder.events(DECISION_EVENTS, (game.log or [])[self.first_event :], self.seat),
             first_event=self.first_event,
             base_left_ms=1000,
             bank_left_ms=9500,

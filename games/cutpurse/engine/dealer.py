@@ -13,7 +13,7 @@ from cutpurse.engine.chance import Chance
 from cutpurse.engine.events import ALONE, Counted, Event, Happened, Moved, Shown, Shuffled
 from cutpurse.engine.knowledge import ARRIVED, EXCHANGED, LEFT, LOOKED, MOVED_ALL, SEEN_OFF, Clue, Note
 from cutpurse.engine.native import mypyc_attr
-from cutpurse.engine.zones import NONE_KEPT, Zone, bit
+from cutpurse.engine.zones import NO_VIEWS, Zone, bit
 
 __all__ = ["Dealer"]
 
@@ -41,7 +41,7 @@ class Dealer:
         else:
             for card in entered:
                 zone.put(card, zone.sees | shown, None)
-        zone.kept = NONE_KEPT
+        zone.view_cache = NO_VIEWS
         if self.log is not None:
             self.log.append(Moved(0, zone.number, entered, (zone.sees | shown,) * len(entered)))
 
@@ -67,7 +67,7 @@ class Dealer:
                 saw = src.sees if masks is None else masks[place]
                 self._note_left(src, dst, card, seers, self.everyone & ~saw, masks)
         dst.put(card, seers, columns)
-        src.kept = dst.kept = NONE_KEPT
+        src.view_cache = dst.view_cache = NO_VIEWS
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, ALONE[card], ALONE[seers]))
         return card
@@ -159,7 +159,7 @@ class Dealer:
         if dst.remembers and (learners := src.sees & ~dst.sees):
             dst.tracked |= learners
             self.notes.append((ARRIVED, dst.number, tuple(dealt), learners))
-        src.kept = dst.kept = NONE_KEPT
+        src.view_cache = dst.view_cache = NO_VIEWS
 
     def move_random(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
         """Move a card that chance picks, all equally likely, and return its face."""
@@ -174,7 +174,7 @@ class Dealer:
             if src.tracked:
                 self._note_moved_all(src, dst, None, seers)
             dst.take_over(src, seers)
-            src.kept = dst.kept = NONE_KEPT
+            src.view_cache = dst.view_cache = NO_VIEWS
             if self.log is not None:
                 went = tuple(dst.cards)
                 self.log.append(Moved(src.number, dst.number, went, (seers,) * len(went)))
@@ -196,7 +196,7 @@ class Dealer:
             column.clear()
         for card, mask, numbers in zip(cards, masks, values):  # noqa: B905  # slower
             dst.put(card, mask, numbers)
-        src.kept = dst.kept = NONE_KEPT
+        src.view_cache = dst.view_cache = NO_VIEWS
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, tuple(cards), tuple(masks)))
 
@@ -238,7 +238,7 @@ class Dealer:
     def count_zone(self, zone: Zone, counter: int, value: int) -> None:
         """Set a counter of a zone, by its position in the kind's list."""
         zone.counters[counter] = value
-        zone.kept = NONE_KEPT
+        zone.view_cache = NO_VIEWS
         if self.log is not None:
             self.log.append(Counted(zone.kind.counters[counter].name, value, None, zone.number))
 
@@ -246,7 +246,7 @@ class Dealer:
         """Set a column of the card at this index of an open zone; its position in the order stays."""
         assert zone.columns is not None
         zone.columns[column][place] = value
-        zone.kept = NONE_KEPT
+        zone.view_cache = NO_VIEWS
         if self.log is not None:
             self.log.append(Counted(zone.kind.columns[column].name, value, None, zone.number, place))
 

@@ -276,7 +276,7 @@ class Game(Table[S_co]):
             seat,
             self.layout.values_of_table(self),
             self.seat_values(),
-            tuple([zone.kept[viewer] or zone.picture(viewer) for zone in self._in_order or self.in_order()]),
+            tuple([zone.view_cache[viewer] or zone.make_view(viewer) for zone in self._in_order or self.in_order()]),
             tuple(self._agenda),
             self.clues_of(viewer) if self.clues else (),
         )

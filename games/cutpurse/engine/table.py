@@ -18,7 +18,7 @@ from cutpurse.engine.knowledge import FORGOTTEN, Clue, Possibility, catch_up
 from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import S_co
 from cutpurse.engine.words import Visibility, Words, ZoneKind
-from cutpurse.engine.zones import MOST_VIEWERS, NO_BACKS, NONE_KEPT, TABLE, Zone, bit, copies_of
+from cutpurse.engine.zones import MOST_VIEWERS, NO_FACE_DOWN_VIEWS, NO_VIEWS, TABLE, Zone, bit, copies_of
 
 __all__ = ["Table"]
 
@@ -96,7 +96,7 @@ class Table(Dealer, Generic[S_co]):
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         if "words" in vars(cls):
-            assert cls.words.seats[-1] < MOST_VIEWERS, "a zone keeps pictures for fewer viewers"
+            assert cls.words.seats[-1] < MOST_VIEWERS, "a zone caches views for fewer viewers"
             assert len(cls.words.cards) < len(ALONE), "a card that moves is told of by one of so many tuples"
             cls.layout = _Layout.of(cls.words)
 
@@ -312,7 +312,7 @@ class Table(Dealer, Generic[S_co]):
             zone.uncover(before)
         getattr(self, kind.name)[seat].append(zone)
         self._in_order = None
-        zone.kept, zone.backs = NONE_KEPT, NO_BACKS
+        zone.view_cache, zone.face_down_views = NO_VIEWS, NO_FACE_DOWN_VIEWS
         self._tell_placed(zone)
 
     def drop(self, zone: Zone) -> None:
@@ -354,7 +354,7 @@ class Table(Dealer, Generic[S_co]):
                 zone.columns = None if zone.columns is None else [[] for _ in zone.columns]
             if zone.counters:
                 zone.counters = [0] * len(zone.counters)
-            zone.kept = NONE_KEPT
+            zone.view_cache = NO_VIEWS
         for kind in self.words.zones:
             if kind.many:
                 for side in getattr(self, kind.name):

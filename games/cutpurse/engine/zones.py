@@ -16,7 +16,7 @@ from cutpurse.engine.knowledge import ARRIVED, Clue, Note, Run
 from cutpurse.engine.values import PlainValue
 from cutpurse.engine.words import FACE_DOWN, MOST_SEATS, Visibility, ZoneKind
 
-__all__ = ["MOST_VIEWERS", "NONE_KEPT", "NO_BACKS", "TABLE", "Zone", "ZoneView", "bit", "copies_of"]
+__all__ = ["MOST_VIEWERS", "NO_FACE_DOWN_VIEWS", "NO_VIEWS", "TABLE", "Zone", "ZoneView", "bit", "copies_of"]
 
 TABLE = -1  # the owner of a zone that belongs to nobody
 MOST_VIEWERS: Final = MOST_SEATS + 1
@@ -83,15 +83,13 @@ class ZoneView(PlainValue):
         return ZoneView(self.number, self.kind, self.owner, self.size, cards, (), (), self.counters, columns)
 
 
-# What is kept of a zone as it lies: by viewer the picture, and after these by viewer (from MOST_VIEWERS on) whatever
-# somebody has made of the picture and wants to find again, as the wire its bytes. It all goes when the zone changes.
-Kept = list[Any]
-NONE_KEPT: Final[Kept] = [None] * (2 * MOST_VIEWERS)  # never written to
-_NOTHING_MADE: Final[Kept] = [None] * MOST_VIEWERS
+_ViewCache = list[ZoneView | None]  # by viewer
+NO_VIEWS: Final[_ViewCache] = [None] * MOST_VIEWERS  # never written to
 
-_Backs = dict[int, Kept]  # cached views of face-down cards, by their number
-NO_BACKS: Final[_Backs] = {}  # never written to
-_BACKS: Final[dict[tuple[int, ZoneKind, int], _Backs]] = {}  # those of the zones that every game of a kind has
+_FaceDownViews = dict[int, _ViewCache]  # by the number of cards, for the viewers who see no face
+NO_FACE_DOWN_VIEWS: Final[_FaceDownViews] = {}  # never written to
+# Those of zones that every game of a kind has.
+_SHARED_FACE_DOWN_VIEWS: Final[dict[tuple[int, ZoneKind, int], _FaceDownViews]] = {}
 
 
 class Zone:
@@ -100,29 +98,32 @@ class Zone:
     `runs` and `clues` are what viewers who may not see the zone know of it, once the log `notes` is worked off; see
     `knowledge`. `tracked` are the viewers who may know something of hidden cards here, `doubtful` those who may have
     clues, so that the log is spared what nobody learns from.
+
+    `view_cache` holds the view of each viewer who has looked since the zone last changed for that viewer. So as long as
+    a viewer's view is the same object, nothing has changed for that viewer.
     """
 
     __slots__ = (
-        "backs",
         "cards",
         "clues",
         "columns",
         "counters",
         "doubtful",
         "everyone",
+        "face_down_views",
         "kind",
         "masks",
         "notes",
         "number",
         "ordered",
         "owner",
-        "kept",
         "plain",
         "remembers",
         "runs",
         "sees",
         "shared",
         "tracked",
+        "view_cache",
     )
     number: int
     kind: ZoneKind
@@ -142,8 +143,8 @@ class Zone:
     clues: tuple[Clue, ...]
     tracked: int
     doubtful: int
-    kept: Kept
-    backs: _Backs
+    view_cache: _ViewCache
+    face_down_views: _FaceDownViews
 
     def __init__(
         self, number: int, kind: ZoneKind, owner: int, everyone: int, notes: list[Note], like: Zone | None = None
@@ -162,7 +163,7 @@ class Zone:
             self.counters = [0] * len(kind.counters)
             self.runs = self.clues = ()
             self.tracked = self.doubtful = 0
-            self.kept = NONE_KEPT
+            self.view_cache = NO_VIEWS
             return
         self.kind = kind
         self.ordered = like.ordered
@@ -178,16 +179,16 @@ class Zone:
         self.clues = like.clues
         self.tracked = like.tracked
         self.doubtful = like.doubtful
-        self.kept = like.kept if like.shared else NONE_KEPT
-        self.backs = like.backs
+        self.view_cache = like.view_cache if like.shared else NO_VIEWS
+        self.face_down_views = like.face_down_views
 
     def become(self, kind: ZoneKind) -> None:
         """Take over what is looked up at every move from the kind."""
         self.kind = kind
-        self.backs = NO_BACKS  # pictures for whoever sees no face, where they have been made
+        self.face_down_views = NO_FACE_DOWN_VIEWS
         self.ordered = kind.ordered
         self.remembers = kind.remembers
-        self.shared = kind.visibility is _ALL  # all viewers have one picture
+        self.shared = kind.visibility is _ALL  # all viewers have one view
         self.plain = kind.visibility is not _MIXED and not kind.columns
 
     def seers_for(self, owner: int, everyone: int) -> int:
@@ -260,7 +261,7 @@ class Zone:
         elif self.remembers and (learners := viewers & ~self.sees) and self.cards:
             self.tracked |= learners
             self.notes.append((ARRIVED, self.number, tuple(self.cards), learners))
-        self.kept = NONE_KEPT
+        self.view_cache = NO_VIEWS
 
     def known_by(self, viewer: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the faces that certainly lie here and those that may, both sorted; the log must be worked off."""
@@ -281,45 +282,39 @@ class Zone:
         return known, maybe
 
     def changed(self) -> None:
-        """Something lies here otherwise, so pictures are to be made anew."""
-        self.kept = NONE_KEPT
+        """Drop all cached views."""
+        self.view_cache = NO_VIEWS
 
     def changed_for(self, viewers: int) -> None:
         """Drop the cached views of these viewers, who know something else of this zone now."""
-        if self.kept is not NONE_KEPT:
-            kept = [*self.kept]
+        if self.view_cache is not NO_VIEWS:
+            views = [*self.view_cache]
             for viewer in _MEMBERS[viewers]:
-                kept[viewer] = kept[viewer + MOST_VIEWERS] = None
-            self.kept = kept
+                views[viewer] = None
+            self.view_cache = views
 
     # -- looking
-    def picture(self, viewer: int) -> ZoneView:
-        """Return the zone as this viewer may see it, cached until it changes, for all who see the same."""
+    def make_view(self, viewer: int) -> ZoneView:
+        """Make the view of this viewer, and cache it for all viewers who see and know the same."""
         cards = self.cards
         if not cards and not self.counters:
-            self.kept = self.backs.get(0) or self._new_backs(0)
-            return self.kept[viewer]  # type: ignore[no-any-return]
+            return self._cache_for_all(self._get_face_down_views(0), viewer)
         if self.sees >> viewer & 1:
-            picture = self._picture(tuple(cards))
+            view = self._view(tuple(cards))
             if self.shared:
-                self.kept = [picture] * MOST_VIEWERS + _NOTHING_MADE
-                return picture
-            if self.kept is NONE_KEPT:
-                self.kept = [*NONE_KEPT]
-            self.kept[viewer] = picture
-            return picture
+                self.view_cache = [view] * MOST_VIEWERS
+                return view
+            return self._cache_for(viewer, view)
         if self.masks is not None:
-            return self._masked_picture(viewer)
+            return self._partly_visible_view(viewer)
         if self.runs or self.clues:
-            return self._known_picture(viewer)
+            return self._view_with_knowledge(viewer)
         if self.counters:
-            self._keep_for_the_blind([self._picture(())] * MOST_VIEWERS + _NOTHING_MADE)
-        else:
-            self._keep_for_the_blind(self.backs.get(len(cards)) or self._new_backs(len(cards)))
-        return self.kept[viewer]  # type: ignore[no-any-return]
+            return self._cache_for_non_viewers([self._view(())] * MOST_VIEWERS, viewer)
+        return self._cache_for_non_viewers(self._get_face_down_views(len(cards)), viewer)
 
-    def _masked_picture(self, viewer: int) -> ZoneView:
-        """Of cards some of which this viewer sees; kept for all who see the same of them."""
+    def _partly_visible_view(self, viewer: int) -> ZoneView:
+        """Make a view of cards that this viewer sees in part; cached for all who see the same of them."""
         mine = 1 << viewer
         seen, alike = [], self.everyone
         for card, mask in zip(self.cards, self.masks or ()):  # noqa: B905  # slower
@@ -329,22 +324,20 @@ class Zone:
             else:
                 seen.append(FACE_DOWN)
                 alike &= ~mask
-        kept = [*self.kept]
         if self.runs or self.clues:
             known, maybe = self.known_by(viewer)
-            picture = kept[viewer] = self._picture(tuple(seen), known, maybe)
-        else:
-            picture = self._picture(tuple(seen))
-            for other in _MEMBERS[alike]:
-                kept[other] = picture
-        self.kept = kept
-        return picture
+            return self._cache_for(viewer, self._view(tuple(seen), known, maybe))
+        view = self._view(tuple(seen))
+        views = [*self.view_cache]
+        for other in _MEMBERS[alike]:
+            views[other] = view
+        self.view_cache = views
+        return view
 
-    def _known_picture(self, viewer: int) -> ZoneView:
-        """Of backs, with what this viewer knows of them.
+    def _view_with_knowledge(self, viewer: int) -> ZoneView:
+        """Make a view of face-down cards, with what this viewer knows of them.
 
-        If all who do not see the faces know the same, it is kept for all of them: so it is after a card was shown to
-        everybody.
+        It is cached for all who do not see the faces if they know the same, as after a card was shown to everybody.
         """
         known, maybe = self.known_by(viewer)
         others = self.everyone & ~self.sees
@@ -352,32 +345,43 @@ class Zone:
         for _, viewers in self.runs:
             if viewers != others:
                 alike = False
-        picture = self._picture((), known, maybe)
+        view = self._view((), known, maybe)
         if alike:
-            self._keep_for_the_blind([picture] * MOST_VIEWERS + _NOTHING_MADE)
-            return picture
-        if self.kept is NONE_KEPT:
-            self.kept = [*NONE_KEPT]
-        self.kept[viewer] = picture
-        return picture
+            return self._cache_for_non_viewers([view] * MOST_VIEWERS, viewer)
+        return self._cache_for(viewer, view)
 
-    def _keep_for_the_blind(self, kept: Kept) -> None:
-        """All who do not see the faces have these pictures; the owner, if he does, keeps his."""
+    def _cache_for(self, viewer: int, view: ZoneView) -> ZoneView:
+        """Cache the view of one viewer."""
+        if self.view_cache is NO_VIEWS:
+            self.view_cache = [*NO_VIEWS]
+        self.view_cache[viewer] = view
+        return view
+
+    def _cache_for_non_viewers(self, views: _ViewCache, viewer: int) -> ZoneView:
+        """Cache these views for all who do not see the faces, and return that of `viewer`, one of them."""
         if self.sees:
-            kept, owner = [*kept], self.owner
-            kept[owner] = self.kept[owner]
-            kept[owner + MOST_VIEWERS] = self.kept[owner + MOST_VIEWERS]
-        self.kept = kept
+            views, owner = [*views], self.owner
+            views[owner] = self.view_cache[owner]
+        return self._cache_for_all(views, viewer)
 
-    def _new_backs(self, size: int) -> Kept:
-        """Return the cached views of this many face-down cards, for all zones like this one without counters."""
-        if self.backs is NO_BACKS:
-            many = self.kind.many
-            self.backs = {} if many else _BACKS.setdefault((self.number, self.kind, self.owner), {})
-        kept = self.backs[size] = [self._picture(())] * MOST_VIEWERS + _NOTHING_MADE
-        return kept
+    def _cache_for_all(self, views: _ViewCache, viewer: int) -> ZoneView:
+        """Cache these views, and return that of `viewer`."""
+        self.view_cache = views
+        view = views[viewer]
+        assert view is not None
+        return view
 
-    def _picture(self, seen: tuple[int, ...], known: tuple[int, ...] = (), maybe: tuple[int, ...] = ()) -> ZoneView:
+    def _get_face_down_views(self, size: int) -> _ViewCache:
+        """Return the views of this many face-down cards, for all zones like this one without counters."""
+        if self.face_down_views is NO_FACE_DOWN_VIEWS:
+            zone = (self.number, self.kind, self.owner)
+            self.face_down_views = {} if self.kind.many else _SHARED_FACE_DOWN_VIEWS.setdefault(zone, {})
+        views = self.face_down_views.get(size)
+        if views is None:
+            views = self.face_down_views[size] = [self._view(())] * MOST_VIEWERS
+        return views
+
+    def _view(self, seen: tuple[int, ...], known: tuple[int, ...] = (), maybe: tuple[int, ...] = ()) -> ZoneView:
         columns: tuple[tuple[int, ...], ...] = ()
         if self.columns is not None and seen:
             columns = tuple([tuple(column) for column in self.columns])

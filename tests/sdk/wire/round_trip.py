@@ -9,9 +9,8 @@ import pytest
 
 from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
-from cutpurse.engine.zones import MOST_VIEWERS, Zone
+from cutpurse.engine.zones import ZoneView
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire import encode
 from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.sdk.wire.decode import act_of, ask_of, event_of, options_of, view_of
 from cutpurse.sdk.wire.encode import MatchEncoder
@@ -124,15 +123,16 @@ class RoundTrip:
 
 
 def plant_bytes_kept_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plant a fault: the encoded zone of one viewer is cached for all viewers."""
-    as_written = encode._cached_zone
+    """Plant a fault: the cached bytes of a zone serve every viewer, not only those with the same view of it."""
+    as_written = MatchEncoder._find_or_encode
 
-    def kept_for_all(zone: Zone, place: int) -> bytes:
-        told = as_written(zone, place)
-        zone.kept[MOST_VIEWERS:] = [told] * MOST_VIEWERS
-        return told
+    def find_or_encode(self: MatchEncoder, zone: ZoneView, index: int) -> bytes:
+        for views, encoded in self._zones:
+            if index < len(views) and (views[index].number, views[index].size) == (zone.number, zone.size):
+                return encoded[index]
+        return as_written(self, zone, index)
 
-    monkeypatch.setattr(encode, "_cached_zone", kept_for_all)
+    monkeypatch.setattr(MatchEncoder, "_find_or_encode", find_or_encode)
 
 
 def check_game(name: str, seats: int, number: int, share: float, most: int | None = None) -> int:

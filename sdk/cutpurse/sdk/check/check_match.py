@@ -14,7 +14,7 @@ from cutpurse.engine.match import CORRECTIONS, EndCause, Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.programs.guest import Guest, HostTable
 from cutpurse.sdk.programs.program import match_ended, match_started
-from cutpurse.sdk.wire.encode import MatchEncoder
+from cutpurse.sdk.wire.encode import DECISION_EVENTS, ENDED_EVENTS, MatchEncoder
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Sitting"]
@@ -89,7 +89,7 @@ class Sitting:
             ask=asked.ask,
             options=asked.options,
             observation=encoder.observation_of(self.match.game, self.seat, "agenda" in hello.features),
-            events=encoder.events(7, log[self.told :], self.seat) if hello.events else b"",
+            events=encoder.events(DECISION_EVENTS, log[self.told :], self.seat) if hello.events else b"",
             first_event=self.told,
             base_left_ms=1_000,
             bank_left_ms=10_000,
@@ -152,5 +152,5 @@ class Sitting:
             self.match.void(EndCause.VOID_OPERATOR)
         log = self.match.game.log
         assert log is not None
-        events = self.encoder.events(3, log[self.told :], self.seat) if self.guest.hello.events else b""
+        events = self.encoder.events(ENDED_EVENTS, log[self.told :], self.seat) if self.guest.hello.events else b""
         self.guest.end(self.table, match_ended(self.table.number, self.match.result(), self.told, events) + self.extra)

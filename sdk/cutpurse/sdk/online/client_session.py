@@ -33,6 +33,7 @@ from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.sdk.wire.question_types import TableInfo, events_of
 from cutpurse.sdk.wire.wire_format import LOW, field, frames, present_uint_field, uint_field, uint_fields
 from cutpurse.v1 import arena_pb2
+from cutpurse.v1.arena_pb2 import Answer, Note
 
 __all__ = [
     "Ask",
@@ -67,18 +68,18 @@ NO_FAULT: Final = (
 
 NOBODY: Final = "local"  # the owner of bots without a token
 
-# Fields of PlayRequest.
-_RECEIVED: Final = 1
-_ANSWERS: Final = 3
-_GIVE_UPS: Final = 4
-_MAX_TABLES: Final = 5
-_LEAVING: Final = 6
-_NOTES: Final = 8
+# Field numbers of PlayRequest.
+_RECEIVED: Final = arena_pb2.PlayRequest.RECEIVED_FIELD_NUMBER
+_ANSWERS: Final = arena_pb2.PlayRequest.ANSWERS_FIELD_NUMBER
+_GIVE_UPS: Final = arena_pb2.PlayRequest.GIVE_UPS_FIELD_NUMBER
+_MAX_TABLES: Final = arena_pb2.PlayRequest.MAX_TABLES_FIELD_NUMBER
+_LEAVING: Final = arena_pb2.PlayRequest.LEAVING_FIELD_NUMBER
+_NOTES: Final = arena_pb2.PlayRequest.NOTES_FIELD_NUMBER
 _ANSWER: Final = frames(_ANSWERS)  # tag and length of an answer, by its length
-# Fields of an Answer; option 0 is encoded too.
-_TABLE: Final = uint_fields(1)
-_DECISION: Final = uint_fields(2)
-_OPTION: Final = tuple([present_uint_field(3, option) for option in range(LOW)])
+# Fields of an Answer, by their values below LOW; option 0 is encoded too.
+_TABLE: Final = uint_fields(Answer.TABLE_FIELD_NUMBER)
+_DECISION: Final = uint_fields(Answer.DECISION_FIELD_NUMBER)
+_OPTION: Final = tuple([present_uint_field(Answer.OPTION_FIELD_NUMBER, option) for option in range(LOW)])
 
 
 @dataclass(slots=True)
@@ -421,8 +422,8 @@ class ClientSession:
         else:
             if option is not None and not 0 <= option < 1 << 32:
                 option = None
-            said = uint_field(1, number) + uint_field(2, decision) + present_uint_field(3, option)
-            said = field(_ANSWERS, said)
+            said = uint_field(Answer.TABLE_FIELD_NUMBER, number) + uint_field(Answer.DECISION_FIELD_NUMBER, decision)
+            said = field(_ANSWERS, said + present_uint_field(Answer.OPTION_FIELD_NUMBER, option))
         self._say(table, decision, said, notes)
 
     def give_up(
@@ -447,14 +448,14 @@ class ClientSession:
         """Encode notes as fields of PlayRequest; return nothing for a server that would ignore them."""
         said = ((0, table.before), (decision, notes)) if self.keeps_notes else ()
         table.before = ""
-        number = uint_field(1, table.number)
-        return b"".join(
-            [
-                field(_NOTES, number + uint_field(2, which) + field(3, text.encode(errors="replace")))
-                for which, text in said
-                if text
-            ]
-        )
+        number = uint_field(Note.TABLE_FIELD_NUMBER, table.number)
+        notes_sent = b""
+        for which, text in said:
+            if text:
+                note = number + uint_field(Note.DECISION_FIELD_NUMBER, which)
+                note += field(Note.TEXT_FIELD_NUMBER, text.encode(errors="replace"))
+                notes_sent += field(_NOTES, note)
+        return notes_sent
 
     def want_tables(self, tables: int) -> None:
         """Set the number of simultaneous matches; with 0 no new match begins."""

@@ -10,7 +10,7 @@ import asyncio
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import grpc
 
@@ -23,7 +23,13 @@ T = TypeVar("T")
 Reply: TypeAlias = "arena_pb2.Answer | arena_pb2.GiveUp"
 
 # Field numbers of PlayResponse.
-WELCOME, ACCEPTED, REFUSALS, STARTS, DECISIONS, ENDS, DRAIN = 2, 3, 4, 5, 6, 7, 8
+WELCOME: Final = arena_pb2.PlayResponse.WELCOME_FIELD_NUMBER
+ACCEPTED: Final = arena_pb2.PlayResponse.ACCEPTED_FIELD_NUMBER
+REFUSALS: Final = arena_pb2.PlayResponse.REFUSALS_FIELD_NUMBER
+STARTS: Final = arena_pb2.PlayResponse.STARTS_FIELD_NUMBER
+DECISIONS: Final = arena_pb2.PlayResponse.DECISIONS_FIELD_NUMBER
+ENDS: Final = arena_pb2.PlayResponse.ENDS_FIELD_NUMBER
+DRAIN: Final = arena_pb2.PlayResponse.DRAIN_FIELD_NUMBER
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,7 +199,8 @@ class Host:
                 table.put_at = stream.sent_at
             elif table is not None and number == ENDS:
                 stream.ends.append(table)
-        await stream.context.write(uint_field(1, stream.sent) + body + stream.guest.extra)
+        envelope = uint_field(arena_pb2.PlayResponse.ENVELOPE_FIELD_NUMBER, stream.sent)
+        await stream.context.write(envelope + body + stream.guest.extra)
         return True
 
     def _take(self, stream: GuestStream, data: bytes) -> None:

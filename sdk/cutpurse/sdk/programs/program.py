@@ -28,7 +28,7 @@ from cutpurse.sdk.online.server_address import PATIENCE_VARIABLE, PROTO_VARIABLE
 from cutpurse.sdk.playing.lifetime import end_with_the_run
 from cutpurse.sdk.programs.child import Child
 from cutpurse.sdk.wire.catalogue import catalogue_of, settings_on_the_wire
-from cutpurse.sdk.wire.encode import MatchEncoder
+from cutpurse.sdk.wire.encode import DECISION_EVENTS, ENDED_EVENTS, MatchEncoder
 from cutpurse.v1 import arena_pb2
 
 __all__ = [
@@ -284,7 +284,7 @@ class ProgramBot:
             ask=decision.ask,
             options=[option.raw for option in decision.options],
             observation=self.encoder.observation(view.raw, "agenda" in hello.features),
-            events=self.encoder.events(7, events, view.raw.viewer) if hello.events else b"",
+            events=self.encoder.events(DECISION_EVENTS, events, view.raw.viewer) if hello.events else b"",
             first_event=self._first_event,
             base_left_ms=CONTROL.base_ms,
             bank_left_ms=CONTROL.bank_ms,
@@ -306,7 +306,7 @@ class ProgramBot:
         """End the match without waiting for anything."""
         self.program.seated -= 1
         events = self._events if self.guest.hello.events else ()
-        told = self.encoder.events(3, events, 0)
+        told = self.encoder.events(ENDED_EVENTS, events, 0)
         self.guest.end(self.table, match_ended(self.table.number, result, self._first_event, told))
 
 

@@ -1,9 +1,9 @@
-"""What a match tells its seats, as bytes of the messages in `game.proto` and `arena.proto`.
+"""The encoder of a match: what its viewers may know, as bytes of the messages in `game.proto` and `arena.proto`.
 
-No protobuf object is made on the way: from one decision to the next nearly everything is as it was, so the bytes of
-each zone are kept as long as it does not change, those of steps, acts and events for all matches (`phrase_cache.py`),
-and joined. Protobuf reads back a message equal to the one it would have made. This module knows no game and sends
-nothing.
+The engine's views decide what a viewer may see; this module reads no zone and no card beside them. It makes no protobuf
+objects. From one decision to the next most zones don't change, so it reuses their bytes as long as the engine returns
+the same zone view. Steps, acts and events are cached for all matches (`phrase_cache.py`). Protobuf reads back a message
+equal to the one it would have made. This module knows no game and sends nothing.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from cutpurse.engine.agenda import Option, Step
+from cutpurse.engine import knowledge
+from cutpurse.engine.agenda import Option
 from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
-from cutpurse.engine.knowledge import Possibility
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
-from cutpurse.engine.zones import MOST_VIEWERS, NONE_KEPT, Zone, ZoneView
+from cutpurse.engine.zones import MOST_VIEWERS, ZoneView
 from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.sdk.wire.phrase_cache import PhraseCache
 from cutpurse.sdk.wire.wire_format import (
@@ -27,60 +27,70 @@ from cutpurse.sdk.wire.wire_format import (
     frames,
     present_uint_field,
     sints,
+    tag,
     uint_field,
     uint_fields,
     uints,
     uints_field,
 )
+from cutpurse.v1.arena_pb2 import Decision, MatchEnded
+from cutpurse.v1.game_pb2 import Clue, Column, Observation, Possibility, Side, Spread, Zone
 
-__all__ = ["MatchEncoder", "zone_body"]
+__all__ = ["DECISION_EVENTS", "ENDED_EVENTS", "MatchEncoder", "zone_body"]
 
 MOST_KEPT: Final = 512  # events; then all of them go
 
-# Fields of a Decision, and what stands before its observation.
-_TABLE: Final = uint_fields(1)
-_DECISION: Final = uint_fields(2)
-_OBSERVATION: Final = frames(5)
-_FIRST_EVENT: Final = uint_fields(6)
-_SAFE: Final = uint_fields(10)
-_VIEWER: Final = tuple([present_uint_field(1, viewer) for viewer in range(MOST_VIEWERS)])  # Observation.viewer
-# What stands before each of several.
-_TABLE_ZONE: Final = frames(3)  # Observation.zones
-_SIDE: Final = frames(4)  # Observation.sides
-_SIDE_ZONE: Final = frames(2)  # Side.zones
-# Fields of a Zone.
-_NUMBER: Final = uint_fields(1)
-_KIND: Final = uint_fields(2)
-_SIZE: Final = uint_fields(3)
-_CARDS: Final = frames(4)
+# Fields for `MatchEncoder.events`.
+DECISION_EVENTS: Final = Decision.EVENTS_FIELD_NUMBER
+ENDED_EVENTS: Final = MatchEnded.EVENTS_FIELD_NUMBER
+
+# Fields by their numbers in the .proto files; tables for what is encoded at every decision.
+_TABLE: Final = uint_fields(Decision.TABLE_FIELD_NUMBER)
+_DECISION: Final = uint_fields(Decision.DECISION_FIELD_NUMBER)
+_OBSERVATION: Final = frames(Decision.OBSERVATION_FIELD_NUMBER)
+_FIRST_EVENT: Final = uint_fields(Decision.FIRST_EVENT_FIELD_NUMBER)
+_SAFE_OPTION: Final = uint_fields(Decision.SAFE_OPTION_FIELD_NUMBER)
+
+_VIEWER: Final = tuple([present_uint_field(Observation.VIEWER_FIELD_NUMBER, viewer) for viewer in range(MOST_VIEWERS)])
+_TABLE_COUNTERS: Final = tag(Observation.COUNTERS_FIELD_NUMBER)
+_TABLE_ZONE: Final = frames(Observation.ZONES_FIELD_NUMBER)
+_SIDE: Final = frames(Observation.SIDES_FIELD_NUMBER)
+_SIDE_COUNTERS: Final = tag(Side.COUNTERS_FIELD_NUMBER)
+_SIDE_ZONE: Final = frames(Side.ZONES_FIELD_NUMBER)
+
+_NUMBER: Final = uint_fields(Zone.ZONE_FIELD_NUMBER)
+_KIND: Final = uint_fields(Zone.KIND_FIELD_NUMBER)
+_SIZE: Final = uint_fields(Zone.SIZE_FIELD_NUMBER)
+_CARDS: Final = frames(Zone.CARDS_FIELD_NUMBER)
+_KNOWN: Final = Zone.KNOWN_FIELD_NUMBER
+_MAYBE: Final = Zone.MAYBE_FIELD_NUMBER
+_ZONE_COUNTERS: Final = Zone.COUNTERS_FIELD_NUMBER
+_COLUMNS: Final = Zone.COLUMNS_FIELD_NUMBER
 
 
 def zone_body(zone: ZoneView) -> bytes:
     """Encode a Zone, without its tag and length."""
-    body = _lying(zone.number, zone.kind.number, zone.size, zone.cards)
-    if zone.known or zone.maybe:
-        body += uints_field(5, zone.known) + uints_field(6, zone.maybe)
-    if zone.counters:
-        body += field(7, sints(zone.counters))
-    for column, values in enumerate(zone.columns, 1):
-        body += field(8, uint_field(1, column) + field(2, sints(values)))
-    return body
-
-
-def _lying(number: int, kind: int, size: int, cards: Sequence[int]) -> bytes:
-    """Encode the first fields of a Zone, up to its cards, which are left out if hidden."""
+    number, size, cards = zone.number, zone.size, zone.cards
     if number < LOW and size < LOW:
-        body = _NUMBER[number] + _KIND[kind] + _SIZE[size]
+        body = _NUMBER[number] + _KIND[zone.kind.number] + _SIZE[size]
     else:
-        body = uint_field(1, number) + uint_field(2, kind) + uint_field(3, size)
+        body = uint_field(Zone.ZONE_FIELD_NUMBER, number) + _KIND[zone.kind.number]
+        body += uint_field(Zone.SIZE_FIELD_NUMBER, size)
     if cards:
         packed = uints(cards)
         length = len(packed)
-        body += (_CARDS[length] if length < LOW else frame(4, length)) + packed
+        body += (_CARDS[length] if length < LOW else frame(Zone.CARDS_FIELD_NUMBER, length)) + packed
+    if zone.known or zone.maybe:
+        body += uints_field(_KNOWN, zone.known) + uints_field(_MAYBE, zone.maybe)
+    if zone.counters:
+        body += field(_ZONE_COUNTERS, sints(zone.counters))
+    for column, values in enumerate(zone.columns, 1):
+        numbers = field(Column.VALUES_FIELD_NUMBER, sints(values))
+        body += field(_COLUMNS, uint_field(Column.COLUMN_FIELD_NUMBER, column) + numbers)
     return body
 
 
-def clues_field(clues: Sequence[tuple[Possibility, ...]]) -> bytes:
+def clues_field(clues: Sequence[tuple[knowledge.Possibility, ...]]) -> bytes:
     """Encode Observation.clues, with tags and lengths."""
     found = b""
     for possibilities in clues:
@@ -90,44 +100,21 @@ def clues_field(clues: Sequence[tuple[Possibility, ...]]) -> bytes:
             for cards, unknown, places in possibility:
                 zones = [zone for zone, _ in places]
                 counts = [count for _, count in places]
-                body = uints_field(1, cards) + (uint_field(2, unknown) if unknown else b"")
-                spreads += field(1, body + uints_field(3, zones) + uints_field(4, counts))
-            clue += field(1, spreads)
-        found += field(9, clue)
+                body = uints_field(Spread.CARDS_FIELD_NUMBER, cards) + uint_field(Spread.UNKNOWN_FIELD_NUMBER, unknown)
+                body += uints_field(Spread.ZONES_FIELD_NUMBER, zones) + uints_field(Spread.COUNTS_FIELD_NUMBER, counts)
+                spreads += field(Possibility.SPREADS_FIELD_NUMBER, body)
+            clue += field(Clue.POSSIBILITIES_FIELD_NUMBER, spreads)
+        found += field(Observation.CLUES_FIELD_NUMBER, clue)
     return found
 
 
-def _zone(owner: int, body: bytes) -> bytes:
+def _zone(zone: ZoneView) -> bytes:
     """Encode a Zone with its tag and length."""
+    body = zone_body(zone)
     length = len(body)
-    if owner < 0:
-        return (_TABLE_ZONE[length] if length < LOW else frame(3, length)) + body
-    return (_SIDE_ZONE[length] if length < LOW else frame(2, length)) + body
-
-
-def _cached_zone(zone: Zone, place: int) -> bytes:
-    """Encode a zone for a viewer, and cache it for every viewer who has the same picture of it."""
-    viewer = place - MOST_VIEWERS
-    sees, kept, cards = zone.sees >> viewer & 1, zone.kept, zone.cards
-    if sees and cards and zone.columns is None:  # most are like this: what a picture would hold is at hand
-        body = _lying(zone.number, zone.kind.number, len(cards), cards)
-        if zone.counters:
-            body += field(7, sints(zone.counters))
-        told = _zone(zone.owner, body)
-        if kept is NONE_KEPT:
-            kept = zone.kept = [*kept]
-    else:
-        picture = kept[viewer] or zone.picture(viewer)
-        told, kept = _zone(picture.owner, zone_body(picture)), zone.kept
-    if zone.shared:
-        kept[MOST_VIEWERS:] = [told] * MOST_VIEWERS
-    elif sees:
-        kept[place] = told
-    else:
-        for other in range(zone.everyone.bit_length()):
-            if kept[other] is picture:
-                kept[other + MOST_VIEWERS] = told
-    return told
+    if zone.owner < 0:
+        return (_TABLE_ZONE[length] if length < LOW else frame(Observation.ZONES_FIELD_NUMBER, length)) + body
+    return (_SIDE_ZONE[length] if length < LOW else frame(Side.ZONES_FIELD_NUMBER, length)) + body
 
 
 class MatchEncoder:
@@ -142,6 +129,8 @@ class MatchEncoder:
         numbering = self.phrases.numbering
         self._of_table, self._of_seat = len(numbering.fixed_of_table), len(numbering.fixed_of_seat)
         self._fixed = self._of_table + seats * self._of_seat  # zones that are there from the beginning
+        # By viewer: the zone views of the last observation, and their bytes.
+        self._zones: list[tuple[tuple[ZoneView, ...], list[bytes]]] = [((), [])] * (seats + 1)
         # Kept by identity, with the event itself so that its identity is not used again.
         self._events: dict[int, tuple[bytes, ...]] = {}  # by viewer, with length
         self._told: list[Event] = []
@@ -159,54 +148,63 @@ class MatchEncoder:
     # -- what a seat may know
     def observation(self, view: View, agenda: bool) -> bytes:
         """Encode an Observation, without its tag and length; with the agenda only if requested."""
-        shown = [_zone(zone.owner, zone_body(zone)) for zone in view.zones]
-        body = self._observation(view.viewer, view.counters, view.seat_counters, view.zones, shown, view.agenda, agenda)
-        return body + clues_field(view.clues) if agenda and view.clues else body
+        return self._observation(view, [_zone(zone) for zone in view.zones], agenda)
 
     def observation_of(self, game: Game, seat: int | None, agenda: bool) -> bytes:
-        """`observation(game.view(seat), agenda)`; the bytes of zones are kept where their pictures are."""
-        viewer = game.n if seat is None else seat
-        place = viewer + MOST_VIEWERS
-        if game.notes:
-            game.catch_up()
-        zones = game.in_order()
-        shown = [zone.kept[place] or _cached_zone(zone, place) for zone in zones]
-        counters, seat_counters = game.layout.values_of_table(game), game.seat_values()
-        body = self._observation(seat, counters, seat_counters, zones, shown, game.agenda, agenda)
-        return body + clues_field(game.clues_of(viewer)) if agenda and game.clues else body
+        """Encode `observation(game.view(seat), agenda)`, with cached bytes for the zones that did not change."""
+        view = game.view(seat)
+        return self._observation(view, self._cached_zones(view.zones, self.seats if seat is None else seat), agenda)
 
-    def _observation(
-        self,
-        seat: int | None,
-        counters: tuple[int, ...],
-        seat_counters: tuple[tuple[int, ...], ...],
-        zones: Sequence[ZoneView | Zone],
-        shown: list[bytes],
-        steps: Sequence[Step],
-        agenda: bool,
-    ) -> bytes:
+    def _cached_zones(self, zones: tuple[ZoneView, ...], viewer: int) -> list[bytes]:
+        """Encode zones, reusing the bytes of each zone view that the viewer had at the same index before.
+
+        A view never changes, and the one to compare with is still held here, so the same object has the same bytes.
+        """
+        views, encoded = self._zones[viewer]
+        if len(views) == len(zones):
+            encoded = encoded[:]
+            for index, zone in enumerate(zones):
+                if zone is not views[index]:
+                    encoded[index] = self._find_or_encode(zone, index)
+        else:  # a zone was made or dropped in play, so others have new indexes
+            known = dict(zip(map(id, views), encoded, strict=True))
+            encoded = [known.get(id(zone)) or self._find_or_encode(zone, index) for index, zone in enumerate(zones)]
+        self._zones[viewer] = zones, encoded
+        return encoded
+
+    def _find_or_encode(self, zone: ZoneView, index: int) -> bytes:
+        """Return the bytes of a zone view that another viewer may share, as all do of an open zone."""
+        for views, encoded in self._zones:
+            if index < len(views) and views[index] is zone:
+                return encoded[index]
+        return _zone(zone)
+
+    def _observation(self, view: View, shown: list[bytes], agenda: bool) -> bytes:
         phrases = self.phrases
-        if seat_counters is not self._values:
-            self._encode_counters(seat_counters)
-        found = [b"" if seat is None else _VIEWER[seat]]
+        counters = view.counters
+        if view.seat_counters is not self._values:
+            self._encode_counters(view.seat_counters)
+        found = [b"" if view.viewer is None else _VIEWER[view.viewer]]
         if counters:
-            found += (b"\x12", phrases.counters.get(counters) or phrases.counter(counters))
+            found += (_TABLE_COUNTERS, phrases.counters.get(counters) or phrases.counter(counters))
         of_table = self._of_table
         found += shown[:of_table]
-        if len(zones) == self._fixed:
+        if len(shown) == self._fixed:
             rest = iter(shown[of_table:])  # of which each seat has the next few
             for side in map(b"".join, zip(self._counters, *[rest] * self._of_seat, strict=True)):
                 length = len(side)
-                found += (_SIDE[length] if length < LOW else frame(4, length), side)
+                found += (_SIDE[length] if length < LOW else frame(Observation.SIDES_FIELD_NUMBER, length), side)
         else:
-            found += self._sides_with_made(zones, shown)
-        pending, planned = phrases.agendas.get(tuple(steps)) or phrases.agenda(steps)
+            found += self._sides_with_made(view.zones, shown)
+        pending, planned = phrases.agendas.get(view.agenda) or phrases.agenda(view.agenda)
         found.append(pending)
         if agenda:
             found.append(planned)
+            if view.clues:
+                found.append(clues_field(view.clues))
         return b"".join(found)
 
-    def _sides_with_made(self, zones: Sequence[ZoneView | Zone], shown: list[bytes]) -> list[bytes]:
+    def _sides_with_made(self, zones: Sequence[ZoneView], shown: list[bytes]) -> list[bytes]:
         """Encode the field `sides` of an Observation with zones that were made in play.
 
         They come last in a view, those of all seats mixed.
@@ -221,7 +219,7 @@ class MatchEncoder:
         for parts in sides:
             side = b"".join(parts)
             length = len(side)
-            found += (_SIDE[length] if length < LOW else frame(4, length), side)
+            found += (_SIDE[length] if length < LOW else frame(Observation.SIDES_FIELD_NUMBER, length), side)
         return found
 
     def _encode_counters(self, values: tuple[tuple[int, ...], ...]) -> None:
@@ -230,7 +228,9 @@ class MatchEncoder:
         self._values = values
         if values:
             kept = phrases.counters
-            self._counters = [b"\x0a" + (kept.get(own) or phrases.counter(own)) for own in zip(*values, strict=True)]
+            self._counters = [
+                _SIDE_COUNTERS + (kept.get(own) or phrases.counter(own)) for own in zip(*values, strict=True)
+            ]
 
     # -- a question
     def options(self, options: Sequence[Option]) -> bytes:
@@ -256,22 +256,27 @@ class MatchEncoder:
     ) -> bytes:
         """Encode a Decision, without its tag and length.
 
-        `number` is the engine's, from 0; the wire's is one more. `events` is the field 7 of them, the first of them
+        `number` is the engine's, from 0; the wire's is one more. `events` is their encoded field, the first of them
         numbered `first_event`. Times are milliseconds.
         """
+        number += 1
         length = len(observation)
         return b"".join(
             (
-                _TABLE[table] if table < LOW else uint_field(1, table),
-                _DECISION[number + 1] if number + 1 < LOW else uint_field(2, number + 1),
+                _TABLE[table] if table < LOW else uint_field(Decision.TABLE_FIELD_NUMBER, table),
+                _DECISION[number] if number < LOW else uint_field(Decision.DECISION_FIELD_NUMBER, number),
                 self.phrases.asks[ask],
                 self.options(options),
-                _OBSERVATION[length] if length < LOW else frame(5, length),
+                _OBSERVATION[length] if length < LOW else frame(Decision.OBSERVATION_FIELD_NUMBER, length),
                 observation,
-                _FIRST_EVENT[first_event] if first_event < LOW else uint_field(6, first_event),
+                _FIRST_EVENT[first_event]
+                if first_event < LOW
+                else uint_field(Decision.FIRST_EVENT_FIELD_NUMBER, first_event),
                 events,
                 self._time_left(base_left_ms, bank_left_ms),
-                _SAFE[safe_option] if safe_option < LOW else uint_field(10, safe_option),
+                _SAFE_OPTION[safe_option]
+                if safe_option < LOW
+                else uint_field(Decision.SAFE_OPTION_FIELD_NUMBER, safe_option),
             )
         )
 
@@ -279,18 +284,19 @@ class MatchEncoder:
         """Encode the fields `base_left_ms` and `bank_left_ms` of a Decision; they are mostly the same as last time."""
         if self._left_ms != (base_ms, bank_ms):
             self._left_ms = base_ms, bank_ms
-            self._left = uint_field(8, base_ms) + uint_field(9, bank_ms)
+            base = uint_field(Decision.BASE_LEFT_MS_FIELD_NUMBER, base_ms)
+            self._left = base + uint_field(Decision.BANK_LEFT_MS_FIELD_NUMBER, bank_ms)
         return self._left
 
     # -- what happened
     def events(self, number: int, events: Sequence[Event], viewer: int) -> bytes:
-        """Encode the repeated field of events for a viewer (a seat, or the number of seats)."""
+        """Encode the repeated field `number` of events for a viewer (a seat, or the number of seats)."""
         if not events:
             return b""
         kept = self._events
         told = [(kept.get(id(event)) or self._faces(event))[viewer] for event in events]
-        tag = field(number, b"")[:-1]
-        return tag + tag.join(told)
+        head = tag(number)
+        return head + head.join(told)
 
     def _faces(self, event: Event) -> tuple[bytes, ...]:
         """Encode an event with its length for each viewer."""

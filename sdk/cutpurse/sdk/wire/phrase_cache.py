@@ -7,7 +7,7 @@ holds of every other. This module knows no match and no zone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 from cutpurse.engine.agenda import Act, Step
@@ -20,31 +20,33 @@ from cutpurse.sdk.wire.wire_format import (
     present_uint_field,
     sint_field,
     sints,
+    tag,
     uint_field,
     uints_field,
 )
+from cutpurse.v1 import arena_pb2, game_pb2
 
 __all__ = ["PhraseCache", "act_body"]
 
 MOST_KEPT: Final = 2_048  # of each sort: most of what a game has; then all of them go
 
-# Tags of fields of which there are several: number << 3 | 2.
-_PENDING: Final = field(5, b"")[:1]  # Observation.pending
-_AGENDA: Final = field(6, b"")[:1]  # Observation.agenda
-_OPTION: Final = field(4, b"")[:1]  # Decision.options
+_PENDING: Final = tag(game_pb2.Observation.PENDING_FIELD_NUMBER)
+_AGENDA: Final = tag(game_pb2.Observation.AGENDA_FIELD_NUMBER)
+_OPTION: Final = tag(arena_pb2.Decision.OPTIONS_FIELD_NUMBER)
+_ACT: Final = tag(game_pb2.Event.ACT_FIELD_NUMBER)
 
 
 def act_body(act: Act) -> bytes:
     """Encode an Act, without its tag and length."""
     verb, cards, zone, seat, number, places, actor = act.values()
     return (
-        uint_field(1, verb)
-        + present_uint_field(2, actor)
-        + present_uint_field(3, seat)
-        + uint_field(4, zone)
-        + uints_field(5, cards)
-        + uints_field(6, places)
-        + sint_field(7, number)
+        uint_field(game_pb2.Act.VERB_FIELD_NUMBER, verb)
+        + present_uint_field(game_pb2.Act.ACTOR_FIELD_NUMBER, actor)
+        + present_uint_field(game_pb2.Act.SEAT_FIELD_NUMBER, seat)
+        + uint_field(game_pb2.Act.ZONE_FIELD_NUMBER, zone)
+        + uints_field(game_pb2.Act.CARDS_FIELD_NUMBER, cards)
+        + uints_field(game_pb2.Act.PLACES_FIELD_NUMBER, places)
+        + sint_field(game_pb2.Act.NUMBER_FIELD_NUMBER, number)
     )
 
 
@@ -58,7 +60,8 @@ class PhraseCache:
         self.rules = rules
         self.seats = seats
         self.numbering = numbering_of(rules)
-        self.asks = {name: uint_field(3, number) for name, number in self.numbering.ask_number.items()}  # of a Decision
+        ask = arena_pb2.Decision.ASK_FIELD_NUMBER
+        self.asks = {name: uint_field(ask, number) for name, number in self.numbering.ask_number.items()}
         self.options: dict[Act, bytes] = {}  # the field of a Decision
         self.counters: dict[tuple[int, ...], bytes] = {}  # with length
         # The fields `pending` and `agenda` of an Observation, of a whole agenda and of each step.
@@ -80,13 +83,13 @@ class PhraseCache:
         found = self.counters[values] = framed(sints(values))
         return found
 
-    def agenda(self, steps: Sequence[Step]) -> tuple[bytes, bytes]:
+    def agenda(self, steps: tuple[Step, ...]) -> tuple[bytes, bytes]:
         """Return the fields `pending` and `agenda` of an Observation that tell of these steps."""
         told = [self._steps.get(step) or self._step(step) for step in steps]
         pending = b"".join([pending for pending, _ in told])
         _make_room(self.agendas)
         planned = b"".join([planned for _, planned in told])
-        entry = self.agendas[tuple(steps)] = (pending, planned)
+        entry = self.agendas[steps] = (pending, planned)
         return entry
 
     def _step(self, step: Step) -> tuple[bytes, bytes]:
@@ -99,7 +102,9 @@ class PhraseCache:
             numbers += (len(value), *value) if shape is tuple else (value,)
         act = step.act()
         pending = b"" if act is None else _PENDING + self._act(act)
-        body = uint_field(1, number) + (field(2, sints(numbers)) if numbers else b"")
+        body = uint_field(game_pb2.StepLeft.STEP_FIELD_NUMBER, number)
+        if numbers:
+            body += field(game_pb2.StepLeft.NUMBERS_FIELD_NUMBER, sints(numbers))
         _make_room(self._steps)
         entry = self._steps[step] = (pending, _AGENDA + framed(body))
         return entry
@@ -142,38 +147,61 @@ class PhraseCache:
         return _BODY[type(event)](self, event.to(viewer))
 
     def _happened(self, event: Happened) -> bytes:
-        return b"\x0a" + self._act(event.act)
+        return _ACT + self._act(event.act)
 
     def _moved(self, event: Moved) -> bytes:
-        return field(2, uint_field(1, event.from_zone) + uint_field(2, event.to_zone) + uints_field(3, event.cards))
+        return field(
+            game_pb2.Event.MOVED_FIELD_NUMBER,
+            uint_field(game_pb2.Moved.FROM_ZONE_FIELD_NUMBER, event.from_zone)
+            + uint_field(game_pb2.Moved.TO_ZONE_FIELD_NUMBER, event.to_zone)
+            + uints_field(game_pb2.Moved.CARDS_FIELD_NUMBER, event.cards),
+        )
 
     def _shown(self, event: Shown) -> bytes:
-        return field(3, uint_field(1, event.zone) + uints_field(2, event.seats) + uints_field(3, event.cards))
+        return field(
+            game_pb2.Event.SHOWN_FIELD_NUMBER,
+            uint_field(game_pb2.Shown.ZONE_FIELD_NUMBER, event.zone)
+            + uints_field(game_pb2.Shown.SEATS_FIELD_NUMBER, event.seats)
+            + uints_field(game_pb2.Shown.CARDS_FIELD_NUMBER, event.cards),
+        )
 
     def _shuffled(self, event: Shuffled) -> bytes:
-        return field(4, uint_field(1, event.zone))
+        return field(game_pb2.Event.SHUFFLED_FIELD_NUMBER, uint_field(game_pb2.Shuffled.ZONE_FIELD_NUMBER, event.zone))
 
     def _counted(self, event: Counted) -> bytes:
         counters = self.numbering.counters(event.seat, event.zone or 0, event.place, self.seats)
-        place = [counter.name for counter in counters].index(event.counter)
+        number = [counter.name for counter in counters].index(event.counter)
+        if event.place is not None:
+            number += 1  # columns are numbered from 1
         return field(
-            5,
-            uint_field(1, place if event.place is None else place + 1)  # columns are numbered from 1
-            + present_uint_field(2, event.seat)
-            + uint_field(3, event.zone or 0)
-            + present_uint_field(4, event.place)
-            + sint_field(5, event.value),
+            game_pb2.Event.COUNTED_FIELD_NUMBER,
+            uint_field(game_pb2.Counted.COUNTER_FIELD_NUMBER, number)
+            + present_uint_field(game_pb2.Counted.SEAT_FIELD_NUMBER, event.seat)
+            + uint_field(game_pb2.Counted.ZONE_FIELD_NUMBER, event.zone or 0)
+            + present_uint_field(game_pb2.Counted.PLACE_FIELD_NUMBER, event.place)
+            + sint_field(game_pb2.Counted.VALUE_FIELD_NUMBER, event.value),
         )
 
     def _placed(self, event: Placed) -> bytes:
-        seat = None if event.seat < 0 else event.seat
-        return field(6, uint_field(1, event.zone) + uint_field(2, event.kind) + present_uint_field(3, seat))
+        return field(
+            game_pb2.Event.PLACED_FIELD_NUMBER,
+            uint_field(game_pb2.Placed.ZONE_FIELD_NUMBER, event.zone)
+            + uint_field(game_pb2.Placed.KIND_FIELD_NUMBER, event.kind)
+            + present_uint_field(game_pb2.Placed.SEAT_FIELD_NUMBER, None if event.seat < 0 else event.seat),
+        )
 
     def _asked(self, event: Asked) -> bytes:
-        return field(7, uint_field(1, self.numbering.ask_number[event.ask]) + uints_field(2, event.seats))
+        return field(
+            game_pb2.Event.ASKED_FIELD_NUMBER,
+            uint_field(game_pb2.Asked.ASK_FIELD_NUMBER, self.numbering.ask_number[event.ask])
+            + uints_field(game_pb2.Asked.SEATS_FIELD_NUMBER, event.seats),
+        )
 
     def _scored(self, event: Scored) -> bytes:
-        return field(8, uint_field(1, event.over) + (field(2, sints(event.scores)) if event.scores else b""))
+        body = uint_field(game_pb2.Scored.OVER_FIELD_NUMBER, event.over)
+        if event.scores:
+            body += field(game_pb2.Scored.SCORES_FIELD_NUMBER, sints(event.scores))
+        return field(game_pb2.Event.SCORED_FIELD_NUMBER, body)
 
 
 _BODY: Final[dict[type, Callable[[PhraseCache, Any], bytes]]] = {

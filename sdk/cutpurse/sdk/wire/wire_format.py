@@ -20,6 +20,7 @@ __all__ = [
     "present_uint_field",
     "sint_field",
     "sints",
+    "tag",
     "text_field",
     "uint_field",
     "uint_fields",
@@ -77,9 +78,14 @@ def frames(number: int) -> tuple[bytes, ...]:
     return tuple([frame(number, length) for length in range(LOW)])
 
 
+def tag(number: int) -> bytes:
+    """Encode what stands before the length of a field: `tag(3) + framed(x)` is `field(3, x)`."""
+    return _BODY[number] if number < 16 else varint(number << 3 | 2)
+
+
 def frame(number: int, length: int) -> bytes:
     """Encode what stands before the body of a field: `frame(3, len(x)) + x` is `field(3, x)`."""
-    return varint(number << 3 | 2) + varint(length)
+    return tag(number) + varint(length)
 
 
 def _sint(n: int) -> bytes:
@@ -115,7 +121,7 @@ def framed(body: bytes) -> bytes:
 
 def field(number: int, body: bytes) -> bytes:
     """Encode a field with a body, also an empty one: text, a message, a packed list."""
-    return (_BODY[number] if number < 16 else varint(number << 3 | 2)) + _varints[len(body)] + body
+    return tag(number) + _varints[len(body)] + body
 
 
 def text_field(number: int, text: str) -> bytes:

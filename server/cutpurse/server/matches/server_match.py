@@ -26,7 +26,7 @@ from cutpurse.engine.commitment import board_key
 from cutpurse.engine.match import CORRECTIONS, FAULTS, EndCause, Match, MatchResult, OpenDecision
 from cutpurse.leaderboard.results import DecisionFault, DecisionLog
 from cutpurse.sdk.wire.catalogue import settings_on_the_wire
-from cutpurse.sdk.wire.encode import MatchEncoder
+from cutpurse.sdk.wire.encode import DECISION_EVENTS, ENDED_EVENTS, MatchEncoder
 from cutpurse.sdk.wire.phrase_cache import PhraseCache
 from cutpurse.sdk.wire.wire_format import uint_field
 from cutpurse.server.finished_match import Deal, FinishedMatch, FinishedSeat, Identity
@@ -202,7 +202,7 @@ class _MatchSeat:
             asked.ask,
             asked.options,
             encoder.observation_of(game, seat, player.wants_agenda),
-            encoder.events(7, log[first:told], seat) if log is not None and player.wants_events else b"",
+            encoder.events(DECISION_EVENTS, log[first:told], seat) if log is not None and player.wants_events else b"",
             first,
             base_left_ms,
             bank_left_ms,
@@ -406,7 +406,7 @@ class ServerMatch:
         ).SerializeToString()
         # Events of a broken game may be wrong, or may themselves raise.
         if wants_events and self.incident is None and self.match.game.log is not None:
-            body += self.encoder.events(3, self.match.game.log[told:], seat)
+            body += self.encoder.events(ENDED_EVENTS, self.match.game.log[told:], seat)
         return body
 
     # -- driving

@@ -17,7 +17,7 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind
-from cutpurse.sdk.wire.wire_format import LOW, field, frame, frames, uints, varint
+from cutpurse.sdk.wire.wire_format import LOW, field, frame, frames, uint_field, uints
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import LEFT, REASONS, CallStatus, call_status, incident, legible
 from cutpurse.server.invariants import ReasonUnknown, SeatTaken, check_queue_limit
@@ -28,16 +28,18 @@ from cutpurse.v1 import arena_pb2
 
 __all__ = ["Link"]
 
-# Fields of PlayResponse.
-_WELCOME: Final = 2
-_ACCEPTED: Final = 3
-_REFUSALS: Final = 4
-_STARTS: Final = 5
-_DECISIONS: Final = frames(6)
-_ENDS: Final = 7
-_DRAIN: Final = 8
-_PROBLEMS: Final = 9
-_BOARDS: Final = 12
+# Field numbers of PlayResponse.
+_ENVELOPE: Final = arena_pb2.PlayResponse.ENVELOPE_FIELD_NUMBER
+_WELCOME: Final = arena_pb2.PlayResponse.WELCOME_FIELD_NUMBER
+_ACCEPTED: Final = arena_pb2.PlayResponse.ACCEPTED_FIELD_NUMBER
+_REFUSALS: Final = arena_pb2.PlayResponse.REFUSALS_FIELD_NUMBER
+_STARTS: Final = arena_pb2.PlayResponse.STARTS_FIELD_NUMBER
+_DECISIONS: Final = arena_pb2.PlayResponse.DECISIONS_FIELD_NUMBER
+_ENDS: Final = arena_pb2.PlayResponse.ENDS_FIELD_NUMBER
+_DRAIN: Final = arena_pb2.PlayResponse.DRAIN_FIELD_NUMBER
+_PROBLEMS: Final = arena_pb2.PlayResponse.PROBLEMS_FIELD_NUMBER
+_BOARDS: Final = arena_pb2.PlayResponse.BOARDS_FIELD_NUMBER
+_DECISION_FRAME: Final = frames(_DECISIONS)  # tag and length of a decision, by its length
 
 _REASON_LENGTH: Final = 200  # maximum characters of GiveUp.reason, as in the protocol
 _OPENINGS_AT_ONCE: Final = 8  # per envelope: with many seats and settings each has some thousand bytes
@@ -301,7 +303,7 @@ class Link:
         self._is_unread = self._is_unwritten = True
         if freed:
             session.tables_freed()
-        return b"\x08" + varint(self._sent) + b"".join(parts)
+        return uint_field(_ENVELOPE, self._sent) + b"".join(parts)
 
     def written(self) -> None:
         """Note that the stream has accepted the latest envelope."""
@@ -344,7 +346,7 @@ class Link:
                 length = len(decision)
                 room -= length
                 decisions += 1
-                parts += (_DECISIONS[length] if length < LOW else frame(6, length), decision)
+                parts += (_DECISION_FRAME[length] if length < LOW else frame(_DECISIONS, length), decision)
                 continue
             ends += self._tell_end(parts, place)
         if told < len(ready):

@@ -33,7 +33,7 @@ from cutpurse.sdk.programs.last_words import last_words
 from cutpurse.sdk.programs.local_arena import Host
 from cutpurse.sdk.programs.program import match_ended, match_started
 from cutpurse.sdk.submission.manifest import Manifest
-from cutpurse.sdk.wire.encode import MatchEncoder
+from cutpurse.sdk.wire.encode import DECISION_EVENTS, ENDED_EVENTS, MatchEncoder
 from cutpurse.server.runners.port import ExitStatus, Runner, RunnerError, Running, runner_named
 from cutpurse.server.submissions.tasks import play_task, without_paths
 from cutpurse.v1 import arena_pb2
@@ -244,7 +244,8 @@ async def _against_itself(game: str, visit: Visit) -> str:
             guest.accept(tables[asked.seat])
             answered += 1
     for seat, table in enumerate(tables):
-        body = encoders[seat].events(3, (match.game.log or [])[told[seat] :], seat) if guest.hello.events else b""
+        log = (match.game.log or [])[told[seat] :] if guest.hello.events else []
+        body = encoders[seat].events(ENDED_EVENTS, log, seat)
         guest.end(table, match_ended(table.number, match.result(), told[seat], body))
     return f"{seats} seats, {answered} decisions"
 
@@ -261,13 +262,14 @@ def _put(guest: Guest, table: HostTable, encoder: MatchEncoder, match: Match, se
     asked, log = match.decision(seat), match.game.log
     assert asked is not None
     assert log is not None
+    events = log[told[seat] :] if guest.hello.events else []
     body = encoder.decision(
         table=table.number,
         number=asked.number,
         ask=asked.ask,
         options=asked.options,
         observation=encoder.observation_of(match.game, seat, "agenda" in guest.hello.features),
-        events=encoder.events(7, log[told[seat] :], seat) if guest.hello.events else b"",
+        events=encoder.events(DECISION_EVENTS, events, seat),
         first_event=told[seat],
         base_left_ms=1_000,
         bank_left_ms=10_000,

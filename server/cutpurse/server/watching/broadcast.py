@@ -30,6 +30,7 @@ from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.matches.lobby import Lobby, OpenMatch
 from cutpurse.server.matches.server_match import ServerMatch
 from cutpurse.v1 import ladder_pb2
+from cutpurse.v1.ladder_pb2 import WatchEnded, WatchMatchResponse, WatchMoved, WatchStarted
 
 __all__ = ["STOPPING", "Visitor", "WatchSubscriber", "Watching"]
 
@@ -45,10 +46,10 @@ EVERY_S: Final = 0.1  # minimum time between two updates of a match for one view
 
 _NOTHING_MORE: Final = ("SILENT", "TOKEN_INVALID")  # reasons to end a watch without delivering unread updates
 
-# Field numbers of WatchMatchResponse, see ladder.proto.
-_STARTED: Final = 1
-_MOVED: Final = 2
-_ENDED: Final = 3
+# Field numbers of WatchMatchResponse.
+_STARTED: Final = WatchMatchResponse.STARTED_FIELD_NUMBER
+_MOVED: Final = WatchMatchResponse.MOVED_FIELD_NUMBER
+_ENDED: Final = WatchMatchResponse.ENDED_FIELD_NUMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ class _Show:
             self.look()
             body = table.ended(self._viewer, 0, self._told, wants_events=True) or b""
             self.is_closed = True
-            self._later(partial(self._end, field(_ENDED, field(1, body))))
+            self._later(partial(self._end, field(_ENDED, field(WatchEnded.MATCH_FIELD_NUMBER, body))))
 
     def look(self) -> None:
         """Encode the events since the last look, and schedule their delivery."""
@@ -159,8 +160,9 @@ class _Show:
         self._looked_at = self.watching.clock()
         observation = self._look()
         at_ms = max(0, round((self._moved_at - table.began) * 1_000))
-        told = uint_field(1, at_ms) + uint_field(2, first) + table.encoder.events(3, events, self._viewer)
-        message = field(_MOVED, told + field(4, observation))
+        told = uint_field(WatchMoved.AT_MS_FIELD_NUMBER, at_ms) + uint_field(WatchMoved.FIRST_EVENT_FIELD_NUMBER, first)
+        told += table.encoder.events(WatchMoved.EVENTS_FIELD_NUMBER, events, self._viewer)
+        message = field(_MOVED, told + field(WatchMoved.OBSERVATION_FIELD_NUMBER, observation))
         self._later(partial(self._tell, message, observation))
 
     def _news(self) -> Sequence[Event]:
@@ -203,7 +205,9 @@ class _Show:
             return
         self.watchers[watcher] = True
         started = self.match.table.started(self.viewer or 0, 0)
-        told = field(1, started) + uint_field(2, round(self._delay_s * 1_000)) + field(3, self._shown)
+        told = field(WatchStarted.MATCH_FIELD_NUMBER, started)
+        told += uint_field(WatchStarted.DELAY_MS_FIELD_NUMBER, round(self._delay_s * 1_000))
+        told += field(WatchStarted.OBSERVATION_FIELD_NUMBER, self._shown)
         self.watching.tell(self, watcher, field(_STARTED, told))
 
     def _tell(self, message: bytes, observation: bytes) -> None:
