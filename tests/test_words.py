@@ -43,7 +43,7 @@ PATTERNS: Final = {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name
 ALLOWED: Final = {
     "games": 29,
     "sdk": 9,
-    "sample_bots": 7,
+    "sample_bots": 0,
     "server": 4,
     "leaderboard": 0,
     "tests": 221,
