@@ -235,7 +235,7 @@ def test_a_ledger_with_a_gap_takes_no_result_before_it_is_mended(tmp_path: Path,
         for match in ("m3", "m4"):
             problem = store.submit(result(match, versions[:4])).exception(30)
             assert isinstance(problem, LedgerCorrupt)
-            assert "'cutpurse db recompute'" in str(problem)
+            assert "'cutpurse db verify'" in str(problem)
         assert store.ensure_version("zoe", "sneak", "1") not in versions  # what is no result goes on
         assert len(store.matches()) == 3
     by_hand(tmp_path / "test.db", undo)

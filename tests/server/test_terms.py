@@ -351,7 +351,7 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     assert reason == "PAUSED"
     assert text == (
         "ann/anns:1 is paused: it was taken over in too many of its recent rated matches. "
-        "Mend it, then: cutpurse bot check BOT --lift"
+        "Mend it, then: cutpurse bot check BOT --unpause"
     )
     known = set(world.store.announced)
     world.run(lambda: len(world.store.kept) >= 12)

@@ -71,7 +71,7 @@ async def test_a_server_that_is_not_trusted_gets_no_token_and_the_bot_says_why(
         with pytest.raises(
             ServerUnreachable, match=r"Socket closed; if it speaks TLS, its address is https://127\.0\.0\.1:"
         ):
-            await connect("random", "greed", server=address.removeprefix("https://"), give_up_after_s=0)
+            await connect("random", "greed", server=address.removeprefix("https://"), reconnect_timeout_s=0)
         assert place.events("stream opened") == []
         assert place.events("stream refused") == []
 

@@ -30,13 +30,23 @@ __all__ = ["app", "main"]
 GROUP: Final = "cutpurse.commands"
 DEBUG: Final = "--debug"
 VARIABLE: Final = "_CUTPURSE_COMPLETE"  # set by the scripts that --install-completion installs
-OTHER_NAMES: Final = {  # names that other programs use, by the option's name here
+OTHER_NAMES: Final = {  # former names, and names that other programs use, by the option's name here
     "--address": ("--listen", "--port", "--host", "--bind"),
     "--server": ("--address", "--host", "--port", "--url"),
     "--matches": ("--games", "--rounds", "-n"),
     "--jobs": ("--threads", "--workers", "--processes", "-j"),
     "--seats": ("--players",),
     "--db": ("--database",),
+    "--any-owner": ("--everybody",),
+    "--apply": ("--put",),
+    "--explain": ("--why",),
+    "--faults-only": ("--faulted",),
+    "--max-bots": ("--most-bots",),
+    "--max-per-owner": ("--most-per-owner",),
+    "--output": ("--talk",),
+    "--reconnect-timeout": ("--give-up-after",),
+    "--send-output": ("--send-prints",),
+    "--unpause": ("--lift",),
 }
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -133,9 +143,10 @@ def _explain(error: Any) -> None:
         else:
             error.message = error.message.replace("Input should be", f"{value!r} is given, and it must be")
     wrong = getattr(error, "option_name", None)
-    if wrong and not error.possibilities and error.ctx is not None:
+    if wrong and error.ctx is not None:
         own = {name for param in error.ctx.command.params for name in param.opts}
-        error.possibilities = [name for name, others in OTHER_NAMES.items() if wrong in others and name in own]
+        known = [name for name, others in OTHER_NAMES.items() if wrong in others and name in own]
+        error.possibilities = known or error.possibilities  # click suggests names that look alike
 
 
 app = typer.Typer(

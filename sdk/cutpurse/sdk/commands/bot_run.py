@@ -65,13 +65,13 @@ def run(
         int | None, typer.Option(metavar="N", help="Never at more tables at once; else as many as it keeps up with.")
     ] = None,
     matches: Annotated[int | None, typer.Option(metavar="N", help="Leave after so many.")] = None,
-    give_up_after: Annotated[
+    reconnect_timeout: Annotated[
         float | None,
         typer.Option(metavar="S", help="Seconds without a server; else 10 at the beginning, and for ever later."),
     ] = None,
-    send_prints: Annotated[
+    send_output: Annotated[
         bool,
-        typer.Option("--send-prints", help="What it prints is kept by the server too, for you alone; see `bot logs`."),
+        typer.Option("--send-output", help="What it prints is kept by the server too, for you alone; see `bot logs`."),
     ] = False,
     decline_requests: Annotated[
         bool, typer.Option("--decline-requests", help="Other owners cannot ask for matches with it.")
@@ -90,8 +90,8 @@ def run(
 
     from cutpurse.sdk.run import connect
 
-    if give_up_after is not None and give_up_after < 0:
-        raise UsageError(f"--give-up-after {give_up_after:g}: a number of seconds is 0 or more")
+    if reconnect_timeout is not None and reconnect_timeout < 0:
+        raise UsageError(f"--reconnect-timeout {reconnect_timeout:g}: a number of seconds is 0 or more")
     rows: list[dict[str, Any]] = []
 
     def note(match: PlayedMatch) -> None:
@@ -115,8 +115,8 @@ def run(
             matches=matches,
             on_match=note,
             on_opened=note_opened,
-            give_up_after_s=give_up_after,
-            send_prints=send_prints,
+            reconnect_timeout_s=reconnect_timeout,
+            send_output=send_output,
             decline_requests=decline_requests,
             quiet=quiet,
             debug=bool(context.obj),

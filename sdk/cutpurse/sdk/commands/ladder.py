@@ -66,7 +66,7 @@ class LadderAdminCommands(LazyGroup):
         "change": "cutpurse.sdk.commands.ladder_admin:change",
         "delete": "cutpurse.sdk.commands.ladder_admin:delete",
         "freeze": "cutpurse.sdk.commands.ladder_admin:freeze",
-        "open": "cutpurse.sdk.commands.ladder_admin:open_again",
+        "unfreeze": "cutpurse.sdk.commands.ladder_admin:unfreeze",
     }
 
 
@@ -233,7 +233,9 @@ def history(
     before: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="Only rated matches before this number; else the newest.")
     ] = None,
-    is_why: Annotated[bool, typer.Option("--why", help="Why the pairing skill moved, opponent by opponent.")] = False,
+    is_explained: Annotated[
+        bool, typer.Option("--explain", help="Why the pairing skill moved, opponent by opponent.")
+    ] = False,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
@@ -242,10 +244,10 @@ def history(
     """Show how the pairing skill of a bot changed, match by match, the newest first.
 
     Matchmaking uses the pairing skill, which changes with each match. The rating is estimated from all results
-    together: see `ladder rankings`; --json has its history too. With --why each line names the opponents, and how
+    together: see `ladder rankings`; --json has its history too. With --explain each line names the opponents, and how
     likely that outcome was, ties counted half. Unexpected outcomes change a pairing skill most.
 
-    Example: cutpurse ladder history greed ann/sneak --why
+    Example: cutpurse ladder history greed ann/sneak --explain
     """
     from cutpurse.sdk.league import bot_name
     from cutpurse.v1 import ladder_pb2
@@ -263,7 +265,7 @@ def history(
         ratings = [rating_row(point) for point in told.ratings]
         print_json({"ladder": ladder, "bot": bot, "ratings": ratings, "steps": [step_row(step) for step in steps]})
         return
-    if is_why:
+    if is_explained:
         reasons = [(step.number, short(step.match), printable(step.version, 64), why(step)) for step in steps]
         print_lines(table(("number", "match", "version", "why"), reasons))
         return
@@ -350,7 +352,7 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
         ("state", _state(one)),
         ("boards", kind_shown(defined.boards)),
         ("owners", ", ".join(printable(owner, 64) for owner in terms.owners) or "everybody"),
-        ("most bots", _most(terms)),
+        ("max bots", _most(terms)),
         ("pause", pause_shown(terms)),
         ("house bots", ", ".join(printable(bot, 64) for bot in terms.house) or "none"),
         ("matches", f"{one.matches:,}"),
@@ -386,8 +388,8 @@ def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
         "clock": {field.name: value for field, value in defined.clock.ListFields()},
         "boards": kind_shown(defined.boards),
         "owners": list(terms.owners),
-        "most_bots": terms.most_bots,
-        "most_per_owner": terms.most_per_owner,
+        "max_bots": terms.most_bots,
+        "max_per_owner": terms.most_per_owner,
         "pause_failed": terms.pause_failed if terms.HasField("pause_failed") else None,
         "pause_window": terms.pause_window if terms.HasField("pause_window") else None,
         "private": terms.private,

@@ -1,4 +1,4 @@
-"""`cutpurse ladder create`, `change`, `delete`, `freeze` and `open`: the administration of ladders."""
+"""`cutpurse ladder create`, `change`, `delete`, `freeze` and `unfreeze`: the administration of ladders."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from cutpurse.sdk.terminal import print_json, print_message, printable
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
 
-__all__ = ["change", "create", "delete", "freeze", "open_again"]
+__all__ = ["change", "create", "delete", "freeze", "unfreeze"]
 
 Owners: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--owner", metavar="OWNER", help="Whose bots may play; may be given again. Else everybody's."),
 ]
-MostBots: TypeAlias = Annotated[
-    int | None, typer.Option("--most-bots", metavar="N", help="At most so many bots at once; else any number.")
+MaxBots: TypeAlias = Annotated[
+    int | None, typer.Option("--max-bots", metavar="N", help="At most so many bots at once; else any number.")
 ]
-MostPerOwner: TypeAlias = Annotated[
+MaxPerOwner: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        "--most-per-owner", metavar="N", help="At most so many bots of one owner at once; 0, as usual: any number."
+        "--max-per-owner", metavar="N", help="At most so many bots of one owner at once; 0, as usual: any number."
     ),
 ]
 PauseFailed: TypeAlias = Annotated[
@@ -79,8 +79,8 @@ def create(
         str | None, typer.Option(metavar="KIND", help=f"What is dealt and rated at once: {', '.join(BOARDS)}.")
     ] = None,
     owner: Owners = None,
-    most_bots: MostBots = None,
-    most_per_owner: MostPerOwner = None,
+    max_bots: MaxBots = None,
+    max_per_owner: MaxPerOwner = None,
     pause_failed: PauseFailed = None,
     pause_window: PauseWindow = None,
     private: Annotated[bool, typer.Option("--private", help="Results are for those who may play.")] = False,
@@ -122,11 +122,11 @@ def create(
                 boards=board_kind(boards, "--boards") if boards is not None else ladder_pb2.BOARD_KIND_UNSPECIFIED,
                 terms=ladder_pb2.LadderTerms(
                     owners=owner or (),
-                    most_bots=count("--most-bots", most_bots),
+                    most_bots=count("--max-bots", max_bots),
                     private=private,
                     frozen_ms=moment_ms(freeze, "--freeze") if freeze else 0,
                     house=_one_by_one(house),
-                    most_per_owner=_not_negative("--most-per-owner", most_per_owner or 0),
+                    most_per_owner=_not_negative("--max-per-owner", max_per_owner or 0),
                     pause_failed=None if pause_failed is None else _not_negative("--pause-failed", pause_failed),
                     pause_window=None if pause_window is None else _not_negative("--pause-window", pause_window),
                 ),
@@ -151,11 +151,11 @@ def change(
     remove_owner: Annotated[
         list[str] | None, typer.Option(metavar="OWNER", help="His bots may play no more; may be given again.")
     ] = None,
-    everybody: Annotated[bool, typer.Option("--everybody", help="Everybody's bots may play.")] = False,
-    most_bots: Annotated[
+    any_owner: Annotated[bool, typer.Option("--any-owner", help="Everybody's bots may play.")] = False,
+    max_bots: Annotated[
         int | None, typer.Option(metavar="N", help="At most so many bots at once; 0: any number.")
     ] = None,
-    most_per_owner: MostPerOwner = None,
+    max_per_owner: MaxPerOwner = None,
     pause_failed: PauseFailed = None,
     pause_window: PauseWindow = None,
     private: Annotated[
@@ -170,33 +170,33 @@ def change(
 ) -> None:
     """Change who may play on a ladder, how many, and who may see it; what is not named stays. Takes an admin's token.
 
-    Owners named by --owner replace those before. To freeze and open it: `ladder freeze`, `ladder open`.
+    Owners named by --owner replace those before. To freeze or unfreeze it: `ladder freeze`, `ladder unfreeze`.
 
     Example: cutpurse ladder change class-greed --add-owner ann --public
     """
-    if sum(map(bool, (owner, everybody, add_owner or remove_owner))) > 1:
-        raise UsageError("--owner, --everybody, or --add-owner and --remove-owner: one of them")
+    if sum(map(bool, (owner, any_owner, add_owner or remove_owner))) > 1:
+        raise UsageError("--owner, --any-owner, or --add-owner and --remove-owner: one of them")
     if house and no_house:
         raise UsageError("--house and --no-house: name one of them")
-    limits = (most_bots, most_per_owner, pause_failed, pause_window)
+    limits = (max_bots, max_per_owner, pause_failed, pause_window)
     asked_for = (owner, add_owner, remove_owner, *limits, private, house)
-    if all(one is None for one in asked_for) and not (everybody or no_house):
+    if all(one is None for one in asked_for) and not (any_owner or no_house):
         raise UsageError(
-            "nothing is to be changed; name --owner, --everybody, --most-bots, --most-per-owner, --pause-failed, "
+            "nothing is to be changed; name --owner, --any-owner, --max-bots, --max-per-owner, --pause-failed, "
             "--pause-window, --private or --house"
         )
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:
-        if owner or everybody:
+        if owner or any_owner:
             terms.owners[:] = owner or ()
         if add_owner or remove_owner:
             terms.owners[:] = _owners(ladder, list(terms.owners), add_owner or [], remove_owner or [])
         if house or no_house:
             terms.house[:] = _one_by_one(house)
-        if most_bots is not None:
-            terms.most_bots = _not_negative("--most-bots", most_bots)
-        if most_per_owner is not None:
-            terms.most_per_owner = _not_negative("--most-per-owner", most_per_owner)
+        if max_bots is not None:
+            terms.most_bots = _not_negative("--max-bots", max_bots)
+        if max_per_owner is not None:
+            terms.most_per_owner = _not_negative("--max-per-owner", max_per_owner)
         if pause_failed is not None:
             terms.pause_failed = _not_negative("--pause-failed", pause_failed)
         if pause_window is not None:
@@ -221,7 +221,7 @@ def _owners(ladder: str, before: list[str], added: list[str], removed: list[str]
             raise NotFound(f"{ladder} is not open to {printable(name, 64)}; it is to {', '.join(before)}")
     left = [name for name in dict.fromkeys([*before, *added]) if name not in removed]
     if not left:
-        raise UsageError(f"nobody would be left on {ladder}, and that is everybody: say --everybody if it is meant")
+        raise UsageError(f"nobody would be left on {ladder}, and that is everybody: say --any-owner if it is meant")
     return left
 
 
@@ -267,18 +267,18 @@ def freeze(
     _tell([_changed(ladder, changed, server, ca, db)], f"frozen from {local_time(frozen_ms)} on", as_json)
 
 
-def open_again(
+def unfreeze(
     ladder: Ladder, server: Server = None, ca: Authority = None, db: Written = None, as_json: AsJson = False
 ) -> None:
     """Let matches begin again on a ladder that is frozen.
 
-    Example: cutpurse ladder open class-greed
+    Example: cutpurse ladder unfreeze class-greed
     """
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:
         terms.frozen_ms = 0
 
-    _tell([_changed(ladder, changed, server, ca, db)], "open", as_json)
+    _tell([_changed(ladder, changed, server, ca, db)], "open again", as_json)
 
 
 def _changed(

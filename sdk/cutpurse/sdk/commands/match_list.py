@@ -44,8 +44,8 @@ def list_matches(
             autocompletion=complete_ranked_bots,
         ),
     ] = None,
-    faulted: Annotated[
-        bool, typer.Option("--faulted", help="Only those in which a seat had a fault; with --bot that bot.")
+    faults_only: Annotated[
+        bool, typer.Option("--faults-only", help="Only those in which a seat had a fault; with --bot that bot.")
     ] = False,
     since: Annotated[
         str | None,
@@ -63,7 +63,7 @@ def list_matches(
 ) -> None:
     """List finished matches, the newest first.
 
-    Example: cutpurse match list --ladder greed --bot ann/sneak --faulted --since 7d
+    Example: cutpurse match list --ladder greed --bot ann/sneak --faults-only --since 7d
     """
     from cutpurse.sdk.league import bot_name
     from cutpurse.v1 import ladder_pb2
@@ -71,7 +71,7 @@ def list_matches(
     request = ladder_pb2.ListMatchesRequest(
         ladder=ladder or "",
         bot=bot_name(bot, is_owner_enough=True) if bot is not None else None,
-        faulted=faulted,
+        faulted=faults_only,
         since_ms=since_ms("--since", since),
         until_ms=since_ms("--until", until),
         limit=count("--limit", limit),

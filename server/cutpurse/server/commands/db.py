@@ -107,7 +107,7 @@ def restore(
 
 
 @app.command()
-def recompute(
+def verify(
     database: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="The database.")] = None,
     db: Annotated[
         Path | None, typer.Option("--db", metavar="FILE", help="The database, as with other commands.")
@@ -119,10 +119,10 @@ def recompute(
     Ratings must be equal to the bit. Exits with 1 if anything differs. Nothing is written, so a server may run
     meanwhile.
 
-    Example: cutpurse db recompute league.db
+    Example: cutpurse db verify league.db
     """
     if (database is None) == (db is None):
-        raise UsageError("name one database: cutpurse db recompute league.db")
+        raise UsageError("name one database: cutpurse db verify league.db")
     with _read(database or db or Path()) as reader, Progress("boards") as progress:
         from cutpurse.leaderboard.recompute import recompute as check_all
 
@@ -152,19 +152,19 @@ def refit(
     matches: Annotated[
         int, typer.Option(metavar="N", min=1, help="Number of newest matches to use; a thousand take 3 s.")
     ] = 10_000,
-    put: Annotated[
+    apply: Annotated[
         bool,
-        typer.Option("--put", help="Rate with the fitted parameters from now on, if they predict better."),
+        typer.Option("--apply", help="Rate with the fitted parameters from now on, if they predict better."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Fit beta, tau and the share of ties of a ladder to its matches, and test whether they predict better.
 
-    The parameters are fitted to the older three quarters of the matches and tested on the newest quarter. With --put, a
-    new epoch begins: ratings continue from their values, and past ratings do not change. No server may have the
-    database open then. Exits with 1 if --put finds nothing better.
+    The parameters are fitted to the older three quarters of the matches and tested on the newest quarter. With
+    --apply, a new epoch begins: ratings continue from their values, and past ratings do not change. No server may have
+    the database open then. Exits with 1 if --apply finds nothing better.
 
-    Example: cutpurse db refit league.db greed --put
+    Example: cutpurse db refit league.db greed --apply
     """
     with _read(database) as reader:
         from cutpurse.leaderboard.refit import refit as fit_again
@@ -172,11 +172,11 @@ def refit(
         with reader.reading() as connection, Progress("settings tried") as progress:
             found = fit_again(connection, ladder, matches, progress)
     epoch = None
-    if put and found.is_better:
+    if apply and found.is_better:
         with _opened(database) as store:
             epoch = store.open_epoch(ladder, found.fitted)
     _show_refit(found, epoch, as_json)
-    if put and epoch is None:
+    if apply and epoch is None:
         raise typer.Exit(FAILED)
 
 
@@ -228,7 +228,7 @@ def _show_refit(found: Refit, epoch: int | None, as_json: bool) -> None:
     elif not found.is_better:
         print_message("the numbers that it has foretell at least as well; nothing is to be changed")
     else:
-        print_message("the fitted numbers foretell better; --put has the ladder rated with them")
+        print_message("the fitted numbers foretell better; --apply has the ladder rated with them")
 
 
 @contextmanager

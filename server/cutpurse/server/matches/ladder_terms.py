@@ -64,7 +64,7 @@ def paused_message(identity: Identity) -> str:
     """Format the message for a paused bot."""
     return (
         f"{identity.shown} is paused: it was taken over in too many of its recent rated matches. "
-        "Mend it, then: cutpurse bot check BOT --lift"
+        "Mend it, then: cutpurse bot check BOT --unpause"
     )
 
 
