@@ -108,7 +108,7 @@ def _in_a_line(error: Exception) -> tuple[int, str]:
     if isinstance(error, OSError) and error.errno in _FULL:
         return FAILED, f"cannot write {error.filename or 'what it has to say'}: {error.strerror}"
     if isinstance(error, FileNotFoundError) and error.filename is None and not _is_somewhere():
-        return FAILED, "the folder that this was started in is gone; begin in one that is there"
+        return FAILED, "the current folder no longer exists; change to another one"
     if isinstance(error, OSError) and error.filename is not None:
         return FAILED, f"{str(error.filename)[:100]}: {error.strerror}; {DEBUG} shows where"
     if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":  # text from the system
@@ -169,7 +169,7 @@ def _tell_version(asked: bool) -> None:
 
 @app.callback()
 def cutpurse(
-    debug: bool = typer.Option(False, DEBUG, help="Show tracebacks; may stand anywhere."),
+    debug: bool = typer.Option(False, DEBUG, help="Show tracebacks; allowed in any position."),
     told: bool = typer.Option(
         False, "--version", callback=_tell_version, is_eager=True, help="Show the version and exit."
     ),

@@ -31,7 +31,7 @@ def check(
         str,
         typer.Argument(
             metavar="BOT",
-            help="A name, my_bot.py, my_bot.py:MyBot, or 'exec:COMMAND' for a program.",
+            help="Name of a built-in bot, my_bot.py, my_bot.py:MyBot, or 'exec:COMMAND' for a program.",
             autocompletion=complete_bots,
         ),
     ],
@@ -39,24 +39,22 @@ def check(
         list[str] | None,
         typer.Option(
             metavar="GAME",
-            help="Check it with this game; may be given again. Else all it plays.",
+            help="Game to check with (repeatable). [default: every game that the bot plays]",
             autocompletion=complete_games,
         ),
     ] = None,
     answer: Annotated[
         float | None,
-        typer.Option(metavar="S", help="Seconds an answer is waited for; else 11.15, as clocks have it."),
+        typer.Option(metavar="S", help="Seconds to wait for an answer. [default: 11.15]"),
     ] = None,
-    output: Annotated[bool, typer.Option("--output", help="Pass on what the bot's program says.")] = False,
-    unpause: Annotated[
-        bool, typer.Option("--unpause", help="If it passes, and a server has paused it, it plays there again.")
-    ] = False,
+    output: Annotated[bool, typer.Option("--output", help="Show what the bot prints.")] = False,
+    unpause: Annotated[bool, typer.Option("--unpause", help="If the bot passes, end its pause on the server.")] = False,
     name: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="With --unpause: as the rankings show it; else as it says itself."),
+        typer.Option(metavar="NAME", help="With --unpause: name in the rankings. [default: the bot's own name]"),
     ] = None,
     version: Annotated[
-        str | None, typer.Option(metavar="VERSION", help="With --unpause: the version; else as it says itself.")
+        str | None, typer.Option(metavar="VERSION", help="With --unpause: version. [default: the bot's own version]")
     ] = None,
     server: Server = None,
     ca: Authority = None,
@@ -115,7 +113,7 @@ def check(
         print_lines([f"{lifted} plays again: no pause holds it back"])
     if failed:
         if unpause:
-            print_message("nothing was lifted: a bot that fails its check would soon be paused again")
+            print_message("the bot stays paused: a bot that fails its check would soon be paused again")
         raise typer.Exit(BOT_FAILED)
 
 

@@ -34,27 +34,38 @@ def logs(
         str,
         typer.Argument(
             metavar="BOT",
-            help="As the rankings show it: name, name:version or owner/name:version.",
+            help="Bot as in the rankings: name, name:version or owner/name:version.",
             autocompletion=complete_ranked_bots,
         ),
     ],
     ladder: Annotated[
-        str | None, typer.Option(metavar="LADDER", help="Only matches on this ladder.", autocompletion=complete_ladders)
+        str | None,
+        typer.Option(
+            metavar="LADDER",
+            help="Only matches on this ladder. [default: every ladder]",
+            autocompletion=complete_ladders,
+        ),
     ] = None,
     match: Annotated[
-        str | None, typer.Option(metavar="MATCH", help="This match: its name, or the first eight or more signs of it.")
+        str | None,
+        typer.Option(
+            metavar="MATCH",
+            help="Only this match: its ID, or the first 8 or more characters. [default: recent matches]",
+        ),
     ] = None,
-    faults_only: Annotated[bool, typer.Option("--faults-only", help="Only matches in which it had a fault.")] = False,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="At most so many matches, up to 100; else 10.")] = None,
+    faults_only: Annotated[bool, typer.Option("--faults-only", help="Only matches with a fault of the bot.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="Maximum number of matches, at most 100. [default: 10]")
+    ] = None,
     as_test: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write each fault there as a test of the bot, for pytest.")
+        Path | None, typer.Option(metavar="DIR", help="Write each fault to this folder as a test for pytest.")
     ] = None,
     file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Where the bot's code is, for those tests; else NAME.py.")
+        str | None, typer.Option(metavar="FILE", help="With --as-test: file with the bot's code. [default: NAME.py]")
     ] = None,
     output: Annotated[
         bool,
-        typer.Option("--output", help="What it printed, if it was handed in and the server runs it; nothing else."),
+        typer.Option("--output", help="Print only what a submitted bot printed on the server."),
     ] = False,
     server: Server = None,
     ca: Authority = None,
@@ -89,7 +100,7 @@ def logs(
     for log in found:
         print_lines(_told(log, bot, as_test is None))
     for path, is_new in written.items():
-        print_message(f"{path}: {'written' if is_new else 'is there already, and was left as it is'}")
+        print_message(f"{path}: {'written' if is_new else 'already exists and was not changed'}")
     if found and as_test is not None and not any(log.course.faults for log in found):
         print_message(f"no decision of {bot} failed in {_matches(len(found))}, so there is nothing to write a test of")
     if not found:

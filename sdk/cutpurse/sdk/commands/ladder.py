@@ -74,17 +74,20 @@ app = typer.Typer(
     cls=LadderAdminCommands,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Ladders and who stands where.\n\nExample: cutpurse ladder rankings greed",
+    help="Ladders and their rankings.\n\nExample: cutpurse ladder rankings greed",
 )
 
 Ladder: TypeAlias = Annotated[
-    str, typer.Argument(metavar="LADDER", help="As `ladder list` shows it.", autocompletion=complete_ladders)
+    str,
+    typer.Argument(
+        metavar="LADDER", help="Name of the ladder; see `cutpurse ladder list`.", autocompletion=complete_ladders
+    ),
 ]
 BotName: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="BOT",
-        help="name, owner/name or owner/name:version; else one of your own.",
+        help="Bot: name (one of your own), owner/name or owner/name:version.",
         autocompletion=complete_ranked_bots,
     ),
 ]
@@ -98,7 +101,10 @@ def ladder() -> None:
 @app.command("list")
 def list_ladders(
     game: Annotated[
-        str | None, typer.Option(metavar="GAME", help="Of this game; else of all.", autocompletion=complete_games)
+        str | None,
+        typer.Option(
+            metavar="GAME", help="Only ladders of this game. [default: all games]", autocompletion=complete_games
+        ),
     ] = None,
     server: Server = None,
     ca: Authority = None,
@@ -136,14 +142,14 @@ def list_ladders(
 def rankings(
     ladder: Ladder,
     every_version: Annotated[
-        bool, typer.Option("--every-version", help="Every version that was rated, not only the newest of each bot.")
+        bool, typer.Option("--every-version", help="List every rated version, not only the newest of each bot.")
     ] = False,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="The first so many; else all.")] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="All columns, a row a bot, for a spreadsheet.")] = False,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="Number of rows. [default: all]")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with all columns, one row per bot.")] = False,
     class_file: Annotated[
         Path | None,
         typer.Option(
-            "--class", metavar="FILE", help="With --csv: add the labels of this class, and owners without a bot."
+            "--class", metavar="FILE", help="With --csv: add the labels of this class file, and owners without a bot."
         ),
     ] = None,
     server: Server = None,
@@ -158,8 +164,8 @@ def rankings(
     placed yet: it has fewer than 4 rated boards, or its interval is still too wide. form is the places in its last
     matches, the newest first.
 
-    With --class, the file of `cutpurse token create --from`, the sheet is one of marks: each row has the label of its
-    owner. Owners of the class without a bot on the ladder have a row at the end.
+    With --class, each row has the label of its owner from the file of `cutpurse token create --from`. Owners without a
+    bot on the ladder have a row at the end.
 
     Example: cutpurse ladder rankings greed --csv > greed.csv
 
@@ -228,13 +234,13 @@ def history(
     ladder: Ladder,
     bot: BotName,
     limit: Annotated[
-        int | None, typer.Option(metavar="N", help="At most so many matches, 1,000 at the most; else 100.")
+        int | None, typer.Option(metavar="N", help="Maximum number of matches, at most 1,000. [default: 100]")
     ] = None,
     before: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Only rated matches before this number; else the newest.")
+        int | None, typer.Option(metavar="NUMBER", help="Only rated matches before this number. [default: the newest]")
     ] = None,
     is_explained: Annotated[
-        bool, typer.Option("--explain", help="Why the pairing skill moved, opponent by opponent.")
+        bool, typer.Option("--explain", help="Explain each change of the pairing skill by opponent.")
     ] = False,
     server: Server = None,
     ca: Authority = None,
@@ -346,7 +352,7 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
     lines = [
         ("ladder", printable(defined.name, 64)),
         ("game", printable(defined.game, 64)),
-        ("settings", settings or "as usual"),
+        ("settings", settings or "defaults"),
         ("seats", str(defined.seats)),
         ("clock", ", ".join(f"{field.name} {value:,}" for field, value in defined.clock.ListFields())),
         ("state", _state(one)),

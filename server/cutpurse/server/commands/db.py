@@ -82,7 +82,7 @@ def backup(
         copied = back_up(database, to, tell)
     print_message(f"{to} is a checked copy of {database}: schema {copied.revision}, {copied.size:,} bytes")
     if (bots := storage_beside(database)).is_dir():
-        print_message(f"the archives of bots that were handed in are not in it: copy the folder {bots} too")
+        print_message(f"the copy does not contain the archives of submitted bots: copy the folder {bots} too")
 
 
 @app.command()
@@ -103,7 +103,7 @@ def restore(
         copied = put_back(copy, database, force, tell)
     print_message(f"{database} is what {copy} holds: schema {copied.revision}, {copied.size:,} bytes")
     if (bots := storage_beside(database)).is_dir() or storage_beside(copy).is_dir():
-        print_message(f"of bots that were handed in those run whose archives are in {bots}")
+        print_message(f"submitted bots run only if their archives are in {bots}")
 
 
 @app.command()
@@ -186,7 +186,7 @@ def estimate(
     ladder: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[LADDER]...", help="Names of the ladders; default: all.", autocompletion=complete_ladders
+            metavar="[LADDER]...", help="Names of the ladders. [default: all]", autocompletion=complete_ladders
         ),
     ] = None,
     as_json: AsJson = False,
@@ -224,11 +224,11 @@ def _show_refit(found: Refit, epoch: int | None, as_json: bool) -> None:
     older = found.matches - found.judged
     print_message(f"fitted to {older:,} matches of {found.ladder}, judged by the {found.judged:,} newer ones")
     if epoch is not None:
-        print_message(f"{found.ladder} is rated with the fitted numbers from its next match on: epoch {epoch}")
+        print_message(f"{found.ladder} is rated with the fitted parameters from its next match on: epoch {epoch}")
     elif not found.is_better:
-        print_message("the numbers that it has foretell at least as well; nothing is to be changed")
+        print_message("the current parameters predict at least as well; nothing was changed")
     else:
-        print_message("the fitted numbers foretell better; --apply has the ladder rated with them")
+        print_message("the fitted parameters predict better; use --apply to rate with them")
 
 
 @contextmanager

@@ -31,13 +31,13 @@ def web(
     db: Database = None,
     arena: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Address for bots that the page shows; default: the server's."),
+        typer.Option(metavar="ADDRESS", help="Address for bots that the page shows. [default: the server's]"),
     ] = None,
     reconnect_timeout: Annotated[
         float | None,
         typer.Option(
             metavar="S",
-            help="Exit after this many seconds without an answer of the server; default: never.",
+            help="Exit after this many seconds without an answer of the server. [default: never]",
         ),
     ] = None,
     file: Annotated[int | None, typer.Option("--socket", hidden=True)] = None,  # a listening socket; see `hosting.page`
