@@ -76,7 +76,7 @@ def test_the_command_shows_both_and_changes_nothing_unless_told_to(league: Path)
     shown = run("refit", league, "lucky")
     assert shown.exit_code == 0
     assert [line.split()[0] for line in shown.stdout.splitlines()] == ["beta", "now", "fitted"]
-    assert "--apply has the ladder rated with them" in shown.stderr
+    assert "use --apply to rate with them" in shown.stderr
     with LeaderboardReader(league) as reader:
         assert reader.ladder("lucky").rating == NERVOUS
 

@@ -261,5 +261,5 @@ def test_an_error_of_the_disk_says_so_where_it_is_full(
     disk = SimpleNamespace(f_bavail=free, f_frsize=1)
     monkeypatch.setattr(os, "statvfs", lambda folder: disk if Path(folder) == tmp_path else None)
     problem = explained(sqlite3.OperationalError("disk I/O error"), tmp_path / "test.db")
-    said = f"the leaderboard {tmp_path / 'test.db'}: disk I/O error; {advice}the same may be handed in again"
+    said = f"the leaderboard {tmp_path / 'test.db'}: disk I/O error; {advice}you can retry the same write"
     assert str(problem) == said

@@ -160,7 +160,7 @@ def test_a_folder_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
     gone = ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", sys.executable, "-P", "-m", "cutpurse.sdk.cli"]
     told = subprocess.run([*gone, "serve", "--address", "127.0.0.1:0"], cwd=tmp_path, capture_output=True, check=False)
     assert told.returncode == 1
-    assert told.stderr == b"cutpurse: the folder that this was started in is gone; begin in one that is there\n"
+    assert told.stderr == b"cutpurse: the current folder no longer exists; change to another one\n"
 
 
 def test_the_version_is_that_of_the_distribution() -> None:

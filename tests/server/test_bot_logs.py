@@ -139,7 +139,7 @@ def test_a_fault_becomes_a_test_that_fails_until_it_is_mended(tmp_path: Path, pl
     files[0].write_text("# mine\n", encoding="utf-8")
     again = logs(played, *arguments)
     assert again.exit_code == 0
-    assert again.stderr.count("is there already, and was left as it is") == len(files)
+    assert again.stderr.count("already exists and was not changed") == len(files)
     assert files[0].read_text(encoding="utf-8") == "# mine\n"
 
 
@@ -203,5 +203,5 @@ async def test_an_owner_reads_his_own_logs_and_a_stranger_is_told_that_they_are_
     assert own.stdout == named.stdout.replace("ann/my_bot", "my_bot")
     assert own.stdout.count("KeyError") == 2
     assert (theirs.returncode, theirs.stdout) == (6, "")
-    assert "'ann/my_bot' is another owner's" in theirs.stderr
+    assert "'ann/my_bot' belongs to another owner" in theirs.stderr
     assert (nobody.returncode, nobody.stdout) == (6, "")

@@ -45,7 +45,7 @@ async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monke
         with pytest.raises(ServerRefused, match=r"my_bot:1 is paused: .*cutpurse bot check BOT --unpause"):
             await play(1)
         failed = await check()
-        assert (failed.exit_code, "nothing was lifted" in failed.stderr) == (3, True), failed.output
+        assert (failed.exit_code, "the bot stays paused" in failed.stderr) == (3, True), failed.output
         assert _paused(arena) == ["my_bot:1"]
         await play(1, version="2")  # what an older one did is not held against it
         bot_file(tmp_path, FIRST)

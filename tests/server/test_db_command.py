@@ -60,7 +60,7 @@ def test_a_backup_is_made_and_put_back(tmp_path: Path, league: Path) -> None:
         store.submit(random_result(99, prepare(store))).result()
     run = db("restore", "monday.db", "league.db", folder=tmp_path)
     assert run.returncode == 2
-    assert "there is a leaderboard league.db already; --force replaces it" in run.stderr
+    assert "league.db already exists; use --force to replace it (the current file is lost)" in run.stderr
     assert matches(league) == 13
     run = db("restore", "monday.db", "league.db", "--force", folder=tmp_path)
     assert (run.returncode, run.stdout) == (0, "")
@@ -97,7 +97,7 @@ def test_what_is_there_is_not_replaced_by_a_backup(tmp_path: Path, league: Path)
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     run = db("backup", league, tmp_path / "mine.txt")
     assert run.returncode == 2
-    assert "mine.txt is there already, and a backup replaces nothing: name another file" in run.stderr
+    assert "mine.txt already exists, and a backup replaces nothing: name another file" in run.stderr
     assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 
@@ -277,9 +277,9 @@ def test_help_has_an_example(word: str, capsys: pytest.CaptureFixture[str]) -> N
 def test_a_backup_says_what_it_does_not_hold(tmp_path: Path, league: Path) -> None:
     (tmp_path / "league.db.bots").mkdir()
     copied = db("backup", "league.db", "monday.db", folder=tmp_path)
-    assert "are not in it: copy the folder league.db.bots too" in copied.stderr
+    assert "does not contain the archives of submitted bots: copy the folder league.db.bots too" in copied.stderr
     restored = db("restore", "monday.db", "league.db", "--force", folder=tmp_path)
-    assert "of bots that were handed in those run whose archives are in league.db.bots" in restored.stderr
+    assert "submitted bots run only if their archives are in league.db.bots" in restored.stderr
 
 
 def test_an_archive_is_estimated_from_all_of_its_results(tmp_path: Path, league: Path) -> None:

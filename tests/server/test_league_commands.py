@@ -262,9 +262,14 @@ async def test_terms_that_are_not_those_expected_are_left_as_they_are(
 @pytest.mark.parametrize(
     ("before", "words", "code", "said"),
     [
-        (["--any-owner"], ["--add-owner", "ann"], 2, "everybody may play on duel; --owner names those"),
+        (["--any-owner"], ["--add-owner", "ann"], 2, "every owner may play on duel; use --owner"),
         (["--owner", "ann"], ["--remove-owner", "bob"], 4, "duel is not open to bob; it is to ann"),
-        (["--owner", "ann"], ["--remove-owner", "ann"], 2, "nobody would be left on duel, and that is everybody"),
+        (
+            ["--owner", "ann"],
+            ["--remove-owner", "ann"],
+            2,
+            "no owner would be left on duel, which would open it to every owner",
+        ),
         (["--owner", "ann"], ["--owner", "ann", "--add-owner", "bob"], 2, "one of them"),
     ],
 )
@@ -446,7 +451,7 @@ async def test_a_match_whose_bots_have_no_table_is_not_played(
     [
         (["duel", "sneak"], 4, "'ann/sneak' is not there to play on ladder duel; there are: none"),
         (["dule", "sneak"], 4, "no ladder is called 'dule' here (did you mean 'duel'?); there are: duel"),
-        (["duel", "sneak", "--seed", "12"], 2, "--seed '12': it is 32 bytes, 64 signs of 0-9 and a-f"),
+        (["duel", "sneak", "--seed", "12"], 2, "--seed '12': it must be 32 bytes: 64 characters 0-9 and a-f"),
         (["duel", "a/b/c"], 2, "'a/b/c' names no bot"),
     ],
 )

@@ -83,7 +83,7 @@ async def test_a_bot_without_a_token_or_with_a_bad_one_is_told_what_to_do(
         with pytest.raises(NotAuthorised, match=r"lets bots in by token, and there is none: put it into"):
             await connect("random", "greed", server=address, ca=place.ca_file)
         monkeypatch.setenv("CUTPURSE_TOKEN", place.ann[:-6] + "000000")
-        with pytest.raises(NotAuthorised, match="this token is not good here: it is unknown, malformed"):
+        with pytest.raises(NotAuthorised, match="this token is not valid here: it is unknown, malformed"):
             await connect("random", "greed", server=address, ca=place.ca_file)
 
 

@@ -69,7 +69,7 @@ def read_ladders(path: str | os.PathLike[str]) -> list[ladder_pb2.LadderDefined]
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{file} has no ladder; each is a table [[ladder]] with a name and a game")
     if len(tables) > MOST_LADDERS:
-        raise UsageError(f"{file} has {len(tables):,} ladders; {MOST_LADDERS:,} are the most")
+        raise UsageError(f"{file} has {len(tables):,} ladders; the maximum is {MOST_LADDERS:,}")
     ladders = [_ladder(table, f"{file}, ladder {number}") for number, table in enumerate(tables, 1)]
     names = [ladder.name for ladder in ladders]
     for name in names:
