@@ -202,7 +202,7 @@ async def test_terms_change_one_by_one(arena: RunningArena, tokens: dict[str, st
         assert json.loads((await cutpurse("ladder", "show", "duel", "--json", token=tokens["ann"])).stdout) == row
     assert row["max_per_owner"] == 2
     shown = await cutpurse("ladder", "show", "duel", token=tokens["ann"])
-    assert "most bots   any number, 2 of an owner\n" in shown.stdout
+    assert "max bots    no limit, 2 per owner\n" in shown.stdout
     assert (row["pause_failed"], row["pause_window"]) == (2, 5)
     assert "pause       taken over in 2 of the last 5 rated matches\n" in shown.stdout
     refused = await cutpurse("ladder", "change", "duel", "--pause-failed", "6", token=tokens["root"])

@@ -35,7 +35,7 @@ from cutpurse.sdk.online.client_session import ClientSession
 from cutpurse.sdk.online.concurrency import ConcurrencyControl
 from cutpurse.sdk.online.connection import dialling
 from cutpurse.sdk.online.graceful_leave import leave_on_signal
-from cutpurse.sdk.online.server_address import PATIENCE_VARIABLE, SERVER_VARIABLE
+from cutpurse.sdk.online.server_address import RECONNECT_VARIABLE, SERVER_VARIABLE
 from cutpurse.sdk.online.thinking import Thinker
 from cutpurse.sdk.terminal import format_count, ignore_closed_stderr, paint, print_message
 
@@ -272,13 +272,13 @@ def _check_no_loop() -> None:
 
 def _patience() -> float | None:
     """Return the reconnect timeout in seconds from the environment.  Raises UsageError if it is no number."""
-    given = os.environ.get(PATIENCE_VARIABLE)
+    given = os.environ.get(RECONNECT_VARIABLE)
     try:
         seconds = float(given) if given else None
     except ValueError:
         seconds = -1.0
     if seconds is not None and not 0 <= seconds < float("inf"):
-        raise UsageError(f"{PATIENCE_VARIABLE} is {given!r}; it is a number of seconds")
+        raise UsageError(f"{RECONNECT_VARIABLE} is {given!r}; it is a number of seconds")
     return seconds
 
 

@@ -358,7 +358,7 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
         ("state", _state(one)),
         ("boards", kind_shown(defined.boards)),
         ("owners", ", ".join(printable(owner, 64) for owner in terms.owners) or "everybody"),
-        ("max bots", _most(terms)),
+        ("max bots", _limits(terms)),
         ("pause", pause_shown(terms)),
         ("house bots", ", ".join(printable(bot, 64) for bot in terms.house) or "none"),
         ("matches", f"{one.matches:,}"),
@@ -368,9 +368,9 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
     print_lines([f"{name:<10}  {text}" for name, text in lines])
 
 
-def _most(terms: ladder_pb2.LadderTerms) -> str:
-    of_owner = f", {terms.most_per_owner:,} of an owner" if terms.most_per_owner else ""
-    return f"{terms.most_bots or 'any number'}{of_owner}"
+def _limits(terms: ladder_pb2.LadderTerms) -> str:
+    of_owner = f", {terms.most_per_owner:,} per owner" if terms.most_per_owner else ""
+    return f"{terms.most_bots or 'no limit'}{of_owner}"
 
 
 def pause_shown(terms: ladder_pb2.LadderTerms) -> str:
