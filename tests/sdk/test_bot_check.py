@@ -309,10 +309,10 @@ def test_a_bot_that_passes_is_let_in_again(tmp_path: Path, monkeypatch: pytest.M
     bot = bot_file(tmp_path, FIRST)
     checked = run("bot", "check", bot, "--game", "greed", "--unpause", "--server", "there:1")
     assert checked.exit_code == 0, checked.output
-    assert checked.stdout.splitlines()[-1] == "ann/my_bot:1 plays again: no pause holds it back"
+    assert checked.stdout.splitlines()[-1] == "ann/my_bot:1 is no longer paused"
     named = ["--name", "sneak", "--version", "2.1", "--json"]
     document = json.loads(run("bot", "check", bot, "--game", "greed", "--unpause", *named).stdout)
-    assert (document["passed"], document["lifted"]) == (True, "ann/sneak:2.1")
+    assert (document["passed"], document["unpaused"]) == (True, "ann/sneak:2.1")
     assert [(one.bot.owner, one.bot.bot, one.bot.version) for one in asked] == [
         ("", "my_bot", "1"),
         ("", "sneak", "2.1"),
@@ -325,7 +325,7 @@ def test_a_bot_that_fails_stays_paused(tmp_path: Path, monkeypatch: pytest.Monke
     dialled = play_league(monkeypatch)
     checked = run("bot", "check", bot_file(tmp_path, CRASHES), "--game", "greed", "--unpause", "--json")
     assert checked.exit_code == 3
-    assert json.loads(checked.stdout)["lifted"] is None
+    assert json.loads(checked.stdout)["unpaused"] is None
     assert "the bot stays paused" in checked.stderr
     assert dialled == []
 

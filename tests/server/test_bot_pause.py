@@ -56,7 +56,7 @@ async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monke
         assert (unnamed.exit_code, "--name NAME" in unnamed.stderr) == (4, True), unnamed.output
         passed = await check()
         assert passed.exit_code == 0, passed.output
-        assert passed.stdout.splitlines()[-1] == "my_bot:1 plays again: no pause holds it back"
+        assert passed.stdout.splitlines()[-1] == "my_bot:1 is no longer paused"
         assert _paused(arena) == []
         await play(1)
         await other

@@ -104,20 +104,20 @@ def check(
             if style := styles[finding.verdict]:
                 lines[number] = paint(lines[number], style)
         print_lines([head, *lines, paint(verdict, "bad" if failed else "good")])
-    lifted = _lifted(hellos[0], name, version, server, ca) if unpause and not failed else ""
+    unpaused = _unpause(hellos[0], name, version, server, ca) if unpause and not failed else ""
     if as_json:
         named = [dict(zip(("scenario", "verdict", "seen"), row, strict=True)) for row in rows]
-        told = {"lifted": lifted or None} if unpause else {}
+        told = {"unpaused": unpaused or None} if unpause else {}
         print_json({"bot": bot, "passed": not failed, "findings": named, **told})
-    elif lifted:
-        print_lines([f"{lifted} plays again: no pause holds it back"])
+    elif unpaused:
+        print_lines([f"{unpaused} is no longer paused"])
     if failed:
         if unpause:
             print_message("the bot stays paused: a bot that fails its check would soon be paused again")
         raise typer.Exit(BOT_FAILED)
 
 
-def _lifted(hello: arena_pb2.Hello, name: str | None, version: str | None, server: str | None, ca: Path | None) -> str:
+def _unpause(hello: arena_pb2.Hello, name: str | None, version: str | None, server: str | None, ca: Path | None) -> str:
     """Report to the server that the bot has passed; return its name."""
     from cutpurse.sdk.league import format_bot_name
     from cutpurse.v1 import ladder_pb2
