@@ -59,9 +59,11 @@ bench: $(BUILD)/installed ## what the engine and the arena do in a second, and r
 	$(if $(shell command -v $(CC)),-$(MAKE) compiled)
 	$(BIN)/python benchmarks/bench.py $(BENCH_FLAGS)
 
-check: $(BUILD)/installed ## lint, format, types, of the .proto files too
+check: $(BUILD)/installed ## lint, format, spelling, types, of the .proto files too
 	$(BIN)/ruff check .
+	$(BIN)/ruff check --quiet --preview --select DOC102,DOC202,DOC403 .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy $(strip $(CODE))
 	scripts/proto_lint.sh
 	PYTHON=$(PYTHON) scripts/stubs.sh --check

@@ -161,7 +161,7 @@ def run(readers: int, seconds: float, rounds: int, bot: str, game: str) -> None:
         command = (*cli, "serve", *places, "--db", str(folder / "league.db"))
         pid = stack.enter_context(running(*command, log=server)).pid
         address = told(server, r"bots dial in at (\S+);")
-        page, metrics = told(server, r"page is at (\S+?)/?\s"), told(server, r"figures at (\S+)")
+        page, metrics = told(server, r"page is at (\S+?)/?\s"), told(server, r"metrics at (\S+)")
         for number in range(BOTS):
             words = ("bot", "run", bot, "--server", address, "--name", f"bot{number}", "--game", game, "--quiet")
             stack.enter_context(running(*cli, *words, log=folder / f"bot{number}.log"))

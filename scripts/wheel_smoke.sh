@@ -68,7 +68,7 @@ venv/bin/python -c "from cutpurse.learn import Space; print('Greed has', Space('
 
 pip "$wheel[server]"
 venv/bin/cutpurse demo --matches 2 --folder run
-venv/bin/cutpurse db recompute run/demo.db
+venv/bin/cutpurse db verify run/demo.db
 venv/bin/cutpurse match verify run/records/greed.jsonl
 
 echo "the page of what was played, with the documents that came with the wheel"

@@ -2,15 +2,15 @@
 // back when the stream is lost, and leaves. docs/protocol.md tells the conversation, arena.proto
 // each message of it.
 //
-//   CUTPURSE_SERVER         where to dial, 127.0.0.1:7777 if not set; https://host:port is with
-//                           TLS, unix:/path a socket
-//   CUTPURSE_TOKEN          what lets it in, where a server asks for it
-//   CUTPURSE_CA             a file of certificates to trust the server by, the system's if not set
-//   CUTPURSE_BOT            its name in the rankings
-//   CUTPURSE_VERSION        its version there, 1 if not set
-//   CUTPURSE_LADDER         where it plays, GAME/LADDER, several with commas between; every ladder of
-//                           every game if not set
-//   CUTPURSE_GIVE_UP_AFTER  end after so many seconds without a server; if not set, wait for ever
+//   CUTPURSE_SERVER             where to dial, 127.0.0.1:7777 if not set; https://host:port is with
+//                               TLS, unix:/path a socket
+//   CUTPURSE_TOKEN              what lets it in, where a server asks for it
+//   CUTPURSE_CA                 a file of certificates to trust the server by, the system's if not set
+//   CUTPURSE_BOT                its name in the rankings
+//   CUTPURSE_VERSION            its version there, 1 if not set
+//   CUTPURSE_LADDER             where it plays, GAME/LADDER, comma-separated; if not set, every ladder
+//                               of every game
+//   CUTPURSE_RECONNECT_TIMEOUT  seconds without a server until it exits; no limit if not set
 //
 // What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose
 // certificate is not trusted: 6. One that lets the bot in no more: 1.
@@ -189,7 +189,7 @@ class Arena {
       return kNoTrust;
     }
     if (std::isnan(patience_.count())) {
-      Say("CUTPURSE_GIVE_UP_AFTER '" + Environment("CUTPURSE_GIVE_UP_AFTER") + "' is not a number of seconds");
+      Say("CUTPURSE_RECONNECT_TIMEOUT '" + Environment("CUTPURSE_RECONNECT_TIMEOUT") + "' is not a number of seconds");
       return kUsage;
     }
     std::istringstream ladders(Environment("CUTPURSE_LADDER"));
@@ -445,7 +445,7 @@ class Arena {
   const std::string name_;
   const std::string server_ = Environment("CUTPURSE_SERVER", "127.0.0.1:7777");
   const std::string token_ = Token();
-  const Seconds patience_{SecondsOf(Environment("CUTPURSE_GIVE_UP_AFTER", "inf"))};
+  const Seconds patience_{SecondsOf(Environment("CUTPURSE_RECONNECT_TIMEOUT", "inf"))};
   const bool is_secure_ = StartsWith(server_, kSecure);
   std::string authority_;  // certificates; empty: the system's
   std::map<std::string, std::vector<std::string>> wanted_;  // games to play, each with its ladders; none: all

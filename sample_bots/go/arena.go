@@ -4,13 +4,13 @@ package main
 // back when the stream is lost, and leaves politely. What is said is told in arena.proto and, with examples, in
 // docs/protocol.md.
 //
-//	CUTPURSE_SERVER         where to dial: host:port, with TLS https://host:port, or unix:/path; else 127.0.0.1:7777
-//	CUTPURSE_TOKEN          what lets the bot in, where a server asks for it
-//	CUTPURSE_CA             a file of certificates to trust the server by; else the system's
-//	CUTPURSE_BOT            its name in the rankings; else the language's
-//	CUTPURSE_VERSION        another version is another entry there; else 1
-//	CUTPURSE_LADDER         where it plays, GAME/LADDER, several with commas between; else every ladder of every game
-//	CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends; else it waits for ever
+//	CUTPURSE_SERVER             where to dial: host:port, https://host:port (TLS) or unix:/path; else 127.0.0.1:7777
+//	CUTPURSE_TOKEN              what lets the bot in, where a server asks for it
+//	CUTPURSE_CA                 a file of certificates to trust the server by; else the system's
+//	CUTPURSE_BOT                its name in the rankings; else the language's
+//	CUTPURSE_VERSION            another version is another entry there; else 1
+//	CUTPURSE_LADDER             where it plays, GAME/LADDER, comma-separated; else every ladder of every game
+//	CUTPURSE_RECONNECT_TIMEOUT  seconds without a server until it exits; no limit if not set
 //
 // What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
 // trusted: 6. One that lets the bot in no more: 1.
@@ -113,9 +113,9 @@ func Run(language string, choose Chooser) int {
 		log.Printf("a token could be read on the way to %s; with TLS, its address is https://%[1]s", b.server)
 		return 6
 	}
-	patience, err := strconv.ParseFloat(environment("CUTPURSE_GIVE_UP_AFTER", "inf"), 64)
+	patience, err := strconv.ParseFloat(environment("CUTPURSE_RECONNECT_TIMEOUT", "inf"), 64)
 	if err != nil || math.IsNaN(patience) {
-		log.Printf("CUTPURSE_GIVE_UP_AFTER %q is not a number of seconds", os.Getenv("CUTPURSE_GIVE_UP_AFTER"))
+		log.Printf("CUTPURSE_RECONNECT_TIMEOUT %q is not a number of seconds", os.Getenv("CUTPURSE_RECONNECT_TIMEOUT"))
 		return 2
 	}
 	if b.games, err = gamesWanted(os.Getenv("CUTPURSE_LADDER")); err != nil {

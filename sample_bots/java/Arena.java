@@ -52,13 +52,13 @@ import sun.misc.Signal;
  * docs/protocol.md.
  *
  * <pre>
- * CUTPURSE_SERVER         where to dial: host:port, with TLS https://host:port, or unix:/path; else 127.0.0.1:7777
- * CUTPURSE_TOKEN          what lets the bot in, where a server asks for it
- * CUTPURSE_CA             a file of certificates to trust the server by; else those that Java trusts
- * CUTPURSE_BOT            its name in the rankings; else the language's
- * CUTPURSE_VERSION        another version is another entry there; else 1
- * CUTPURSE_LADDER         where it plays, GAME/LADDER, several with commas between; else every ladder of every game
- * CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends; else it waits for ever
+ * CUTPURSE_SERVER             where to dial: host:port, https://host:port (TLS) or unix:/path; else 127.0.0.1:7777
+ * CUTPURSE_TOKEN              what lets the bot in, where a server asks for it
+ * CUTPURSE_CA                 a file of certificates to trust the server by; else those that Java trusts
+ * CUTPURSE_BOT                its name in the rankings; else the language's
+ * CUTPURSE_VERSION            another version is another entry there; else 1
+ * CUTPURSE_LADDER             where it plays, GAME/LADDER, comma-separated; else every ladder of every game
+ * CUTPURSE_RECONNECT_TIMEOUT  seconds without a server until it exits; no limit if not set
  * </pre>
  *
  * What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
@@ -136,9 +136,10 @@ final class Arena {
       arena.say("a token could be read on the way to %s; with TLS, its address is https://%1$s", arena.server);
       return 6;
     }
-    double patience = number(environment("CUTPURSE_GIVE_UP_AFTER", "Infinity"));
+    double patience = number(environment("CUTPURSE_RECONNECT_TIMEOUT", "Infinity"));
     if (Double.isNaN(patience)) {
-      arena.say("CUTPURSE_GIVE_UP_AFTER '%s' is not a number of seconds", System.getenv("CUTPURSE_GIVE_UP_AFTER"));
+      arena.say(
+          "CUTPURSE_RECONNECT_TIMEOUT '%s' is not a number of seconds", System.getenv("CUTPURSE_RECONNECT_TIMEOUT"));
       return 2;
     }
     for (String one : environment("CUTPURSE_LADDER", "").split(",")) {

@@ -1,12 +1,12 @@
 // A bot for Cutpurse in one file: all five games, without an SDK, from the .proto files alone.
 //
-//   CUTPURSE_SERVER  where to dial, 127.0.0.1:7777 if not set; https://host:port is with TLS
-//   CUTPURSE_TOKEN   what lets it in, where a server asks for it
-//   CUTPURSE_CA      a file of certificates to trust the server by, the usual ones if not set
-//   CUTPURSE_BOT     its name in the rankings, "node" if not set; CUTPURSE_VERSION its version, "1" if not set
-//   CUTPURSE_LADDER  where it plays, GAME/LADDER, several with commas between; every ladder of every game if not set
-//   CUTPURSE_PROTO   the folder that holds cutpurse/v1/*.proto, ./proto or ../../proto if not set
-//   CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends, never if not set
+//   CUTPURSE_SERVER             where to dial, 127.0.0.1:7777 if not set; https://host:port is with TLS
+//   CUTPURSE_TOKEN              what lets it in, where a server asks for it
+//   CUTPURSE_CA                 a file of certificates to trust the server by, the usual ones if not set
+//   CUTPURSE_BOT                its name in the rankings, "node" if not set; CUTPURSE_VERSION its version, "1" if not set
+//   CUTPURSE_LADDER             where it plays, GAME/LADDER, comma-separated; every ladder of every game if not set
+//   CUTPURSE_PROTO              the folder that holds cutpurse/v1/*.proto, ./proto or ../../proto if not set
+//   CUTPURSE_RECONNECT_TIMEOUT  seconds without a server until it exits; no limit if not set
 //
 // What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not trusted: 6.
 // One that lets the bot in no more: 1.
@@ -27,7 +27,7 @@ const token = process.env.CUTPURSE_TOKEN?.trim();
 const name = process.env.CUTPURSE_BOT || "node";
 const protos = process.env.CUTPURSE_PROTO
   || ["./proto", "../../proto"].map(path => fileURLToPath(new URL(path, import.meta.url))).find(path => existsSync(path));
-const patience = 1_000 * (process.env.CUTPURSE_GIVE_UP_AFTER || Infinity);
+const patience = 1_000 * (process.env.CUTPURSE_RECONNECT_TIMEOUT || Infinity);
 const TABLES = 16;
 const CATALOGUE_MS = 10_000;
 
@@ -266,7 +266,7 @@ if (token && !/^[!-~]+$/.test(token)) stop(6, "CUTPURSE_TOKEN holds no token"); 
 if (token && !secure && !/^(unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(server)) { // others could read it
   stop(6, `a token could be read on the way to ${server}; with TLS, its address is https://${server}`);
 }
-if (Number.isNaN(patience)) stop(2, `CUTPURSE_GIVE_UP_AFTER "${process.env.CUTPURSE_GIVE_UP_AFTER}" is not a number of seconds`);
+if (Number.isNaN(patience)) stop(2, `CUTPURSE_RECONNECT_TIMEOUT "${process.env.CUTPURSE_RECONNECT_TIMEOUT}" is not a number of seconds`);
 const wanted = new Map(); // the games that it plays, each with its ladders; none: all
 for (const one of process.env.CUTPURSE_LADDER?.match(/[^,]+/g) ?? []) {
   const [, game, ladder] = /^\s*([^/\s]+)\/([^/\s]+)\s*$/.exec(one)

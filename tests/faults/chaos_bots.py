@@ -76,7 +76,7 @@ async def stay(name: str, address: str, tables: int, book: Book, think_s: tuple[
                 name=name,
                 max_tables=tables,
                 on_match=over,
-                give_up_after_s=PATIENCE_S,
+                reconnect_timeout_s=PATIENCE_S,
                 quiet=True,
             )
             book.write(bot=name, stopped="it left")

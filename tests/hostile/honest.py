@@ -60,7 +60,7 @@ def main(server: str, name: str, ladder: str) -> None:
         ladders=ladder,
         max_tables=TABLES,
         on_match=over,
-        give_up_after_s=600.0,
+        reconnect_timeout_s=600.0,
         quiet=True,
     )
     asyncio.run(stay)

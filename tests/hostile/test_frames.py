@@ -174,7 +174,7 @@ def test_headers_that_never_end(arena: Attack, pairs: list[tuple[str, str]]) -> 
 
 
 def test_headers_that_never_end_by_who_acknowledges_no_settings(arena: Attack) -> None:
-    """gRPC's limits for headers hold once its settings are acknowledged; who does not is hung up on."""
+    """Limits of gRPC for headers hold once its settings are acknowledged; who does not is hung up on."""
     peer = arena.connect()
     peer.send(frame(frames.HEADERS, 0, 1, headers_of(call())))
     small = frame(frames.CONTINUATION, 0, 1, headers_of([("x", "y")] * 1_000))

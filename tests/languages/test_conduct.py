@@ -180,7 +180,7 @@ async def test_certificates_that_cannot_be_read_are_told_in_a_line(made: Made, t
     [
         ("CUTPURSE_SERVER", "http://127.0.0.1:1", 2),
         ("CUTPURSE_SERVER", "localhost", 2),
-        ("CUTPURSE_GIVE_UP_AFTER", "soon", 2),
+        ("CUTPURSE_RECONNECT_TIMEOUT", "soon", 2),
         ("CUTPURSE_LADDER", "duel", 2),
         ("CUTPURSE_LADDER", "greed/duel, greed/", 2),
         ("CUTPURSE_LADDER", "greed/du el", 2),
@@ -190,7 +190,7 @@ async def test_certificates_that_cannot_be_read_are_told_in_a_line(made: Made, t
     ],
 )
 async def test_what_makes_no_sense_is_told_in_a_line(made: Made, variable: str, value: str, exit_code: int) -> None:
-    ours = {"CUTPURSE_BOT": "me", "CUTPURSE_GIVE_UP_AFTER": "1", variable: value}
+    ours = {"CUTPURSE_BOT": "me", "CUTPURSE_RECONNECT_TIMEOUT": "1", variable: value}
     async with running(made, ours.pop("CUTPURSE_SERVER", "https://localhost:1"), **ours) as process:
         code, said, errors = await last_words(process)
     assert (code, said, len(errors)) == (exit_code, [], 1)
@@ -327,7 +327,7 @@ async def test_whoever_is_not_let_in_ends_with_the_words_of_the_server(made: Mad
 
 
 async def test_without_a_server_it_does_not_stay_for_ever(made: Made) -> None:
-    async with running(made, "127.0.0.1:1", CUTPURSE_BOT="me", CUTPURSE_GIVE_UP_AFTER="0.1") as process:
+    async with running(made, "127.0.0.1:1", CUTPURSE_BOT="me", CUTPURSE_RECONNECT_TIMEOUT="0.1") as process:
         code, said, errors = await last_words(process)
     assert (code, said) == (1, [])
     assert errors

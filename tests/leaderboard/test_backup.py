@@ -145,7 +145,7 @@ def test_a_backup_replaces_nothing(tmp_path: Path, what: str) -> None:
     else:
         to.symlink_to(path if what == "link" else tmp_path / "nowhere")
     before = names(tmp_path)
-    with pytest.raises(InvalidEntry, match=r"copy\.db is there already, and a backup replaces nothing"):
+    with pytest.raises(InvalidEntry, match=r"copy\.db already exists, and a backup replaces nothing"):
         back_up(path, to)
     assert names(tmp_path) == before
     assert what != "file" or to.read_text(encoding="utf-8") == "mine"
@@ -159,7 +159,7 @@ def test_two_backups_of_one_name_do_not_replace_each_other(tmp_path: Path) -> No
         if not to.exists():
             back_up(path, to)
 
-    with pytest.raises(InvalidEntry, match="is there already"):
+    with pytest.raises(InvalidEntry, match="already exists"):
         back_up(path, to, meanwhile)
     assert [name for name in names(tmp_path) if "copy" in name] == ["copy.db"]
     with LeaderboardReader(to) as reader:
@@ -259,7 +259,7 @@ def test_what_is_put_back_goes_on_where_the_backup_was_made(tmp_path: Path) -> N
         for number in range(20, 40):
             store.submit(random_result(number, versions)).result()
         later = store.rankings(LADDER)
-    with pytest.raises(InvalidEntry, match=r"there is a leaderboard .*ladder\.db already; --force replaces it"):
+    with pytest.raises(InvalidEntry, match=r"ladder\.db already exists; use --force to replace it"):
         restore(tmp_path / "copy.db", path)
     path.chmod(0o600)
     copied = restore(tmp_path / "copy.db", path, replaces=True)

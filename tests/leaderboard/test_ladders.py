@@ -151,7 +151,7 @@ def test_a_ladder_with_a_match_is_kept(store: Store, what: str) -> None:
 def test_a_ladder_for_which_a_bot_was_handed_in_is_kept_until_it_is_retired(store: Store) -> None:
     prepare(store)
     entry = store.hand_in(NewSubmission("ann", "sneak", "1", b"1" * 32, 1_000, [LADDER]), DAWN)
-    text = rf"^ann/sneak:1 was handed in for ladder {LADDER}: freeze it instead, or have the bot retired$"
+    text = rf"^ann/sneak:1 was submitted for ladder {LADDER}: freeze it instead, or have the bot retired$"
     with pytest.raises(InvalidEntry, match=text):
         store.delete_ladder(LADDER)
     store.accept(entry.id, DAWN, "")

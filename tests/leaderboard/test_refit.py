@@ -76,7 +76,7 @@ def test_the_command_shows_both_and_changes_nothing_unless_told_to(league: Path)
     shown = run("refit", league, "lucky")
     assert shown.exit_code == 0
     assert [line.split()[0] for line in shown.stdout.splitlines()] == ["beta", "now", "fitted"]
-    assert "--put has the ladder rated with them" in shown.stderr
+    assert "use --apply to rate with them" in shown.stderr
     with LeaderboardReader(league) as reader:
         assert reader.ladder("lucky").rating == NERVOUS
 
@@ -84,7 +84,7 @@ def test_the_command_shows_both_and_changes_nothing_unless_told_to(league: Path)
 def test_put_begins_an_epoch_and_ratings_go_on_from_where_they_are(league: Path) -> None:
     with LeaderboardReader(league) as reader:
         before = {one.bot: one.pairing_skill for one in reader.rankings("lucky")}
-    told = json.loads(run("refit", league, "lucky", "--put", "--json").stdout)
+    told = json.loads(run("refit", league, "lucky", "--apply", "--json").stdout)
     assert told["epoch"] == 2
     assert told["fitted"]["log_loss"] < told["now"]["log_loss"]
     with Store(league) as store:
@@ -94,7 +94,7 @@ def test_put_begins_an_epoch_and_ratings_go_on_from_where_they_are(league: Path)
         versions = [one.version_id for one in store.rankings("lucky")[:2]]
         store.submit(result("one more", versions, ladder="lucky")).result()
         assert all(one.equal for one in recompute(store))
-    again = run("refit", league, "lucky", "--put")
+    again = run("refit", league, "lucky", "--apply")
     with LeaderboardReader(league) as reader:
         told_better = reader.ladder("lucky").rating != rating
     assert again.exit_code == (0 if told_better else 1)

@@ -132,12 +132,12 @@ def test_an_owner_has_a_plain_name(name: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"owner": "house"}, "the owner house has the bots that a server brings along"),
-        ({"owner": "local"}, "the owner local is whoever plays without a token"),
+        ({"owner": "house"}, "the owner house is reserved for the server's own bots"),
+        ({"owner": "local"}, "the owner local is reserved for bots without a token"),
         ({"label": "x" * 201}, "can be 200 printable characters at most"),
         ({"label": "a\nb"}, r"the label 'a\\nb' can be 200 printable"),
         ({"expires": datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))}, "beyond the year 9999"),
-        ({"scopes": ()}, "a token without a scope is good for nothing; there are: admin, play, read"),
+        ({"scopes": ()}, "a token needs at least one scope; there are: admin, play, read"),
         ({"scopes": ("play", "fly")}, "there is no scope 'fly'; there are: admin, play, read"),
         ({"expires": datetime(2027, 1, 1)}, "which needs a time zone"),  # noqa: DTZ001
     ],

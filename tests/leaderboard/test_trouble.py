@@ -235,7 +235,7 @@ def test_a_ledger_with_a_gap_takes_no_result_before_it_is_mended(tmp_path: Path,
         for match in ("m3", "m4"):
             problem = store.submit(result(match, versions[:4])).exception(30)
             assert isinstance(problem, LedgerCorrupt)
-            assert "'cutpurse db recompute'" in str(problem)
+            assert "'cutpurse db verify'" in str(problem)
         assert store.ensure_version("zoe", "sneak", "1") not in versions  # what is no result goes on
         assert len(store.matches()) == 3
     by_hand(tmp_path / "test.db", undo)
@@ -261,5 +261,5 @@ def test_an_error_of_the_disk_says_so_where_it_is_full(
     disk = SimpleNamespace(f_bavail=free, f_frsize=1)
     monkeypatch.setattr(os, "statvfs", lambda folder: disk if Path(folder) == tmp_path else None)
     problem = explained(sqlite3.OperationalError("disk I/O error"), tmp_path / "test.db")
-    said = f"the leaderboard {tmp_path / 'test.db'}: disk I/O error; {advice}the same may be handed in again"
+    said = f"the leaderboard {tmp_path / 'test.db'}: disk I/O error; {advice}you can retry the same write"
     assert str(problem) == said

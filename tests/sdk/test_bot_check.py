@@ -37,7 +37,12 @@ PLANTED = [
     ("too late", "exits-when-late", CheckStatus.FAILED, "too late, says the server"),
     ("heartbeat", "no-heartbeat", CheckStatus.FAILED, "an empty envelope was not acknowledged in 2 s"),
     ("unknown fields", "strict", CheckStatus.FAILED, "a field that I do not know"),
-    ("lost stream", "no-resume", CheckStatus.FAILED, "it said Hello anew, without Resume; come back with Hello.resume"),
+    (
+        "lost stream",
+        "no-resume",
+        CheckStatus.FAILED,
+        "it said Hello anew, without Resume; reconnect",
+    ),
     (
         "forgotten session",
         "no-anew",
@@ -45,7 +50,7 @@ PLANTED = [
         "it did not say Hello anew in 5 s after its Resume was refused",
     ),
     ("drain", "stops-at-drain", CheckStatus.FAILED, "no answer to Drain in 2 s"),
-    ("drain", "hasty", CheckStatus.WARNED, " s though told to wait 1 s"),
+    ("drain", "hasty", CheckStatus.WARNED, " s instead of 1 s; wait for Drain.reconnect_after_ms"),
     ("leaving", "stubborn", CheckStatus.FAILED, "it was still there 1 s after SIGTERM and had to be killed"),
     (
         "leaving",
@@ -101,7 +106,7 @@ async def test_a_bot_that_was_planted_to_fail_a_scenario_fails_it(
 @pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_no_program_outlives_a_check_that_is_told_to_end(number: signal.Signals) -> None:
-    words = ["bot", "check", raw_bot("silent"), "--talk"]
+    words = ["bot", "check", raw_bot("silent"), "--output"]
     with subprocess.Popen(
         [sys.executable, "-m", "cutpurse.sdk.cli", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as checking:
@@ -152,7 +157,7 @@ class Bot:
 def test_a_bot_with_workers_passes_and_they_end_with_it(method: str, tmp_path: Path) -> None:
     bot_file(tmp_path, "def square(x):\n    return x * x\n", "helper.py")
     bot = bot_file(tmp_path, KEEPS_WORKERS.replace("METHOD", repr(method)), "keeps_workers.py")
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "check", bot, "--game", "greed", "--json", "--talk"]
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "check", bot, "--game", "greed", "--json", "--output"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert {row["verdict"] for row in json.loads(done.stdout)["findings"]} == {"passed"}
@@ -302,12 +307,12 @@ def test_a_bot_that_passes_is_let_in_again(tmp_path: Path, monkeypatch: pytest.M
 
     dialled = play_league(monkeypatch, LiftPause=lift)
     bot = bot_file(tmp_path, FIRST)
-    checked = run("bot", "check", bot, "--game", "greed", "--lift", "--server", "there:1")
+    checked = run("bot", "check", bot, "--game", "greed", "--unpause", "--server", "there:1")
     assert checked.exit_code == 0, checked.output
-    assert checked.stdout.splitlines()[-1] == "ann/my_bot:1 plays again: no pause holds it back"
+    assert checked.stdout.splitlines()[-1] == "ann/my_bot:1 is no longer paused"
     named = ["--name", "sneak", "--version", "2.1", "--json"]
-    document = json.loads(run("bot", "check", bot, "--game", "greed", "--lift", *named).stdout)
-    assert (document["passed"], document["lifted"]) == (True, "ann/sneak:2.1")
+    document = json.loads(run("bot", "check", bot, "--game", "greed", "--unpause", *named).stdout)
+    assert (document["passed"], document["unpaused"]) == (True, "ann/sneak:2.1")
     assert [(one.bot.owner, one.bot.bot, one.bot.version) for one in asked] == [
         ("", "my_bot", "1"),
         ("", "sneak", "2.1"),
@@ -318,10 +323,10 @@ def test_a_bot_that_passes_is_let_in_again(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.usefixtures("short_check")
 def test_a_bot_that_fails_stays_paused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dialled = play_league(monkeypatch)
-    checked = run("bot", "check", bot_file(tmp_path, CRASHES), "--game", "greed", "--lift", "--json")
+    checked = run("bot", "check", bot_file(tmp_path, CRASHES), "--game", "greed", "--unpause", "--json")
     assert checked.exit_code == 3
-    assert json.loads(checked.stdout)["lifted"] is None
-    assert "nothing was lifted" in checked.stderr
+    assert json.loads(checked.stdout)["unpaused"] is None
+    assert "the bot stays paused" in checked.stderr
     assert dialled == []
 
 
@@ -331,7 +336,7 @@ def test_a_pause_that_is_not_ones_own_is_not_lifted(tmp_path: Path, monkeypatch:
         raise NotAuthorised("bob/my_bot is another owner's")
 
     play_league(monkeypatch, LiftPause=refuse)
-    checked = run("bot", "check", bot_file(tmp_path, FIRST), "--game", "greed", "--lift")
+    checked = run("bot", "check", bot_file(tmp_path, FIRST), "--game", "greed", "--unpause")
     assert checked.exit_code == 6
     assert "bob/my_bot is another owner's" in checked.stderr
     assert checked.stdout.splitlines()[-1].endswith("my_bot.py is ready")  # what was found is told all the same
@@ -340,4 +345,4 @@ def test_a_pause_that_is_not_ones_own_is_not_lifted(tmp_path: Path, monkeypatch:
 def test_where_nothing_is_lifted_nobody_is_named(tmp_path: Path) -> None:
     checked = run("bot", "check", bot_file(tmp_path, FIRST), "--version", "2")
     assert checked.exit_code == 2
-    assert "they need --lift" in checked.stderr
+    assert "they need --unpause" in checked.stderr

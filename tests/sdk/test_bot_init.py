@@ -75,7 +75,7 @@ def test_nothing_is_overwritten() -> None:
     before = written("my_bot.py")
     shown = run("bot", "init", "my_bot", "--game", "szmal")
     assert shown.exit_code == 2
-    assert "my_bot is there already, and nothing is overwritten" in shown.stderr
+    assert "my_bot already exists" in shown.stderr
     assert written("my_bot.py") == before
 
 

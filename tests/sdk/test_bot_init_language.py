@@ -71,7 +71,7 @@ def test_nothing_is_overwritten() -> None:
     run("bot", "init", "my_bot")
     shown = run("bot", "init", "my_bot", "--language", "java")
     assert shown.exit_code == 2
-    assert "my_bot is there already, and nothing is overwritten" in shown.stderr
+    assert "my_bot already exists" in shown.stderr
     assert not Path("my_bot/build.sh").exists()
 
 

@@ -251,7 +251,7 @@ async def test_what_the_server_says_is_one_line_and_an_exit_code(ending: Ending,
 
 async def test_no_server_is_exit_code_5(tmp_path: Path) -> None:
     nobody = Arena(address=f"unix:{tmp_path}/nobody")
-    code, out, err = await run_command(nobody, "random", "--give-up-after", 0.1)
+    code, out, err = await run_command(nobody, "random", "--reconnect-timeout", 0.1)
     assert (code, out) == (5, "")
     assert err.splitlines()[-1].startswith(f"cutpurse: no server at {nobody.address} for 0.1 s: ")
 

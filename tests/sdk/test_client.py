@@ -178,7 +178,7 @@ async def test_a_server_that_fails_twice_is_left_alone() -> None:
 async def test_no_server_at_all_ends_it_after_a_while(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     address = f"unix:{tmp_path}/nobody"
     with pytest.raises(ServerUnreachable, match=f"no server at {address} for 0.3 s: ") as raised:
-        await connect(First, server=address, name="bot", give_up_after_s=0.3)
+        await connect(First, server=address, name="bot", reconnect_timeout_s=0.3)
     assert errors.exit_code(raised.value) == 5
     assert capsys.readouterr().err.count("trying again") == 1
 
@@ -186,7 +186,7 @@ async def test_no_server_at_all_ends_it_after_a_while(tmp_path: Path, capsys: py
 async def test_a_server_may_be_away_for_a_week(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "BACKOFF_S", (1e-9, 1e-9))
     address = f"unix:{tmp_path}/nobody"
-    stays = asyncio.create_task(connect(First, server=address, name="bot", give_up_after_s=1e9))
+    stays = asyncio.create_task(connect(First, server=address, name="bot", reconnect_timeout_s=1e9))
     attempts = 0
 
     async def fails(self: client.Client) -> Any:

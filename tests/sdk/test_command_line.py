@@ -160,7 +160,7 @@ def test_a_folder_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
     gone = ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", sys.executable, "-P", "-m", "cutpurse.sdk.cli"]
     told = subprocess.run([*gone, "serve", "--address", "127.0.0.1:0"], cwd=tmp_path, capture_output=True, check=False)
     assert told.returncode == 1
-    assert told.stderr == b"cutpurse: the folder that this was started in is gone; begin in one that is there\n"
+    assert told.stderr == b"cutpurse: the current folder no longer exists; change to another one\n"
 
 
 def test_the_version_is_that_of_the_distribution() -> None:
@@ -336,6 +336,12 @@ def test_a_mistake_is_told_in_a_line(typed: str, code: int, said: str) -> None:
         ("serve --port 7777", "No such option: --port (Possible options: --address)"),
         ("play greed random random --games 3", "No such option: --games (Possible options: --matches)"),
         ("ladder list --address :7777", "No such option: --address (Possible options: --server)"),
+        ("ladder change duel --everybody", "No such option: --everybody (Possible options: --any-owner)"),
+        ("ladder change duel --most-bots 3", "No such option: --most-bots (Possible options: --max-bots)"),
+        ("ladder history duel me --why", "No such option: --why (Possible options: --explain)"),
+        ("bot check me.py --lift", "No such option: --lift (Possible options: --unpause)"),
+        ("bot logs me --talk", "No such option: --talk (Possible options: --output)"),
+        ("db refit league.db duel --put", "No such option: --put (Possible options: --apply)"),
     ],
 )
 def test_a_wrong_value_or_option_is_told_in_plain_words(typed: str, said: str) -> None:

@@ -23,8 +23,8 @@ settings = { max_rounds = 3, specials = false, mode = "single" }
 clock = { base_ms = 500, bank_ms = 0 }
 owners = ["ann", "bob"]
 private = true
-most_bots = 60
-most_per_owner = 1
+max_bots = 60
+max_per_owner = 1
 pause_failed = 0
 pause_window = 12
 frozen = 2027-01-31T18:00:00+01:00

@@ -72,7 +72,7 @@ def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
 async def test_a_page_that_is_taken_for_a_server(before: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     with listening(page) as address:
         with pytest.raises(ServerUnreachable, match=f"no server at {before}{address} for 0 s: {told}"):
-            await connect(First, server=f"{before}{address}", give_up_after_s=0)
+            await connect(First, server=f"{before}{address}", reconnect_timeout_s=0)
         with league_at(f"{before}{address}") as league, pytest.raises(ServerUnreachable, match=told):
             league.ListLadders(ladder_pb2.ListLaddersRequest())
 
@@ -86,13 +86,13 @@ async def test_a_page_with_tls(authority: trustme.CA) -> None:
             page(wrapped)
 
     with listening(secure) as address, pytest.raises(ServerUnreachable, match=TLS_ALONE):
-        await connect(First, server=f"https://{address}", give_up_after_s=0)
+        await connect(First, server=f"https://{address}", reconnect_timeout_s=0)
 
 
 def test_the_library_writes_no_lines_of_its_own_unless_they_are_asked_for() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "GRPC_VERBOSITY"}
     with listening(page) as address:
-        for command in (["bot", "run", "random", "--give-up-after", "0"], ["ladder", "list"]):
+        for command in (["bot", "run", "random", "--reconnect-timeout", "0"], ["ladder", "list"]):
             words = [*COMMAND, *command, "--server", f"https://{address}"]
             quiet = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
             assert quiet.returncode == 5

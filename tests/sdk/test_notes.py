@@ -200,7 +200,7 @@ async def test_each_answer_takes_along_what_was_said_about_it(
     bot: type, prints: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with arena(matches=3, games=["greed"], tamper=_keeps_notes) as server:
-        await connect(bot, "greed", server=server.address, matches=3, max_tables=2, send_prints=prints, quiet=True)
+        await connect(bot, "greed", server=server.address, matches=3, max_tables=2, send_output=prints, quiet=True)
     notes: dict[tuple[int, int], str] = {}
     for envelope in server.requests:
         assert len(envelope.notes) <= len(envelope.answers) + len(envelope.give_ups) + sum(

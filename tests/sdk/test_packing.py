@@ -116,8 +116,8 @@ def test_other_things_than_files_are_refused(folder: Path) -> None:
 def test_too_much_is_refused_with_what_to_do(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "big").write_bytes(os.urandom(3_000))
     for name, most, told in (
-        ("MOST_PACKED", 2_000, "when packed; 2,000 are the most"),
-        ("MOST_FILES", 2, "3 files; 2 are the most"),
+        ("MOST_PACKED", 2_000, "when packed; the maximum is 2,000"),
+        ("MOST_FILES", 2, "3 files; the maximum is 2"),
         ("MOST_INFLATED", 1_000, "the last of them big"),
     ):
         with monkeypatch.context() as patch:

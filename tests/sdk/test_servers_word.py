@@ -52,7 +52,7 @@ def test_an_archive_that_is_fetched_stays_in_the_folder(
     assert [path.parent for path in tmp_path.rglob("*.zip")] == [here.parent for _ in files]
     assert told.exit_code == (0 if files else 1)
     if not files:
-        assert "the server told of a version that can be none: /../../x" in told.stderr
+        assert "the server sent an invalid version: /../../x" in told.stderr
 
 
 def test_tests_of_faults_stay_in_their_folder(tmp_path: Path) -> None:

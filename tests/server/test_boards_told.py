@@ -97,7 +97,7 @@ def test_of_a_match_whose_board_is_not_over_nobody_is_told_anything(
     before = told(store, first.match, caller)
     keep(store, first)
     sealed = told(store, first.match, caller)
-    wait = f"match {first.match} is over, and others with the same cards are not: it is told once they are"
+    wait = f"match {first.match} is over; its result is shown when the other matches with the same cards are over"
     for name, said in sealed.items():
         for secret in (first.deal.seed.hex(), first.deal.board, "place:", "score", NOTE):
             assert secret not in said, (name, said)
@@ -151,7 +151,7 @@ def test_a_sealed_match_is_never_said_to_be_watchable(store: Store) -> None:
     answers = Answers(store, lambda: datetime.now(UTC))
     for one in answers.list_open_matches(ladder_pb2.ListOpenMatchesRequest(), STRANGER, presence).matches:
         assert one.is_sealed
-        with pytest.raises(CallRefused, match="is being played, as others are with its cards") as no:
+        with pytest.raises(CallRefused, match="is being played; its result is shown when all matches with") as no:
             answers.get_match(ladder_pb2.GetMatchRequest(match=one.match), STRANGER, presence)
         assert "watched" not in no.value.ending.text
 

@@ -87,7 +87,7 @@ def test_matches_with_faults_come_first_and_notes_stand_by_their_decisions(playe
 
 
 def test_what_is_asked_for_is_told(played: Path) -> None:
-    two = logs(played, "local/my_bot:1", "--faulted", "--limit", 2)
+    two = logs(played, "local/my_bot:1", "--faults-only", "--limit", 2)
     assert [line[:6] for line in two.stdout.splitlines() if "score" in line] == ["match "] * 2
     assert two.stdout.count("KeyError") == 4
     which = two.stdout.split()[1]
@@ -119,7 +119,7 @@ def test_the_same_as_a_document(played: Path) -> None:
 
 def test_a_fault_becomes_a_test_that_fails_until_it_is_mended(tmp_path: Path, played: Path) -> None:
     bot = bot_file(tmp_path, BOT)
-    arguments = ["my_bot", "--faulted", "--as-test", tmp_path / "tests", "--file", bot]
+    arguments = ["my_bot", "--faults-only", "--as-test", tmp_path / "tests", "--file", bot]
     written = logs(played, *arguments)
     assert written.exit_code == 0, written.output
     files = sorted((tmp_path / "tests").iterdir())
@@ -130,7 +130,7 @@ def test_a_fault_becomes_a_test_that_fails_until_it_is_mended(tmp_path: Path, pl
     assert failed.stdout.count("KeyError: 'no plan 2'") >= 1
     assert failed.stdout.count("KeyError: 'no plan 4'") >= 1
     # Mended; and its chance is what it was on the server, or this would not pass.
-    document = json.loads(logs(played, "my_bot", "--faulted", "--json").stdout)
+    document = json.loads(logs(played, "my_bot", "--faults-only", "--json").stdout)
     said = {note["text"] for log in document["logs"] for note in log["notes"]}
     mended = BOT.replace("if decision.number in self.bad", f"assert said in {said!r}\n        if False")
     bot_file(tmp_path, mended.replace("decision.note(", "said = ("))
@@ -139,7 +139,7 @@ def test_a_fault_becomes_a_test_that_fails_until_it_is_mended(tmp_path: Path, pl
     files[0].write_text("# mine\n", encoding="utf-8")
     again = logs(played, *arguments)
     assert again.exit_code == 0
-    assert again.stderr.count("is there already, and was left as it is") == len(files)
+    assert again.stderr.count("already exists and was not changed") == len(files)
     assert files[0].read_text(encoding="utf-8") == "# mine\n"
 
 
@@ -152,7 +152,7 @@ def test_what_makes_no_sense_is_told(played: Path, tmp_path: Path) -> None:
         shown = logs(played, *arguments)
         assert (shown.exit_code, said in shown.stderr) == (2, True), shown.stderr
     (tmp_path / "file").write_text("")
-    shown = logs(played, "my_bot", "--faulted", "--as-test", tmp_path / "file")
+    shown = logs(played, "my_bot", "--faults-only", "--as-test", tmp_path / "file")
     assert (shown.exit_code, "is no folder" in shown.stderr) == (4, True), shown.stderr
 
 
@@ -203,5 +203,5 @@ async def test_an_owner_reads_his_own_logs_and_a_stranger_is_told_that_they_are_
     assert own.stdout == named.stdout.replace("ann/my_bot", "my_bot")
     assert own.stdout.count("KeyError") == 2
     assert (theirs.returncode, theirs.stdout) == (6, "")
-    assert "'ann/my_bot' is another owner's" in theirs.stderr
+    assert "'ann/my_bot' belongs to another owner" in theirs.stderr
     assert (nobody.returncode, nobody.stdout) == (6, "")

@@ -34,7 +34,7 @@ async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monke
             await connect(bot, "greed", server=arena.address, matches=matches, max_tables=1, quiet=True, **more)
 
         async def check(*words: str, of: str = bot) -> Result:
-            command = ("bot", "check", of, "--game", "greed", "--lift", "--server", arena.address, *words)
+            command = ("bot", "check", of, "--game", "greed", "--unpause", "--server", arena.address, *words)
             return await asyncio.to_thread(run, *command)
 
         other = asyncio.create_task(
@@ -42,10 +42,10 @@ async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monke
         )
         await play(MATCHES)
         assert _paused(arena) == ["my_bot:1"]
-        with pytest.raises(ServerRefused, match=r"my_bot:1 is paused: .*cutpurse bot check BOT --lift"):
+        with pytest.raises(ServerRefused, match=r"my_bot:1 is paused: .*cutpurse bot check BOT --unpause"):
             await play(1)
         failed = await check()
-        assert (failed.exit_code, "nothing was lifted" in failed.stderr) == (3, True), failed.output
+        assert (failed.exit_code, "the bot stays paused" in failed.stderr) == (3, True), failed.output
         assert _paused(arena) == ["my_bot:1"]
         await play(1, version="2")  # what an older one did is not held against it
         bot_file(tmp_path, FIRST)
@@ -56,7 +56,7 @@ async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monke
         assert (unnamed.exit_code, "--name NAME" in unnamed.stderr) == (4, True), unnamed.output
         passed = await check()
         assert passed.exit_code == 0, passed.output
-        assert passed.stdout.splitlines()[-1] == "my_bot:1 plays again: no pause holds it back"
+        assert passed.stdout.splitlines()[-1] == "my_bot:1 is no longer paused"
         assert _paused(arena) == []
         await play(1)
         await other

@@ -168,7 +168,7 @@ async def test_who_watches_and_goes_leaves_nothing_that_is_looked_at(what: str, 
 
 
 async def test_whoever_watches_from_the_turn_on_in_which_the_server_stops_is_told_so() -> None:
-    """grpc would cut him off a second later, with no word why; as long the server would wait for him."""
+    """Without it gRPC would end the call a second later without a reason, and the server would wait as long."""
     log = logger(sys.stderr, "error")
     watching = Hall("greed").watching
     entrance = AuthInterceptor(AnnsGuard(), log, Counts())

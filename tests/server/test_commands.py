@@ -88,7 +88,7 @@ def test_its_ratings_are_computed_again_to_the_bit(
     demo: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     folder, _ = demo
-    run = typed("db", "recompute", folder / "demo.db", "--json")
+    run = typed("db", "verify", folder / "demo.db", "--json")
     assert run.returncode == 0, run.stderr
     assert {row["ladder"]: row["differences"] for row in json.loads(run.stdout)} == dict.fromkeys(sorted(GAMES), 0)
     altered = tmp_path / "altered.db"
@@ -96,7 +96,7 @@ def test_its_ratings_are_computed_again_to_the_bit(
     with sqlite3.connect(altered) as connection:
         connection.execute("UPDATE ratings SET mu = mu + 1e-12 WHERE rowid = 1")
     connection.close()
-    run = typed("db", "recompute", altered)
+    run = typed("db", "verify", altered)
     assert run.returncode == 1
     assert "Traceback" not in run.stderr
 
@@ -165,7 +165,7 @@ def test_serve_says_where_bots_dial_in_and_stops_at_a_signal(tmp_path: Path) -> 
         (["serve", "--drain", "-1"], 2, "--drain"),
         (["serve", "--log-level", "loud"], 2, "debug, info, warning, error"),
         (["serve", "--db", "no/such/folder/x.db"], 1, "x.db"),
-        (["db", "recompute", "missing.db"], 4, "missing.db"),
+        (["db", "verify", "missing.db"], 4, "missing.db"),
         (["db", "upgrade", "missing.db"], 4, "missing.db"),
         (["demo", "--matches", "0"], 2, "--matches 0"),
         (["demo", "--folder", "."], 2, "--folder ."),
@@ -192,7 +192,7 @@ def test_an_address_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
 def test_a_file_that_is_no_database_is_told_in_one_line(tmp_path: Path) -> None:
     file = tmp_path / "notes.db"
     file.write_text("no database, just some notes\n" * 100, encoding="utf-8")
-    for run in (typed("db", "recompute", file), cutpurse("serve", "--address", "127.0.0.1:0", "--db", file)):
+    for run in (typed("db", "verify", file), cutpurse("serve", "--address", "127.0.0.1:0", "--db", file)):
         assert run.returncode == 1, run.stderr
         (line,) = run.stderr.splitlines()
         assert "notes.db" in line

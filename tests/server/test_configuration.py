@@ -134,7 +134,7 @@ def test_what_is_wrong_in_the_environment(variable: str, text: str, said: str) -
 
 
 def test_a_variable_that_was_mistyped_is_told_and_those_of_bots_are_not() -> None:
-    others = ["SERVER", "TOKEN", "CA", "CONFIG", "GIVE_UP_AFTER", "BOT", "NAME", "PLAYOUTS", "PROTO"]
+    others = ["SERVER", "TOKEN", "CA", "CONFIG", "RECONNECT_TIMEOUT", "BOT", "NAME", "PLAYOUTS", "PROTO"]
     wrong = ["CUTPURSE_DRIAN", "CUTPURSE_GAME", "CUTPURSE_TLS_CERTS", "DRIAN"]
     names = [*wrong, *(f"CUTPURSE_{name}" for name in others), *(setting.variable for setting in SETTINGS)]
     environment = dict.fromkeys(names, "x")

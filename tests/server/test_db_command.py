@@ -60,7 +60,7 @@ def test_a_backup_is_made_and_put_back(tmp_path: Path, league: Path) -> None:
         store.submit(random_result(99, prepare(store))).result()
     run = db("restore", "monday.db", "league.db", folder=tmp_path)
     assert run.returncode == 2
-    assert "there is a leaderboard league.db already; --force replaces it" in run.stderr
+    assert "league.db already exists; use --force to replace it (the current file is lost)" in run.stderr
     assert matches(league) == 13
     run = db("restore", "monday.db", "league.db", "--force", folder=tmp_path)
     assert (run.returncode, run.stdout) == (0, "")
@@ -69,19 +69,19 @@ def test_a_backup_is_made_and_put_back(tmp_path: Path, league: Path) -> None:
     run = db("restore", "monday.db", "other.db", folder=tmp_path)
     assert run.returncode == 0
     assert matches(tmp_path / "other.db") == 12
-    told = json.loads(db("recompute", "other.db", "--json", folder=tmp_path).stdout)
+    told = json.loads(db("verify", "other.db", "--json", folder=tmp_path).stdout)
     assert [(row["ladder"], row["differences"]) for row in told] == [("greed-main", 0)]
-    assert json.loads(db("recompute", "--db", "other.db", "--json", folder=tmp_path).stdout) == told
+    assert json.loads(db("verify", "--db", "other.db", "--json", folder=tmp_path).stdout) == told
     for both in ((), ("other.db", "--db", "other.db")):
-        run = db("recompute", *both, folder=tmp_path)
-        assert (run.returncode, run.stderr) == (2, "cutpurse: name one database: cutpurse db recompute league.db\n")
+        run = db("verify", *both, folder=tmp_path)
+        assert (run.returncode, run.stderr) == (2, "cutpurse: name one database: cutpurse db verify league.db\n")
 
 
 @pytest.mark.parametrize(
     ("words", "bar"),
     [
         (("backup", "league.db", "copy.db"), "pages copied: "),
-        (("recompute", "league.db"), "boards: "),
+        (("verify", "league.db"), "boards: "),
         (("upgrade", "league.db"), "upgrading league.db"),
         (("estimate", "league.db"), "estimating greed-main"),
     ],
@@ -97,14 +97,14 @@ def test_what_is_there_is_not_replaced_by_a_backup(tmp_path: Path, league: Path)
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     run = db("backup", league, tmp_path / "mine.txt")
     assert run.returncode == 2
-    assert "mine.txt is there already, and a backup replaces nothing: name another file" in run.stderr
+    assert "mine.txt already exists, and a backup replaces nothing: name another file" in run.stderr
     assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 
 def test_an_upgrade_says_from_where_to_where(tmp_path: Path) -> None:
     first_schema(tmp_path / "old.db")
     (tmp_path / "empty.db").touch()
-    for word, arguments in (("recompute", ("old.db",)), ("recompute", ("empty.db",))):
+    for word, arguments in (("verify", ("old.db",)), ("verify", ("empty.db",))):
         run = db(word, *arguments, folder=tmp_path)
         assert run.returncode == 1
         assert f"this does it: cutpurse db upgrade {tmp_path / arguments[0]}" in run.stderr
@@ -126,7 +126,7 @@ def test_a_newer_database_is_refused_by_all(tmp_path: Path, league: Path) -> Non
     with sqlite3.connect(league) as file:
         file.execute("UPDATE alembic_version SET version_num = '99'")
     file.close()
-    for words in (("upgrade", league), ("recompute", league), ("backup", league, "c.db"), ("restore", league, "d.db")):
+    for words in (("upgrade", league), ("verify", league), ("backup", league, "c.db"), ("restore", league, "d.db")):
         run = db(*words, folder=tmp_path)
         assert run.returncode == 1, words
         known = "1, 2, 3, 4, 5, 6, 7, 8"
@@ -144,7 +144,7 @@ def test_a_newer_database_is_refused_by_all(tmp_path: Path, league: Path) -> Non
         ("truncated", 1, "malformed; restore it from a backup"),
     ],
 )
-@pytest.mark.parametrize("word", ["upgrade", "recompute", "backup", "restore"])
+@pytest.mark.parametrize("word", ["upgrade", "verify", "backup", "restore"])
 def test_what_is_no_sound_database_is_said_in_one_line(
     tmp_path: Path, league: Path, word: str, kind: str, code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,7 +156,7 @@ def test_what_is_no_sound_database_is_said_in_one_line(
     elif kind == "truncated":
         league.rename(path)
         os.truncate(path, path.stat().st_size // 3)
-    words = [word, str(path), *([] if word in ("upgrade", "recompute") else [str(tmp_path / "to.db")])]
+    words = [word, str(path), *([] if word in ("upgrade", "verify") else [str(tmp_path / "to.db")])]
     with pytest.raises(SystemExit) as ended:
         app(["db", *words], prog_name="cutpurse")  # in this process, since there are many
     told = capsys.readouterr().err
@@ -266,7 +266,7 @@ def test_a_folder_that_may_only_be_read_is_said(tmp_path_factory: pytest.TempPat
     assert run.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("word", ["backup", "restore", "upgrade", "recompute", "refit"])
+@pytest.mark.parametrize("word", ["backup", "restore", "upgrade", "verify", "refit"])
 def test_help_has_an_example(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         app(["db", word, "--help"], prog_name="cutpurse")
@@ -277,9 +277,9 @@ def test_help_has_an_example(word: str, capsys: pytest.CaptureFixture[str]) -> N
 def test_a_backup_says_what_it_does_not_hold(tmp_path: Path, league: Path) -> None:
     (tmp_path / "league.db.bots").mkdir()
     copied = db("backup", "league.db", "monday.db", folder=tmp_path)
-    assert "are not in it: copy the folder league.db.bots too" in copied.stderr
+    assert "does not contain the archives of submitted bots: copy the folder league.db.bots too" in copied.stderr
     restored = db("restore", "monday.db", "league.db", "--force", folder=tmp_path)
-    assert "of bots that were handed in those run whose archives are in league.db.bots" in restored.stderr
+    assert "submitted bots run only if their archives are in league.db.bots" in restored.stderr
 
 
 def test_an_archive_is_estimated_from_all_of_its_results(tmp_path: Path, league: Path) -> None:

@@ -300,5 +300,5 @@ async def test_a_broken_ledger_stores_nothing_and_no_match_begins(
         assert lobby.next_event_at() is None  # it does not ask again and again
         assert {what for _, what in broken(server)} == {"StoreCorrupt"}
         assert "the ledger of greed is broken" in server.log
-        assert "cutpurse db recompute" in server.log
+        assert "cutpurse db verify" in server.log
         tells_nothing(server)

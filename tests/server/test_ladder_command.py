@@ -131,7 +131,7 @@ def test_rankings_that_are_estimated_have_ranks_and_say_from_what(league: Path) 
 
 
 def test_a_step_says_why_it_was_made(league: Path) -> None:
-    run = cutpurse("ladder", "history", "duel", "local/thug", "--db", league, "--why")
+    run = cutpurse("ladder", "history", "duel", "local/thug", "--db", league, "--explain")
     assert run.exit_code == 0
     assert run.stdout.splitlines()[0].split() == ["number", "match", "version", "why"]
     last = run.stdout.splitlines()[-1]

@@ -88,7 +88,7 @@ async def test_a_ladder_is_made_played_on_frozen_and_opened(arena: RunningArena,
         assert ended.value.reason == "FROZEN"
     (row,) = [row for row in json.loads((await cutpurse("ladder", "list", "--json")).stdout) if row["is_frozen"]]
     assert (row["ladder"], datetime.fromisoformat(row["frozen"]) <= datetime.now(UTC)) == ("class", True)
-    assert (await cutpurse("ladder", "open", "class", token=root)).exit_code == 0
+    assert (await cutpurse("ladder", "unfreeze", "class", token=root)).exit_code == 0
     await play(arena, tokens, "class")
     made = [line for line in map(json.loads, arena.log.splitlines()) if line["event"].startswith("ladder ")]
     assert [(line["event"], line["ladder"], line["by"]) for line in made] == [
@@ -104,7 +104,7 @@ async def test_a_ladder_that_this_server_does_not_play_is_changed_and_still_not_
     """As with `serve --game greed`, on a database that has ladders of other games."""
     store, lobby = arena.opened.store, arena.opened.lobby
     store.create_ladders([Ladder("other", "szmal", 2).kept], datetime.now(UTC))
-    run = await cutpurse("ladder", "change", "other", "--most-bots", 5, token=tokens["root"])
+    run = await cutpurse("ladder", "change", "other", "--max-bots", 5, token=tokens["root"])
     assert (run.exit_code, run.stderr) == (0, "ladder other is changed\n")
     assert {entry.name: entry.terms.most_bots for entry in store.ladders()} == {"duel": 0, "other": 5}
     assert lobby.ladders() == {"greed": ["duel"]}
@@ -184,7 +184,7 @@ async def test_terms_change_one_by_one(arena: RunningArena, tokens: dict[str, st
     for words, expected in (
         (["--owner", "ann", "--owner", "bob", "--private"], (["ann", "bob"], True, 0, [])),
         (
-            ["--most-bots", "3", "--house", "random,greedy", "--house", "search"],
+            ["--max-bots", "3", "--house", "random,greedy", "--house", "search"],
             (["ann", "bob"], True, 3, ["random", "greedy", "search"]),
         ),
         (
@@ -192,17 +192,17 @@ async def test_terms_change_one_by_one(arena: RunningArena, tokens: dict[str, st
             (["ann", "bob", "cid"], True, 3, ["random", "greedy", "search"]),
         ),
         (["--remove-owner", "bob", "--no-house", "--add-owner", "dan"], (["ann", "cid", "dan"], True, 3, [])),
-        (["--everybody", "--public", "--most-bots", "0"], ([], False, 0, [])),
-        (["--most-per-owner", "2"], ([], False, 0, [])),
+        (["--any-owner", "--public", "--max-bots", "0"], ([], False, 0, [])),
+        (["--max-per-owner", "2"], ([], False, 0, [])),
         (["--pause-failed", "2", "--pause-window", "5"], ([], False, 0, [])),
     ):
         run = await cutpurse("ladder", "change", "duel", *words, "--json", token=tokens["root"])
         row = json.loads(run.stdout)
-        assert (row["owners"], row["private"], row["most_bots"], row["house"]) == expected
+        assert (row["owners"], row["private"], row["max_bots"], row["house"]) == expected
         assert json.loads((await cutpurse("ladder", "show", "duel", "--json", token=tokens["ann"])).stdout) == row
-    assert row["most_per_owner"] == 2
+    assert row["max_per_owner"] == 2
     shown = await cutpurse("ladder", "show", "duel", token=tokens["ann"])
-    assert "most bots   any number, 2 of an owner\n" in shown.stdout
+    assert "max bots    no limit, 2 per owner\n" in shown.stdout
     assert (row["pause_failed"], row["pause_window"]) == (2, 5)
     assert "pause       taken over in 2 of the last 5 rated matches\n" in shown.stdout
     refused = await cutpurse("ladder", "change", "duel", "--pause-failed", "6", token=tokens["root"])
@@ -229,7 +229,7 @@ async def test_a_change_that_comes_between_is_kept(
     monkeypatch.setattr(ladder_admin, "ladder_named", overtaken)
     run = await cutpurse("ladder", "change", "duel", "--add-owner", "dan", "--private", "--json", token=root)
     row = json.loads(run.stdout)
-    assert (row["owners"], row["most_bots"], row["private"], row["frozen"]) == (
+    assert (row["owners"], row["max_bots"], row["private"], row["frozen"]) == (
         ["ann", "bob", "cid", "dan"],
         7,
         True,
@@ -262,9 +262,14 @@ async def test_terms_that_are_not_those_expected_are_left_as_they_are(
 @pytest.mark.parametrize(
     ("before", "words", "code", "said"),
     [
-        (["--everybody"], ["--add-owner", "ann"], 2, "everybody may play on duel; --owner names those"),
+        (["--any-owner"], ["--add-owner", "ann"], 2, "every owner may play on duel; use --owner"),
         (["--owner", "ann"], ["--remove-owner", "bob"], 4, "duel is not open to bob; it is to ann"),
-        (["--owner", "ann"], ["--remove-owner", "ann"], 2, "nobody would be left on duel, and that is everybody"),
+        (
+            ["--owner", "ann"],
+            ["--remove-owner", "ann"],
+            2,
+            "no owner would be left on duel, which would open it to every owner",
+        ),
         (["--owner", "ann"], ["--owner", "ann", "--add-owner", "bob"], 2, "one of them"),
     ],
 )
@@ -275,7 +280,7 @@ async def test_a_change_of_owners_that_would_open_or_close_a_ladder_by_mistake_i
     run = await cutpurse("ladder", "change", "duel", *words, token=tokens["root"])
     assert (run.exit_code, said in run.stderr) == (code, True), run.stderr
     row = json.loads((await cutpurse("ladder", "show", "duel", "--json", token=tokens["ann"])).stdout)
-    assert row["owners"] == ([] if "--everybody" in before else ["ann"])
+    assert row["owners"] == ([] if "--any-owner" in before else ["ann"])
 
 
 async def test_house_bots_are_those_that_there_are(arena: RunningArena, tokens: dict[str, str], tmp_path: Path) -> None:
@@ -446,7 +451,7 @@ async def test_a_match_whose_bots_have_no_table_is_not_played(
     [
         (["duel", "sneak"], 4, "'ann/sneak' is not there to play on ladder duel; there are: none"),
         (["dule", "sneak"], 4, "no ladder is called 'dule' here (did you mean 'duel'?); there are: duel"),
-        (["duel", "sneak", "--seed", "12"], 2, "--seed '12': it is 32 bytes, 64 signs of 0-9 and a-f"),
+        (["duel", "sneak", "--seed", "12"], 2, "--seed '12': it must be 32 bytes: 64 characters 0-9 and a-f"),
         (["duel", "a/b/c"], 2, "'a/b/c' names no bot"),
     ],
 )
@@ -509,12 +514,12 @@ async def test_a_server_that_is_not_there_or_knows_no_league(monkeypatch: pytest
         (["ladder", "create", "x", "--game", "greed", "--seats", "99"], 2, "ladder 'x': "),
         (["ladder", "change", "x"], 2, "nothing is to be changed"),
         (
-            ["ladder", "change", "x", "--owner", "a", "--everybody"],
+            ["ladder", "change", "x", "--owner", "a", "--any-owner"],
             2,
-            "--owner, --everybody, or --add-owner and --remove-owner: one of them",
+            "--owner, --any-owner, or --add-owner and --remove-owner: one of them",
         ),
         (["ladder", "freeze", "x", "--at", "1960-01-01"], 2, "--at is 1960-01-01; it is a date after 1970"),
-        (["ladder", "open", "x"], 4, "no database"),
+        (["ladder", "unfreeze", "x"], 4, "no database"),
         (["match", "list", "--since", "yesterday"], 2, "+01:00, or so long ago, as 7d or 12h"),
         (["match", "list", "--bot", "/x"], 2, "'/x' names no bot"),
         (["match", "list", "--before", "0"], 2, "--before 0: it is a number from 1"),
@@ -537,7 +542,7 @@ def test_what_is_wrong_with_a_command(tmp_path: Path, arguments: list[str], code
     [
         "ladder",
         *(f"ladder {one}" for one in ("list", "show", "rankings", "history", "opponents")),
-        *(f"ladder {one}" for one in ("create", "change", "freeze", "open")),
+        *(f"ladder {one}" for one in ("create", "change", "freeze", "unfreeze")),
         *(f"match {one}" for one in ("list", "show", "request")),
         "bot list",
     ],

@@ -61,7 +61,7 @@ def test_the_path_of_a_socket_that_is_too_long_is_told(has_house: bool) -> None:
     length = (108 if sys.platform == "linux" else 104) - 9 * has_house  # .1a2b3c4d
     address = "unix:/" + "a" * (length - 1)
     with pytest.raises(
-        AddressError, match=rf"has {length} bytes, and here {length - 1} are the most: choose a shorter"
+        AddressError, match=rf"has {length} bytes, and the maximum here is {length - 1}: choose a shorter one"
     ):
         Arena(address, ToyLobby(), logger(sys.stderr), has_house=has_house)
     Arena(address[:-1], ToyLobby(), logger(sys.stderr), has_house=has_house)

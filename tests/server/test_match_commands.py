@@ -51,7 +51,7 @@ def test_a_match_is_downloaded_and_checked_without_its_database(league: tuple[st
     assert cutpurse("download", greed, "--db", "gone.db").exit_code == 0  # the same again
     path.write_bytes(b"mine")
     refused = cutpurse("download", greed, "--db", "gone.db")
-    assert (refused.exit_code, "is there already" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "already exists" in refused.stderr) == (2, True)
     assert path.read_bytes() == b"mine"
     both = cutpurse("download", greed, szmal, "--db", "gone.db", "-o", "both.jsonl")
     assert (both.exit_code, both.stderr.startswith("2 matches in both.jsonl")) == (0, True)

@@ -77,7 +77,7 @@ def test_a_match_file_needs_nothing_else_to_be_checked(game: str, files: dict[st
     assert lines[0].startswith(f"line 1: match {head['match']} of {game}, ")
     assert "the deal was fixed before the match: the commitment fits the seed that was opened" in lines
     assert "the cards were dealt from that seed: the record has the key that follows from it" in lines
-    assert any(line.startswith("not checked: that this commitment was told") for line in lines)
+    assert any(line.startswith("not checked: that this commitment was published") for line in lines)
     assert any(head["commitment"] in line for line in lines)
     assert lines[-1] == "1 of 1 matches are as recorded"
     (match,) = json.loads(run("match", "verify", path, "--json").stdout)["matches"]

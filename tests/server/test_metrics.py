@@ -91,7 +91,7 @@ async def test_figures_are_what_the_bots_have_seen(server: WatchedServer) -> Non
         assert only(found, "faults_total") == {"timeout": 3}
         assert only(found, "matches_started_total") == {"greed": 1}
         assert only(found, "matches_ended_total") == {"normal,greed": 1}
-        assert only(found, "tables") == {}
+        assert only(found, "open_matches") == {}
         assert only(found, "thinking_seconds_count") == {"": ann.answers - 1 + 3}
         (thought,) = only(found, "thinking_seconds_sum").values()
         assert thought > 3 * 0.3  # at the least: base and grace
@@ -99,7 +99,7 @@ async def test_figures_are_what_the_bots_have_seen(server: WatchedServer) -> Non
         assert only(found, "streams") == {"": 2}
         assert only(found, "streams_opened_total") == {"new": 2}
         assert only(found, "streams_ended_total") == {}
-        assert only(found, "store_queue") == only(found, "unstored_results") == only(found, "incidents_total") == {}
+        assert only(found, "store_queue") == only(found, "pending_void_results") == only(found, "incidents_total") == {}
         assert found["cutpurse_loop_lag_seconds_count", ()] > 0
         assert found["process_resident_memory_bytes", ()] > 1_000_000
         assert found["process_open_fds", ()] > 5

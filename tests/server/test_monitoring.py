@@ -193,7 +193,7 @@ async def test_a_server_that_does_not_listen_yet_is_alive_and_not_ready(tmp_path
         await opened.arena.start()
         assert await told("/readyz") == (200, "ok\n")
         await opened.arena.stop()
-        assert await told("/readyz") == (503, "the server is stopping and lets nobody in\n")
+        assert await told("/readyz") == (503, "the server is stopping and accepts no bots\n")
         assert await told("/healthz") == (200, "ok\n")
 
 
@@ -210,7 +210,7 @@ async def test_a_server_that_drains_is_alive_and_not_ready(tmp_path: Path) -> No
         server.process.send_signal(signal.SIGTERM)
         while (answer := await server.get("/readyz"))[0] == 200:
             pass
-        assert answer == (503, "the server is stopping and lets nobody in\n")
+        assert answer == (503, "the server is stopping and accepts no bots\n")
         assert await server.get("/healthz") == (200, "ok\n")
         for task in playing:
             task.cancel()
@@ -236,7 +236,7 @@ async def test_a_server_that_cannot_store_is_alive_and_not_ready(
             assert await asyncio.to_thread(get, monitoring.address, "/readyz") == (503, why)
             assert await asyncio.to_thread(get, monitoring.address, "/healthz") == (200, "ok\n")
             found = figures((await asyncio.to_thread(get, monitoring.address, "/metrics"))[1])
-            assert found["cutpurse_unstored_results", ()] == 1
+            assert found["cutpurse_pending_void_results", ()] == 1
             assert found["cutpurse_matches_ended_total", (("end", "void"), ("ladder", "greed"))] == 1
             patch.undo()
             while (await asyncio.to_thread(get, monitoring.address, "/readyz"))[0] != 200:

@@ -412,7 +412,7 @@ async def test_what_a_real_bot_prints_comes_with_the_result_of_its_seat(
 
         monkeypatch.setattr(arena.opened.store, "submit", spied)
         await asyncio.gather(
-            connect(Talks, "greed", server=arena.address, matches=1, send_prints=True, quiet=True),
+            connect(Talks, "greed", server=arena.address, matches=1, send_output=True, quiet=True),
             connect("random", "greed", server=arena.address, matches=1, quiet=True),
         )
         (result,) = stored

@@ -562,7 +562,7 @@ def test_a_paused_bot_is_not_to_be_asked_for_and_what_waits_for_it_is_dropped() 
     other = world.bot("slow", 0, owner="ann")
     name = ask(world, (ann, other))
     world.lobby._attendance.pause(ann.identity)
-    assert "bot check BOT --lift" in refused(world, "PAUSED", bots=(ann.identity, bob.identity))
+    assert "bot check BOT --unpause" in refused(world, "PAUSED", bots=(ann.identity, bob.identity))
     world.lobby._requests.forget(ann.identity, "ann/sneak:1 is paused")
     assert world.lobby.requested(name) == "dropped: ann/sneak:1 is paused"
 

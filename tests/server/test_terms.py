@@ -70,11 +70,11 @@ def test_a_hello_is_judged_by_the_terms_of_the_ladders_that_it_names() -> None:
         says_hello(world.lobby, "ann", name)
     assert refused(world.lobby, "ann", "over") == (
         "FROZEN",
-        "ladder over is frozen since 2025-12-31 00:16 UTC: no match begins there any more",
+        "ladder over is frozen since 2025-12-31 00:16 UTC: no match starts there",
     )
     reason, text = refused(world.lobby, "bob", "anns")
     assert reason == "NOT_YOURS"
-    assert text == "ladder anns is not for bots of bob; whoever runs the server says who may play"
+    assert text == "ladder anns is not for bots of bob; ask the operator of the server"
     # What is private is not there for others: the answer is that to any other name, and names it nowhere.
     for owner, name in (("bob", "secret"), ("bob", "nothing"), ("local", "secret")):
         reason, text = refused(world.lobby, owner, name)
@@ -176,7 +176,7 @@ def test_a_frozen_ladder_begins_no_match_and_ends_those_that_are_open() -> None:
     world.lobby.set_ladder(ladder("it"))  # it is open again
     before = len(world.store.kept)
     world.run(lambda: len(world.store.kept) >= before + 3)
-    text = "ladder it is frozen since 2026-01-01 00:16 UTC: no match begins there any more"
+    text = "ladder it is frozen since 2026-01-01 00:16 UTC: no match starts there"
     assert [bot.problems for bot in bots] == [[("FROZEN", text)]] * 3
 
 
@@ -193,7 +193,7 @@ def test_who_waits_where_nothing_begins_any_more_is_told_why_and_once() -> None:
     world.run(lambda: world.now >= 1_050.0)
     assert told(ann, bob, house) == [[]] * 3
     world.run()  # the moment comes, though nothing else happens
-    since = "ladder it is frozen since 2026-01-01 00:17 UTC: no match begins there any more"
+    since = "ladder it is frozen since 2026-01-01 00:17 UTC: no match starts there"
     assert told(ann, bob, house) == [[], [f"FROZEN: {since}"], []]
     world.lobby.set_ladder(ladder("other", frozen=START, owners=("ann",)))
     world.run()
@@ -208,12 +208,12 @@ def test_who_waits_where_nothing_begins_any_more_is_told_why_and_once() -> None:
     world.lobby.set_ladder(ladder("it", owners=("ann",), is_private=True))
     world.run()
     more = told(bob)[0][2:]
-    gone = "whoever runs the server says who may"
+    gone = "ask the operator of the server"
     assert more == [
-        f"NOT_YOURS: ladder it is not for bots of bob; {gone} play",
-        f"NOT_YOURS: no ladder is left on which this bot may play; {gone}",  # of what is not there for him: no name
+        f"NOT_YOURS: ladder it is not for bots of bob; {gone}",
+        f"NOT_YOURS: this bot may not play on any ladder; {gone}",  # of what is not there for him: no name
     ]
-    assert told(cid) == [[f"NOT_YOURS: no ladder is left on which this bot may play; {gone}"]]
+    assert told(cid) == [[f"NOT_YOURS: this bot may not play on any ladder; {gone}"]]
 
 
 def test_who_has_no_ladder_any_more_is_told_when_it_is_removed() -> None:
@@ -221,7 +221,7 @@ def test_who_has_no_ladder_any_more_is_told_when_it_is_removed() -> None:
     ann, bob = world.bot("a", owner="ann", games=["greed"]), world.bot("b", owner="bob")
     world.lobby.remove_ladder("it")
     world.run(lambda: bool(ann.problems))
-    gone = "NOT_YOURS: no ladder is left on which this bot may play; whoever runs the server says who may"
+    gone = "NOT_YOURS: this bot may not play on any ladder; ask the operator of the server"
     assert told(ann, bob) == [[gone], []]
 
 
@@ -351,7 +351,7 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     assert reason == "PAUSED"
     assert text == (
         "ann/anns:1 is paused: it was taken over in too many of its recent rated matches. "
-        "Mend it, then: cutpurse bot check BOT --lift"
+        "Mend it, then: cutpurse bot check BOT --unpause"
     )
     known = set(world.store.announced)
     world.run(lambda: len(world.store.kept) >= 12)

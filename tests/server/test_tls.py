@@ -71,7 +71,7 @@ async def test_a_server_that_is_not_trusted_gets_no_token_and_the_bot_says_why(
         with pytest.raises(
             ServerUnreachable, match=r"Socket closed; if it speaks TLS, its address is https://127\.0\.0\.1:"
         ):
-            await connect("random", "greed", server=address.removeprefix("https://"), give_up_after_s=0)
+            await connect("random", "greed", server=address.removeprefix("https://"), reconnect_timeout_s=0)
         assert place.events("stream opened") == []
         assert place.events("stream refused") == []
 
@@ -83,7 +83,7 @@ async def test_a_bot_without_a_token_or_with_a_bad_one_is_told_what_to_do(
         with pytest.raises(NotAuthorised, match=r"lets bots in by token, and there is none: put it into"):
             await connect("random", "greed", server=address, ca=place.ca_file)
         monkeypatch.setenv("CUTPURSE_TOKEN", place.ann[:-6] + "000000")
-        with pytest.raises(NotAuthorised, match="this token is not good here: it is unknown, malformed"):
+        with pytest.raises(NotAuthorised, match="this token is not valid here: it is unknown, malformed"):
             await connect("random", "greed", server=address, ca=place.ca_file)
 
 

@@ -138,14 +138,14 @@ def test_a_token_is_revoked() -> None:
         (["create", "Ann"], 2, "the name of an owner is 'Ann'; it can be 1 to 32 of a-z"),
         (["create", "a" * 10_000], 2, "it can be 1 to 32 of a-z"),
         (["create", "<b>ann</b>"], 2, "it can be 1 to 32 of a-z"),
-        (["create", "local"], 2, "whoever plays without a token"),
+        (["create", "local"], 2, "reserved for bots without a token"),
         (["create", "ann", "--scope", "fly"], 2, "there is no scope 'fly'; there are: admin, play, read"),
         (
             ["create", "ann", "--expires", "soon"],
             2,
             "--expires 'soon': it is as 90d, 12h, 2027-03-01 or 2027-03-01T18:00+01:00",
         ),
-        (["create", "ann", "--expires", "2020-01-01"], 2, "--expires 2020-01-01: that is over"),
+        (["create", "ann", "--expires", "2020-01-01"], 2, "--expires 2020-01-01: that is in the past"),
         (["create"], 2, "name one OWNER, or a class"),
         (["create", "ann", "--out", "x.csv"], 2, "--from and --out belong together"),
         (["create", "--from", "none.csv", "--out", "x.csv"], 4, "no file none.csv with a class: it does not exist"),
@@ -216,7 +216,7 @@ def test_a_file_is_not_written_over() -> None:
     Path("class.csv").write_text("owner\nann\n", encoding="utf-8")
     Path("tokens.csv").write_text("dear", encoding="utf-8")
     run = cutpurse("token", "create", "--from", "class.csv", "--out", "tokens.csv")
-    assert (run.exit_code, "is there already, and is not written over" in run.stderr) == (2, True)
+    assert (run.exit_code, "already exists; name another file" in run.stderr) == (2, True)
     assert Path("tokens.csv").read_text(encoding="utf-8") == "dear"
     assert entries() == {}
 
@@ -292,9 +292,9 @@ def test_from_the_first_token_on_a_server_asks_for_one(folder: Path) -> None:
     assert server.stderr is not None
     try:
         said: list[str] = []
-        while not said or (said[-1] and not said[-1].startswith("let in is ")):
+        while not said or (said[-1] and not said[-1].startswith("accepted: ")):
             said.append(server.stderr.readline())
-        assert said[-1] == "let in is whoever has a token\n"
+        assert said[-1] == "accepted: bots with a token\n"
         address = next(found[1] for line in said if (found := re.match(r"bots dial in at (\S+);", line)))
         bot = [*command, "bot", "run", "random", "--game", "greed", "--server", address]
         without = subprocess.run(bot, capture_output=True, text=True, env=environment, check=False)

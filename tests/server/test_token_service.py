@@ -113,7 +113,7 @@ async def test_a_bot_whose_token_is_revoked_ends_and_says_so(
     while not len(arena.opened.arena.sessions):
         await asyncio.sleep(0)
     await asyncio.to_thread(arena.opened.store.revoke_token, token[5:13], datetime.now(UTC))
-    with pytest.raises(NotAuthorised, match="this token is not good here"):
+    with pytest.raises(NotAuthorised, match="this token is not valid here"):
         await playing
     assert token[13:] not in capsys.readouterr().err + arena.log
 
@@ -149,7 +149,7 @@ async def test_what_is_wrong_is_told(arena: RunningArena, arguments: list[str], 
 async def test_only_an_admin_may_ask(arena: RunningArena, monkeypatch: pytest.MonkeyPatch) -> None:
     player = (await cutpurse("token", "create", "ann", "--server", arena.address)).stdout.strip()
     before = arena.opened.store.tokens()
-    for token, said in ((player, "good for play, read, not for admin"), (new_token().reveal(), "is not good here")):
+    for token, said in ((player, "good for play, read, not for admin"), (new_token().reveal(), "is not valid here")):
         monkeypatch.setenv("CUTPURSE_TOKEN", token)
         for arguments in (["create", "bob"], ["list"], ["revoke", player[5:13]]):
             run = await cutpurse("token", *arguments, "--server", arena.address)

@@ -54,7 +54,7 @@ def test_a_match_is_told_as_being_stored_until_it_is(store: Store) -> None:
     assert {seat.bot for seat in told.seats} == {"ann", "bob"}
     assert opened(answers, presence) == []  # it is not being played
     assert opened(answers, presence, name[:8]) == []
-    with pytest.raises(CallRefused, match="is over, and its result is being stored"):
+    with pytest.raises(CallRefused, match="is over; its result is being stored"):
         answers.get_match(ladder_pb2.GetMatchRequest(match=name), STRANGER, presence)
 
     store.change_ladder("it", LadderTerms(owners=("ann",), is_private=True))

@@ -69,7 +69,7 @@ async def test_a_match_is_shown_as_play_shows_it(tmp_path: Path) -> None:
     assert "table" in lines
     assert any(line.startswith("- ") for line in lines)
     assert f"match {match[:12]} is over" in lines
-    assert "  the deal was fixed before: the commitment that was told fits the seed that was opened" in lines
+    assert "  the deal was fixed in advance: the published seed matches the commitment" in lines
     assert sum(": place " in line for line in lines) == 2
     assert "\x1b" not in out
 
@@ -159,7 +159,7 @@ def test_a_stream_that_is_lost_is_taken_up_again(
 
     assert told(2, 0, 0, 1, 3) == [0, 1, 0, 0, 1, 2]
     assert slept == [0.5, 1.0, 2.0, 0.5]
-    assert capsys.readouterr().err == "the stream was lost: gone; it is taken up again\n" * 2
+    assert capsys.readouterr().err == "the stream was lost: gone; reconnecting\n" * 2
     with pytest.raises(ServerUnreachable):  # nobody was ever there
         told(0, 1)
     moments = iter(range(0, 1_000, 31))
@@ -212,15 +212,15 @@ async def test_why_no_match_of_a_ladder_comes(tmp_path: Path) -> None:
             with league_at(on.arena.address) as league:
                 return await asyncio.to_thread(match_watch._why_nothing_comes, league, "duel")
 
-        idle = "nothing of ladder duel can be told yet{}; its next match is shown once one is played"
-        assert await why() == idle.format(", and no bot is there")
+        idle = "no match of ladder duel is being played{}; the next match is shown when it starts"
+        assert await why() == idle.format(", and no bot is online")
         await on.sit_down(stack)
         assert await why() == idle.format("")
         noon = datetime(2026, 1, 2, 12, tzinfo=UTC)
         on.arena.opened.lobby.set_ladder(replace(LADDER, terms=LadderTerms(frozen=noon)))
         on.arena.opened.store.change_ladder("duel", LadderTerms(frozen=noon))
         moment = local_time(int(noon.timestamp() * 1_000))
-        assert await why() == f"ladder duel is frozen since {moment}: no match begins there any more"
+        assert await why() == f"ladder duel is frozen since {moment}: no match starts there"
         gone = SimpleNamespace(ListLadders=refuse)
         assert match_watch._why_nothing_comes(gone, "duel") == ""  # type: ignore[arg-type]
 

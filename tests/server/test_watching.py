@@ -147,7 +147,7 @@ def test_a_seat_is_shown_to_its_owner_at_once_and_to_nobody_else() -> None:
     hall.bots()
     table = hall.begin()
     for owner in (None, "eve"):
-        with pytest.raises(CallRefused, match="seat 1 is watched by the owner of its bot"):
+        with pytest.raises(CallRefused, match="only the owner of its bot may watch seat 1"):
             Seen(hall, owner=owner, match=table.name, seat=1)
     with pytest.raises(CallRefused, match="seats 0 to 2"):
         Seen(hall, owner="local", match=table.name, seat=3)

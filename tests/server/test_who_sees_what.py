@@ -87,7 +87,7 @@ async def test_who_may_see_it_sees_it(world: LeagueWorld) -> None:
             assert (await world.ask("GetMatch", who, match="feedc0de0001")).match.ladder == "hidden"
             assert b'"match":"feedc0de0001"' in (await world.ask("GetRecord", who, match="feedc0de0001"))[0].piece
             (played,) = (await world.ask("ListOpenMatches", who)).matches
-            with pytest.raises(Ended, match="is being played; it can be watched"):
+            with pytest.raises(Ended, match="is being played; you can watch it"):
                 await world.ask("GetMatch", who, match=played.match)
             steps = (await world.ask("ListHistory", who, ladder="hidden", bot={"owner": "ann", "bot": "hush"})).steps
             assert len(steps) == 4

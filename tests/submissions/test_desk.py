@@ -90,7 +90,7 @@ async def test_two_authors_bots_meet_on_a_ladder_and_are_rated(short: Path) -> N
         assert "hello from" in told.talk
         assert str(short) not in told.talk + told.check
         assert "greed, against itself: passed: 4 seats" in told.check
-        with pytest.raises(NotFound, match="ann has handed in no bot other"):
+        with pytest.raises(NotFound, match="ann has submitted no bot other"):
             await author_of(arena, ann).ask(lambda calls: calls.log("other"))
     assert "resident stopped" in arena.log
     assert ann not in arena.log
@@ -103,10 +103,10 @@ async def test_versions_take_over_and_can_be_rolled_back(short: Path) -> None:
         await handed_in(author, first)
         again = await author.submit(first)  # the same bytes: the same answer
         assert (state(again), again.is_active) == ("accepted", True)
-        with pytest.raises(UsageError, match=r"sneak:1 was handed in for every ladder of its games, not for duel"):
+        with pytest.raises(UsageError, match=r"sneak:1 was submitted for every ladder of its games, not for duel"):
             await author.submit(first, "duel")
         (first / "bot.py").write_text(FIRST + "\n# changed\n")
-        with pytest.raises(UsageError, match=r"sneak:1 was handed in with other bytes .*another version"):
+        with pytest.raises(UsageError, match=r"sneak:1 was submitted with other bytes .*another version"):
             await author.submit(first)
         await handed_in(author, bot_folder(short, version="2"))
         old = await author.until("sneak", "1", "accepted")
@@ -212,9 +212,9 @@ async def test_quotas_are_told(short: Path, monkeypatch: pytest.MonkeyPatch) -> 
             await author.submit(bot_folder(short, name="second"))
         kept = {one.version: one.is_kept for one in await author.ask(lambda calls: calls.list("sneak"))}
         assert kept == {"3": True, "2": True, "1": False}
-        with pytest.raises(NotFound, match="not kept any more"):
+        with pytest.raises(NotFound, match="was deleted"):
             await author.ask(lambda calls: calls.archive("sneak", "1"))
-        with pytest.raises(UsageError, match="not kept any more: hand it in again"):
+        with pytest.raises(UsageError, match="was deleted: submit it again"):
             await author.ask(lambda calls: calls.activate("sneak", "1"))
         again = await author.submit(short / "sneak-1")
         assert again.is_kept
@@ -258,12 +258,12 @@ def lies(content: bytes, **head: object) -> list[submission_pb2.SubmitRequest]:
 @pytest.mark.parametrize(
     ("requests", "told"),
     [
-        (lies(b"abc", size=2), "more came than the 2 bytes"),
-        (lies(b"abc", size=4), "3 bytes came, and others were told"),
-        (lies(b"abc", size=2**40), "is not taken; 16,777,216 are the most"),
+        (lies(b"abc", size=2), "more bytes came than the 2 that were announced"),
+        (lies(b"abc", size=4), "3 bytes came, not as many as were announced"),
+        (lies(b"abc", size=2**40), "is not taken; the maximum is 16,777,216"),
         (lies(b"abc", size=0), "is not taken"),
         (lies(b"abc", sha256=b"short"), "no SHA-256 of 32 bytes"),
-        (lies(b"abc", sha256=bytes(32)), r"not what was told \(SHA-256\)"),
+        (lies(b"abc", sha256=bytes(32)), r"does not match its SHA-256"),
         (lies(b"abc")[1:], "the head comes first"),
         (lies(b"abc") * 2, "the head comes once, and first"),
         ([], "0 bytes came"),
@@ -388,7 +388,7 @@ async def test_nobody_runs_by_himself_what_the_server_runs_and_nobody_hands_in_w
             with pytest.raises(Ended) as ended:
                 await mine.hello("sneak")
             assert ended.value.reason == "HELLO"
-            assert "sneak:1 was handed in, and the server runs it: give this one another version" in ended.value.text
+            assert "sneak:1 was submitted, and the server runs it: give this one another version" in ended.value.text
             assert [bot.identity.shown for bot in arena.opened.lobby.here()] == ["sneak:1"]
         again = await author_of(arena).submit(folder)  # the same bytes again are not what somebody else runs
         assert (again.sha256, again.is_running) == (shown.sha256, True)
@@ -400,7 +400,7 @@ async def test_while_the_server_stops_nothing_is_taken(short: Path) -> None:
     async with running_desk(short) as arena:
         author = author_of(arena)
         arena.opened.arena.stage = "draining"
-        with pytest.raises(CutpurseError, match="stopping and takes nothing"):
+        with pytest.raises(CutpurseError, match="stopping and accepts nothing"):
             await author.submit(bot_folder(short))
         arena.opened.arena.stage = "open"
         assert state(await author.submit(bot_folder(short, version="2"))) == "received"
@@ -408,7 +408,7 @@ async def test_while_the_server_stops_nothing_is_taken(short: Path) -> None:
 
 async def test_a_server_without_it_says_so(short: Path) -> None:
     async with running_arena(short, address=f"unix:{short}/s") as arena:
-        with pytest.raises(ServerRefused, match="runs no bots of others"):
+        with pytest.raises(ServerRefused, match="runs no submitted bots"):
             await author_of(arena).submit(bot_folder(short))
 
 

@@ -107,7 +107,7 @@ def test_bots_in_two_languages_are_handed_in_and_ranked(server: RealServer, shor
     assert "bob" not in listed.stdout
     log = cutpurse("bot", "submitted", "sneak", "--log", folder=short, CUTPURSE_TOKEN=ann, **here)
     assert "leaving: passed" in log.stdout
-    other = cutpurse("bot", "logs", "sneak", "--talk", folder=short, CUTPURSE_TOKEN=bob, **here)
+    other = cutpurse("bot", "logs", "sneak", "--output", folder=short, CUTPURSE_TOKEN=bob, **here)
     assert (other.returncode, other.stdout) == (4, "")
     fetched = cutpurse("bot", "fetch", "sneak:1", folder=short, CUTPURSE_TOKEN=ann, **here)
     assert fetched.stdout == "sneak-1.zip\n"

@@ -74,7 +74,7 @@ def test_a_resident_plays_what_it_wants_of_what_it_was_handed_in_for() -> None:
     greed = arena_pb2.GameWanted(game="greed")
     assert met(SNEAK, games=[greed]).wanted == {"greed": ("duel",)}
     other = arena_pb2.GameWanted(game="greed", ladders=["greed"])
-    with pytest.raises(CallRefused, match="sneak was handed in for duel, szmal, and wants to play elsewhere"):
+    with pytest.raises(CallRefused, match="sneak was submitted for duel, szmal, and wants to play elsewhere"):
         met(SNEAK, games=[other])
 
 

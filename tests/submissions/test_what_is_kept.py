@@ -95,7 +95,7 @@ def test_who_is_to_play_and_paused_is_told_why_he_does_not(kept: Kept) -> None:
     assert [kept.desk.shown(entry).why for entry in (older, newer)] == ["", ""]
     kept.paused |= {Identity("ann", "sneak", version) for version in "12"}
     why = "ann/sneak:2 is paused: it was taken over in too many of its recent rated matches. "
-    why += "Mend it, then: cutpurse bot check BOT --lift"
+    why += "Mend it, then: cutpurse bot check BOT --unpause"
     told = [(entry.is_active, kept.desk.shown(entry).why) for entry in (older, newer)]
     assert told == [(False, ""), (True, why)]
 

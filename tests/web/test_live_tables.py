@@ -142,7 +142,7 @@ async def test_a_spectator_is_shown_what_all_may_see_and_nothing_else(
         assert await screen.next() is None
         assert watches.readers == 0
     assert stream.opened == 1
-    assert any("told 10 s later than the bots" in said for said in screen.said)
+    assert any("shown 10 s later than to the bots" in said for said in screen.said)
 
 
 @pytest.mark.parametrize(

@@ -472,7 +472,7 @@ def test_the_commands_for_a_first_bot_do_what_they_say(tmp_path: Path, monkeypat
     for line in (init, play.replace("--matches 100", "--matches 2"), check):
         shown = run(*line.split()[1:])
         assert shown.exit_code == 0, shown.stderr
-    shown = run(*dial.split()[1:], "--give-up-after", "0.1")
+    shown = run(*dial.split()[1:], "--reconnect-timeout", "0.1")
     assert (shown.exit_code, "127.0.0.1:1" in shown.stderr) == (5, True)
 
 

@@ -132,7 +132,7 @@ def test_a_sentence_about_a_theft_names_whose_it_was() -> None:
     replayed = Replayed(record, record.seats)
     stolen = 0
     for moment in replayed.moments(None, 0, 10**6):
-        for one in moment.frame.told:
+        for one in moment.frame.lines:
             if found := re.fullmatch(r"seat (\d) steals set \d+ of seat (\d) with .*", one.text):
                 assert found[1] != found[2]
                 assert any(one.text == row.text and row.is_steal for row in moment.rows)
@@ -285,8 +285,8 @@ def test_a_record_that_was_told_otherwise_is_not_said_to_agree(
     monkeypatch.setattr(pages, "_hashes", lambda replayed: [pages._Hash("seat 0", "00", False)])
     text = page.get(f"/matches/{match.match}/replay").text
     assert "NOT the same" in text
-    assert "came to the same" in agrees
-    assert "came to the same" not in text
+    assert "events are the same as when it was played" in agrees
+    assert "events are the same" not in text
 
 
 def test_the_page_shows_how_the_scores_went_to_who_sees_all_cards(

@@ -85,7 +85,7 @@ def test_while_the_server_hangs_its_page_lives_and_says_so(tmp_path: Path) -> No
         address = address_of(host)
         assert ladder_names(address) == {"greed"}
         page = process_of(host)
-        assert b"--give-up-after" not in Path(f"/proc/{page}/cmdline").read_bytes()  # however long it hangs
+        assert b"--reconnect-timeout" not in Path(f"/proc/{page}/cmdline").read_bytes()  # however long it hangs
         host.signal(signal.SIGSTOP)
         with httpx.Client(base_url=address, timeout=60) as browser:
             until(lambda: "The arena does not answer now" in browser.get("/").text, "the page says so")
@@ -135,7 +135,7 @@ def test_one_that_other_machines_can_read_is_said_to_be(tmp_path: Path) -> None:
         (("web", "--db", "a.db", "--server", "127.0.0.1:1"), 2, "name one of them"),
         (("web", "--listen", "nowhere", "--server", "127.0.0.1:1"), 2, "'nowhere' is no address"),
         (("web", "--listen", "unix:/x", "--server", "127.0.0.1:1"), 2, "cannot be asked over HTTP"),
-        (("web", "--give-up-after", "0"), 2, "it is a number of seconds above 0"),
+        (("web", "--reconnect-timeout", "0"), 2, "it is a number of seconds above 0"),
         (("serve", "--web", "unix:/x"), 2, "cannot be asked over HTTP"),
         (("serve", "--web", "192.0.2.1:0"), 1, "cannot listen on 192.0.2.1:0"),
     ],

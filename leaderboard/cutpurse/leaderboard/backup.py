@@ -64,12 +64,12 @@ def back_up(database: Path, to: Path, progress: Progress | None = None) -> Copie
         StoreError: If the leaderboard is damaged or of a newer version, or the copy cannot be written.
     """
     if os.path.lexists(to):
-        raise InvalidEntry(f"{to} is there already, and a backup replaces nothing: name another file")
+        raise InvalidEntry(f"{to} already exists, and a backup replaces nothing: name another file")
     with _copied(database, to.parent, progress) as (copy, revision):
         try:
             os.link(copy, to)  # unlike a rename, a link never replaces a file
         except FileExistsError:
-            raise InvalidEntry(f"{to} is there already, and a backup replaces nothing: name another file") from None
+            raise InvalidEntry(f"{to} already exists, and a backup replaces nothing: name another file") from None
         except OSError as problem:
             raise StoreError(f"{to} cannot be made ({problem.strerror}); its folder must be writable") from None
         _keep(to.parent)
@@ -100,7 +100,7 @@ def restore(backup: Path, database: Path, replaces: bool = False, progress: Prog
     lock = WritingLock(database)
     try:
         if database.exists() and not replaces:
-            raise InvalidEntry(f"there is a leaderboard {database} already; --force replaces it, and it is gone then")
+            raise InvalidEntry(f"{database} already exists; use --force to replace it (the current file is lost)")
         place = database.resolve()  # replaces the file itself, not a link to it
         with _copied(backup, place.parent, progress) as (copy, revision):
             if place.exists():

@@ -31,14 +31,14 @@ _ROOM: Final = 65_536  # bytes; twice the space that SQLite needs beside a file 
 
 # Advice by words in SQLite's message.
 _ADVICE: Final = {
-    "locked": "another process is writing to it; the same may be handed in again",
-    "full": "free some space; the same may be handed in again",
+    "locked": "another process is writing to it; you can retry the same write",
+    "full": "free some space; you can retry the same write",
     "readonly": "give this process the right to write the file and its folder, and leave the file where it is",
     "read-only": "give this process the right to write the file and its folder, and leave the file where it is",
     "malformed": "restore it from a backup",
     "not a database": "name another file, or restore it from a backup",
     "unable to open": "its folder must exist and be writable",
-    "disk I/O": "look at the disk; the same may be handed in again",
+    "disk I/O": "look at the disk; you can retry the same write",
 }
 
 

@@ -68,7 +68,7 @@ class LedgerCorrupt(StoreError):
     def __init__(self, ladder: str) -> None:
         super().__init__(
             f"the ledger of {ladder} is broken, and no result is stored any more: "
-            "stop what writes it, see with 'cutpurse db recompute' what is wrong, and restore it from a backup"
+            "stop what writes it, see with 'cutpurse db verify' what is wrong, and restore it from a backup"
         )
         self.ladder = ladder
 

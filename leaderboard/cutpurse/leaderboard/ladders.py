@@ -121,7 +121,7 @@ def check_unused(connection: Connection, ladder: str) -> int:
     for owner, bot, version, names in connection.execute(handed_in.where(may_play).order_by(SUBMISSIONS.c.id)):
         if ladder in json.loads(names):
             raise InvalidEntry(
-                f"{owner}/{bot}:{version} was handed in for ladder {ladder}: freeze it instead, or have the bot retired"
+                f"{owner}/{bot}:{version} was submitted for ladder {ladder}: freeze it instead, or have the bot retired"
             )
     return int(ladder_id)
 

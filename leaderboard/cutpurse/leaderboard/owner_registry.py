@@ -56,13 +56,13 @@ class NewToken:
                 "the first a letter or digit"
             )
         if self.owner == NOBODY:
-            raise InvalidEntry(f"the owner {NOBODY} is whoever plays without a token; choose another name")
+            raise InvalidEntry(f"the owner {NOBODY} is reserved for bots without a token; choose another name")
         if self.owner == HOUSE:
-            raise InvalidEntry(f"the owner {HOUSE} has the bots that a server brings along; choose another name")
+            raise InvalidEntry(f"the owner {HOUSE} is reserved for the server's own bots; choose another name")
         if len(self.label) > _LONGEST_LABEL or not self.label.isprintable():
             raise InvalidEntry(f"the label {self.label!r:.100} can be {_LONGEST_LABEL} printable characters at most")
         if not self.scopes:
-            raise InvalidEntry(f"a token without a scope is good for nothing; there are: {', '.join(SCOPES)}")
+            raise InvalidEntry(f"a token needs at least one scope; there are: {', '.join(SCOPES)}")
         for scope in self.scopes:
             if scope not in SCOPES:
                 raise InvalidEntry(f"there is no scope {scope!r:.100}; there are: {', '.join(SCOPES)}")

@@ -129,9 +129,8 @@ def _take(entry: RatingStep, standings: dict[int, RatingState], parents: Mapping
     for version, old, new, stored in zip(entry.versions, before, after, entry.changes, strict=True):
         if stored is None:
             yield f"{where} has no change of version {version}"
-        elif _bits(*stored) != _bits(old.skill, new.skill):
-            computed = f"{old.skill} to {new.skill}"
-            yield f"{where}: version {version} went from {computed}, stored is {stored[0]} to {stored[1]}"
+        elif difference := _difference(_change_fields(*stored), _change_fields(old.skill, new.skill)):
+            yield f"{where}: change of version {version}: {difference}"
 
 
 def _unrated(connection: Connection, ladder: str) -> Iterator[str]:
@@ -178,8 +177,8 @@ def _ratings(connection: Connection, ladder: str, standings: dict[int, RatingSta
     }
     for version in sorted(kept.keys() | standings.keys()):
         stored, computed = kept.get(version), standings.get(version)
-        if stored is None or computed is None or _bits(stored.skill) != _bits(computed.skill) or stored != computed:
-            yield f"version {version} is rated {stored}, computed is {computed}"
+        if difference := _difference(_state_fields(stored), _state_fields(computed)):
+            yield f"rating of version {version}: {difference}"
 
 
 def _opponents(connection: Connection, ladder: str, encounters: Encounters) -> Iterator[str]:
@@ -189,8 +188,9 @@ def _opponents(connection: Connection, ladder: str, encounters: Encounters) -> I
         (row.bot_id, row.other_id): HeadToHead(row.matches, row.ahead, row.level) for row in connection.execute(query)
     }
     for pair in sorted(kept.keys() | encounters.keys()):
-        if kept.get(pair) != encounters.get(pair):
-            yield f"bots {pair[0]} and {pair[1]} have {kept.get(pair)}, computed is {encounters.get(pair)}"
+        stored, computed = kept.get(pair), encounters.get(pair)
+        if difference := _difference(_result_fields(stored), _result_fields(computed)):
+            yield f"results of bots {pair[0]} and {pair[1]}: {difference}"
 
 
 def _marks(connection: Connection, ladder: str) -> Iterator[str]:
@@ -204,5 +204,46 @@ def _marks(connection: Connection, ladder: str) -> Iterator[str]:
         yield f"match {match} has seats of another ladder"
 
 
-def _bits(*skills: Skill) -> list[str]:
-    return [number.hex() for skill in skills for number in skill]
+def _difference(stored: Mapping[str, str] | None, computed: Mapping[str, str] | None) -> str:
+    """Describe the fields that differ; empty if none does."""
+    if stored is None and computed is None:
+        return ""
+    if stored is None:
+        return f"not stored; computed is {_listed(computed or {})}"
+    if computed is None:
+        return f"stored without a result: {_listed(stored)}"
+    differing = [name for name in stored if stored[name] != computed[name]]
+    return "; ".join([f"{name} is stored as {stored[name]}, computed as {computed[name]}" for name in differing])
+
+
+def _listed(fields: Mapping[str, str]) -> str:
+    return ", ".join([f"{name} {value}" for name, value in fields.items()])
+
+
+def _state_fields(state: RatingState | None) -> dict[str, str] | None:
+    if state is None:
+        return None
+    return {
+        "mu": repr(state.skill.mu),  # the shortest text of a float that has the same bits
+        "sigma": repr(state.skill.sigma),
+        "boards": str(state.matches),
+        "wins": str(state.wins),
+        "boards with faults": str(state.faulted),
+        "last board": str(state.sequence),
+        "recent places": " ".join(map(str, state.form)) or "none",
+    }
+
+
+def _change_fields(before: Skill, after: Skill) -> dict[str, str]:
+    return {
+        "mu before": repr(before.mu),
+        "sigma before": repr(before.sigma),
+        "mu after": repr(after.mu),
+        "sigma after": repr(after.sigma),
+    }
+
+
+def _result_fields(result: HeadToHead | None) -> dict[str, str] | None:
+    if result is None:
+        return None
+    return {"matches": str(result.matches), "ahead": str(result.ahead), "level": str(result.level)}

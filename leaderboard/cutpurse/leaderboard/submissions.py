@@ -113,12 +113,12 @@ def hand_in(connection: Connection, new: NewSubmission, received: datetime) -> S
         connection.execute(update(SUBMISSIONS).where(SUBMISSIONS.c.id == found.id).values(values))
     elif found.digest != new.digest:
         raise InvalidEntry(
-            f"{new.bot}:{new.version} was handed in with other bytes (SHA-256 {found.digest.hex()[:16]}...), and a "
+            f"{new.bot}:{new.version} was submitted with other bytes (SHA-256 {found.digest.hex()[:16]}...), and a "
             "version never changes: give this one another version in bot.toml"
         )
     elif set(before := json.loads(found.ladders)) != set(new.ladders):
         raise InvalidEntry(
-            f"{new.bot}:{new.version} was handed in for {_where(before)}, not for {_where(new.ladders)}, and a version "
+            f"{new.bot}:{new.version} was submitted for {_where(before)}, not for {_where(new.ladders)}, and a version "
             "never changes: give the one for others another version in bot.toml"
         )
     elif not found.is_kept:  # the same bytes arrived again, so the archive is stored again
@@ -176,7 +176,7 @@ def activate(connection: Connection, submission: int, changed: datetime) -> Subm
     if entry.state not in (ACCEPTED, TAKEN_OFF):
         raise InvalidEntry(f"{entry.bot}:{entry.version} was not accepted, so it cannot play")
     if not entry.is_kept:
-        raise InvalidEntry(f"the archive of {entry.bot}:{entry.version} is not kept any more: hand it in again")
+        raise InvalidEntry(f"the archive of {entry.bot}:{entry.version} was deleted: submit it again")
     same = (SUBMISSIONS.c.owner_id == entry.owner_id, SUBMISSIONS.c.bot == entry.bot)
     connection.execute(update(SUBMISSIONS).where(*same).values(is_active=False))
     values = {"is_active": True, "state": ACCEPTED, "why": "", "changed": changed}

@@ -9,7 +9,7 @@
 //! | `CUTPURSE_BOT` | its name in the rankings |
 //! | `CUTPURSE_VERSION` | its version there, 1 if not set |
 //! | `CUTPURSE_LADDER` | where it plays, GAME/LADDER, several with commas between; every ladder of every game if not set |
-//! | `CUTPURSE_GIVE_UP_AFTER` | end after so many seconds without a server; if not set, wait for ever |
+//! | `CUTPURSE_RECONNECT_TIMEOUT` | seconds without a server until it exits; no limit if not set |
 //!
 //! What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
 //! trusted: 6. One that lets the bot in no more: 1.
@@ -108,10 +108,10 @@ fn told() -> Result<Told, (u8, String)> {
         let why = format!("a token could be read on the way to {server}; with TLS, its address is https://{server}");
         return Err((NO_TRUST, why));
     }
-    let seconds = variable("CUTPURSE_GIVE_UP_AFTER").unwrap_or_else(|| "inf".to_owned());
+    let seconds = variable("CUTPURSE_RECONNECT_TIMEOUT").unwrap_or_else(|| "inf".to_owned());
     let patience = match seconds.parse::<f64>() {
         Ok(patience) if !patience.is_nan() => patience,
-        _ => return Err((USAGE, format!("CUTPURSE_GIVE_UP_AFTER {seconds:?} is not a number of seconds"))),
+        _ => return Err((USAGE, format!("CUTPURSE_RECONNECT_TIMEOUT {seconds:?} is not a number of seconds"))),
     };
     let mut trusted = None;
     if let Some(file) = variable("CUTPURSE_CA").filter(|_| is_secure) {

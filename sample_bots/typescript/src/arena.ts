@@ -57,7 +57,7 @@ class Player {
   readonly #bot: Bot;
   readonly #name: string;
   readonly #server = env.CUTPURSE_SERVER || "127.0.0.1:7777"; // `https://host:port` is with TLS; or `unix:/path`
-  readonly #giveUpMs = 1_000 * Number(env.CUTPURSE_GIVE_UP_AFTER || Infinity); // without a server
+  readonly #reconnectTimeoutMs = 1_000 * Number(env.CUTPURSE_RECONNECT_TIMEOUT || Infinity); // without a server
   readonly #wanted = new Map<string, string[]>(); // the games that it plays, each with its ladders; none: all
   readonly #headers: Record<string, string> = {};
   readonly #connection: Http2SessionManager; // made when it is needed, and anew when it is lost
@@ -82,8 +82,8 @@ class Player {
     }
     // Nothing that a header could hold.
     if (token && !/^[!-~]+$/.test(token)) this.#stop(6, "CUTPURSE_TOKEN holds no token");
-    if (Number.isNaN(this.#giveUpMs)) {
-      this.#stop(2, `CUTPURSE_GIVE_UP_AFTER "${env.CUTPURSE_GIVE_UP_AFTER}" is not a number of seconds`);
+    if (Number.isNaN(this.#reconnectTimeoutMs)) {
+      this.#stop(2, `CUTPURSE_RECONNECT_TIMEOUT "${env.CUTPURSE_RECONNECT_TIMEOUT}" is not a number of seconds`);
     }
     for (const one of env.CUTPURSE_LADDER?.match(/[^,]+/g) ?? []) {
       const [, game, ladder] = /^\s*([^/\s]+)\/([^/\s]+)\s*$/.exec(one) ?? [];
@@ -150,7 +150,7 @@ class Player {
         continue;
       }
       const pause = Math.max(wait, retryMs(ended), this.#comeBackMs) * (1 + Math.random() / 2);
-      if (performance.now() + pause > awaySince + this.#giveUpMs) this.#stop(1, `no server at ${this.#server}: ${why}`);
+      if (performance.now() + pause > awaySince + this.#reconnectTimeoutMs) this.#stop(1, `no server at ${this.#server}: ${why}`);
       await sleep(pause);
       wait = Math.min(2 * wait, LONGEST_WAIT_MS);
       this.#comeBackMs = 0;

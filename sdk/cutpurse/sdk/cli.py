@@ -30,13 +30,23 @@ __all__ = ["app", "main"]
 GROUP: Final = "cutpurse.commands"
 DEBUG: Final = "--debug"
 VARIABLE: Final = "_CUTPURSE_COMPLETE"  # set by the scripts that --install-completion installs
-OTHER_NAMES: Final = {  # names that other programs use, by the option's name here
+OTHER_NAMES: Final = {  # former names, and names that other programs use, by the option's name here
     "--address": ("--listen", "--port", "--host", "--bind"),
     "--server": ("--address", "--host", "--port", "--url"),
     "--matches": ("--games", "--rounds", "-n"),
     "--jobs": ("--threads", "--workers", "--processes", "-j"),
     "--seats": ("--players",),
     "--db": ("--database",),
+    "--any-owner": ("--everybody",),
+    "--apply": ("--put",),
+    "--explain": ("--why",),
+    "--faults-only": ("--faulted",),
+    "--max-bots": ("--most-bots",),
+    "--max-per-owner": ("--most-per-owner",),
+    "--output": ("--talk",),
+    "--reconnect-timeout": ("--give-up-after",),
+    "--send-output": ("--send-prints",),
+    "--unpause": ("--lift",),
 }
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -98,7 +108,7 @@ def _in_a_line(error: Exception) -> tuple[int, str]:
     if isinstance(error, OSError) and error.errno in _FULL:
         return FAILED, f"cannot write {error.filename or 'what it has to say'}: {error.strerror}"
     if isinstance(error, FileNotFoundError) and error.filename is None and not _is_somewhere():
-        return FAILED, "the folder that this was started in is gone; begin in one that is there"
+        return FAILED, "the current folder no longer exists; change to another one"
     if isinstance(error, OSError) and error.filename is not None:
         return FAILED, f"{str(error.filename)[:100]}: {error.strerror}; {DEBUG} shows where"
     if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":  # text from the system
@@ -133,9 +143,10 @@ def _explain(error: Any) -> None:
         else:
             error.message = error.message.replace("Input should be", f"{value!r} is given, and it must be")
     wrong = getattr(error, "option_name", None)
-    if wrong and not error.possibilities and error.ctx is not None:
+    if wrong and error.ctx is not None:
         own = {name for param in error.ctx.command.params for name in param.opts}
-        error.possibilities = [name for name, others in OTHER_NAMES.items() if wrong in others and name in own]
+        known = [name for name, others in OTHER_NAMES.items() if wrong in others and name in own]
+        error.possibilities = known or error.possibilities  # click suggests names that look alike
 
 
 app = typer.Typer(
@@ -158,7 +169,7 @@ def _tell_version(asked: bool) -> None:
 
 @app.callback()
 def cutpurse(
-    debug: bool = typer.Option(False, DEBUG, help="Show tracebacks; may stand anywhere."),
+    debug: bool = typer.Option(False, DEBUG, help="Show tracebacks; allowed in any position."),
     told: bool = typer.Option(
         False, "--version", callback=_tell_version, is_eager=True, help="Show the version and exit."
     ),

@@ -9,8 +9,8 @@
     boards = "duplicate"
     owners = ["ann", "bob"]
     private = true
-    most_bots = 60
-    most_per_owner = 1
+    max_bots = 60
+    max_per_owner = 1
     pause_failed = 3
     pause_window = 8
     frozen = 2027-01-31T18:00:00+01:00
@@ -43,8 +43,8 @@ _KEYS: Final = (
     "clock",
     "boards",
     "owners",
-    "most_bots",
-    "most_per_owner",
+    "max_bots",
+    "max_per_owner",
     "pause_failed",
     "pause_window",
     "private",
@@ -69,7 +69,7 @@ def read_ladders(path: str | os.PathLike[str]) -> list[ladder_pb2.LadderDefined]
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{file} has no ladder; each is a table [[ladder]] with a name and a game")
     if len(tables) > MOST_LADDERS:
-        raise UsageError(f"{file} has {len(tables):,} ladders; {MOST_LADDERS:,} are the most")
+        raise UsageError(f"{file} has {len(tables):,} ladders; the maximum is {MOST_LADDERS:,}")
     ladders = [_ladder(table, f"{file}, ladder {number}") for number, table in enumerate(tables, 1)]
     names = [ladder.name for ladder in ladders]
     for name in names:
@@ -137,11 +137,11 @@ def _ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
         else ladder_pb2.BOARD_KIND_UNSPECIFIED,
         terms=ladder_pb2.LadderTerms(
             owners=_names(table, "owners", where),
-            most_bots=_count(table, "most_bots", where),
+            most_bots=_count(table, "max_bots", where),
             private=_switch(table, "private", where),
             frozen_ms=0 if frozen is None else moment_ms(frozen, f"{where}: frozen"),
             house=_names(table, "house", where),
-            most_per_owner=_count(table, "most_per_owner", where),
+            most_per_owner=_count(table, "max_per_owner", where),
             pause_failed=_count(table, "pause_failed", where) if "pause_failed" in table else None,
             pause_window=_count(table, "pause_window", where) if "pause_window" in table else None,
         ),

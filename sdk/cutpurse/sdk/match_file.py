@@ -413,8 +413,8 @@ def _compare_the_end(head: Head, match: Match) -> None:
 def _not_checked(head: Head) -> list[str]:
     """Describe what no file can prove."""
     told = (
-        f"that this commitment was told before the match: {head.commitment.hex()}; "
-        "compare it with what a bot that played it was told: `cutpurse bot run` keeps it, with --json"
+        f"that this commitment was published before the match: {head.commitment.hex()}; "
+        "compare it with the one that a bot in this match received: see `cutpurse bot run --json`"
     )
     word = (
         "the server's word alone: the names of match and ladder, the rated number, who asked for the match and why, "

@@ -51,7 +51,7 @@ class NoteBuffer:
         data = text.encode(errors="replace")
         if said == len(text) and len(data) <= NOTE_MOST:
             return data.decode().removesuffix("\n")
-        more = f"\n... of {said:,} signs"
+        more = f"\n... of {said:,} characters"
         return data[: NOTE_MOST - len(more)].decode(errors="ignore") + more
 
 

@@ -35,7 +35,7 @@ from cutpurse.sdk.online.client_session import ClientSession
 from cutpurse.sdk.online.concurrency import ConcurrencyControl
 from cutpurse.sdk.online.connection import dialling
 from cutpurse.sdk.online.graceful_leave import leave_on_signal
-from cutpurse.sdk.online.server_address import PATIENCE_VARIABLE, SERVER_VARIABLE
+from cutpurse.sdk.online.server_address import RECONNECT_VARIABLE, SERVER_VARIABLE
 from cutpurse.sdk.online.thinking import Thinker
 from cutpurse.sdk.terminal import format_count, ignore_closed_stderr, paint, print_message
 
@@ -75,8 +75,8 @@ def run(
     max_tables: int | None = None,
     matches: int | None = None,
     on_match: Callable[[PlayedMatch], None] | None = None,
-    give_up_after_s: float | None = None,
-    send_prints: bool = False,
+    reconnect_timeout_s: float | None = None,
+    send_output: bool = False,
     decline_requests: bool = False,
     quiet: bool = False,
     debug: bool = False,
@@ -97,8 +97,8 @@ def run(
         max_tables: Maximum number of simultaneous matches. Default: as many as the bot is fast enough for.
         matches: Leave after this many matches. Default: never.
         on_match: Called with each finished match.
-        give_up_after_s: Seconds to keep reconnecting. Default: 10 for the first connection, unlimited afterwards.
-        send_prints: Send what the bot prints to the server, for `cutpurse bot logs`.
+        reconnect_timeout_s: Seconds to keep reconnecting. Default: 10 for the first connection, then unlimited.
+        send_output: Send what the bot prints to the server, for `cutpurse bot logs`.
         decline_requests: Keep other owners from asking for matches with the bot.
         quiet: Print no line per match and no waiting hints.
         debug: Raise errors instead of printing one line.
@@ -125,8 +125,8 @@ def run(
                     max_tables=max_tables,
                     matches=matches,
                     on_match=on_match,
-                    give_up_after_s=give_up_after_s,
-                    send_prints=send_prints,
+                    reconnect_timeout_s=reconnect_timeout_s,
+                    send_output=send_output,
                     decline_requests=decline_requests,
                     quiet=quiet,
                     debug=debug,
@@ -156,8 +156,8 @@ async def connect(
     matches: int | None = None,
     on_match: Callable[[PlayedMatch], None] | None = None,
     on_opened: Callable[[PlayedMatch], None] | None = None,
-    give_up_after_s: float | None = None,
-    send_prints: bool = False,
+    reconnect_timeout_s: float | None = None,
+    send_output: bool = False,
     decline_requests: bool = False,
     quiet: bool = False,
     debug: bool = False,
@@ -178,8 +178,8 @@ async def connect(
         command = bot.removeprefix(PROGRAM)
         raise UsageError(f"a program dials in by itself: run `{command}` with {SERVER_VARIABLE} in its environment")
     (maker,) = bot_makers([bot])
-    if give_up_after_s is None:
-        give_up_after_s = _patience()
+    if reconnect_timeout_s is None:
+        reconnect_timeout_s = _patience()
     door = dialling(server, ca)
     name = _checked("name", name) if name is not None else default_bot_name(maker)
     _checked("version", version)
@@ -213,16 +213,16 @@ async def connect(
         print_message,
         ladders=seeks,
         matches=matches,
-        give_up_after_s=give_up_after_s,
+        reconnect_timeout_s=reconnect_timeout_s,
         says_why=not quiet,
     )
     thinker = Thinker(is_async(kind), client.broken)
-    bots = RemoteBots(maker, session, thinker, pace, print_message, over, client.wake, debug, send_prints)
+    bots = RemoteBots(maker, session, thinker, pace, print_message, over, client.wake, debug, send_output)
     bots.hides_time = hides_time(kind)
     if on_opened is not None:
         bots.on_opened = on_opened
     try:
-        with leave_on_signal(client), prints_are_noted() if send_prints else nullcontext():
+        with leave_on_signal(client), prints_are_noted() if send_output else nullcontext():
             await client.play(bots)
             if not await thinker.finish(BUSY_S):
                 print_message(f"the bot was still busy {BUSY_S:g} s after its last match and is left to itself")
@@ -272,13 +272,13 @@ def _check_no_loop() -> None:
 
 def _patience() -> float | None:
     """Return the reconnect timeout in seconds from the environment.  Raises UsageError if it is no number."""
-    given = os.environ.get(PATIENCE_VARIABLE)
+    given = os.environ.get(RECONNECT_VARIABLE)
     try:
         seconds = float(given) if given else None
     except ValueError:
         seconds = -1.0
     if seconds is not None and not 0 <= seconds < float("inf"):
-        raise UsageError(f"{PATIENCE_VARIABLE} is {given!r}; it is a number of seconds")
+        raise UsageError(f"{RECONNECT_VARIABLE} is {given!r}; it is a number of seconds")
     return seconds
 
 

@@ -26,21 +26,21 @@ class Screen:
         self.step_s = step_s
         self.console = Console(file=out, highlight=False, markup=False) if out.isatty() else None
 
-    def show(self, told: Sequence[str], picture: Sequence[str], behind: int = 0) -> None:
+    def show(self, events: Sequence[str], picture: Sequence[str], behind: int = 0) -> None:
         """Show what happened, and the table after it.
 
         Args:
-            told: Lines that describe the events.
+            events: Lines that describe the events.
             picture: Lines of the table.
             behind: Number of steps that wait; the more, the shorter the pause.
         """
         if self.console is None:
-            print_lines([*told, "", *picture, ""], self.out)
+            print_lines([*events, "", *picture, ""], self.out)
             self.out.flush()
             return
         self.console.clear()
         self.console.print("\n".join([*picture, ""]))
-        self.console.print("\n".join(told), style="bold")
+        self.console.print("\n".join(events), style="bold")
         time.sleep(self.step_s / (1 + behind / 8))
 
     def say(self, lines: Sequence[str]) -> None:

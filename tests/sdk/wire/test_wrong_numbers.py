@@ -144,11 +144,11 @@ def test_bytes_changed_on_the_way_are_read_or_refused_and_nothing_else(name: str
         for event in decision.events:
             event_of(event, rules, game.n)
 
-    whats: list[tuple[Any, bytes, Callable[[Any], None]]] = [
+    cases: list[tuple[Any, bytes, Callable[[Any], None]]] = [
         (game_pb2.Observation, encoder.observation(game.view(0), agenda=True), look),
         (arena_pb2.Decision, encoder.events(7, game.log, 0), hear),
     ]
-    for message_type, body, use in whats:
+    for message_type, body, use in cases:
         refused = read = 0
         for _ in range(1500):
             changed = bytearray(body)

@@ -1,7 +1,7 @@
-"""What the greedy bot answers, a module a game.
+"""Answers of the greedy bot, one module per game.
 
-Each has `ANSWERS`: by the name of a question the function that answers it. Such a function looks at the view and the
-decision in front of it, and remembers, tries out and guesses nothing. Beat it.
+Each module has `ANSWERS`: for each kind of decision, the function that answers it. The function looks only at the view
+and the decision. It remembers nothing, and neither searches nor guesses. Beat it.
 """
 
 __all__: list[str] = []

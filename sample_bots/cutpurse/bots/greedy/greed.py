@@ -23,17 +23,17 @@ SPARE_SET: Final = 2  # cards: no longer set is given up in a swap
 
 
 def worth(have: int) -> float:
-    """What one more card is worth to who has so many of its number."""
+    """Return the value of one more card of a number for a player who has `have` of them."""
     return WIN if have + 1 >= WINNING_SET else float((have + 1) ** 2)
 
 
 def number_of(card: Card | None) -> int:
-    """The number on a card; 0 for a crook."""
+    """Return the number on a card; 0 for a crook."""
     return card.value if card else 0
 
 
 def play_a_card(view: GreedView, decision: Decision) -> Option:
-    """Lengthen the longest set; of equal ones that of which the hand has more."""
+    """Lengthen the longest set; among equal sets, the one with more cards in hand."""
     sets = view.me.sets
     in_hand = Counter(number_of(card) for card in view.me.hand.seen)
     return max(decision.options, key=lambda option: (sets[number_of(option.card)], in_hand[number_of(option.card)]))
@@ -56,7 +56,7 @@ def choose_a_victim(view: GreedView, decision: Decision) -> Option:
 
 
 def hand_worth(hand: Pile, sets: Counter[int], average: float) -> float:
-    """What a card drawn from a hand is worth on average: known ones exactly, the others like any unseen card."""
+    """Estimate the mean value of a card drawn from a hand; face-down cards count like any unseen card."""
     known = hand.known
     numbers = [number_of(card) for card in known]
     total = sum([worth(sets[number]) for number in numbers if number])
@@ -64,7 +64,7 @@ def hand_worth(hand: Pile, sets: Counter[int], average: float) -> float:
 
 
 def average_worth(view: GreedView, sets: Counter[int]) -> float:
-    """What a card that nobody has shown me is worth on average."""
+    """Estimate the mean value of an unseen card."""
     unseen = view.unseen
     return sum([worth(sets[number_of(card)]) * copies for card, copies in unseen.items()]) / max(1, unseen.total())
 

@@ -23,12 +23,12 @@ FLEE_AT: Final = 6  # cards a player in the deck: with fewer, what is gathered g
 
 
 def value(card: Card | None) -> float:
-    """What a card counts; nothing if there is none."""
+    """Return the value of a card; 0 if there is none."""
     return card.value if card else 0
 
 
 def worth(pack: Pack | None) -> float:
-    """What a pack counts: the cards that I know of, and a guess for each other."""
+    """Estimate the value of a pack: known cards exactly, a mean for each other card."""
     if pack is None:
         return 0
     located = pack.located
@@ -36,22 +36,22 @@ def worth(pack: Pack | None) -> float:
 
 
 def gathered(player: StealAndPlunderPlayer) -> float:
-    """What Flee the Country or a Tax Audit would take."""
+    """Estimate what Flee the Country or a Tax Audit would take."""
     return sum([worth(pack) for pack in (*player.packs, *player.plundered)])
 
 
 def form_pack(view: StealAndPlunderView, option: Option) -> float:
-    """Both cards; the first pack of a game is safe for good, the others may be taken."""
+    """Estimate the gain of both cards; the first pack of a game is safe for good, others may be taken."""
     return sum([value(card) for card in option.cards]) * (KEEPS if view.me.locked_in else 1)
 
 
 def form_pack_discard(view: StealAndPlunderView, option: Option) -> float:
-    """The same with the top discard."""
+    """Estimate the gain of a pack that takes the top discard too."""
     return form_pack(view, option) + value(view.discard.top) * (KEEPS if view.me.locked_in else 1)
 
 
 def discard(view: StealAndPlunderView, option: Option) -> float:
-    """A new card for an old one: the less the old one is worth, the better; twins stay together."""
+    """Estimate the gain of a new card for an old one, without splitting twins."""
     copies = view.me.hand.seen.count(option.card) if option.card else 1
     return DRAW_WORTH - value(option.card) * copies
 
@@ -62,28 +62,28 @@ def attack(view: StealAndPlunderView, option: Option) -> float:
 
 
 def power_steal(view: StealAndPlunderView, option: Option) -> float:
-    """The open pack, which others may take again."""
+    """Estimate the gain of the open pack, which others may take again."""
     return worth(option.player.open_pack) * KEEPS
 
 
 def power_plunder(view: StealAndPlunderView, option: Option) -> float:
-    """The open pack, safe for good."""
+    """Estimate the gain of the open pack, which is then safe for good."""
     return worth(option.player.open_pack)
 
 
 def power_audit(view: StealAndPlunderView, option: Option) -> float:
-    """Any card of a hand, of a large one rather."""
+    """Estimate the gain of a card from a hand; the larger the hand, the better."""
     return AUDIT_WORTH * float(option.player.hand.size) / FULL_HAND
 
 
 def power_flee(view: StealAndPlunderView, option: Option) -> float:
-    """Late, for then most is gathered and little can come after it."""
+    """Estimate the gain of Flee the Country: only late, when most is gathered and little follows."""
     late = view.deck.size < FLEE_AT * len(view.players)
     return gathered(view.me) * (1 - KEEPS) if late else 0
 
 
 def power_tax(view: StealAndPlunderView, option: Option) -> float:
-    """Half of all that one opponent has is a gain on him alone."""
+    """Estimate the gain of a Tax Audit: half of what one opponent has, over all opponents."""
     return gathered(option.player) / 2 / len(view.opponents)
 
 
@@ -101,7 +101,7 @@ PRICES: Final[dict[str, Callable[[StealAndPlunderView, Option], float]]] = {
 
 
 def take_a_turn(view: StealAndPlunderView, decision: Decision) -> Option:
-    """The action of the highest price."""
+    """Choose the action with the highest gain."""
 
     def price(option: Option) -> float:
         return PRICES[option.verb](view, option) if option.verb in PRICES else 0.0
@@ -118,7 +118,7 @@ def answer_the_theft(view: StealAndPlunderView, decision: Decision) -> Option:
 
 
 def take_their_best_card(view: StealAndPlunderView, decision: Decision) -> Option:
-    """The card that counts most."""
+    """Choose the card with the highest value."""
     return max(decision.options, key=lambda option: value(option.card))
 
 

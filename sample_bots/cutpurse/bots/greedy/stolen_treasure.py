@@ -1,7 +1,7 @@
-"""Stolen Treasure for the greedy bot: every action has a price in points, and the dearest is taken.
+"""Stolen Treasure for the greedy bot: it takes the action with the highest gain in points.
 
-Buried treasure counts in full. What comes to the hand must be buried first, by another action, so it counts half; what
-somebody else loses counts the more, the nearer he is to winning.
+Buried treasure counts in full. A card in hand counts half, because burying it takes another action. What an opponent
+loses counts more, the nearer that opponent is to winning.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["ANSWERS"]
 IN_HAND: Final = 0.5  # of the value of good treasure that comes to my hand
 DRAW: Final = 70  # points: an unknown treasure card
 PIRACY: Final = 50  # points: an unknown piracy card
-ENOUGH_PIRACY: Final = 4  # cards: with so many in hand, more are not worth an action
+ENOUGH_PIRACY: Final = 4  # cards in hand; more are not worth an action
 LOST_TURN: Final = 100  # points: what the victim of a Hook misses
 SPOT: Final = -1000  # points: The Black Spot, with which nobody wins
 WIN: Final = 10_000  # points: more than anything else
@@ -27,7 +27,7 @@ WIN: Final = 10_000  # points: more than anything else
 
 # -- what cards and hands are worth
 def worth(view: StolenTreasureView, card: Card | None) -> float:
-    """What a card in hand is worth to who holds it, whether I see it or not."""
+    """Estimate the value of a card in hand to its holder, whether it is visible or not."""
     if card is None:
         return PIRACY
     if card.sort == "piracy":
@@ -37,46 +37,46 @@ def worth(view: StolenTreasureView, card: Card | None) -> float:
 
 
 def average(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
-    """What a random card out of his treasure is worth."""
+    """Estimate the value of a random card of a player's treasure."""
     known = player.treasure_hand.located
     return sum([worth(view, card) for card in known]) / len(known) if known else 0
 
 
 def all_worth(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
-    """What both hands of a player are worth, as far as I know."""
+    """Estimate the value of both hands of a player."""
     known = [*player.treasure_hand.located, *player.piracy_hand.located]
     unknown = player.piracy_hand.size - len(player.piracy_hand.located)
     return sum([worth(view, card) for card in known]) + PIRACY * unknown
 
 
 def threat(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
-    """How near he is to winning, from 0 to 1 and beyond."""
+    """Return how near a player is to winning, from 0 to 1 and beyond."""
     target: int = view.settings.target
     return max(0, player.score) / target
 
 
 def lowest(view: StolenTreasureView, player: StolenTreasurePlayer) -> int:
-    """The value of the lowest treasure that a player is known to hold."""
+    """Return the value of the lowest treasure that a player is known to hold."""
     return min([view.value(card) for card in player.treasure_hand.located], default=0)
 
 
 # -- the prices of actions
 def draw(view: StolenTreasureView, option: Option) -> float:
-    """A treasure card, or piracy while the hand has little of it."""
+    """Estimate the gain of a treasure card, or of piracy while the hand has little of it."""
     if option.zone is None or option.zone.name != "piracy_pile":
         return DRAW
     return PIRACY if view.me.piracy_hand.size < ENOUGH_PIRACY else 0
 
 
 def bury(view: StolenTreasureView, option: Option) -> float:
-    """Its value, and the match if that is enough."""
+    """Estimate the gain of burying a card: its value, and the match if that is enough."""
     value = view.value(option.card) if option.card else 0
     wins = view.me.score + value >= view.settings.target and "the_black_spot" not in view.me.piracy_hand
     return value + (WIN if wins else 0)
 
 
 def wager(view: StolenTreasureView, option: Option) -> float:
-    """Half of what the least match of my lowest card is worth more than that card: a wager is even."""
+    """Estimate the gain of a wager, which is won half the time, with my lowest card as the stake."""
     stake = lowest(view, view.me)
     values = [view.value(card) for card in option.player.treasure_hand.located]
     match = min([value for value in values if value >= stake], default=sum([value for value in values if value > 0]))
@@ -84,45 +84,45 @@ def wager(view: StolenTreasureView, option: Option) -> float:
 
 
 def plunder(view: StolenTreasureView, option: Option) -> float:
-    """Two treasure cards for one action."""
+    """Estimate the gain of two treasure cards for one action."""
     return 2 * DRAW
 
 
 def spyglass(view: StolenTreasureView, option: Option) -> float:
-    """What that hand is worth more than mine."""
+    """Estimate how much more that hand is worth than mine."""
     return all_worth(view, option.player) - all_worth(view, view.me)
 
 
 def skulduggery(view: StolenTreasureView, option: Option) -> float:
-    """A treasure card for the worst card of my hand."""
+    """Estimate the gain of a treasure card for the worst card of my hand."""
     mine = [*view.me.treasure_hand.seen, *view.me.piracy_hand.seen]
     return average(view, option.player) - min([worth(view, card) for card in mine if card.name != "skulduggery"] or [0])
 
 
 def x_marks_the_spot(view: StolenTreasureView, option: Option) -> float:
-    """The best card that is buried there."""
+    """Return the value of the best buried card."""
     best = max([view.value(card) for card in option.player.buried.seen])
     return best * (IN_HAND + threat(view, option.player))
 
 
 def yo_ho_ho(view: StolenTreasureView, option: Option) -> float:
-    """Two treasure cards of everybody."""
+    """Estimate the gain of two treasure cards from each opponent."""
     return sum([average(view, other) * min(2, other.treasure_hand.size) for other in view.opponents])
 
 
 def hook(view: StolenTreasureView, option: Option) -> float:
-    """A treasure card, and a turn."""
+    """Estimate the gain of a treasure card and a turn."""
     return average(view, option.player) + LOST_TURN * threat(view, option.player)
 
 
 def the_kraken(view: StolenTreasureView, option: Option) -> float:
-    """What the others lose on average, less what I lose."""
+    """Estimate the mean loss of the opponents, less my own."""
     hands = [sum([worth(view, card) for card in player.treasure_hand.located]) for player in view.players]
     return sum(hands) / len(hands) - hands[view.me.seat]
 
 
 def bombs_away(view: StolenTreasureView, option: Option) -> float:
-    """What the others lose on average, against having one card less."""
+    """Estimate the mean loss of the opponents, less the card that it costs me."""
     bombed = [min(2, other.piracy_hand.size) for other in view.opponents]
     return PIRACY * (sum(bombed) / len(bombed) - 1)
 
@@ -143,7 +143,7 @@ PRICES: Final[dict[str, Callable[[StolenTreasureView, Option], float]]] = {
 
 
 def take_an_action(view: StolenTreasureView, decision: Decision) -> Option:
-    """The action of the highest price; none if all would harm."""
+    """Choose the action with the highest gain; none if each is a loss."""
 
     def price(option: Option) -> float:
         named = option.card.name if option.card and option.verb in ("play", "play_on") else option.verb
@@ -198,20 +198,20 @@ def the_worst(view: StolenTreasureView, decision: Decision) -> Option:
 
 
 def dig_up(view: StolenTreasureView, decision: Decision) -> Option:
-    """The card of the highest value."""
+    """Choose the card with the highest value."""
     return max(decision.options, key=lambda option: view.value(option.card) if option.card else 0)
 
 
 # -- the wager
 def stake_treasure(view: StolenTreasureView, decision: Decision) -> Option:
-    """The lowest card, and no more."""
+    """Choose the lowest card, and no more."""
     if decision.options[0].card is None:
         return decision.options[0]
     return the_worst(view, decision)
 
 
 def match_the_stake(view: StolenTreasureView, decision: Decision) -> Option:
-    """The lowest sum that will do, which is what the safe answer lays."""
+    """Choose the lowest sufficient sum, as the safe option does."""
     return decision.safe
 
 

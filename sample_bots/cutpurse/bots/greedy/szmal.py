@@ -166,7 +166,7 @@ TEXTS: Final[dict[int, Callable[[TableSummary], float]]] = {
 
 
 def brings(table: TableSummary, card: Card) -> float:
-    """What a card brings: its text, the markers on a Holding, and its symbols later on."""
+    """Estimate the value of a card: its text, the markers on a Holding, and its symbols later."""
     total = TEXTS[card.number](table) if card.number in TEXTS else 0.0
     for symbol, shown in card.traits.items():
         if symbol in SYMBOLS:
@@ -177,7 +177,7 @@ def brings(table: TableSummary, card: Card) -> float:
 
 
 def cost(table: TableSummary, card: Card) -> float | None:
-    """The least that can be given for a card; 0 if it has no Cost, None if it cannot be paid."""
+    """Return the lowest payment for a card; 0 if it has no Cost, None if it cannot be paid."""
     costs = [(name, amount) for name, amount in card.traits.items() if name in PAID_WITH]
     if not costs or table.free_costs:
         return 0
@@ -192,25 +192,25 @@ def cost(table: TableSummary, card: Card) -> float | None:
 
 
 def has_what_it_needs(table: TableSummary, card: Card) -> bool:
-    """Whether the Need of a card is met."""
+    """Return whether the Need of a card is met."""
     needs = [(name.removeprefix("need_"), n) for name, n in card.traits.items() if name.startswith("need_")]
     return table.free_needs or all(getattr(table, name) >= number for name, number in needs)
 
 
 def price(table: TableSummary, card: Card) -> float:
-    """What a card brings, less its Cost; one that cannot be played brings nothing."""
+    """Estimate the value of a card less its Cost; 0 if it cannot be played."""
     paid = cost(table, card)
     return 0 if paid is None or not has_what_it_needs(table, card) else brings(table, card) - paid
 
 
 def the_dearest(view: SzmalView, decision: Decision) -> Option:
-    """To pick, to play or to copy: what has the highest price now. To pass, where one may, costs and brings nothing."""
+    """Choose the card with the highest price to pick, play or copy; passing has price 0."""
     table = TableSummary(view)
     return max(decision.options, key=lambda option: price(table, option.card) if option.card else 0)
 
 
 def worth(view: SzmalView, option: Option) -> float:
-    """What I lose with a card of mine, or with cash."""
+    """Estimate my loss with a card of mine, or with cash."""
     card = option.card
     if card is None:
         return option.number / THOUSAND
@@ -223,7 +223,7 @@ def worth(view: SzmalView, option: Option) -> float:
 
 
 def pay_the_cost(view: SzmalView, decision: Decision) -> Option:
-    """The cheapest way; with the most markers, if the card is about them."""
+    """Choose the cheapest payment; the one with the most markers, if the card counts them."""
     ways = decision.options[1:]
     played = view.pending[-1].card
     if played is not None and played.number in WANTS_MARKERS:
@@ -232,12 +232,12 @@ def pay_the_cost(view: SzmalView, decision: Decision) -> Option:
 
 
 def lose_a_card(view: SzmalView, decision: Decision) -> Option:
-    """The card that is worth least."""
+    """Choose the card that is worth least."""
     return min(decision.options, key=lambda option: worth(view, option))
 
 
 def put_markers(view: SzmalView, decision: Decision) -> Option:
-    """On the Bookie Joint, which pays for each; else all Holdings are alike."""
+    """Put markers on the Bookie Joint, which pays for each; all other Holdings are alike."""
     return max(decision.options, key=lambda option: option.card is not None and option.card.number == BOOKIE_JOINT)
 
 

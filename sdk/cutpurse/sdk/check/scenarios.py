@@ -366,7 +366,7 @@ async def lost_stream(visit: Visit) -> str:
         why = "it said Hello anew, without Resume" if guest.is_forgotten else f"it did not come back in {BACK_S:g} s"
         if _ended(visit) and visit.child is not None:
             why = f"the program {visit.child.how_it_ended()}; its last words: {visit.child.last_words()}"
-        raise Failed(f"{why}; come back with Hello.resume as told in Welcome: the clocks of open decisions run on")
+        raise Failed(f"{why}; reconnect with the Hello.resume of Welcome: the clocks of open decisions keep running")
     back = time.monotonic() - began
     if not sitting.over:
         await visit.reply(sitting, "a resume")
@@ -412,7 +412,7 @@ async def drain(visit: Visit) -> str:
         raise Warned(f"it played on, but did not come back in {BACK_S:g} s; a server that is renewed would miss it")
     back = visit.host.hellos[-1][0] - began
     if back < 0.9:
-        raise Warned(f"it came back after {back:.1f} s though told to wait 1 s; wait as Drain.reconnect_after_ms says")
+        raise Warned(f"it came back after {back:.1f} s instead of 1 s; wait for Drain.reconnect_after_ms")
     return f"it played on, and was back after {back:.1f} s"
 
 

@@ -20,17 +20,21 @@ __all__ = ["AsJson", "GameName", "Jobs", "Seed", "Setting", "parse_settings", "r
 
 GameName: TypeAlias = Annotated[
     str,
-    typer.Argument(metavar="GAME", help="A game, as `cutpurse games` lists them.", autocompletion=complete_games),
+    typer.Argument(metavar="GAME", help="Name of the game; see `cutpurse games`.", autocompletion=complete_games),
 ]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
-Seed: TypeAlias = Annotated[str, typer.Option("--seed", metavar="S", help="The same seed is the same run.")]
-Jobs: TypeAlias = Annotated[int, typer.Option("--jobs", metavar="N", help="Processes; results do not depend on it.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Seed: TypeAlias = Annotated[
+    str, typer.Option("--seed", metavar="S", help="Seed of all random numbers; the same seed gives the same run.")
+]
+Jobs: TypeAlias = Annotated[
+    int, typer.Option("--jobs", metavar="N", help="Number of processes; it does not change the results.")
+]
 Setting: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A setting of the game, as `cutpurse rules` lists them.",
+        help="Game setting (repeatable); see `cutpurse rules`. [default: the game's defaults]",
         autocompletion=complete_settings,
     ),
 ]

@@ -32,7 +32,7 @@ app = typer.Typer(
     cls=BotCommands,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="A bot of your own.\n\nExample: cutpurse bot init my_bot",
+    help="Write, check, run and submit your own bot.\n\nExample: cutpurse bot init my_bot",
 )
 
 

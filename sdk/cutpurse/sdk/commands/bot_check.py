@@ -31,7 +31,7 @@ def check(
         str,
         typer.Argument(
             metavar="BOT",
-            help="A name, my_bot.py, my_bot.py:MyBot, or 'exec:COMMAND' for a program.",
+            help="Name of a built-in bot, my_bot.py, my_bot.py:MyBot, or 'exec:COMMAND' for a program.",
             autocompletion=complete_bots,
         ),
     ],
@@ -39,23 +39,22 @@ def check(
         list[str] | None,
         typer.Option(
             metavar="GAME",
-            help="Check it with this game; may be given again. Else all it plays.",
+            help="Game to check with (repeatable). [default: every game that the bot plays]",
             autocompletion=complete_games,
         ),
     ] = None,
     answer: Annotated[
         float | None,
-        typer.Option(metavar="S", help="Seconds an answer is waited for; else 11.15, as clocks have it."),
+        typer.Option(metavar="S", help="Seconds to wait for an answer. [default: 11.15]"),
     ] = None,
-    talk: Annotated[bool, typer.Option("--talk", help="Pass on what the bot's program says.")] = False,
-    lift: Annotated[
-        bool, typer.Option("--lift", help="If it passes, and a server has paused it, it plays there again.")
-    ] = False,
+    output: Annotated[bool, typer.Option("--output", help="Show what the bot prints.")] = False,
+    unpause: Annotated[bool, typer.Option("--unpause", help="If the bot passes, end its pause on the server.")] = False,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="With --lift: as the rankings show it; else as it says itself.")
+        str | None,
+        typer.Option(metavar="NAME", help="With --unpause: name in the rankings. [default: the bot's own name]"),
     ] = None,
     version: Annotated[
-        str | None, typer.Option(metavar="VERSION", help="With --lift: the version; else as it says itself.")
+        str | None, typer.Option(metavar="VERSION", help="With --unpause: version. [default: the bot's own version]")
     ] = None,
     server: Server = None,
     ca: Authority = None,
@@ -63,7 +62,7 @@ def check(
 ) -> None:
     """Test a bot, in its own process, in every situation that a server can cause.
 
-    A server pauses a version that was taken over in too many of its recent rated matches. With --lift the server is
+    A server pauses a version that was taken over in too many of its recent rated matches. With --unpause the server is
     informed when the bot has passed.
 
     Example: cutpurse bot check my_bot.py --game greed
@@ -74,8 +73,8 @@ def check(
 
     if answer is not None and not 0 < answer < float("inf"):
         raise UsageError(f"--answer {answer:g}: a number of seconds is more than 0")
-    if not lift and any(given is not None for given in (name, version, server, ca)):
-        raise UsageError("--name, --version, --server and --ca say whose pause is lifted, and where: they need --lift")
+    if not unpause and any(given is not None for given in (name, version, server, ca)):
+        raise UsageError("--name, --version, --server and --ca name a paused bot and its server: they need --unpause")
     run_bots_in(context)
     games = list(dict.fromkeys(game or ()))
     hellos: list[arena_pb2.Hello] = []
@@ -85,7 +84,7 @@ def check(
 
     def tell(finding: Finding) -> None:
         seen.append(finding)
-        if talk:
+        if output:
             print_message(f"{finding.scenario}: {finding.verdict.value}")
         else:
             plays = games or (hellos[0].games if hellos else ()) or GAMES
@@ -93,7 +92,7 @@ def check(
 
     with progress:
         findings = run_until_signalled(
-            check_bot(bot, games, answer_s=answer, on_finding=tell, on_hello=hellos.append, quiet=not talk)
+            check_bot(bot, games, answer_s=answer, on_finding=tell, on_hello=hellos.append, quiet=not output)
         )
     failed = sum(finding.verdict is CheckStatus.FAILED for finding in findings)
     rows = [(finding.scenario, finding.verdict.value, finding.seen) for finding in findings]
@@ -105,20 +104,20 @@ def check(
             if style := styles[finding.verdict]:
                 lines[number] = paint(lines[number], style)
         print_lines([head, *lines, paint(verdict, "bad" if failed else "good")])
-    lifted = _lifted(hellos[0], name, version, server, ca) if lift and not failed else ""
+    unpaused = _unpause(hellos[0], name, version, server, ca) if unpause and not failed else ""
     if as_json:
         named = [dict(zip(("scenario", "verdict", "seen"), row, strict=True)) for row in rows]
-        told = {"lifted": lifted or None} if lift else {}
+        told = {"unpaused": unpaused or None} if unpause else {}
         print_json({"bot": bot, "passed": not failed, "findings": named, **told})
-    elif lifted:
-        print_lines([f"{lifted} plays again: no pause holds it back"])
+    elif unpaused:
+        print_lines([f"{unpaused} is no longer paused"])
     if failed:
-        if lift:
-            print_message("nothing was lifted: a bot that fails its check would soon be paused again")
+        if unpause:
+            print_message("the bot stays paused: a bot that fails its check would soon be paused again")
         raise typer.Exit(BOT_FAILED)
 
 
-def _lifted(hello: arena_pb2.Hello, name: str | None, version: str | None, server: str | None, ca: Path | None) -> str:
+def _unpause(hello: arena_pb2.Hello, name: str | None, version: str | None, server: str | None, ca: Path | None) -> str:
     """Report to the server that the bot has passed; return its name."""
     from cutpurse.sdk.league import format_bot_name
     from cutpurse.v1 import ladder_pb2

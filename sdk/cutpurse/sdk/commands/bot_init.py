@@ -18,12 +18,14 @@ USUAL: Final = "greed"
 
 
 def init(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the bot, its folder and its file: a-z, 0-9 and _.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the bot, its folder and its file; may have a-z, 0-9 and _.")
+    ],
     game: Annotated[
         str | None,
         typer.Option(
             metavar="GAME",
-            help=f"What it is to play, of Python only ({USUAL} unless told); in another language it plays all.",
+            help=f"Game to play, for Python only; bots in other languages play all games. [default: {USUAL}]",
             autocompletion=complete_games,
         ),
     ] = None,
@@ -31,12 +33,12 @@ def init(
         str,
         typer.Option(
             metavar="LANGUAGE",
-            help=f"What it is to be written in: {', '.join(LANGUAGES)}.",
+            help=f"Programming language: {', '.join(LANGUAGES)}.",
             autocompletion=lambda: list(LANGUAGES),
         ),
     ] = PYTHON,
 ) -> None:
-    """Write a folder with a small bot that plays, and what to type next; in Python its tests, too.
+    """Create a folder with a small working bot and a README with the next steps; in Python also tests.
 
     Example: cutpurse bot init my_bot --language go
     """

@@ -26,11 +26,15 @@ __all__ = ["bot_shown_row", "list_bots"]
 
 
 def list_bots(
-    owner: Annotated[str | None, typer.Option(metavar="OWNER", help="Of this owner; else of all.")] = None,
+    owner: Annotated[
+        str | None, typer.Option(metavar="OWNER", help="Only bots of this owner. [default: all owners]")
+    ] = None,
     ladder: Annotated[
         str | None,
         typer.Option(
-            metavar="LADDER", help="Rated on this ladder, or there now; else on any.", autocompletion=complete_ladders
+            metavar="LADDER",
+            help="Only bots that are rated or online on this ladder. [default: all ladders]",
+            autocompletion=complete_ladders,
         ),
     ] = None,
     server: Server = None,

@@ -34,26 +34,38 @@ def logs(
         str,
         typer.Argument(
             metavar="BOT",
-            help="As the rankings show it: name, name:version or owner/name:version.",
+            help="Bot as in the rankings: name, name:version or owner/name:version.",
             autocompletion=complete_ranked_bots,
         ),
     ],
     ladder: Annotated[
-        str | None, typer.Option(metavar="LADDER", help="Only matches on this ladder.", autocompletion=complete_ladders)
+        str | None,
+        typer.Option(
+            metavar="LADDER",
+            help="Only matches on this ladder. [default: every ladder]",
+            autocompletion=complete_ladders,
+        ),
     ] = None,
     match: Annotated[
-        str | None, typer.Option(metavar="MATCH", help="This match: its name, or the first eight or more signs of it.")
+        str | None,
+        typer.Option(
+            metavar="MATCH",
+            help="Only this match: its ID, or the first 8 or more characters. [default: recent matches]",
+        ),
     ] = None,
-    faulted: Annotated[bool, typer.Option("--faulted", help="Only matches in which it had a fault.")] = False,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="At most so many matches, up to 100; else 10.")] = None,
+    faults_only: Annotated[bool, typer.Option("--faults-only", help="Only matches with a fault of the bot.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="Maximum number of matches, at most 100. [default: 10]")
+    ] = None,
     as_test: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write each fault there as a test of the bot, for pytest.")
+        Path | None, typer.Option(metavar="DIR", help="Write each fault to this folder as a test for pytest.")
     ] = None,
     file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Where the bot's code is, for those tests; else NAME.py.")
+        str | None, typer.Option(metavar="FILE", help="With --as-test: file with the bot's code. [default: NAME.py]")
     ] = None,
-    talk: Annotated[
-        bool, typer.Option("--talk", help="What it printed, if it was handed in and the server runs it; nothing else.")
+    output: Annotated[
+        bool,
+        typer.Option("--output", help="Print only what a submitted bot printed on the server."),
     ] = False,
     server: Server = None,
     ca: Authority = None,
@@ -62,21 +74,21 @@ def logs(
 ) -> None:
     """Show the faults and notes of a bot's decisions, matches with faults first; for its owner alone.
 
-    Example: cutpurse bot logs my_bot --faulted --as-test tests
+    Example: cutpurse bot logs my_bot --faults-only --as-test tests
     """
     from cutpurse.sdk.league import bot_name
     from cutpurse.v1 import ladder_pb2
 
-    if talk:
-        if db is not None or any(given is not None for given in (ladder, match, limit, as_test)) or faulted:
-            raise UsageError("--talk tells what a bot has printed, and nothing of matches: give the bot alone")
-        _talk(bot, server, ca, as_json)
+    if output:
+        if db is not None or any(given is not None for given in (ladder, match, limit, as_test)) or faults_only:
+            raise UsageError("--output tells what a bot has printed, and nothing of matches: give the bot alone")
+        _print_output(bot, server, ca, as_json)
         return
     if file is not None and as_test is None:
         raise UsageError("--file is for the tests that --as-test writes")
     most = count("--limit", limit, MOST) or USUAL
     request = ladder_pb2.ListLogsRequest(
-        bot=bot_name(bot), match=match or "", faulted=faulted, limit=most if ladder is None else MOST
+        bot=bot_name(bot), match=match or "", faulted=faults_only, limit=most if ladder is None else MOST
     )
     with asked(server, ca, db) as league:
         found = [log for log in league.ListLogs(request).logs if ladder in (None, log.match.ladder)][:most]
@@ -88,12 +100,12 @@ def logs(
     for log in found:
         print_lines(_told(log, bot, as_test is None))
     for path, is_new in written.items():
-        print_message(f"{path}: {'written' if is_new else 'is there already, and was left as it is'}")
+        print_message(f"{path}: {'written' if is_new else 'already exists and was not changed'}")
     if found and as_test is not None and not any(log.course.faults for log in found):
         print_message(f"no decision of {bot} failed in {_matches(len(found))}, so there is nothing to write a test of")
     if not found:
         print_message(
-            f"no match {'with a fault ' if faulted else ''}of {bot} is kept{' on that ladder' if ladder else ''}"
+            f"no match {'with a fault ' if faults_only else ''}of {bot} is kept{' on that ladder' if ladder else ''}"
         )
 
 
@@ -101,14 +113,14 @@ def _matches(count: int) -> str:
     return "this match" if count == 1 else f"these {count} matches"
 
 
-def _talk(bot: str, server: str | None, ca: Path | None, as_json: bool) -> None:
+def _print_output(bot: str, server: str | None, ca: Path | None, as_json: bool) -> None:
     """Print the output of a bot that the server runs."""
     from cutpurse.sdk.submission.submission_client import submissions_at, version_named
 
     with submissions_at(server, ca) as submissions:
         said = submissions.log(*version_named(bot)).talk
     if as_json:
-        print_json({"bot": bot, "talk": said.splitlines()})
+        print_json({"bot": bot, "output": said.splitlines()})
     else:
         print_lines(_lines(said.rstrip("\n")))
 

@@ -25,31 +25,31 @@ def run(
     bot: Annotated[
         str,
         typer.Argument(
-            metavar="BOT", help="A name such as random, my_bot.py, or my_bot.py:MyBot.", autocompletion=complete_bots
+            metavar="BOT", help="Name of a built-in bot, my_bot.py, or my_bot.py:MyBot.", autocompletion=complete_bots
         ),
     ],
     server: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help=f"host:port, https://host:port or unix:/path; else {SERVER_VARIABLE}, or {DEFAULT_SERVER}.",
+            help=f"host:port, https://host:port or unix:/path. [default: ${SERVER_VARIABLE}, or {DEFAULT_SERVER}]",
         ),
     ] = None,
     ca: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help=f"Certificates to trust the server by; else {CA_VARIABLE}, or the usual."),
+        typer.Option(metavar="FILE", help=f"Certificates to trust, PEM. [default: ${CA_VARIABLE}, or the system's]"),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="As the rankings show it; else that of the class or file.")
+        str | None, typer.Option(metavar="NAME", help="Name in the rankings. [default: name of the class or file]")
     ] = None,
     version: Annotated[
-        str, typer.Option(metavar="VERSION", help="Another version is another entry in the rankings.")
+        str, typer.Option(metavar="VERSION", help="Version; each has its own entry in the rankings.")
     ] = "1",
     game: Annotated[
         list[str] | None,
         typer.Option(
             metavar="GAME",
-            help="What it plays; may be given again. Else every game.",
+            help="Game to play (repeatable). [default: every game]",
             autocompletion=complete_games,
         ),
     ] = None,
@@ -57,32 +57,41 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="LADDER",
-            help="Where it plays; may be given again. Else every ladder of its games.",
+            help="Ladder to play on (repeatable). [default: every ladder of its games]",
             autocompletion=complete_ladders,
         ),
     ] = None,
     tables: Annotated[
-        int | None, typer.Option(metavar="N", help="Never at more tables at once; else as many as it keeps up with.")
+        int | None,
+        typer.Option(
+            metavar="N", help="Maximum simultaneous matches. [default: as many as the bot is fast enough for]"
+        ),
     ] = None,
-    matches: Annotated[int | None, typer.Option(metavar="N", help="Leave after so many.")] = None,
-    give_up_after: Annotated[
+    matches: Annotated[
+        int | None, typer.Option(metavar="N", help="Leave after this many matches. [default: never]")
+    ] = None,
+    reconnect_timeout: Annotated[
         float | None,
-        typer.Option(metavar="S", help="Seconds without a server; else 10 at the beginning, and for ever later."),
+        typer.Option(
+            metavar="S", help="Seconds to keep reconnecting. [default: 10 for the first connection, then no limit]"
+        ),
     ] = None,
-    send_prints: Annotated[
+    send_output: Annotated[
         bool,
-        typer.Option("--send-prints", help="What it prints is kept by the server too, for you alone; see `bot logs`."),
+        typer.Option(
+            "--send-output", help="Store what the bot prints on the server; only you can read it, with `bot logs`."
+        ),
     ] = False,
     decline_requests: Annotated[
-        bool, typer.Option("--decline-requests", help="Other owners cannot ask for matches with it.")
+        bool, typer.Option("--decline-requests", help="Refuse matches that other owners request.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No line for each match.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no line per match.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play on a server until stopped; Ctrl-C plays open matches to the end, a second one goes at once.
+    """Play on a server until stopped. Ctrl-C finishes open matches first; a second Ctrl-C exits at once.
 
-    A server may ask for a token: it is taken from CUTPURSE_TOKEN, or from the file token in ~/.config/cutpurse, which
-    nobody else may be able to read; never from the command line.
+    If the server needs a token, it is read from CUTPURSE_TOKEN, or from the file ~/.config/cutpurse/token, which only
+    you may be able to read.
 
     Example: cutpurse bot run my_bot.py --ladder greed
     """
@@ -90,8 +99,8 @@ def run(
 
     from cutpurse.sdk.run import connect
 
-    if give_up_after is not None and give_up_after < 0:
-        raise UsageError(f"--give-up-after {give_up_after:g}: a number of seconds is 0 or more")
+    if reconnect_timeout is not None and reconnect_timeout < 0:
+        raise UsageError(f"--reconnect-timeout {reconnect_timeout:g}: a number of seconds is 0 or more")
     rows: list[dict[str, Any]] = []
 
     def note(match: PlayedMatch) -> None:
@@ -115,8 +124,8 @@ def run(
             matches=matches,
             on_match=note,
             on_opened=note_opened,
-            give_up_after_s=give_up_after,
-            send_prints=send_prints,
+            reconnect_timeout_s=reconnect_timeout,
+            send_output=send_output,
             decline_requests=decline_requests,
             quiet=quiet,
             debug=bool(context.obj),

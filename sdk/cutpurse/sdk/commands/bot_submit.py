@@ -31,16 +31,18 @@ LARGE: Final = 1_000_000
 
 
 def submit(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="With a bot.toml; `cutpurse bot init` writes one.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder with a bot.toml; `cutpurse bot init` writes one.")
+    ],
     ladder: Annotated[
         list[str] | None,
         typer.Option(
             metavar="LADDER",
-            help="Where it plays; may be given again. Else every ladder of its games.",
+            help="Ladder to play on (repeatable). [default: every ladder of its games]",
             autocompletion=complete_ladders,
         ),
     ] = None,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Until it plays, or does not.")] = True,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the bot plays or is refused.")] = True,
     server: Server = None,
     ca: Authority = None,
     as_json: AsJson = False,

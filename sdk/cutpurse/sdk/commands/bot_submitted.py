@@ -21,8 +21,10 @@ __all__ = ["fetch", "retire", "rollback", "submitted"]
 
 
 def submitted(
-    bot: Annotated[str | None, typer.Argument(metavar="[NAME[:VERSION]]", help="Only this one; else all.")] = None,
-    log: Annotated[bool, typer.Option("--log", help="What was seen when it was built and checked.")] = False,
+    bot: Annotated[
+        str | None, typer.Argument(metavar="[NAME[:VERSION]]", help="Only this bot or version. [default: all]")
+    ] = None,
+    log: Annotated[bool, typer.Option("--log", help="Show the log of its build and check.")] = False,
     server: Server = None,
     ca: Authority = None,
     as_json: AsJson = False,
@@ -54,8 +56,12 @@ def submitted(
 
 
 def fetch(
-    bot: Annotated[str, typer.Argument(metavar="NAME[:VERSION]", help="Without a version: handed in last.")],
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else NAME-VERSION.zip.")] = None,
+    bot: Annotated[
+        str, typer.Argument(metavar="NAME[:VERSION]", help="Bot to download. [default version: the newest submission]")
+    ],
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to write. [default: NAME-VERSION.zip]")
+    ] = None,
     server: Server = None,
     ca: Authority = None,
 ) -> None:
@@ -71,20 +77,22 @@ def fetch(
         version = version or submissions.log(name).submission.version  # fixed before the download
         content = submissions.archive(name, version)
     if not NAME.fullmatch(version):  # it becomes part of a file name
-        raise ServerRefused(f"the server told of a version that can be none: {printable(version, 40)}")
+        raise ServerRefused(f"the server sent an invalid version: {printable(version, 40)}")
     path = output or Path(f"{name}-{version}.zip")
     try:
         with path.open("xb") as file:
             file.write(content)
     except FileExistsError:
-        raise UsageError(f"{path} is there already, and nothing is overwritten; name another with --output") from None
+        raise UsageError(f"{path} already exists; name another file with --output") from None
     except OSError as problem:
         raise CutpurseError(f"{path} cannot be written: {problem.strerror}") from None
     print_lines([str(path)])
 
 
 def retire(
-    bot: Annotated[str, typer.Argument(metavar="NAME[:VERSION]", help="With a version: only if that one plays.")],
+    bot: Annotated[
+        str, typer.Argument(metavar="NAME[:VERSION]", help="Bot to retire; with a version, only if that version plays.")
+    ],
     server: Server = None,
     ca: Authority = None,
     as_json: AsJson = False,
@@ -101,7 +109,7 @@ def retire(
 
 
 def rollback(
-    bot: Annotated[str, typer.Argument(metavar="NAME:VERSION", help="The version that is to play.")],
+    bot: Annotated[str, typer.Argument(metavar="NAME:VERSION", help="Version to play from now on.")],
     server: Server = None,
     ca: Authority = None,
     as_json: AsJson = False,
@@ -134,4 +142,4 @@ def _how(one: submission_pb2.SubmissionShown) -> str:
         how = f"received, {one.before} before it"
     if one.why:
         how += f": {printable(one.why, 400)}"
-    return how if one.is_kept else f"{how} (its archive is not kept any more)"
+    return how if one.is_kept else f"{how} (its archive was deleted)"

@@ -36,33 +36,36 @@ def compare(
     game: GameName,
     new: Annotated[
         str,
-        typer.Argument(
-            metavar="NEW", help="The new version: a bot as in `cutpurse play`.", autocompletion=complete_bots
-        ),
+        typer.Argument(metavar="NEW", help="New version: a bot as in `cutpurse play`.", autocompletion=complete_bots),
     ],
     old: Annotated[
-        str, typer.Argument(metavar="OLD", help="What it is to be better than.", autocompletion=complete_bots)
+        str, typer.Argument(metavar="OLD", help="Old version to compare it with.", autocompletion=complete_bots)
     ],
     field: Annotated[
         str,
         typer.Option(
-            metavar="BOT,BOT,...", help="Who sits in the other seats, over and over.", autocompletion=complete_bot_lists
+            metavar="BOT,BOT,...",
+            help="Bots for the other seats, repeated as needed.",
+            autocompletion=complete_bot_lists,
         ),
     ] = "random",
-    seats: Annotated[int | None, typer.Option(metavar="N", help="Seats; the game's usual number unless set.")] = None,
+    seats: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of seats. [default: the game's default]")
+    ] = None,
     seed: Seed = "0",
     setting: Setting = None,
     jobs: Jobs = 1,
-    max_boards: Annotated[int, typer.Option(metavar="N", help="Boards after which it stays undecided.")] = 4000,
+    max_boards: Annotated[int, typer.Option(metavar="N", help="Stop undecided after this many boards.")] = 4000,
     state: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep the boards there, and go on from it if it is there.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Store the boards in this file, and continue from it if it exists."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Play the same deals with a new and an old version of a bot until it is clear whether the new one is better.
 
     A board is one deal, played with either version in each seat in turn. The verdict is wrong at most 5 times in 100.
-    There is none, and the exit code is 3, if the new version was taken over in a match: it is to be mended first.
+    If the new version was taken over in a match, there is no verdict, and the exit code is 3.
 
     Example: cutpurse compare greed new_bot.py old_bot.py --field random --state compare.json
     """
@@ -71,10 +74,7 @@ def compare(
         design = Design(max_boards=max_boards, min_boards=min(usual.min_boards, max_boards))
     except ValueError as problem:
         raise UsageError(f"--max-boards {max_boards}: {problem}") from None
-    progress = Progress("boards")
-
     known = State(design)
-
     progress = Progress("boards")
 
     def tell(at: State) -> None:

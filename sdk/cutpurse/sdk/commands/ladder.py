@@ -66,7 +66,7 @@ class LadderAdminCommands(LazyGroup):
         "change": "cutpurse.sdk.commands.ladder_admin:change",
         "delete": "cutpurse.sdk.commands.ladder_admin:delete",
         "freeze": "cutpurse.sdk.commands.ladder_admin:freeze",
-        "open": "cutpurse.sdk.commands.ladder_admin:open_again",
+        "unfreeze": "cutpurse.sdk.commands.ladder_admin:unfreeze",
     }
 
 
@@ -74,17 +74,20 @@ app = typer.Typer(
     cls=LadderAdminCommands,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Ladders and who stands where.\n\nExample: cutpurse ladder rankings greed",
+    help="Ladders and their rankings.\n\nExample: cutpurse ladder rankings greed",
 )
 
 Ladder: TypeAlias = Annotated[
-    str, typer.Argument(metavar="LADDER", help="As `ladder list` shows it.", autocompletion=complete_ladders)
+    str,
+    typer.Argument(
+        metavar="LADDER", help="Name of the ladder; see `cutpurse ladder list`.", autocompletion=complete_ladders
+    ),
 ]
 BotName: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="BOT",
-        help="name, owner/name or owner/name:version; else one of your own.",
+        help="Bot: name (one of your own), owner/name or owner/name:version.",
         autocompletion=complete_ranked_bots,
     ),
 ]
@@ -98,7 +101,10 @@ def ladder() -> None:
 @app.command("list")
 def list_ladders(
     game: Annotated[
-        str | None, typer.Option(metavar="GAME", help="Of this game; else of all.", autocompletion=complete_games)
+        str | None,
+        typer.Option(
+            metavar="GAME", help="Only ladders of this game. [default: all games]", autocompletion=complete_games
+        ),
     ] = None,
     server: Server = None,
     ca: Authority = None,
@@ -136,14 +142,14 @@ def list_ladders(
 def rankings(
     ladder: Ladder,
     every_version: Annotated[
-        bool, typer.Option("--every-version", help="Every version that was rated, not only the newest of each bot.")
+        bool, typer.Option("--every-version", help="List every rated version, not only the newest of each bot.")
     ] = False,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="The first so many; else all.")] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="All columns, a row a bot, for a spreadsheet.")] = False,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="Number of rows. [default: all]")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with all columns, one row per bot.")] = False,
     class_file: Annotated[
         Path | None,
         typer.Option(
-            "--class", metavar="FILE", help="With --csv: add the labels of this class, and owners without a bot."
+            "--class", metavar="FILE", help="With --csv: add the labels of this class file, and owners without a bot."
         ),
     ] = None,
     server: Server = None,
@@ -158,8 +164,8 @@ def rankings(
     placed yet: it has fewer than 4 rated boards, or its interval is still too wide. form is the places in its last
     matches, the newest first.
 
-    With --class, the file of `cutpurse token create --from`, the sheet is one of marks: each row has the label of its
-    owner. Owners of the class without a bot on the ladder have a row at the end.
+    With --class, each row has the label of its owner from the file of `cutpurse token create --from`. Owners without a
+    bot on the ladder have a row at the end.
 
     Example: cutpurse ladder rankings greed --csv > greed.csv
 
@@ -228,12 +234,14 @@ def history(
     ladder: Ladder,
     bot: BotName,
     limit: Annotated[
-        int | None, typer.Option(metavar="N", help="At most so many matches, 1,000 at the most; else 100.")
+        int | None, typer.Option(metavar="N", help="Maximum number of matches, at most 1,000. [default: 100]")
     ] = None,
     before: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Only rated matches before this number; else the newest.")
+        int | None, typer.Option(metavar="NUMBER", help="Only rated matches before this number. [default: the newest]")
     ] = None,
-    is_why: Annotated[bool, typer.Option("--why", help="Why the pairing skill moved, opponent by opponent.")] = False,
+    is_explained: Annotated[
+        bool, typer.Option("--explain", help="Explain each change of the pairing skill by opponent.")
+    ] = False,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
@@ -242,10 +250,10 @@ def history(
     """Show how the pairing skill of a bot changed, match by match, the newest first.
 
     Matchmaking uses the pairing skill, which changes with each match. The rating is estimated from all results
-    together: see `ladder rankings`; --json has its history too. With --why each line names the opponents, and how
+    together: see `ladder rankings`; --json has its history too. With --explain each line names the opponents, and how
     likely that outcome was, ties counted half. Unexpected outcomes change a pairing skill most.
 
-    Example: cutpurse ladder history greed ann/sneak --why
+    Example: cutpurse ladder history greed ann/sneak --explain
     """
     from cutpurse.sdk.league import bot_name
     from cutpurse.v1 import ladder_pb2
@@ -263,7 +271,7 @@ def history(
         ratings = [rating_row(point) for point in told.ratings]
         print_json({"ladder": ladder, "bot": bot, "ratings": ratings, "steps": [step_row(step) for step in steps]})
         return
-    if is_why:
+    if is_explained:
         reasons = [(step.number, short(step.match), printable(step.version, 64), why(step)) for step in steps]
         print_lines(table(("number", "match", "version", "why"), reasons))
         return
@@ -344,13 +352,13 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
     lines = [
         ("ladder", printable(defined.name, 64)),
         ("game", printable(defined.game, 64)),
-        ("settings", settings or "as usual"),
+        ("settings", settings or "defaults"),
         ("seats", str(defined.seats)),
         ("clock", ", ".join(f"{field.name} {value:,}" for field, value in defined.clock.ListFields())),
         ("state", _state(one)),
         ("boards", kind_shown(defined.boards)),
         ("owners", ", ".join(printable(owner, 64) for owner in terms.owners) or "everybody"),
-        ("most bots", _most(terms)),
+        ("max bots", _limits(terms)),
         ("pause", pause_shown(terms)),
         ("house bots", ", ".join(printable(bot, 64) for bot in terms.house) or "none"),
         ("matches", f"{one.matches:,}"),
@@ -360,9 +368,9 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
     print_lines([f"{name:<10}  {text}" for name, text in lines])
 
 
-def _most(terms: ladder_pb2.LadderTerms) -> str:
-    of_owner = f", {terms.most_per_owner:,} of an owner" if terms.most_per_owner else ""
-    return f"{terms.most_bots or 'any number'}{of_owner}"
+def _limits(terms: ladder_pb2.LadderTerms) -> str:
+    of_owner = f", {terms.most_per_owner:,} per owner" if terms.most_per_owner else ""
+    return f"{terms.most_bots or 'no limit'}{of_owner}"
 
 
 def pause_shown(terms: ladder_pb2.LadderTerms) -> str:
@@ -386,8 +394,8 @@ def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
         "clock": {field.name: value for field, value in defined.clock.ListFields()},
         "boards": kind_shown(defined.boards),
         "owners": list(terms.owners),
-        "most_bots": terms.most_bots,
-        "most_per_owner": terms.most_per_owner,
+        "max_bots": terms.most_bots,
+        "max_per_owner": terms.most_per_owner,
         "pause_failed": terms.pause_failed if terms.HasField("pause_failed") else None,
         "pause_window": terms.pause_window if terms.HasField("pause_window") else None,
         "private": terms.private,

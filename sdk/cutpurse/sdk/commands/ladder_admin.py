@@ -1,4 +1,4 @@
-"""`cutpurse ladder create`, `change`, `delete`, `freeze` and `open`: the administration of ladders."""
+"""`cutpurse ladder create`, `change`, `delete`, `freeze` and `unfreeze`: the administration of ladders."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from cutpurse.sdk.terminal import print_json, print_message, printable
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
 
-__all__ = ["change", "create", "delete", "freeze", "open_again"]
+__all__ = ["change", "create", "delete", "freeze", "unfreeze"]
 
 Owners: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--owner", metavar="OWNER", help="Whose bots may play; may be given again. Else everybody's."),
+    typer.Option("--owner", metavar="OWNER", help="Owner whose bots may play (repeatable). [default: every owner]"),
 ]
-MostBots: TypeAlias = Annotated[
-    int | None, typer.Option("--most-bots", metavar="N", help="At most so many bots at once; else any number.")
+MaxBots: TypeAlias = Annotated[
+    int | None, typer.Option("--max-bots", metavar="N", help="Maximum simultaneous bots. [default: no limit]")
 ]
-MostPerOwner: TypeAlias = Annotated[
+MaxPerOwner: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        "--most-per-owner", metavar="N", help="At most so many bots of one owner at once; 0, as usual: any number."
+        "--max-per-owner", metavar="N", help="Maximum simultaneous bots per owner; 0 means no limit. [default: 0]"
     ),
 ]
 PauseFailed: TypeAlias = Annotated[
@@ -40,19 +40,19 @@ PauseFailed: TypeAlias = Annotated[
     typer.Option(
         "--pause-failed",
         metavar="N",
-        help="Pause a version that was taken over in N of its last rated matches there; 0 means never. [default: 3]",
+        help="Pause a version after N takeovers in its last rated matches; 0 means never. [default: 3]",
     ),
 ]
 PauseWindow: TypeAlias = Annotated[
     int | None,
-    typer.Option("--pause-window", metavar="N", help="Rated matches that --pause-failed looks at. [default: 8]"),
+    typer.Option("--pause-window", metavar="N", help="Number of rated matches for --pause-failed. [default: 8]"),
 ]
 House: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--house",
         metavar="BOTS",
-        help="House bots that take seats where too few others are, as random,greedy.",
+        help="House bots that fill empty seats, such as random,greedy (repeatable). [default: none]",
         autocompletion=complete_bot_lists,
     ),
 ]
@@ -62,39 +62,57 @@ _TRIES: Final = 20  # attempts to change a ladder while others change it too
 
 def create(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="1 to 32 of a-z, 0-9, _, - and ., the first a letter or digit.")
+        str | None,
+        typer.Argument(metavar="NAME", help="Name: 1 to 32 of a-z, 0-9, _, - and ., beginning with a letter or digit."),
     ] = None,
     game: Annotated[
-        str | None, typer.Option(metavar="GAME", help="What is played.", autocompletion=complete_games)
+        str | None,
+        typer.Option(
+            metavar="GAME", help="Game of the ladder; required without --from.", autocompletion=complete_games
+        ),
     ] = None,
-    seats: Annotated[int | None, typer.Option(metavar="N", help="How many play a match; else as usual.")] = None,
+    seats: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of seats. [default: the game's default]")
+    ] = None,
     setting: Setting = None,
-    base_ms: Annotated[int | None, typer.Option(metavar="MS", help="For each decision; else 1,000.")] = None,
-    bank_ms: Annotated[int | None, typer.Option(metavar="MS", help="For the whole match; else 10,000.")] = None,
-    grace_ms: Annotated[int | None, typer.Option(metavar="MS", help="For the network with each decision.")] = None,
+    base_ms: Annotated[
+        int | None, typer.Option(metavar="MS", help="Time per decision, in ms. [default: 1,000]")
+    ] = None,
+    bank_ms: Annotated[
+        int | None, typer.Option(metavar="MS", help="Time bank per match, in ms. [default: 10,000]")
+    ] = None,
+    grace_ms: Annotated[
+        int | None, typer.Option(metavar="MS", help="Network allowance per decision, in ms. [default: 150]")
+    ] = None,
     poll_floor_ms: Annotated[
-        int | None, typer.Option(metavar="MS", help="A question to several seats lasts at least so long.")
+        int | None, typer.Option(metavar="MS", help="Minimum duration of a simultaneous decision, in ms. [default: 25]")
     ] = None,
     boards: Annotated[
-        str | None, typer.Option(metavar="KIND", help=f"What is dealt and rated at once: {', '.join(BOARDS)}.")
+        str | None, typer.Option(metavar="KIND", help=f"Kind of boards: {', '.join(BOARDS)}. [default: plain]")
     ] = None,
     owner: Owners = None,
-    most_bots: MostBots = None,
-    most_per_owner: MostPerOwner = None,
+    max_bots: MaxBots = None,
+    max_per_owner: MaxPerOwner = None,
     pause_failed: PauseFailed = None,
     pause_window: PauseWindow = None,
-    private: Annotated[bool, typer.Option("--private", help="Results are for those who may play.")] = False,
+    private: Annotated[bool, typer.Option("--private", help="Show results only to owners who may play.")] = False,
     house: House = None,
-    freeze: Annotated[str | None, typer.Option(metavar="DATE", help="From then on no match begins.")] = None,
+    freeze: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Start no match after this time, such as 2027-01-31T18:00. [default: never]"),
+    ] = None,
     of: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="TOML with a table [[ladder]] for each; all or none.")
+        Path | None,
+        typer.Option(
+            "--from", metavar="FILE", help="TOML file with one [[ladder]] table per ladder; creates all or none."
+        ),
     ] = None,
     server: Server = None,
     ca: Authority = None,
     db: Written = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a ladder, or all those of a file; a server that runs plays it at once. Takes an admin's token.
+    """Create a ladder, or all ladders of a file; a running server plays it at once. Needs an admin's token.
 
     Example: cutpurse ladder create class-greed --game greed --seats 4 --owner ann --owner bob --private
     """
@@ -122,11 +140,11 @@ def create(
                 boards=board_kind(boards, "--boards") if boards is not None else ladder_pb2.BOARD_KIND_UNSPECIFIED,
                 terms=ladder_pb2.LadderTerms(
                     owners=owner or (),
-                    most_bots=count("--most-bots", most_bots),
+                    most_bots=count("--max-bots", max_bots),
                     private=private,
                     frozen_ms=moment_ms(freeze, "--freeze") if freeze else 0,
                     house=_one_by_one(house),
-                    most_per_owner=_not_negative("--most-per-owner", most_per_owner or 0),
+                    most_per_owner=_not_negative("--max-per-owner", max_per_owner or 0),
                     pause_failed=None if pause_failed is None else _not_negative("--pause-failed", pause_failed),
                     pause_window=None if pause_window is None else _not_negative("--pause-window", pause_window),
                 ),
@@ -145,58 +163,58 @@ def _one_by_one(named: Sequence[str] | None) -> list[str]:
 def change(
     ladder: Ladder,
     owner: Owners = None,
-    add_owner: Annotated[
-        list[str] | None, typer.Option(metavar="OWNER", help="His bots may play too; may be given again.")
-    ] = None,
+    add_owner: Annotated[list[str] | None, typer.Option(metavar="OWNER", help="Owner to add (repeatable).")] = None,
     remove_owner: Annotated[
-        list[str] | None, typer.Option(metavar="OWNER", help="His bots may play no more; may be given again.")
+        list[str] | None, typer.Option(metavar="OWNER", help="Owner to remove (repeatable).")
     ] = None,
-    everybody: Annotated[bool, typer.Option("--everybody", help="Everybody's bots may play.")] = False,
-    most_bots: Annotated[
-        int | None, typer.Option(metavar="N", help="At most so many bots at once; 0: any number.")
+    any_owner: Annotated[bool, typer.Option("--any-owner", help="Allow bots of every owner.")] = False,
+    max_bots: Annotated[
+        int | None, typer.Option(metavar="N", help="Maximum simultaneous bots; 0 means no limit.")
     ] = None,
-    most_per_owner: MostPerOwner = None,
+    max_per_owner: MaxPerOwner = None,
     pause_failed: PauseFailed = None,
     pause_window: PauseWindow = None,
     private: Annotated[
-        bool | None, typer.Option("--private/--public", help="Results are for those who may play, or for all.")
+        bool | None,
+        typer.Option("--private/--public", help="Show results only to owners who may play, or to everyone."),
     ] = None,
     house: House = None,
-    no_house: Annotated[bool, typer.Option("--no-house", help="No house bots any more.")] = False,
+    no_house: Annotated[bool, typer.Option("--no-house", help="Remove all house bots.")] = False,
     server: Server = None,
     ca: Authority = None,
     db: Written = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change who may play on a ladder, how many, and who may see it; what is not named stays. Takes an admin's token.
+    """Change who may play on a ladder, how many, and who may see it. Needs an admin's token.
 
-    Owners named by --owner replace those before. To freeze and open it: `ladder freeze`, `ladder open`.
+    Options that are not given change nothing. --owner replaces the list of owners. See also `ladder freeze`
+    and `ladder unfreeze`.
 
     Example: cutpurse ladder change class-greed --add-owner ann --public
     """
-    if sum(map(bool, (owner, everybody, add_owner or remove_owner))) > 1:
-        raise UsageError("--owner, --everybody, or --add-owner and --remove-owner: one of them")
+    if sum(map(bool, (owner, any_owner, add_owner or remove_owner))) > 1:
+        raise UsageError("--owner, --any-owner, or --add-owner and --remove-owner: one of them")
     if house and no_house:
         raise UsageError("--house and --no-house: name one of them")
-    limits = (most_bots, most_per_owner, pause_failed, pause_window)
+    limits = (max_bots, max_per_owner, pause_failed, pause_window)
     asked_for = (owner, add_owner, remove_owner, *limits, private, house)
-    if all(one is None for one in asked_for) and not (everybody or no_house):
+    if all(one is None for one in asked_for) and not (any_owner or no_house):
         raise UsageError(
-            "nothing is to be changed; name --owner, --everybody, --most-bots, --most-per-owner, --pause-failed, "
+            "nothing is to be changed; name --owner, --any-owner, --max-bots, --max-per-owner, --pause-failed, "
             "--pause-window, --private or --house"
         )
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:
-        if owner or everybody:
+        if owner or any_owner:
             terms.owners[:] = owner or ()
         if add_owner or remove_owner:
             terms.owners[:] = _owners(ladder, list(terms.owners), add_owner or [], remove_owner or [])
         if house or no_house:
             terms.house[:] = _one_by_one(house)
-        if most_bots is not None:
-            terms.most_bots = _not_negative("--most-bots", most_bots)
-        if most_per_owner is not None:
-            terms.most_per_owner = _not_negative("--most-per-owner", most_per_owner)
+        if max_bots is not None:
+            terms.most_bots = _not_negative("--max-bots", max_bots)
+        if max_per_owner is not None:
+            terms.most_per_owner = _not_negative("--max-per-owner", max_per_owner)
         if pause_failed is not None:
             terms.pause_failed = _not_negative("--pause-failed", pause_failed)
         if pause_window is not None:
@@ -215,23 +233,25 @@ def _owners(ladder: str, before: list[str], added: list[str], removed: list[str]
         NotFound: If a removed owner is not in the list.
     """
     if not before:
-        raise UsageError(f"everybody may play on {ladder}; --owner names those to whom alone it is to be open")
+        raise UsageError(f"every owner may play on {ladder}; use --owner to list those who may")
     for name in removed:
         if name not in before:
             raise NotFound(f"{ladder} is not open to {printable(name, 64)}; it is to {', '.join(before)}")
     left = [name for name in dict.fromkeys([*before, *added]) if name not in removed]
     if not left:
-        raise UsageError(f"nobody would be left on {ladder}, and that is everybody: say --everybody if it is meant")
+        raise UsageError(
+            f"no owner would be left on {ladder}, which would open it to every owner; use --any-owner if you mean that"
+        )
     return left
 
 
 def delete(
     ladder: Ladder, server: Server = None, ca: Authority = None, db: Written = None, as_json: AsJson = False
 ) -> None:
-    """Delete a ladder that was made by mistake, on which no match was ever begun. Takes an admin's token.
+    """Delete a ladder on which no match has begun. Needs an admin's token.
 
-    One that has matches is kept with them: `ladder freeze` ends it. A ladder that is in the file of `serve --ladders`
-    is made again at the next start.
+    A ladder with matches cannot be deleted: end it with `ladder freeze`. A ladder in the file of `serve --ladders` is
+    created again at the next start.
 
     Example: cutpurse ladder delete clas-greed
     """
@@ -246,14 +266,17 @@ def freeze(
     ladder: Ladder,
     at: Annotated[
         str | None,
-        typer.Option(metavar="DATE", help="As 2027-01-31 or 2027-01-31T18:00, in this machine's zone; else now."),
+        typer.Option(
+            metavar="DATE",
+            help="Time, such as 2027-01-31 or 2027-01-31T18:00 in this machine's time zone. [default: now]",
+        ),
     ] = None,
     server: Server = None,
     ca: Authority = None,
     db: Written = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let no match begin on a ladder any more, or from a moment on; those that are played end, and are rated.
+    """Start no more matches on a ladder, now or from a given time on; open matches end and are rated.
 
     Example: cutpurse ladder freeze class-greed --at 2027-01-31T18:00
     """
@@ -267,18 +290,18 @@ def freeze(
     _tell([_changed(ladder, changed, server, ca, db)], f"frozen from {local_time(frozen_ms)} on", as_json)
 
 
-def open_again(
+def unfreeze(
     ladder: Ladder, server: Server = None, ca: Authority = None, db: Written = None, as_json: AsJson = False
 ) -> None:
-    """Let matches begin again on a ladder that is frozen.
+    """Start matches again on a frozen ladder.
 
-    Example: cutpurse ladder open class-greed
+    Example: cutpurse ladder unfreeze class-greed
     """
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:
         terms.frozen_ms = 0
 
-    _tell([_changed(ladder, changed, server, ca, db)], "open", as_json)
+    _tell([_changed(ladder, changed, server, ca, db)], "open again", as_json)
 
 
 def _changed(

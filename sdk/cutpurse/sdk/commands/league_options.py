@@ -47,19 +47,23 @@ Server: TypeAlias = Annotated[
     typer.Option(
         "--server",
         metavar="ADDRESS",
-        help=f"host:port, https://host:port or unix:/path; else {SERVER_VARIABLE}, or {DEFAULT_SERVER}.",
+        help=f"host:port, https://host:port or unix:/path. [default: ${SERVER_VARIABLE}, or {DEFAULT_SERVER}]",
     ),
 ]
 Authority: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--ca", metavar="FILE", help=f"Certificates to trust it by; else {CA_VARIABLE}, or the usual."),
+    typer.Option(
+        "--ca", metavar="FILE", help=f"Certificates to trust, PEM. [default: ${CA_VARIABLE}, or the system's]"
+    ),
 ]
 Database: TypeAlias = Annotated[
-    Path | None, typer.Option("--db", metavar="FILE", help="Read a server's database instead of asking a server.")
+    Path | None, typer.Option("--db", metavar="FILE", help="Read this database instead of a server.")
 ]
 Written: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--db", metavar="FILE", help="Write a server's database, which no server may have open, instead."),
+    typer.Option(
+        "--db", metavar="FILE", help="Change this database instead of a server's; no server may have it open."
+    ),
 ]
 
 

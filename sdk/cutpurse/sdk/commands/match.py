@@ -39,7 +39,7 @@ app = typer.Typer(
     cls=MatchCommands,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Matches: watched, listed, downloaded, replayed, verified.\n\nExample: cutpurse match verify run.jsonl",
+    help="Watch, list, request, download, replay and verify matches.\n\nExample: cutpurse match verify run.jsonl",
 )
 
 
@@ -47,9 +47,9 @@ app = typer.Typer(
 def verify(
     file: FileOrMatch, server: Server = None, ca: Authority = None, db: Database = None, as_json: AsJson = False
 ) -> None:
-    """Play every match of a file again and compare all that it says; nothing but the file is needed.
+    """Replay every match of a file and compare the results with the record; needs only the file.
 
-    Of a match of a league also the promise about the deal is checked, and what the file alone cannot prove is named.
+    For a match of a league, this also checks the commitment to the deal, and lists what the file alone cannot prove.
 
     Example: cutpurse match verify run.jsonl
     """

@@ -21,19 +21,21 @@ __all__ = ["download"]
 
 def download(
     matches: Annotated[
-        list[str], typer.Argument(metavar="MATCH...", help="Names, or the first eight or more signs of them.")
+        list[str], typer.Argument(metavar="MATCH...", help="Match IDs, or their first 8 or more characters.")
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Else match-NAME.jsonl; - is standard output."),
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="File to write; - means standard output. [default: match-ID.jsonl]"
+        ),
     ] = None,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
 ) -> None:
-    """Write the files of matches, one after the other into one: all that is needed to replay and to check them.
+    """Download matches to one file, with everything needed to replay and verify them.
 
-    A file that is there already is left alone.
+    An existing file is not overwritten.
 
     Example: cutpurse match download 3f2a9c01 -o final.jsonl
     """
@@ -62,6 +64,6 @@ def _write(path: Path, content: bytes) -> None:
     except FileExistsError:
         if path.is_file() and path.read_bytes() == content:
             return
-        raise UsageError(f"{path} is there already, with something else in it: name another with --out") from None
+        raise UsageError(f"{path} already exists with other content; name another file with --out") from None
     except OSError as problem:
         raise NotFound(f"{path} cannot be written: {problem.strerror}") from None

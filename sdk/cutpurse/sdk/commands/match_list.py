@@ -34,27 +34,39 @@ __all__ = ["cause", "course_row", "list_matches", "match_row", "places_text", "s
 def list_matches(
     ladder: Annotated[
         str | None,
-        typer.Option(metavar="LADDER", help="Of this ladder; else of all.", autocompletion=complete_ladders),
+        typer.Option(
+            metavar="LADDER",
+            help="Only matches of this ladder. [default: all ladders]",
+            autocompletion=complete_ladders,
+        ),
     ] = None,
     bot: Annotated[
         str | None,
         typer.Option(
             metavar="BOT",
-            help="In which it sat: name, owner/name:version; or owner/ for any of his.",
+            help="Only matches of this bot: name or owner/name:version; owner/ means all bots of an owner.",
             autocompletion=complete_ranked_bots,
         ),
     ] = None,
-    faulted: Annotated[
-        bool, typer.Option("--faulted", help="Only those in which a seat had a fault; with --bot that bot.")
+    faults_only: Annotated[
+        bool, typer.Option("--faults-only", help="Only matches with a fault; with --bot, a fault of that bot.")
     ] = False,
     since: Annotated[
         str | None,
-        typer.Option(metavar="WHEN", help="Over at or after it: 2027-01-31, 2027-01-31T18:00, 12h or 7d."),
+        typer.Option(
+            metavar="WHEN",
+            help="Only matches that ended at or after this time: 2027-01-31, 2027-01-31T18:00, 12h or 7d ago.",
+        ),
     ] = None,
-    until: Annotated[str | None, typer.Option(metavar="WHEN", help="Over before it.")] = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="At most so many, 500 at the most; else 50.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="WHEN", help="Only matches that ended before this time.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="Maximum number of matches, at most 500. [default: 50]")
+    ] = None,
     before: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="The page that the one before has named at its end.")
+        int | None,
+        typer.Option(
+            metavar="NUMBER", help="Next page: the number that the previous page printed. [default: the newest]"
+        ),
     ] = None,
     server: Server = None,
     ca: Authority = None,
@@ -63,7 +75,7 @@ def list_matches(
 ) -> None:
     """List finished matches, the newest first.
 
-    Example: cutpurse match list --ladder greed --bot ann/sneak --faulted --since 7d
+    Example: cutpurse match list --ladder greed --bot ann/sneak --faults-only --since 7d
     """
     from cutpurse.sdk.league import bot_name
     from cutpurse.v1 import ladder_pb2
@@ -71,7 +83,7 @@ def list_matches(
     request = ladder_pb2.ListMatchesRequest(
         ladder=ladder or "",
         bot=bot_name(bot, is_owner_enough=True) if bot is not None else None,
-        faulted=faulted,
+        faulted=faults_only,
         since_ms=since_ms("--since", since),
         until_ms=since_ms("--until", until),
         limit=count("--limit", limit),
@@ -93,7 +105,7 @@ def list_matches(
 
 
 def show(
-    match: Annotated[str, typer.Argument(metavar="MATCH", help="Its name, or the first eight or more signs of it.")],
+    match: Annotated[str, typer.Argument(metavar="MATCH", help="Match ID, or its first 8 or more characters.")],
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
@@ -142,10 +154,10 @@ def _facts(told: ladder_pb2.GetMatchResponse) -> list[str]:
         ("counts", _counts(one)),
         ("board", _board(one)),
         ("reason", printable(one.reason, 300)),
-        ("promise", told.commitment.hex()),
+        ("commitment", told.commitment.hex()),
         ("record", "there is one: match download" if told.has_record else "there is none"),
     ]
-    return [f"{name:<7}  {text}" for name, text in lines if text]
+    return [f"{name:<10}  {text}" for name, text in lines if text]
 
 
 def _counts(one: ladder_pb2.MatchShown) -> str:

@@ -34,13 +34,18 @@ __all__ = ["replay"]
 
 def replay(
     file: FileOrMatch,
-    match: Annotated[int, typer.Option(metavar="N", help="Which match of the file, from 0.")] = 0,
-    at: Annotated[int | None, typer.Option(metavar="D", help="This decision only, with the table.")] = None,
+    match: Annotated[int, typer.Option(metavar="N", help="Match in the file, counted from 0.")] = 0,
+    at: Annotated[
+        int | None, typer.Option(metavar="D", help="Show only this decision, with the table. [default: all decisions]")
+    ] = None,
     seat: Annotated[
-        int | None, typer.Option(metavar="S", help="As this seat saw it; else as a spectator, or who decided.")
+        int | None,
+        typer.Option(
+            metavar="S", help="Show the view of this seat. [default: the spectator; with --at, the seat that decided]"
+        ),
     ] = None,
     is_test: Annotated[
-        bool, typer.Option("--as-test", help="The decision --at as a test of the bot, for pytest.")
+        bool, typer.Option("--as-test", help="Print the decision of --at as a test for pytest.")
     ] = False,
     server: Server = None,
     ca: Authority = None,

@@ -29,20 +29,26 @@ SEED_BYTES: Final = 32
 
 def request(
     ladder: Annotated[
-        str, typer.Argument(metavar="LADDER", help="By whose rules it is played.", autocompletion=complete_ladders)
+        str,
+        typer.Argument(
+            metavar="LADDER", help="Ladder with the game, settings and clock.", autocompletion=complete_ladders
+        ),
     ],
     bots: Annotated[
         list[str],
         typer.Argument(
             metavar="BOT...",
-            help="A seat each, in this order: name, owner/name or owner/name:version.",
+            help="Bots in order of seats: name, owner/name or owner/name:version.",
             autocompletion=complete_ranked_bots,
         ),
     ],
     seed: Annotated[
-        str | None, typer.Option(metavar="HEX", help="32 bytes: the same seed and seats give the same cards.")
+        str | None,
+        typer.Option(
+            metavar="HEX", help="Seed of 32 bytes; the same seed and seats give the same cards. [default: random]"
+        ),
     ] = None,
-    wait: Annotated[bool, typer.Option("--wait", help="Until it is over, and say how it ended.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for the end of the match and print the result.")] = False,
     server: Server = None,
     ca: Authority = None,
     as_json: AsJson = False,
@@ -107,5 +113,5 @@ def _seed(text: str) -> bytes:
     except ValueError:
         seed = b""
     if len(seed) != SEED_BYTES:
-        raise UsageError(f"--seed {text!r:.80}: it is {SEED_BYTES} bytes, {2 * SEED_BYTES} signs of 0-9 and a-f")
+        raise UsageError(f"--seed {text!r:.80}: it must be {SEED_BYTES} bytes: {2 * SEED_BYTES} characters 0-9 and a-f")
     return seed

@@ -24,7 +24,7 @@ FileOrMatch: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="FILE|MATCH",
-        help="Records, as `cutpurse play --record` writes them, or match files; or a match of a league, by its name.",
+        help="File of `cutpurse play --record` or `match download`, or a match ID.",
     ),
 ]
 

@@ -38,21 +38,25 @@ _PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to reconnect; the la
 
 def watch(
     match: Annotated[
-        str | None, typer.Argument(metavar="MATCH", help="Its name, or the first eight or more signs of it.")
+        str | None, typer.Argument(metavar="MATCH", help="Match ID, or its first 8 or more characters.")
     ] = None,
     ladder: Annotated[
         str | None,
         typer.Option(
-            metavar="LADDER", help="One match of it after the other, for ever.", autocompletion=complete_ladders
+            metavar="LADDER",
+            help="Watch the matches of this ladder, one after another, until stopped.",
+            autocompletion=complete_ladders,
         ),
     ] = None,
     seat: Annotated[
         int | None,
-        typer.Option(metavar="S", help="As this seat of the match sees it, at once; your token says that it is yours."),
+        typer.Option(
+            metavar="S", help="Show the view of this seat, without delay; needs the token of the bot's owner."
+        ),
     ] = None,
     server: Server = None,
     ca: Authority = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each thing that happens.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per update.")] = False,
 ) -> None:
     """Follow a match, or a ladder, as it is played; spectators see it some seconds later than the bots.
 
@@ -92,7 +96,7 @@ def _messages(league: League, request: ladder_pb2.WatchMatchRequest) -> Iterator
             if not has_begun or now - lost_at > GIVES_UP_S:
                 raise
             if not tries:
-                print_message(f"the stream was lost: {problem}; it is taken up again")
+                print_message(f"the stream was lost: {problem}; reconnecting")
             time.sleep(_PAUSES_S[min(tries, len(_PAUSES_S) - 1)])
             tries += 1
 
@@ -105,9 +109,9 @@ def _why_nothing_comes(league: League, ladder: str) -> str:
         return ""  # the watch call itself ends or reconnects
     if there.is_frozen:
         since = local_time(there.defined.terms.frozen_ms)
-        return f"ladder {ladder} is frozen since {since}: no match begins there any more"
-    bots = "" if there.bots or there.tables else ", and no bot is there"
-    return f"nothing of ladder {ladder} can be told yet{bots}; its next match is shown once one is played"
+        return f"ladder {ladder} is frozen since {since}: no match starts there"
+    bots = "" if there.bots or there.tables else ", and no bot is online"
+    return f"no match of ladder {ladder} is being played{bots}; the next match is shown when it starts"
 
 
 class _Told:
@@ -199,7 +203,7 @@ def _over_lines(step: WatchEnd, names: tuple[str, ...]) -> list[str]:
     else:
         lines.append(f"  it is void: {result.end_causes[0].value}")
     if step.broken_promise == "":
-        lines.append("  the deal was fixed before: the commitment that was told fits the seed that was opened")
+        lines.append("  the deal was fixed in advance: the published seed matches the commitment")
     elif step.broken_promise:
         lines.append(f"  WARNING: {step.broken_promise}")
     return [*lines, ""]

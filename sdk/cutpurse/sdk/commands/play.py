@@ -56,25 +56,29 @@ def play(
         list[str] | None,
         typer.Argument(
             metavar="BOT...",
-            help="One a seat: a name, my_bot.py, my_bot.py:MyBot, or exec:COMMAND.",
+            help="One bot per seat: a built-in bot, my_bot.py, my_bot.py:MyBot, or exec:COMMAND.",
             autocompletion=complete_bots,
         ),
     ] = None,
-    matches: Annotated[int, typer.Option(metavar="N", help="Number of matches; the seed draws who sits where.")] = 1,
+    matches: Annotated[int, typer.Option(metavar="N", help="Number of matches; the seed determines the seats.")] = 1,
     seed: Seed = "0",
     setting: Setting = None,
     jobs: Jobs = 1,
     record: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write every match there, a line each, in place of what was there."),
+        typer.Option(
+            metavar="FILE", help="Write a record of every match to this file, one per line; replaces the file."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A row a match and bot, .csv or .jsonl, in place of what was there."),
+        typer.Option(
+            metavar="FILE", help="Write one row per match and bot to this .csv or .jsonl file; replaces the file."
+        ),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Show every step, as a spectator sees it.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Show every step as a spectator sees it.")] = False,
     human: Annotated[
-        int | None, typer.Option(metavar="SEAT", help="You play in this seat (of the first match), from 0.")
+        int | None, typer.Option(metavar="SEAT", help="Play yourself, in this seat of the first match, counted from 0.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

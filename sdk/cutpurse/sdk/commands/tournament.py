@@ -31,12 +31,13 @@ DECIMALS: Final = 6
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="A fixed list of bots, a format, and a table at the end.\n\nExample: cutpurse tournament run cup.toml",
+    help="Tournaments of a fixed list of bots, with a table at the end.\n\nExample: cutpurse tournament run cup.toml",
 )
 
-File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="The tournament, in TOML.")]
+File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="Tournament in TOML.")]
 JournalFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--journal", metavar="FILE", help="Where it is kept; else FILE.journal.")
+    Path | None,
+    typer.Option("--journal", metavar="FILE", help="File that stores the progress. [default: FILE.journal]"),
 ]
 
 
@@ -47,7 +48,7 @@ def tournament() -> None:
 
 @app.command()
 def plan(context: typer.Context, file: File, as_json: AsJson = False) -> None:
-    """Print what would be played here, and play nothing.
+    """Print the plan of a tournament without playing it.
 
     Example: cutpurse tournament plan cup.toml
     """
@@ -69,24 +70,23 @@ def run(
         typer.Option(
             "--ladder",
             metavar="LADDER",
-            help="Let bots play that are on this ladder of a server, unrated; else bots play here.",
+            help="Play unrated matches with online bots of this ladder. [default: play on this machine]",
             autocompletion=complete_ladders,
         ),
     ] = None,
     journal: JournalFile = None,
     jobs: Jobs = 1,
     out: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write the table there at the end, as CSV.")
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the final table to this file.")
     ] = None,
     server: Server = None,
     ca: Authority = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play a tournament to its end, and print its table. The plan is printed before the first match, and stays.
+    """Play a tournament to its end and print its table; the plan is printed before the first match.
 
-    The file names the bots and the format: round_robin, gauntlet, swiss or groups. What was played is kept in a
-    journal, so that the same command goes on where it was broken off, also by a crash. The exit code is 3 if a bot
-    failed here, or was taken over in a match, here or on a server.
+    The file names the bots and the format: round_robin, gauntlet, swiss or groups. Progress is stored in a journal, so
+    the same command continues after an interrupt or a crash. Exits with 3 if a bot failed or was taken over in a match.
 
     Example: cutpurse tournament run cup.toml --jobs 4 --csv table.csv
     """
@@ -126,7 +126,7 @@ def _journal_of(file: Path) -> Path:
 
 @app.command()
 def show(file: File, journal: JournalFile = None, as_json: AsJson = False) -> None:
-    """Print the table of a tournament as far as it was played, from its journal.
+    """Print the current table of a tournament from its journal.
 
     Example: cutpurse tournament show cup.toml
     """

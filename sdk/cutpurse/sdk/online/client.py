@@ -111,7 +111,7 @@ class Client:
         *,
         ladders: Sequence[str] = (),
         matches: int | None = None,
-        give_up_after_s: float | None = None,
+        reconnect_timeout_s: float | None = None,
         chance: Callable[[], float] = random.random,
         says_why: bool = False,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -125,7 +125,7 @@ class Client:
             say: Prints a message for the user.
             ladders: Ladders to be paired on; the server is asked for their games first.
             matches: Leave after this many matches.
-            give_up_after_s: Seconds to keep reconnecting. Default: 10 for the first connection, unlimited afterwards.
+            reconnect_timeout_s: Seconds to keep reconnecting. Default: 10 for the first connection, then unlimited.
             chance: Returns random numbers from 0 to 1, for the backoff.
             says_why: Print once why no match begins, if too few bots are online.
             pause: Waits for this many seconds without a match.
@@ -137,7 +137,7 @@ class Client:
         self.say = say
         self.matches = matches
         self._ladders_sought = ladders
-        self.give_up_after_s = give_up_after_s
+        self.reconnect_timeout_s = reconnect_timeout_s
         self.chance = chance
         self._says_why = says_why
         self._pause = pause
@@ -205,7 +205,7 @@ class Client:
                 away_since = time.monotonic()
                 if self._connected:
                     self.say(f"the connection to {self.address} was lost ({ended.text}); trying again")
-            limit = self.give_up_after_s if self._connected or self.give_up_after_s is not None else FIRST_S
+            limit = self.reconnect_timeout_s if self._connected or self.reconnect_timeout_s is not None else FIRST_S
             if limit is not None and time.monotonic() + wait_s > away_since + limit:
                 what = "a server that lets no bot in" if ended.reason else "no server"
                 hint = ""

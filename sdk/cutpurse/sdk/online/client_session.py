@@ -395,7 +395,9 @@ class ClientSession:
     def _check_promise(self, table: ClientTable, opening: arena_pb2.Opening, todos: list[Todo]) -> None:
         if broken := broken_promise(table, opening):
             todos.append(
-                OwnerNotice(f"WARNING: match {table.match}: {broken}. Keep this line and tell whoever runs the server.")
+                OwnerNotice(
+                    f"WARNING: match {table.match}: {broken}. Keep this line and send it to the operator of the server."
+                )
             )
 
     def _drain(self, drain: arena_pb2.Drain, todos: list[Todo]) -> None:

@@ -10,7 +10,7 @@ from cutpurse.engine.errors import UsageError
 __all__ = [
     "CA_VARIABLE",
     "DEFAULT_SERVER",
-    "PATIENCE_VARIABLE",
+    "RECONNECT_VARIABLE",
     "PROTO_VARIABLE",
     "SECURE",
     "SERVER_VARIABLE",
@@ -22,7 +22,7 @@ __all__ = [
 
 DEFAULT_SERVER: Final = "127.0.0.1:7777"
 SERVER_VARIABLE: Final = "CUTPURSE_SERVER"  # environment variable with the server's address
-PATIENCE_VARIABLE: Final = "CUTPURSE_GIVE_UP_AFTER"  # seconds to keep reconnecting
+RECONNECT_VARIABLE: Final = "CUTPURSE_RECONNECT_TIMEOUT"  # seconds to keep reconnecting
 PROTO_VARIABLE: Final = "CUTPURSE_PROTO"  # the folder that holds cutpurse/v1/*.proto
 TOKEN_VARIABLE: Final = "CUTPURSE_TOKEN"  # environment variable with the token
 CA_VARIABLE: Final = "CUTPURSE_CA"  # path of a PEM file with certificates to trust

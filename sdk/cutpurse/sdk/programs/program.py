@@ -24,7 +24,7 @@ from cutpurse.games import game_named
 from cutpurse.sdk import bot_calls
 from cutpurse.sdk.bot import PROGRAM
 from cutpurse.sdk.errors import BotNotLoaded, ProgramFailed, ProgramGone, ProgramNotStarted
-from cutpurse.sdk.online.server_address import PATIENCE_VARIABLE, PROTO_VARIABLE, SERVER_VARIABLE
+from cutpurse.sdk.online.server_address import PROTO_VARIABLE, RECONNECT_VARIABLE, SERVER_VARIABLE
 from cutpurse.sdk.playing.lifetime import end_with_the_run
 from cutpurse.sdk.programs.child import Child
 from cutpurse.sdk.wire.catalogue import catalogue_of, settings_on_the_wire
@@ -75,7 +75,7 @@ def command_of(spec: str) -> list[str]:
 def environment_for(address: str) -> dict[str, str]:
     """Return the environment variables for a program that connects to `address`."""
     protos = Path(arena_pb2.__file__).resolve().parents[2]
-    return {SERVER_VARIABLE: address, PROTO_VARIABLE: str(protos), PATIENCE_VARIABLE: str(PATIENCE_S)}
+    return {SERVER_VARIABLE: address, PROTO_VARIABLE: str(protos), RECONNECT_VARIABLE: str(PATIENCE_S)}
 
 
 def match_started(game: str, settings: Any, names: tuple[str, ...], seat: int, match: str) -> arena_pb2.MatchStarted:

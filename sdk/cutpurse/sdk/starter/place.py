@@ -37,7 +37,7 @@ def new_folder(name: str, where: Path, taken: frozenset[str] = frozenset(), of_w
     try:
         folder.mkdir()
     except FileExistsError:
-        raise UsageError(f"{folder} is there already, and nothing is overwritten; name another") from None
+        raise UsageError(f"{folder} already exists; name another folder") from None
     except OSError as problem:
         raise UsageError(f"{folder} cannot be made: {problem.strerror}") from None
     return folder

@@ -95,7 +95,7 @@ class Manifest:
 def read_manifest(content: bytes, where: str = MANIFEST) -> Manifest:
     """Parse a manifest; `where` names it in errors.  Raises UsageError, in one line."""
     if len(content) > MOST_BYTES:
-        raise UsageError(f"{where} has {len(content):,} bytes; {MOST_BYTES:,} are the most")
+        raise UsageError(f"{where} has {len(content):,} bytes; the maximum is {MOST_BYTES:,}")
     try:
         written = tomllib.loads(content.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:

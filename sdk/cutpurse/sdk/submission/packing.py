@@ -122,7 +122,7 @@ def pack(folder: Path) -> Packed:
 
 def _packed(manifest: Manifest, folder: Path, found: Sequence[tuple[str, int]], left_out: tuple[str, ...]) -> Packed:
     if len(found) > MOST_FILES:
-        raise UsageError(f"{folder} has {len(found):,} files; {MOST_FILES:,} are the most: name some in {IGNORE}")
+        raise UsageError(f"{folder} has {len(found):,} files; the maximum is {MOST_FILES:,}: name some in {IGNORE}")
     archive, files, total = BytesIO(), [], 0
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as zipped:
         for name, mode in found:
@@ -142,7 +142,7 @@ def _packed(manifest: Manifest, folder: Path, found: Sequence[tuple[str, int]], 
     content = archive.getvalue()
     if len(content) > MOST_PACKED:
         raise UsageError(
-            f"{folder} is {len(content):,} bytes when packed; {MOST_PACKED:,} are the most: name some in {IGNORE}"
+            f"{folder} is {len(content):,} bytes when packed; the maximum is {MOST_PACKED:,}: name some in {IGNORE}"
         )
     return Packed(manifest, content, tuple(files), left_out)
 
@@ -175,12 +175,13 @@ def _check_name(folder: Path, name: str) -> None:
     for part in parts:
         if not NAME_SIGNS.fullmatch(part) or part != part.strip(" ") or part.endswith("."):
             raise UsageError(
-                f"{str(folder / name)!r:.200} cannot be packed: names have letters, digits and common signs of ASCII; "
-                f"name it otherwise, or in {IGNORE}"
+                f"{str(folder / name)!r:.200} cannot be packed: names may have letters, digits and common ASCII "
+                f"characters; rename it, or list it in {IGNORE}"
             )
     if len(name) > MOST_NAME or len(parts) > MOST_DEPTH:
         raise UsageError(
-            f"{str(folder / name)!r:.200} cannot be packed: a name has at most {MOST_NAME} signs and {MOST_DEPTH} parts"
+            f"{str(folder / name)!r:.200} cannot be packed: a name has at most {MOST_NAME} characters and "
+            f"{MOST_DEPTH} parts"
         )
 
 

@@ -26,7 +26,7 @@ Told = TypeVar("Told")
 
 SENDING_S: Final = 150.0
 PIECE: Final = 32_000  # bytes per message; a server accepts messages of 64 KiB
-LACKS: Final = "runs no bots of others: play there with `cutpurse bot run`, or ask whoever runs it for --submissions"
+LACKS: Final = "runs no submitted bots: play there with `cutpurse bot run`, or ask its operator for --submissions"
 _OPTIONS: Final = (
     ("grpc.enable_http_proxy", 0),
     ("grpc.keepalive_time_ms", 30_000),

@@ -146,7 +146,7 @@ def _bots(given: object, file: Path) -> tuple[Entrant, ...]:
     if not isinstance(given, list) or not given:
         raise UsageError(f"{file} has no bots; it is to have: bots = ['random', 'my_bot.py']")
     if len(given) > MOST_BOTS:
-        raise UsageError(f"{file} has {len(given):,} bots; {MOST_BOTS:,} are the most")
+        raise UsageError(f"{file} has {len(given):,} bots; the maximum is {MOST_BOTS:,}")
     entrants: list[Entrant] = []
     for number, one in enumerate(given, 1):
         where = f"{file}, bot {number}"
@@ -159,9 +159,7 @@ def _bots(given: object, file: Path) -> tuple[Entrant, ...]:
         else:
             raise UsageError(f"{where} is {one!r:.80}; it is a text, or {{ name = 'mine', bot = 'my_bot.py' }}")
         if not _NAME.fullmatch(name):
-            raise UsageError(
-                f"{where} is called {name!r:.80}; a name has 1 to 64 signs, none of which is a control sign"
-            )
+            raise UsageError(f"{where} is called {name!r:.80}; a name has 1 to 64 characters and no control characters")
         if any(name == other.name for other in entrants):
             raise UsageError(
                 f"{where}: {name!r} is there twice; give one another name: {{ name = 'x', bot = {bot!r} }}"

@@ -121,7 +121,7 @@ class MatchEncoder:
     """The bytes of one match for all its seats; what did not change since they were made is not made again."""
 
     def __init__(self, rules: type[Game], settings: Settings, seats: int, phrases: PhraseCache | None = None) -> None:
-        """`phrases`: of this game with so many seats, to be shared by several matches; else its own."""
+        """Use `phrases`, a cache that several matches of this game and number of seats share; default: a new one."""
         self.rules = rules
         self.settings = settings
         self.seats = seats
@@ -137,7 +137,7 @@ class MatchEncoder:
         # The counters of the seats as they were last, and their fields, by seat.
         self._values: tuple[tuple[int, ...], ...] | None = None
         self._counters: list[bytes] = [b""] * seats
-        self._left_ms = (0, 0)  # what was told last of the time, and as it was told
+        self._left_ms = (0, 0)  # the last encoded times, and their bytes
         self._left = b""
 
     @property
@@ -190,7 +190,7 @@ class MatchEncoder:
         of_table = self._of_table
         found += shown[:of_table]
         if len(shown) == self._fixed:
-            rest = iter(shown[of_table:])  # of which each seat has the next few
+            rest = iter(shown[of_table:])  # each seat takes the next few
             for side in map(b"".join, zip(self._counters, *[rest] * self._of_seat, strict=True)):
                 length = len(side)
                 found += (_SIDE[length] if length < LOW else frame(Observation.SIDES_FIELD_NUMBER, length), side)

@@ -1,8 +1,8 @@
 """What matches of one game say again and again, as bytes that are made once for all of them.
 
 An act, an event with its faces for each viewer, a step, a list of counters: a game has a few thousand different ones,
-and every match is made of them. Kept are values together with who may see what of them, so what one match is told of
-holds of every other. This module knows no match and no zone.
+and every match is made of them. Each value is stored together with who may see what of it, so it is the same in every
+match. This module knows no match and no zone.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def act_body(act: Act) -> bytes:
 
 
 class PhraseCache:
-    """The phrases of a game with so many seats, for any number of matches, also under different settings.
+    """The phrases of a game with one number of seats, for any number of matches and any settings.
 
     options, counters and agendas hold what was made so far; ask for what is missing with the method of that name.
     """

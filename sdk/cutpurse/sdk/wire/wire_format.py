@@ -34,7 +34,7 @@ _TAGS: Final = range(16)  # the field numbers whose tag is one byte
 _BODY: Final = tuple([_ONE[number << 3 | 2] for number in _TAGS])  # tags of what has a length
 _UINT: Final = tuple([tuple([_ONE[number << 3] + value for value in _ONE]) for number in _TAGS])  # by field, by value
 
-LOW: Final = 1_024  # values below are tabled where they are told at every decision; the others are rare
+LOW: Final = 1_024  # smaller values have tables where every decision sends them; larger ones are rare
 _KEPT: Final = 16_384  # values below, those of one or two bytes, are kept once they were wanted
 
 # Zigzag of -64..63, so that a list index does: -1 is the last of it.

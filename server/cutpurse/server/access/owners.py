@@ -54,7 +54,8 @@ AGAIN_S: Final = 1.0  # seconds until the next try after tokens could not be rea
 
 # One text for all, so that it does not reveal whether a token ever existed.
 BAD: Final = (
-    "this token is not good here: it is unknown, malformed, expired or revoked; ask whoever runs the server for another"
+    "this token is not valid here: it is unknown, malformed, expired or revoked; ask the operator of the server for "
+    "another"
 )
 MISSING: Final = "this server lets bots in by token; send one with the call, as metadata: authorization: Bearer TOKEN"
 

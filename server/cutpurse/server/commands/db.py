@@ -82,7 +82,7 @@ def backup(
         copied = back_up(database, to, tell)
     print_message(f"{to} is a checked copy of {database}: schema {copied.revision}, {copied.size:,} bytes")
     if (bots := storage_beside(database)).is_dir():
-        print_message(f"the archives of bots that were handed in are not in it: copy the folder {bots} too")
+        print_message(f"the copy does not contain the archives of submitted bots: copy the folder {bots} too")
 
 
 @app.command()
@@ -103,11 +103,11 @@ def restore(
         copied = put_back(copy, database, force, tell)
     print_message(f"{database} is what {copy} holds: schema {copied.revision}, {copied.size:,} bytes")
     if (bots := storage_beside(database)).is_dir() or storage_beside(copy).is_dir():
-        print_message(f"of bots that were handed in those run whose archives are in {bots}")
+        print_message(f"submitted bots run only if their archives are in {bots}")
 
 
 @app.command()
-def recompute(
+def verify(
     database: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="The database.")] = None,
     db: Annotated[
         Path | None, typer.Option("--db", metavar="FILE", help="The database, as with other commands.")
@@ -119,10 +119,10 @@ def recompute(
     Ratings must be equal to the bit. Exits with 1 if anything differs. Nothing is written, so a server may run
     meanwhile.
 
-    Example: cutpurse db recompute league.db
+    Example: cutpurse db verify league.db
     """
     if (database is None) == (db is None):
-        raise UsageError("name one database: cutpurse db recompute league.db")
+        raise UsageError("name one database: cutpurse db verify league.db")
     with _read(database or db or Path()) as reader, Progress("boards") as progress:
         from cutpurse.leaderboard.recompute import recompute as check_all
 
@@ -152,19 +152,19 @@ def refit(
     matches: Annotated[
         int, typer.Option(metavar="N", min=1, help="Number of newest matches to use; a thousand take 3 s.")
     ] = 10_000,
-    put: Annotated[
+    apply: Annotated[
         bool,
-        typer.Option("--put", help="Rate with the fitted parameters from now on, if they predict better."),
+        typer.Option("--apply", help="Rate with the fitted parameters from now on, if they predict better."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Fit beta, tau and the share of ties of a ladder to its matches, and test whether they predict better.
 
-    The parameters are fitted to the older three quarters of the matches and tested on the newest quarter. With --put, a
-    new epoch begins: ratings continue from their values, and past ratings do not change. No server may have the
-    database open then. Exits with 1 if --put finds nothing better.
+    The parameters are fitted to the older three quarters of the matches and tested on the newest quarter. With
+    --apply, a new epoch begins: ratings continue from their values, and past ratings do not change. No server may have
+    the database open then. Exits with 1 if --apply finds nothing better.
 
-    Example: cutpurse db refit league.db greed --put
+    Example: cutpurse db refit league.db greed --apply
     """
     with _read(database) as reader:
         from cutpurse.leaderboard.refit import refit as fit_again
@@ -172,11 +172,11 @@ def refit(
         with reader.reading() as connection, Progress("settings tried") as progress:
             found = fit_again(connection, ladder, matches, progress)
     epoch = None
-    if put and found.is_better:
+    if apply and found.is_better:
         with _opened(database) as store:
             epoch = store.open_epoch(ladder, found.fitted)
     _show_refit(found, epoch, as_json)
-    if put and epoch is None:
+    if apply and epoch is None:
         raise typer.Exit(FAILED)
 
 
@@ -186,7 +186,7 @@ def estimate(
     ladder: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[LADDER]...", help="Names of the ladders; default: all.", autocompletion=complete_ladders
+            metavar="[LADDER]...", help="Names of the ladders. [default: all]", autocompletion=complete_ladders
         ),
     ] = None,
     as_json: AsJson = False,
@@ -224,11 +224,11 @@ def _show_refit(found: Refit, epoch: int | None, as_json: bool) -> None:
     older = found.matches - found.judged
     print_message(f"fitted to {older:,} matches of {found.ladder}, judged by the {found.judged:,} newer ones")
     if epoch is not None:
-        print_message(f"{found.ladder} is rated with the fitted numbers from its next match on: epoch {epoch}")
+        print_message(f"{found.ladder} is rated with the fitted parameters from its next match on: epoch {epoch}")
     elif not found.is_better:
-        print_message("the numbers that it has foretell at least as well; nothing is to be changed")
+        print_message("the current parameters predict at least as well; nothing was changed")
     else:
-        print_message("the fitted numbers foretell better; --put has the ladder rated with them")
+        print_message("the fitted parameters predict better; use --apply to rate with them")
 
 
 @contextmanager

@@ -34,7 +34,7 @@ __all__ = ["demo"]
 def demo(
     matches: Annotated[int, typer.Option(metavar="N", help="Rated matches of each game.")] = 30,
     folder: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A new folder for the results; default: a temporary one.")
+        Path | None, typer.Option(metavar="DIR", help="A new folder for the results. [default: a temporary one]")
     ] = None,
     is_open: Annotated[
         bool, typer.Option("--open", help="Leave server and page open until Ctrl-C, and show the page in a browser.")
@@ -124,7 +124,7 @@ def _new_folder(folder: Path | None) -> Path:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise UsageError(f"--folder {folder}: it is there already; name a new one") from None
+        raise UsageError(f"--folder {folder}: it already exists; name a new one") from None
     except OSError as problem:
         raise UsageError(f"--folder {folder}: {problem.strerror}") from None
     return folder

@@ -35,16 +35,16 @@ RUNNERS = ("bubblewrap", "container", "process")
 
 def serve(
     address: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help=f"host:port or unix:/path; default: {DEFAULT_SERVER}.")
+        str | None, typer.Option(metavar="ADDRESS", help=f"host:port or unix:/path. [default: {DEFAULT_SERVER}]")
     ] = None,
     db: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The database, created if missing; default: cutpurse.db."),
+        typer.Option(metavar="FILE", help="The database, created if missing. [default: cutpurse.db]"),
     ] = None,
     game: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="GAME", help="A game to play (repeatable); default: all games.", autocompletion=complete_games
+            metavar="GAME", help="A game to play (repeatable). [default: all games]", autocompletion=complete_games
         ),
     ] = None,
     ladders: Annotated[Path | None, typer.Option(metavar="FILE", help="Ladders in TOML, created if missing.")] = None,
@@ -52,7 +52,7 @@ def serve(
         str | None,
         typer.Option(
             metavar="BOTS",
-            help="Built-in bots that fill empty seats, such as random,greedy,search; default: none.",
+            help="Built-in bots that fill empty seats, such as random,greedy,search. [default: none]",
             autocompletion=complete_bot_lists,
         ),
     ] = None,
@@ -60,25 +60,25 @@ def serve(
         str | None,
         typer.Option(
             metavar="RUNNER",
-            help="Accept bots and run them: bubblewrap, container, or process (no isolation); default: off.",
+            help="Accept bots and run them: bubblewrap, container, or process (no isolation). [default: off]",
         ),
     ] = None,
     runner_image: Annotated[
         str | None,
-        typer.Option(metavar="IMAGE", help="Image for bots in containers; default: cutpurse-bot."),
+        typer.Option(metavar="IMAGE", help="Image for bots in containers. [default: cutpurse-bot]"),
     ] = None,
     drain: Annotated[
-        float | None, typer.Option(metavar="S", help="Seconds for open matches after the first signal; default: 60.")
+        float | None, typer.Option(metavar="S", help="Seconds for open matches after the first signal. [default: 60]")
     ] = None,
     metrics: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="Serve /metrics, /healthz and /readyz over HTTP; default: off."),
+        typer.Option(metavar="HOST:PORT", help="Serve /metrics, /healthz and /readyz over HTTP. [default: off]"),
     ] = None,
     web: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Serve the page for spectators over HTTP; default: off.")
+        str | None, typer.Option(metavar="HOST:PORT", help="Serve the page for spectators over HTTP. [default: off]")
     ] = None,
     watch_delay: Annotated[
-        float | None, typer.Option(metavar="S", help="Seconds that spectators are behind the bots; default: 10.")
+        float | None, typer.Option(metavar="S", help="Seconds that spectators are behind the bots. [default: 10]")
     ] = None,
     tls_cert: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Certificate chain, PEM; read again when it changes.")
@@ -89,9 +89,9 @@ def serve(
         typer.Option("--insecure", help="Allow other machines without TLS, for example behind a TLS proxy."),
     ] = None,
     log_level: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="debug, info, warning or error; default: info.")
+        str | None, typer.Option(metavar="LEVEL", help="debug, info, warning or error. [default: info]")
     ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Settings in TOML; default: {FILE}.")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Settings in TOML. [default: {FILE}]")] = None,
     show_config: Annotated[
         bool, typer.Option("--show-config", help="Print each setting and where it was set, and exit.")
     ] = False,
@@ -210,12 +210,12 @@ def _run(values: dict[str, Value], wanted: LadderSelection, log: Logger, runner:
         estimating = stack.enter_context(Estimating(opened.store, log))
         if metrics := values["metrics"].value:
             monitoring = stack.enter_context(Monitoring(metrics, pages(opened), log))
-            print_message(f"figures at http://{monitoring.address}/metrics")
-        whom = "whoever has a token" if opened.asks_for_tokens else "whoever is on this machine, without a token"
+            print_message(f"metrics at http://{monitoring.address}/metrics")
+        whom = "bots with a token" if opened.asks_for_tokens else "every bot of this machine, without a token"
 
         def listening(bound: str) -> None:
             print_message(f"bots dial in at {bound}; results in {db}")
-            print_message(f"let in is {whom}")
+            print_message(f"accepted: {whom}")
             estimating.begin(opened.arena)
             if runner is not None:
                 _tell_of_the_runner(runner)
@@ -230,9 +230,7 @@ def _run(values: dict[str, Value], wanted: LadderSelection, log: Logger, runner:
 
 
 def _tell_of_the_runner(runner: Runner) -> None:
-    print_message(
-        f"bots may be handed in, and are run by {runner.name}" + (f" of {runner.image}" if runner.image else "")
-    )
+    print_message(f"bots may be submitted; runner: {runner.name}" + (f" with {runner.image}" if runner.image else ""))
     for weaker in runner.weaker():
         print_message(f"  {weaker}")
 

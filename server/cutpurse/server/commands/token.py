@@ -50,7 +50,7 @@ Server: TypeAlias = Annotated[
 ]
 Authority: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--ca", metavar="FILE", help="PEM file with certificates to trust; default: the system's."),
+    typer.Option("--ca", metavar="FILE", help="PEM file with certificates to trust. [default: the system's]"),
 ]
 
 
@@ -67,11 +67,11 @@ def create(
     label: Annotated[str, typer.Option(metavar="TEXT", help="Text shown in lists.")] = "",
     scope: Annotated[
         list[str] | None,
-        typer.Option(metavar="SCOPE", help="play, read or admin (repeatable); default: play and read."),
+        typer.Option(metavar="SCOPE", help="play, read or admin (repeatable). [default: play and read]"),
     ] = None,
     expires: Annotated[
         str | None,
-        typer.Option(metavar="WHEN", help="90d, 12h or 2027-03-01, in this machine's time zone; default: never."),
+        typer.Option(metavar="WHEN", help="90d, 12h or 2027-03-01, in this machine's time zone. [default: never]"),
     ] = None,
     of: Annotated[
         Path | None,
@@ -118,7 +118,7 @@ def create(
             print_json({"tokens": len(wanted), "file": str(out)})
         else:
             tokens = "1 token for {} is" if len(wanted) == 1 else f"{len(wanted)} tokens for {{}} are"
-            print_message(f"{tokens.format(place)} in {out}, which only you can read; give each owner his line")
+            print_message(f"{tokens.format(place)} in {out}, which only you can read; give each owner their line")
         return
     row = _row(entry, now)
     if as_json:
@@ -132,7 +132,7 @@ def create(
 @app.command("list")
 def list_tokens(
     owner: Annotated[
-        str | None, typer.Argument(metavar="OWNER", help="Owner of the tokens; default: all owners.")
+        str | None, typer.Argument(metavar="OWNER", help="Owner of the tokens. [default: all owners]")
     ] = None,
     db: Database = None,
     server: Server = None,
@@ -285,7 +285,7 @@ def _moment(given: str | None, now: datetime) -> datetime | None:
     except UsageError:
         raise UsageError(f"--expires {given!r:.80}: it is as 90d, 12h, 2027-03-01 or 2027-03-01T18:00+01:00") from None
     if moment <= now:
-        raise UsageError(f"--expires {given}: that is over, and the token would be good for nothing")
+        raise UsageError(f"--expires {given}: that is in the past; name a later time")
     return moment
 
 
@@ -309,7 +309,7 @@ def _write_class(registry: TokenRegistry, wanted: Sequence[NewToken], out: Path,
     try:
         file = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError:
-        raise UsageError(f"--out {out}: is there already, and is not written over") from None
+        raise UsageError(f"--out {out}: already exists; name another file") from None
     except OSError as problem:
         raise UsageError(f"--out {out}: cannot be written: {problem.strerror}") from None
     made = []

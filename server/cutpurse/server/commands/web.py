@@ -31,13 +31,13 @@ def web(
     db: Database = None,
     arena: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Address for bots that the page shows; default: the server's."),
+        typer.Option(metavar="ADDRESS", help="Address for bots that the page shows. [default: the server's]"),
     ] = None,
-    give_up_after: Annotated[
+    reconnect_timeout: Annotated[
         float | None,
         typer.Option(
             metavar="S",
-            help="Exit after this many seconds without an answer of the server; default: never.",
+            help="Exit after this many seconds without an answer of the server. [default: never]",
         ),
     ] = None,
     file: Annotated[int | None, typer.Option("--socket", hidden=True)] = None,  # a listening socket; see `hosting.page`
@@ -57,15 +57,15 @@ def web(
         from cutpurse.server.web.league_client import Asking
         from cutpurse.server.web.serving import serve_page
         from cutpurse.server.web.watchdog import ServerWatchdog
-    if give_up_after is not None and not 0 < give_up_after < float("inf"):
-        raise UsageError(f"--give-up-after {give_up_after:g}: it is a number of seconds above 0")
+    if reconnect_timeout is not None and not 0 < reconnect_timeout < float("inf"):
+        raise UsageError(f"--reconnect-timeout {reconnect_timeout:g}: it is a number of seconds above 0")
     capture_library_logs(logger(sys.stderr))
     with league_at(server, ca, db, PATIENCE_S, as_stranger=True) as league:
         is_live = db is None
         if not is_live:
             Asking(league, live=False).ladders()  # fails early if there is no such file
         bots_dial = arena or (server_address(server) if is_live else "")
-        with _socket(listen, file) as listening, ServerWatchdog(league, give_up_after, parent=parent) as patience:
+        with _socket(listen, file) as listening, ServerWatchdog(league, reconnect_timeout, parent=parent) as patience:
             app = create_app(Asking(league, live=is_live), live=is_live, bots_dial=bots_dial)
             serve_page(app, listening, patience.is_over, partial(end_streams, app))
 

@@ -75,7 +75,7 @@ def _python(
     bot: str, name: str = "", games: Sequence[str] = (), environment: Mapping[str, str] | None = None
 ) -> Contestant:
     wanted = [word for game in games for word in ("--game", game)]
-    command = (*_RUN, bot, "--name", name or bot, "--quiet", "--give-up-after", "30", *wanted)
+    command = (*_RUN, bot, "--name", name or bot, "--quiet", "--reconnect-timeout", "30", *wanted)
     return Contestant(name or bot, command, environment or {})
 
 

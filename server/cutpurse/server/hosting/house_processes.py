@@ -35,7 +35,7 @@ class House(Supervisor):
         kind = HOUSE_BOTS[bot]
         command = (
             *(*module_command("cutpurse.sdk.cli"), "bot", "run", bot, "--name", bot, "--quiet"),
-            *("--tables", str(kind.tables), "--give-up-after", f"{PATIENCE_S:g}"),
+            *("--tables", str(kind.tables), "--reconnect-timeout", f"{PATIENCE_S:g}"),
         )
         environment = {**kind.environment, SERVER_VARIABLE: address, TOKEN_VARIABLE: self.token.reveal()}
         return ServiceSpec(command, environment)

@@ -62,10 +62,10 @@ def host_and_port(address: str) -> tuple[str, int]:
     """
     found = _HOST_AND_PORT.fullmatch(checked(address, may_be_reached=True))
     if found is None:
-        raise AddressError(f"{address!r:.80} cannot be asked over HTTP; it can be HOST:PORT, as 127.0.0.1:9777")
+        raise AddressError(f"{address!r:.80} is no address for HTTP; use HOST:PORT, such as 127.0.0.1:9777")
     if not is_local(address):
         raise AddressError(
-            f"other machines could reach {address!r:.80}, and the pages are for whoever asks; "
+            f"other machines could reach {address!r:.80}, and the pages need no token; "
             "listen on 127.0.0.1, ::1 or localhost"
         )
     return found["six"] or found["host"], int(found["port"])
@@ -90,7 +90,9 @@ def check_length(address: str, has_house: bool) -> None:
     """
     most = _LONGEST - has_house * (1 + 2 * _HOUSE)
     if address.startswith("unix:") and (length := len(os.fsencode(_path(address)))) > most:
-        raise AddressError(f"the path of {address} has {length} bytes, and here {most} are the most: choose a shorter")
+        raise AddressError(
+            f"the path of {address} has {length} bytes, and the maximum here is {most}: choose a shorter one"
+        )
 
 
 def house_socket_address(address: str, entropy: Callable[[int], bytes]) -> str:

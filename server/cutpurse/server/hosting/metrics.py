@@ -57,7 +57,9 @@ class Metrics(Collector):
         """Collect the metrics for a registry."""
         yield from self._taken
         yield _gauge(
-            "loop_silent_seconds", "Since the event loop was last heard of", self._opened.arena.seconds_since_heartbeat
+            "loop_silent_seconds",
+            "Time since the event loop's last activity",
+            self._opened.arena.seconds_since_heartbeat,
         )
         yield _info()
 
@@ -67,55 +69,53 @@ def _families(opened: OpenArena) -> Iterator[Metric]:
     arena, lobby, counts = opened.arena, opened.lobby, opened.arena.counts
     ladders = [ladder for names in lobby.ladders(HOUSE).values() for ladder in names]  # private ones too
 
-    yield _counts("matches_started", "Matches that were dealt", "ladder", ladders, counts.matches_started)
-    ended = CounterMetricFamily(
-        "cutpurse_matches_ended", "Matches that ended: stored, or counting for nothing", labels=("ladder", "end")
-    )
+    yield _counts("matches_started", "Matches dealt", "ladder", ladders, counts.matches_started)
+    ended = CounterMetricFamily("cutpurse_matches_ended", "Matches ended, stored or void", labels=("ladder", "end"))
     for ladder in ladders:
         ended.add_metric((ladder, "normal"), counts.matches_finished[ladder])
         ended.add_metric((ladder, "void"), counts.matches_void[ladder])
     yield ended
     states = {"playing": lobby.tables - counts.storing, "storing": counts.storing}
-    yield _gauges("tables", "Matches being played, and those that wait for the store", "state", states)
+    yield _gauges("open_matches", "Matches being played, or over and not stored yet", "state", states)
 
-    yield _count("answers_accepted", "Answers and give-ups that took effect", counts.accepted)
-    yield _counts("answers_refused", "Answers and give-ups that did not", "reason", _REFUSED, counts.refused)
-    text = "Decisions left to the safe option, counted when the match is over"
+    yield _count("answers_accepted", "Accepted answers and give-ups", counts.accepted)
+    yield _counts("answers_refused", "Refused answers and give-ups", "reason", _REFUSED, counts.refused)
+    text = "Decisions answered with the safe option, counted after the match"
     yield _counts("faults", text, "cause", _FAULTS, counts.faults)
-    text = "From hand-over to answer, network included; counted when the match is over"
+    text = "Time from question to answer, network included, counted after the match"
     yield _histogram("thinking_seconds", text, counts.thinking)
 
-    yield _gauge("watchers", "Calls that follow matches", opened.watching.watchers)
+    yield _gauge("watch_streams", "Open calls that watch matches", opened.watching.watchers)
 
     states = {"connected": counts.connected, "lost": len(arena.sessions) - counts.connected}
-    yield _gauges("sessions", "Bots that have a stream, and those that may come back", "state", states)
+    yield _gauges("sessions", "Sessions with a stream, and lost ones that may resume", "state", states)
     hows = {"new": counts.sessions_opened, "resumed": counts.sessions_resumed}
-    yield _counts("streams_opened", "Streams that were let in", "how", list(hows), hows)
-    text = "Streams that were not let in"
+    yield _counts("streams_opened", "Accepted streams", "how", list(hows), hows)
+    text = "Refused streams"
     yield _counts("streams_refused", text, "reason", REASONS, counts.streams_refused)
-    text = "Ends of streams that were let in; lost: without a word from either side"
+    text = "Ended streams; lost: ended without a reason"
     yield _counts("streams_ended", text, "reason", _ENDED, counts.streams_ended)
-    yield _gauge("streams", "Calls that gRPC has not finished, those that hang included", arena.streams)
+    yield _gauge("streams", "Streams that gRPC has not finished, including stalled ones", arena.streams)
     ways = {"in": counts.envelopes_in, "out": counts.envelopes_out}
     yield _counts("envelopes", "Messages on all streams", "direction", list(ways), ways)
-    text = "Trouble that bots were told of; BAD_MESSAGE is a strike"
+    text = "Problems reported to bots; BAD_MESSAGE is a strike"
     yield _counts("problems", text, "reason", REASONS, counts.problems)
     ready, refusals = arena.sessions.waiting
-    yield _gauge("ready_tables", "Tables with something to tell, waiting for an envelope to their bot", ready)
-    yield _gauge("unsent_refusals", "Refusals waiting for an envelope to their bot", refusals)
+    yield _gauge("pending_tables", "Matches with unsent updates for a bot", ready)
+    yield _gauge("unsent_refusals", "Unsent refusals", refusals)
 
-    yield _gauge("store_queue", "Results that the store's thread has not taken", opened.store.waiting)
-    text = "Void results that the store has not taken; no match starts while there are any"
-    yield _gauge("unstored_results", text, lobby.unstored)
-    yield _count("store_failures", "Times that the store did not take a result", counts.not_stored)
-    yield _count("incidents", "Faults of the server that have a number in its log", counts.incidents)
+    yield _gauge("store_queue", "Results waiting to be stored", opened.store.waiting)
+    text = "Void results not stored yet; no match starts while there are any"
+    yield _gauge("pending_void_results", text, lobby.unstored)
+    yield _count("store_failures", "Failed result writes", counts.not_stored)
+    yield _count("incidents", "Server errors with an ID in the log", counts.incidents)
 
     pulse = arena.pulse
-    yield _histogram("loop_lag_seconds", "How late the event loop's timer rings, 20 times a second", pulse.lag)
-    yield _count("loop_stalls", "Times that the event loop stood still or was behind", pulse.stalls)
-    text = "How long it did so in all; as much was credited to every clock"
+    yield _histogram("loop_lag_seconds", "Lateness of the event loop's timer, measured 20 times a second", pulse.lag)
+    yield _count("loop_stalls", "Stalls of the event loop", pulse.stalls)
+    text = "Total time of stalls, credited to every clock"
     yield _count("loop_stalled_seconds", text, pulse.stalled_s)
-    yield _gauge("tasks", "Tasks of the event loop", len(all_tasks()))
+    yield _gauge("tasks", "Open tasks of the event loop", len(all_tasks()))
 
 
 def _info() -> Metric:

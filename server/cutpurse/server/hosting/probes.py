@@ -33,7 +33,7 @@ def not_ready(opened: OpenArena) -> str:
     if opened.arena.stage == "starting":
         return "the server does not listen yet"
     if opened.arena.stage != "open":
-        return "the server is stopping and lets nobody in"
+        return "the server is stopping and accepts no bots"
     if not opened.lobby.is_storing:
         return "results cannot be stored, and no match is started until they can"
     return not_alive(opened)

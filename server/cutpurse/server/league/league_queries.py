@@ -133,7 +133,9 @@ class Answers:
         if entry.ladder not in visible:
             raise _no_match(name)
         if entry.is_sealed:
-            text = f"match {entry.match} is over, and others with the same cards are not: it is told once they are"
+            text = (
+                f"match {entry.match} is over; its result is shown when the other matches with the same cards are over"
+            )
             raise CallRefused("NOT_FOUND", text)
         return entry
 
@@ -328,11 +330,11 @@ class Answers:
         for match in (*presence.matches, *presence.unstored):
             if match.name == name and match.ladder.name in self.visible(caller):
                 if match in presence.unstored:
-                    text = "is over, and its result is being stored; it is told once it is"
+                    text = "is over; its result is being stored and will be shown then"
                 elif match.is_sealed:
-                    text = "is being played, as others are with its cards; it is told once all of them are over"
+                    text = "is being played; its result is shown when all matches with the same cards are over"
                 else:
-                    text = "is being played; it can be watched, and is told once it is over"
+                    text = "is being played; you can watch it, and its result is shown when it is over"
                 raise CallRefused("NOT_FOUND", f"match {name} {text}")
 
     def match_file(self, asked: ladder_pb2.GetRecordRequest, caller: Caller) -> bytes:
@@ -412,7 +414,9 @@ class Answers:
         """
         owner = caller.owner_of(_needed(bot))
         if not caller.answers_for(owner):
-            raise CallRefused("NOT_YOURS", f"{_shown(bot, owner)} is another owner's; this is for him alone")
+            raise CallRefused(
+                "NOT_YOURS", f"{_shown(bot, owner)} belongs to another owner; only that owner may do this"
+            )
         return owner, bot.bot
 
 

@@ -89,7 +89,7 @@ def wanted_ladders(asked: ladder_pb2.CreateLadderRequest) -> list[Ladder]:
         CallRefused: If one is invalid, or there are too many.
     """
     if len(asked.more) >= MOST_MADE:
-        raise CallRefused("BAD_MESSAGE", f"{len(asked.more) + 1:,} ladders at once; {MOST_MADE:,} are the most")
+        raise CallRefused("BAD_MESSAGE", f"{len(asked.more) + 1:,} ladders at once; the maximum is {MOST_MADE:,}")
     return [_checked(one) for one in (asked.ladder, *asked.more)]
 
 

@@ -64,7 +64,7 @@ def paused_message(identity: Identity) -> str:
     """Format the message for a paused bot."""
     return (
         f"{identity.shown} is paused: it was taken over in too many of its recent rated matches. "
-        "Mend it, then: cutpurse bot check BOT --lift"
+        "Mend it, then: cutpurse bot check BOT --unpause"
     )
 
 
@@ -72,7 +72,7 @@ def frozen_message(ladder: Ladder) -> str:
     """Format the message about a frozen ladder."""
     frozen = ladder.terms.frozen
     since = f" since {frozen.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if frozen is not None else ""
-    return f"ladder {ladder.name} is frozen{since}: no match begins there any more"
+    return f"ladder {ladder.name} is frozen{since}: no match starts there"
 
 
 def check_entry(
@@ -153,14 +153,14 @@ def why_no_match(
             return None
         if may_see(ladder, identity.owner):
             found = found or obstacle
-    return found or ("NOT_YOURS", "no ladder is left on which this bot may play; whoever runs the server says who may")
+    return found or ("NOT_YOURS", "this bot may not play on any ladder; ask the operator of the server")
 
 
 def _obstacle(
     ladder: Ladder, identity: Identity, others_on: Callable[[Ladder], OtherEntrants], at: datetime, forgets: bool
 ) -> _Obstacle | None:
     if not may_play(ladder, identity):
-        text = f"ladder {ladder.name} is not for bots of {identity.owner}; whoever runs the server says who may play"
+        text = f"ladder {ladder.name} is not for bots of {identity.owner}; ask the operator of the server"
         return "NOT_YOURS", text
     if ladder.boards == "rotation" and not forgets:
         text = (

@@ -389,7 +389,7 @@ class ServerMatch:
         ).SerializeToString()
 
     def ended(self, seat: int, number: int, told: int, wants_events: bool) -> bytes | None:
-        """Return MatchEnded for a seat that received the first `told` events; None before `close`."""
+        """Return MatchEnded for a seat, with the number of events it has received; None before `close`."""
         ending = self._ending
         if ending is None:
             return None

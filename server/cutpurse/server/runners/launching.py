@@ -1,7 +1,7 @@
 """The command line that launches a program: it enters its control group, lowers its priority and sets its limits.
 
-It is a chain of small system programs, each of which becomes the next one. So no code runs between fork and exec, which
-is unsafe in a server with threads. This module starts nothing.
+It is a chain of small system programs; each replaces itself by the next one. So no code runs between fork and exec,
+which is unsafe in a server with threads. This module starts nothing.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ class Running(Protocol):
         """Ask the program to end, and kill it with all its processes after `grace_s` seconds. Return how it ended."""
 
     def talk(self) -> str:
-        """Return the newest output, at most `talk_bytes`; control characters are escaped, such as \\x1b."""
+        r"""Return the newest output, at most `talk_bytes`; control characters are escaped, such as \x1b."""
 
 
 class Runner(Protocol):

@@ -447,7 +447,7 @@ def _handle(pid: int) -> int:
 
 
 def _readable(descriptors: Sequence[int], wait_s: float) -> list[int]:
-    """Wait, and return the descriptors that are readable or closed. (`select` fails for descriptors above 1023.)"""
+    """Wait, and return the descriptors that are readable or closed; `select` fails for descriptors above 1023."""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)

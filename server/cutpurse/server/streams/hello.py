@@ -124,7 +124,7 @@ def _narrowed(
     if not left:
         raise CallRefused(
             "NOT_FOUND",
-            f"{resident.bot} was handed in for {', '.join(resident.ladders)}, and wants to play elsewhere; "
+            f"{resident.bot} was submitted for {', '.join(resident.ladders)}, and wants to play elsewhere; "
             "let it play all the games of those ladders",
         )
     return left

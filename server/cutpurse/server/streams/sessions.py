@@ -103,7 +103,7 @@ class Sessions:
             session = self._resumed(hello.resume, told, now)
         else:
             if self._ends_at is not None:
-                raise CallRefused("DRAINING", "the server is stopping and lets nobody in; come back later")
+                raise CallRefused("DRAINING", "the server is stopping and accepts no bots; come back later")
             if grant.resident is None:  # a hosted bot was checked when it was submitted, and waits for its ladders
                 self._matches.check(told.identity, told.wanted, told.forgets)
             session = self._new(told, now)
@@ -136,8 +136,8 @@ class Sessions:
             # matches.
             raise CallRefused(
                 "HELLO",
-                f"{told.identity.shown} was handed in, and the server runs it: give this one another version or name, "
-                f"or take that one off with cutpurse bot retire {told.identity.bot}",
+                f"{told.identity.shown} was submitted, and the server runs it: give this one another version or name, "
+                f"or retire that one with cutpurse bot retire {told.identity.bot}",
             )
         if older is not None:
             if older.link is not None:

@@ -67,7 +67,7 @@ def contents(archive: bytes) -> list[ArchiveMember]:
         ArchiveError: If the archive is rejected.
     """
     if len(archive) > MOST_PACKED:
-        raise ArchiveError(f"the archive has {len(archive):,} bytes; {MOST_PACKED:,} are the most")
+        raise ArchiveError(f"the archive has {len(archive):,} bytes; the maximum is {MOST_PACKED:,}")
     entries: list[ArchiveMember] = []
     folders: set[str] = set()
     at = 0
@@ -81,7 +81,7 @@ def contents(archive: bytes) -> list[ArchiveMember]:
     _check_together([entry.name for entry in entries], folders)
     total = sum(entry.size for entry in entries)
     if total > MOST_INFLATED:
-        raise ArchiveError(f"its files would have {total:,} bytes; {MOST_INFLATED:,} are the most")
+        raise ArchiveError(f"its files would have {total:,} bytes; the maximum is {MOST_INFLATED:,}")
     _check_ratio(total, len(archive))
     return entries
 
@@ -156,7 +156,9 @@ def _central(archive: bytes) -> Iterator[tuple[_Head, str, bool, bool]]:
     if disk or first_disk or here != count or _ZIP64 in (size, start) or count == 0xFFFF:
         raise ArchiveError("the zip archive is in parts, or needs zip64, which is not taken")
     if count > MOST_FILES or size > _MOST_CENTRAL:
-        raise ArchiveError(f"it has {count:,} entries, and a list of {size:,} bytes; {MOST_FILES:,} files are the most")
+        raise ArchiveError(
+            f"it has {count:,} entries, and a list of {size:,} bytes; the maximum is {MOST_FILES:,} files"
+        )
     if start + size != end:
         raise ArchiveError("the list of the zip archive is not where it should be")
     found, at = [], start
@@ -187,14 +189,16 @@ def _name(raw: bytes) -> tuple[str, bool]:
     try:
         text = raw.decode("ascii")
     except UnicodeDecodeError:
-        raise ArchiveError(f"the name {_plain(shown)} has signs that are not of ASCII") from None
+        raise ArchiveError(f"the name {_plain(shown)} has characters that are not ASCII") from None
     is_folder = text.endswith("/")
     parts = (text[:-1] if is_folder else text).split("/")
     if len(raw) > MOST_NAME or len(parts) > MOST_DEPTH:
-        raise ArchiveError(f"the name {shown} is too long: {MOST_NAME} signs and {MOST_DEPTH} parts are the most")
+        raise ArchiveError(
+            f"the name {shown} is too long: at most {MOST_NAME} characters and {MOST_DEPTH} parts are allowed"
+        )
     for part in parts:
         if not NAME_SIGNS.fullmatch(part) or part != part.strip(" ") or part.endswith("."):
-            raise ArchiveError(f"the name {shown} is not taken: it leads elsewhere, or has signs that no name needs")
+            raise ArchiveError(f"the name {shown} is not allowed: it leads elsewhere, or has unusual characters")
     return "/".join(parts), is_folder
 
 

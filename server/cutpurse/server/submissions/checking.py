@@ -124,7 +124,7 @@ def _verdict(findings: Sequence[Finding], code: int, is_late: bool) -> str:
     if is_late:
         return f"its check was not over in {CHECK_S:g} s"
     if code:
-        return "its check broke down; it is not the bot's fault: hand it in again"
+        return "its check broke down; it is not the bot's fault: submit it again"
     return ""
 
 

@@ -140,7 +140,7 @@ class Intake:
                 facts = {"error": type(problem).__name__, "places": traceback_locations(problem)}
                 self._log.error("submission broke", bot=entry.shown, **facts)
                 with suppress(LeaderboardError):
-                    self._refuse(entry, "the server made a fault with it, and its log says more: hand it in again", [])
+                    self._refuse(entry, "the server made a fault with it, and its log says more: submit it again", [])
             finally:
                 with self._lock:
                     self._now = None
@@ -191,7 +191,7 @@ class Intake:
             text = problem.strerror if isinstance(problem, OSError) else str(problem)
             self._log.error("submission not run", bot=entry.shown, text=str(problem))
             said = without_paths(text or type(problem).__name__, self._storage.root)
-            self._refuse(entry, f"the server could not build or run it ({said}); hand it in again", seen)
+            self._refuse(entry, f"the server could not build or run it ({said}); submit it again", seen)
             return
         if self._is_closed:
             return

@@ -333,7 +333,7 @@ class SubmissionDesk:
             raise CallRefused(
                 "NOT_YOURS",
                 f"{len(owners)} owners have tokens here, and bots are run as plain processes, which can do all that "
-                "the server can: nothing is taken; whoever runs the server is to use --submissions bubblewrap",
+                "the server can: nothing is accepted; the operator must use --submissions bubblewrap",
             )
 
     def _check_quotas(self, owner: str, bot: str, size: int, mine: Sequence[SubmissionEntry]) -> None:
@@ -342,10 +342,12 @@ class SubmissionDesk:
             raise CallRefused("FULL", _too_many(owner, playing))
         if self.intake.waiting(owner) >= MOST_WAITING or self.intake.total >= MOST_IN_ALL:
             waiting = self.intake.waiting(owner)
-            raise CallRefused("FULL", f"{waiting} submissions of {owner} wait for their check: hand it in later")
+            raise CallRefused("FULL", f"{waiting} submissions of {owner} wait for their check: submit it later")
         kept = sum(one.size for one in mine if one.is_kept and one.is_active)
         if kept + size > MOST_BYTES:
-            raise CallRefused("FULL", f"the bots of {owner} that play have {kept:,} bytes; {MOST_BYTES:,} are the most")
+            raise CallRefused(
+                "FULL", f"the bots of {owner} that play have {kept:,} bytes; the maximum is {MOST_BYTES:,}"
+            )
 
     def _prune(self, owner: str) -> None:
         """Remove an owner's oldest inactive archives above MOST_KEPT and MOST_BYTES."""
@@ -381,7 +383,7 @@ class SubmissionDesk:
         found = self.entries(owner, bot, version) if bot else []
         if not found:
             named = f"{legible(bot, 40)}:{legible(version, 40)}" if version else legible(bot, 40)
-            raise CallRefused("NOT_FOUND", f"{owner} has handed in no bot {named}")
+            raise CallRefused("NOT_FOUND", f"{owner} has submitted no bot {named}")
         return found[0]
 
     def log(self, entry: SubmissionEntry) -> tuple[str, str]:
@@ -468,7 +470,7 @@ class SubmissionDesk:
 
 
 def _not_kept(entry: SubmissionEntry) -> CallRefused:
-    return CallRefused("NOT_FOUND", f"the archive of {entry.bot}:{entry.version} is not kept any more")
+    return CallRefused("NOT_FOUND", f"the archive of {entry.bot}:{entry.version} was deleted")
 
 
 def _playing(entries: Iterable[SubmissionEntry]) -> set[str]:

@@ -126,7 +126,7 @@ class SubmissionService:
 
         async def told(owner: str) -> bytes:
             if not self._is_open():
-                raise CallRefused("DRAINING", "the server is stopping and takes nothing; hand it in again later")
+                raise CallRefused("DRAINING", "the server is stopping and accepts nothing; submit it again later")
             if self._sending[owner] or self._sending.total() >= MOST_SENDING:
                 raise CallRefused("STREAMS", "another archive is being sent; wait for it")
             self._sending[owner] += 1
@@ -174,9 +174,11 @@ class SubmissionService:
                     raise CallRefused("BAD_MESSAGE", "the head comes first")
                 content += request.piece
                 if len(content) > head.size:
-                    raise CallRefused("BAD_MESSAGE", f"more came than the {head.size:,} bytes that were told")
+                    raise CallRefused("BAD_MESSAGE", f"more bytes came than the {head.size:,} that were announced")
             if head is None or len(content) != head.size:
-                raise CallRefused("BAD_MESSAGE", f"{len(content):,} bytes came, and others were told: send it again")
+                raise CallRefused(
+                    "BAD_MESSAGE", f"{len(content):,} bytes came, not as many as were announced: send it again"
+                )
         except (grpc.aio.BaseError, asyncio.CancelledError):
             if not arrived.done():
                 arrived.cancel()
@@ -191,7 +193,7 @@ class SubmissionService:
     async def _take(self, owner: str, head: submission_pb2.SubmissionHead, content: bytes) -> bytes:
         desk = self._desk
         if (await self._apart(lambda: sha256(content).digest())) != head.sha256:
-            raise CallRefused("BAD_MESSAGE", "what came is not what was told (SHA-256): send it again")
+            raise CallRefused("BAD_MESSAGE", "the content does not match its SHA-256: send it again")
         manifest = await self._apart(lambda: desk.look(content))
         wanted = requested_ladders(manifest, head.ladders, self._ladders.ladders(owner))
         ladders = [*dict.fromkeys(head.ladders)]
@@ -201,7 +203,7 @@ class SubmissionService:
         if self._is_run_elsewhere(identity):  # the hosted bot would take over its session, and lose its open matches
             raise CallRefused(
                 "BAD_MESSAGE",
-                f"{identity.shown} plays here already, and you run it: end it with Ctrl-C and hand it in then, or give "
+                f"{identity.shown} plays here already, and you run it: end it with Ctrl-C and submit it then, or give "
                 "this one another version in bot.toml",
             )
         # Shielded, since the caller may disconnect: a stored archive must also be queued.
@@ -296,14 +298,14 @@ class SubmissionService:
         return await asyncio.wrap_future(self._threads.submit(work))
 
     def _ending(self, problem: Exception) -> CallStatus:
-        unable = "nothing can be kept now; hand it in again later"
+        unable = "nothing can be stored now; submit it again later"
         return status_of(problem, self._log, self._incident_number, in_trouble="submission not kept", unable=unable)
 
 
 def _check_head(head: submission_pb2.SubmissionHead) -> None:
     if not 0 < head.size <= MOST_PACKED:
         raise CallRefused(
-            "BAD_MESSAGE", f"an archive of {head.size:,} bytes is not taken; {MOST_PACKED:,} are the most"
+            "BAD_MESSAGE", f"an archive of {head.size:,} bytes is not taken; the maximum is {MOST_PACKED:,}"
         )
     if len(head.sha256) != 32 or len(head.ladders) > 100:
         raise CallRefused("BAD_MESSAGE", "the head has no SHA-256 of 32 bytes, or too many ladders")

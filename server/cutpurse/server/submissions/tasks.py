@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from cutpurse.sdk.online.server_address import PATIENCE_VARIABLE, PROTO_VARIABLE, TOKEN_VARIABLE
+from cutpurse.sdk.online.server_address import PROTO_VARIABLE, RECONNECT_VARIABLE, TOKEN_VARIABLE
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.runners.port import ProgramSpec, ResourceLimits
 from cutpurse.server.runners.runtimes import python_runtime
@@ -69,7 +69,7 @@ def _environment(manifest: Manifest) -> dict[str, str]:
     return {
         "CUTPURSE_BOT": manifest.name,
         "CUTPURSE_VERSION": manifest.version,
-        PATIENCE_VARIABLE: str(PATIENCE_S),
+        RECONNECT_VARIABLE: str(PATIENCE_S),
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
     }

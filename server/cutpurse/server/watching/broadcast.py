@@ -35,8 +35,8 @@ from cutpurse.v1.ladder_pb2 import WatchEnded, WatchMatchResponse, WatchMoved, W
 __all__ = ["STOPPING", "Visitor", "WatchSubscriber", "Watching"]
 
 _SAME_CARDS: Final = (
-    "the same cards are played at other tables, or again: nobody watches that but an owner his own seat; what was "
-    "played is shown once all of it is over"
+    "the same cards are played at other tables, or again: until all of these matches are over, only owners can "
+    "watch their own seats"
 )
 _HIDDEN: Final = call_status("NOT_FOUND", "this ladder is no longer shown here")
 STOPPING: Final = call_status("DRAINING", "the server is stopping")
@@ -552,4 +552,4 @@ def _check_owner(match: OpenMatch, seat: int, visitor: Visitor) -> None:
     if seat >= len(match.seats):
         raise CallRefused("BAD_MESSAGE", f"the match has seats 0 to {len(match.seats) - 1}")
     if visitor.owner is None or match.seats[seat].owner != visitor.owner:
-        raise CallRefused("NOT_YOURS", f"seat {seat} is watched by the owner of its bot, with his token")
+        raise CallRefused("NOT_YOURS", f"only the owner of its bot may watch seat {seat}, with a token")

@@ -33,7 +33,7 @@ _STATUS: Final[tuple[tuple[type[CutpurseError], HTTPStatus], ...]] = (
 )
 _WORDS: Final = {
     HTTPStatus.BAD_REQUEST: ("That cannot be asked", "Something in the address makes no sense here."),
-    HTTPStatus.FORBIDDEN: ("Not for everybody", "The server does not tell that to whoever asks."),
+    HTTPStatus.FORBIDDEN: ("Not public", "The server shows this only to some owners."),
     HTTPStatus.NOT_FOUND: ("Not here", "There is no such page, or it is not for everybody."),
     HTTPStatus.METHOD_NOT_ALLOWED: ("Only to be read", "Pages can be fetched (GET), and nothing else."),
     HTTPStatus.REQUEST_URI_TOO_LONG: ("Too long", "The address is longer than any of ours."),

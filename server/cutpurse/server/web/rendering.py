@@ -39,7 +39,7 @@ _CAUSES: Final[dict[int, str]] = {
     arena_pb2.END_CAUSE_CRASHED: "its own code failed",
     arena_pb2.END_CAUSE_DISCONNECTED: "was gone",
     arena_pb2.END_CAUSE_VOID_SERVER: "void: the platform failed",
-    arena_pb2.END_CAUSE_VOID_OPERATOR: "void: ended by whoever runs the server",
+    arena_pb2.END_CAUSE_VOID_OPERATOR: "void: ended by the operator of the server",
 }
 _KINDS: Final = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 

@@ -70,7 +70,7 @@ class Parameter:
                 raise UsageError(f"{self.name} is {given!r:.80}; it can be a number from 0 to {self.most:,}")
             return int(given)
         if len(given) > _TEXT_MOST:
-            raise UsageError(f"{self.name} is {given!r:.80}; it can be a text of {_TEXT_MOST} signs at most")
+            raise UsageError(f"{self.name} is {given!r:.80}; it can be a text of at most {_TEXT_MOST} characters")
         return given
 
 
@@ -131,15 +131,15 @@ def read_parameters(call: Call, in_path: Mapping[str, str], query: list[tuple[st
 
 # -- the calls
 _LADDER: Final = Parameter("ladder", "The name of a ladder.")
-_OWNER: Final = Parameter("owner", 'Whose bot; "local" where a server asks nobody who he is.')
+_OWNER: Final = Parameter("owner", 'Owner of the bot; "local" on a server without tokens.')
 _BOT: Final = Parameter("bot", "The name of a bot.")
 _VERSION: Final = Parameter("version", "Of the bot; every version without it.")
-_MATCH: Final = Parameter("match", "The name of a match, or its first eight signs or more.")
+_MATCH: Final = Parameter("match", "Match ID, or its first 8 or more characters.")
 
 
 def _page(usual: int, most: int) -> tuple[Parameter, Parameter]:
     return (
-        Parameter("limit", f"At most so many; 0: {usual}.", 0, most),
+        Parameter("limit", f"Maximum number; 0 means {usual}.", 0, most),
         Parameter("before", "Only those with a number below this; 0: from the newest on.", 0),
     )
 
@@ -221,8 +221,8 @@ CALLS: Final[tuple[Call, ...]] = (
         (
             _LADDER,
             Parameter("every_version", "Not only the newest of each bot.", False),
-            Parameter("limit", "At most so many; 0: 1000.", 0, 1_000),
-            Parameter("after", "Only those behind so many; 0: from the best on.", 0),
+            Parameter("limit", "Maximum number; 0 means 1,000.", 0, 1_000),
+            Parameter("after", "Number of rankings to skip; 0 means none.", 0),
         ),
         next_page=lambda told: int(told.next),
         paged_by="after",
@@ -253,7 +253,7 @@ CALLS: Final[tuple[Call, ...]] = (
         (
             _LADDER,
             Parameter("owner", "Only those in which a bot of this owner sat."),
-            Parameter("bot", "And this bot of his."),
+            Parameter("bot", "A bot of this owner."),
             Parameter("version", "And this version of it."),
             Parameter("faulted", "Only those in which a seat, or that bot, had a fault.", False),
             Parameter("since_ms", "Only those that were over at or after this moment, ms since 1970.", 0),

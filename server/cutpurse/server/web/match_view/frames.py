@@ -169,7 +169,7 @@ class Frame:
         question: Text of the current question; empty if there is none.
         rule: Number of the question's rule.
         asked: Seats that are asked.
-        told: Lines about the frame's events.
+        lines: Lines about the frame's events.
         is_over: Whether the match is finished.
     """
 
@@ -183,7 +183,7 @@ class Frame:
     question: str
     rule: str
     asked: tuple[int, ...]
-    told: tuple[EventLine, ...]
+    lines: tuple[EventLine, ...]
     is_over: bool
 
 
@@ -244,7 +244,7 @@ def frame(
     words = view.rules.words
     layout = layout_of(words.game)
     drawing = _Zones(view, layout, came_by(events), public)
-    told = told_lines(view, events, first_event, history)
+    lines = told_lines(view, events, first_event, history)
     acting = next((event.act.actor for event in reversed(events) if isinstance(event, Happened)), None)
     badges = _badges(view)
     order = (
@@ -278,7 +278,7 @@ def frame(
         question=top.text if isinstance(top, Question) else "",
         rule=top.first_rule() if is_asking and isinstance(top, Question) else "",
         asked=tuple(asked),
-        told=told,
+        lines=lines,
         is_over=not view.agenda,
     )
 

@@ -422,7 +422,7 @@ class _Picture:
             marks=_marks(result),
             history=self._history,
         )
-        self._told.extend(made.told)
+        self._told.extend(made.lines)
         return rendered(
             "live_moment.html",
             frame=made,
@@ -452,7 +452,7 @@ def _marks(result: MatchResult | None) -> dict[int, SeatMarks]:
 
 def _began(step: WatchBegin) -> str:
     where = f" on {step.table.ladder}" if step.table.ladder else ""
-    late = f", told {step.delay_ms / 1_000:g} s later than the bots" if step.delay_ms else ""
+    late = f", shown {step.delay_ms / 1_000:g} s later than to the bots" if step.delay_ms else ""
     return f"Match {step.table.match[:8]}{where}{late}"
 
 

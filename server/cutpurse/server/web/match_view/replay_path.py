@@ -169,14 +169,14 @@ class _ViewerPath:
     Attributes:
         path: Moments of the viewer.
         steps: Index of each moment's step in the match.
-        untils: Number of events before each moment.
+        event_counts: Number of events before each moment.
         lines: Log of the viewer.
         numbers: Event numbers of these lines.
     """
 
     path: Path
     steps: tuple[int, ...]
-    untils: list[int]
+    event_counts: list[int]
     lines: list[_Line]
     numbers: list[int]
 
@@ -246,13 +246,13 @@ class Replayed:
             self._thinking[seat] = _by_number(thought, numbers[seat], counts[seat])
         return match
 
-    def _tell(self, match: Match, told: int, steals: frozenset[str]) -> int:
-        """Add log lines for the events from number `told` on. Return the number of events so far."""
+    def _tell(self, match: Match, first: int, steals: frozenset[str]) -> int:
+        """Add log lines for the events from number `first` on. Return the number of events so far."""
         game = match.game
         log = game.log or []
         viewers = range(self.seats + 1)
-        self._history.add(log[told:], told)
-        for number, event in enumerate(log[told:], told):
+        self._history.add(log[first:], first)
+        for number, event in enumerate(log[first:], first):
             then = self._history.at(number)
             if isinstance(event, Happened):
                 seen = [event.to(viewer) for viewer in viewers] if event.masks else [event]
@@ -274,15 +274,15 @@ class Replayed:
         mine = tuple([i for i, one in enumerate(self._steps) if viewer in (None, one.seat) or one.chosen is None])
         steps = [self._steps[i] for i in mine]
         ats = tuple([one.at for one in steps])
-        untils = [one.until for one in steps]
+        event_counts = [one.until for one in steps]
         lines = [one for one in self._lines if not one.is_fault or viewer in (None, one.seat)]
         path = Path(
             ats,
             faults=_ascending([bisect_right(ats, at) - 1 for at, seat in self._faults if viewer in (None, seat)]),
-            steals=_ascending([_first_after(untils, one.number) for one in lines if one.is_steal]),
+            steals=_ascending([_first_after(event_counts, one.number) for one in lines if one.is_steal]),
             turns=tuple([i for i, one in enumerate(steps) if i == 0 or one.turn != steps[i - 1].turn]),
         )
-        self._ways[viewer] = way = _ViewerPath(path, mine, untils, lines, [one.number for one in lines])
+        self._ways[viewer] = way = _ViewerPath(path, mine, event_counts, lines, [one.number for one in lines])
         return way
 
     # -- scores
@@ -331,7 +331,7 @@ class Replayed:
 
     def _moment(self, viewer: int | None, way: _ViewerPath, index: int, match: Match, asked: Asked | None) -> Moment:
         step = self._steps[way.steps[index]]
-        since = way.untils[index - 1] if index else 0
+        since = way.event_counts[index - 1] if index else 0
         events = self._log[since : step.until]
         if viewer is None:
             view, told = whole_view(match.game), whole_events(events)
@@ -405,7 +405,7 @@ class Replayed:
         return tuple(
             [
                 LogLine(
-                    at=_first_after(way.untils, one.number),
+                    at=_first_after(way.event_counts, one.number),
                     text=one.to(viewer),
                     seat=one.seat,
                     is_steal=one.is_steal,
@@ -438,9 +438,9 @@ def _fault_text(chosen: Chosen) -> str:
     return f"the server decides for seat {chosen.seat}: {WHY[chosen.cause]}"
 
 
-def _first_after(untils: Sequence[int], number: int) -> int:
-    """Return the index of the first moment after an event; `untils` has the number of events before each moment."""
-    return min(bisect_right(untils, number), len(untils) - 1)
+def _first_after(event_counts: Sequence[int], number: int) -> int:
+    """Return the index of the first moment after an event; `event_counts` has the number of events before each."""
+    return min(bisect_right(event_counts, number), len(event_counts) - 1)
 
 
 def _ascending(places: Sequence[int]) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ _CAUSES: Final = {
 }
 _VOID: Final = {
     "void_server": "by a fault of the server it counts for nothing",
-    "void_operator": "whoever runs the server ended it, and it counts for nothing",
+    "void_operator": "the operator of the server ended it, and it does not count",
 }
 
 router = APIRouter(include_in_schema=False)
