@@ -119,6 +119,7 @@ endif
     $(shell find proto games sdk sample_bots server leaderboard -name '*.py')
 	$(PYTHON) -m venv .compiled
 	.compiled/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r requirements.lock
+	.compiled/bin/python -m pip -q uninstall -y cutpurse  # else mypyc reads the types of the installed version
 	rm -rf .compiled/dist
 	CUTPURSE_COMPILED=1 .compiled/bin/python -m build --wheel --no-isolation --outdir .compiled/dist .
 	.compiled/bin/python -m pip --disable-pip-version-check -q install --no-deps --force-reinstall .compiled/dist/*.whl

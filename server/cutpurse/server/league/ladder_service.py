@@ -307,7 +307,9 @@ class LadderService:
             check_scope(grant, *scopes)
         return caller_of(grant)
 
-    async def _guarded(self, answer: Callable[[Caller], Awaitable[Told]], context: Context, *scopes: str) -> Told | bytes:
+    async def _guarded(
+        self, answer: Callable[[Caller], Awaitable[Told]], context: Context, *scopes: str
+    ) -> Told | bytes:
         """Answer an authorized caller, or end the call."""
         try:
             return await answer(await self._caller(context, *scopes))
