@@ -27,6 +27,7 @@ _PROCESSES: Final = (
     "sdk/test_bot_check.py",
     "sdk/test_bot_init.py",
     "sdk/test_hash_seed.py",
+    "sdk/test_killed_workers.py",
     "sdk/test_processes.py",
     "sdk/test_program_bots.py",
     "sdk/test_records.py",

@@ -15,7 +15,7 @@ from cutpurse.engine.match import Match
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers
 from cutpurse.sdk.local import Failure
-from cutpurse.sdk.playing.processes import check_jobs, in_order
+from cutpurse.sdk.playing.processes import check_jobs, in_order, number_tasks
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.tournament.tournament_file import Tournament
 from cutpurse.sdk.tournament.tournament_results import PlayedBoard, TournamentBoard, TournamentMatch
@@ -51,7 +51,7 @@ class LocalBackend:
         """Yield the boards, in order."""
         table = replace(self._table, boards=tuple(boards))
         one_by_one = (table.board(board) for board in boards)
-        played = one_by_one if self._jobs == 1 else in_order(table.batch, len(boards), self._jobs)
+        played = one_by_one if self._jobs == 1 else in_order(table.batch, len(boards), self._jobs, table.describe)
         try:
             for board, failures in played:
                 for failure in failures:
@@ -70,6 +70,13 @@ class _BoardSetup:
     names: tuple[str, ...]
     tournament: Tournament
     boards: tuple[TournamentBoard, ...]
+
+    def describe(self, numbers: range) -> str:
+        """Name some boards in an error."""
+        boards = self.boards[numbers.start : numbers.stop]
+        bots = ", ".join(self.names[bot] for bot in sorted({bot for board in boards for bot in board.field}))
+        what = number_tasks("boards", range(boards[0].number, boards[-1].number + 1))
+        return f"{self.tournament.game}, {what} (seed {self.tournament.seed}; {bots})"
 
     def batch(self, numbers: range) -> list[tuple[PlayedBoard, tuple[Failure, ...]]]:
         return [self.board(self.boards[number]) for number in numbers]
