@@ -30,6 +30,7 @@ _PROCESSES: Final = (
     "sdk/test_killed_workers.py",
     "sdk/test_processes.py",
     "sdk/test_program_bots.py",
+    "sdk/test_ray.py",
     "sdk/test_records.py",
     "sdk/tournament/test_tournament_command.py",
     "server/test_commands.py",

@@ -70,7 +70,7 @@ def test_a_digest_goes_on_from_its_text_and_depends_on_the_order() -> None:
     turned.add(other + one)
     assert turned.hex() != whole.hex()
     for text in ("", "00", "no digest", "00" * (DIGEST_BYTES + 1)):
-        with pytest.raises(ValueError, match="is no SHA-256|non-hexadecimal"):
+        with pytest.raises(ValueError, match=r"is no SHA-256|non-hexadecimal"):
             RunDigest(text)
 
 

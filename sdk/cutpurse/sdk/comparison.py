@@ -26,9 +26,10 @@ from cutpurse.sdk.bot import BotMaker, bot_makers
 from cutpurse.sdk.compare import board_difference, place_points
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.local import Failure
+from cutpurse.sdk.playing.backends import check_backend, in_order, is_in_this_process
 from cutpurse.sdk.playing.digest import RunDigest, result_digest
 from cutpurse.sdk.playing.lifetime import a_run
-from cutpurse.sdk.playing.processes import check_jobs, in_order, number_tasks
+from cutpurse.sdk.playing.processes import number_tasks
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.sprt import Design, Result, Sprt, State, Verdict
 
@@ -86,7 +87,7 @@ class ComparisonRun:
 
     def describe(self, numbers: range) -> str:
         """Name some boards in an error."""
-        bots = ", ".join(maker.name for maker in (self.new, self.old, *dict.fromkeys(self.field)))
+        bots = ", ".join(dict.fromkeys(maker.name for maker in (self.new, self.old, *self.field)))
         boards = range(self.first + numbers.start, self.first + numbers.stop)
         return f"{self.rules.words.game}, {number_tasks('boards', boards)} (seed {self.seed}; {bots})"
 
@@ -179,6 +180,7 @@ def compare(
     design: Design | None = None,
     state: str | Path | None = None,
     progress: Callable[[State], None] | None = None,
+    on: str | None = None,
 ) -> Compared:
     """Play boards until it is clear whether NEW is better than OLD, or `design.max_boards` are played.
 
@@ -201,6 +203,7 @@ def compare(
         design: Effect to detect, error rates and number of boards. Default: `Design()`.
         state: File to save the boards in, and to resume from if it exists.
         progress: Called after every board.
+        on: Where to play, as in `cutpurse.sdk.local.play`.
 
     Raises:
         UsageError: For unknown names, impossible values, and the state of another comparison.
@@ -209,7 +212,7 @@ def compare(
     rules = game_named(game)
     seats = rules.usual_seats if seats is None else seats
     chosen: dict[str, object] = {**rules.set_up(seats, settings or {}).changed()}
-    check_jobs(jobs)
+    check_backend(on, jobs)
     design = design or Design()
     makers = bot_makers([new, old])
     boards = ComparisonRun(rules, makers[0], makers[1], field_for(field, seats), seed, chosen)
@@ -228,7 +231,8 @@ def compare(
     left = 0 if is_over else design.max_boards - resumed
     boards = replace(boards, first=resumed)
     one_by_one = (boards.board(resumed + i) for i in range(left))
-    results = one_by_one if jobs == 1 else in_order(boards.batch, left, jobs, boards.describe)
+    is_here = is_in_this_process(on, jobs)
+    results = one_by_one if is_here else in_order(boards.batch, left, jobs, boards.describe, on)
     with a_run():
         try:
             for played in results:

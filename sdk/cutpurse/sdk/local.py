@@ -24,10 +24,11 @@ from cutpurse.engine.record import write_record
 from cutpurse.engine.seating import arrangement
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import BotMaker, bot_makers
+from cutpurse.sdk.playing.backends import check_backend, in_order, is_in_this_process
 from cutpurse.sdk.playing.digest import RunDigest, result_digest
 from cutpurse.sdk.playing.lifetime import a_run
 from cutpurse.sdk.playing.lines import Lines
-from cutpurse.sdk.playing.processes import BatchLost, check_jobs, in_order, number_tasks
+from cutpurse.sdk.playing.processes import BatchLost, number_tasks
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.playing.totals import BotSums, mean, place_moments, variance
 
@@ -143,6 +144,7 @@ def play(
     watch: Callable[[Match], None] | None = None,
     keep_rows: bool = True,
     aggregate: bool = False,
+    on: str | None = None,
 ) -> LocalRun:
     """Play matches and add up the results.
 
@@ -159,6 +161,7 @@ def play(
         watch: Called with a match when it begins and after every answer; with one process only.
         keep_rows: Fill `LocalRun.rows`. Without it, a long run takes no more memory than a short one.
         aggregate: Let each process return sums instead of matches. There are no rows and no records then.
+        on: "ray" for processes of Ray, `ray://HOST:PORT` for a Ray cluster. Default: processes of this machine.
 
     Returns:
         The results. A failing bot raises nothing: see `LocalRun.failures`.
@@ -171,10 +174,10 @@ def play(
     rules = game_named(game)
     makers = bot_makers(bots)
     chosen: dict[str, object] = {**rules.set_up(len(makers), settings or {}).changed()}
-    check_jobs(jobs)
+    check_backend(on, jobs)
     if matches < 1:
         raise UsageError(f"{matches} matches cannot be played; at least 1 can")
-    if watch is not None and jobs > 1:
+    if watch is not None and not is_in_this_process(on, jobs):
         raise UsageError("matches can be watched in one process only: leave jobs at 1")
     if record is not None and Path(record).suffix == ".py":
         raise UsageError(f"the record would take the place of {record}, which is code: name another file for it")
@@ -201,7 +204,11 @@ def play(
         )
 
     work = run.sums if aggregate else run.batch
-    results = run.several(range(matches), watch) if jobs == 1 else in_order(work, matches, jobs, run.describe)
+    results: Generator[_Done | _Part, None, None] = (
+        run.several(range(matches), watch)
+        if is_in_this_process(on, jobs)
+        else in_order(work, matches, jobs, run.describe, on)
+    )
     try:
         with a_run(), Lines(record, "the record") as lines, closing(results) as played:
             for done in played:

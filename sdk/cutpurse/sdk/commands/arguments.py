@@ -16,7 +16,7 @@ from cutpurse.sdk.terminal import ignore_closed_stderr, paint, print_message, re
 if TYPE_CHECKING:
     from cutpurse.sdk.local import Failure
 
-__all__ = ["AsJson", "GameName", "Jobs", "Seed", "Setting", "parse_settings", "run_bots_in", "tell_failures"]
+__all__ = ["AsJson", "GameName", "Jobs", "On", "Seed", "Setting", "parse_settings", "run_bots_in", "tell_failures"]
 
 GameName: TypeAlias = Annotated[
     str,
@@ -25,6 +25,12 @@ GameName: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 Seed: TypeAlias = Annotated[str, typer.Option("--seed", metavar="S", help="The same seed is the same run.")]
 Jobs: TypeAlias = Annotated[int, typer.Option("--jobs", metavar="N", help="Processes; results do not depend on it.")]
+On: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--on", metavar="WHERE", help="ray, or ray://HOST:PORT for a Ray cluster. Default: processes of this machine."
+    ),
+]
 Setting: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

@@ -13,6 +13,7 @@ from cutpurse.sdk.commands.arguments import (
     AsJson,
     GameName,
     Jobs,
+    On,
     Seed,
     Setting,
     parse_settings,
@@ -54,6 +55,7 @@ def compare(
     seed: Seed = "0",
     setting: Setting = None,
     jobs: Jobs = 1,
+    on: On = None,
     max_boards: Annotated[int, typer.Option(metavar="N", help="Boards after which it stays undecided.")] = 4000,
     state: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the boards there, and go on from it if it is there.")
@@ -95,6 +97,7 @@ def compare(
                 seed=seed,
                 settings=parse_settings(setting),
                 jobs=jobs,
+                on=on,
                 design=design,
                 state=state,
                 progress=tell,

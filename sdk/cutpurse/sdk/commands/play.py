@@ -23,6 +23,7 @@ from cutpurse.sdk.commands.arguments import (
     AsJson,
     GameName,
     Jobs,
+    On,
     Seed,
     Setting,
     parse_settings,
@@ -64,6 +65,7 @@ def play(
     seed: Seed = "0",
     setting: Setting = None,
     jobs: Jobs = 1,
+    on: On = None,
     record: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write every match there, a line each, in place of what was there."),
@@ -92,8 +94,8 @@ def play(
     if human is not None:
         if not 0 <= human <= len(seated):
             raise UsageError(f"--human {human}: with {len(seated)} bots you can sit in seats 0 to {len(seated)}")
-        if jobs != 1:
-            raise UsageError("--human needs --jobs 1")
+        if jobs != 1 or on is not None:
+            raise UsageError("--human needs --jobs 1, without --on")
         keyboard = sys.stdin
         # The person takes the bot number that the seed puts on that seat in the first match.
         number = arrangement(len(seated) + 1, seed, 0)[human] if seated else 0
@@ -102,8 +104,8 @@ def play(
         allowed = rules.words.seats
         given = f"{len(bots or ())} bots and you" if human is not None else f"{len(seated)}: name a bot for each seat"
         raise UsageError(f"{rules.words.title} is for {allowed[0]} to {allowed[-1]} players, not {given}")
-    if watch and jobs != 1:
-        raise UsageError("--watch needs --jobs 1")
+    if watch and (jobs != 1 or on is not None):
+        raise UsageError("--watch needs --jobs 1, without --on")
     if aggregate and (watch or human is not None or out is not None or record is not None):
         raise UsageError("--aggregate has sums only: do without --out, --record, --watch and --human")
     makers = bot_makers(seated)
@@ -129,6 +131,7 @@ def play(
                 watch=watcher,
                 keep_rows=False,
                 aggregate=aggregate,
+                on=on,
             )
     except KeyboardInterrupt:
         if rows.matches:

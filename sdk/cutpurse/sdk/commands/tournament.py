@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.commands.arguments import AsJson, Jobs, run_bots_in, tell_failures
+from cutpurse.sdk.commands.arguments import AsJson, Jobs, On, run_bots_in, tell_failures
 from cutpurse.sdk.commands.completion import complete_ladders
 from cutpurse.sdk.commands.league_options import Authority, Server, asked, ladder_named
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
@@ -76,6 +76,7 @@ def run(
     ] = None,
     journal: JournalFile = None,
     jobs: Jobs = 1,
+    on: On = None,
     out: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the table there at the end, as CSV.")
     ] = None,
@@ -95,11 +96,13 @@ def run(
         raise NotFound(f"--csv {out}: there is no folder {out.parent}")
     if ladder is None and (server is not None or ca is not None):
         raise UsageError("--server and --ca are for bots on a server: name the ladder too, --ladder LADDER")
+    if ladder is not None and on is not None:
+        raise UsageError("--on is for bots that play here, and with --ladder they play on a server")
     run_bots_in(context)
     kept = journal or _journal_of(file)
     wanted = read_tournament(file, "rotation" if ladder is None else "plain")
     with ExitStack() as stack:
-        here = LocalBackend(wanted, jobs) if ladder is None else None
+        here = LocalBackend(wanted, jobs, on) if ladder is None else None
         league = None if ladder is None else stack.enter_context(asked(server, ca, None))
         diary = stack.enter_context(Journal(kept))
         place: TournamentBackend

@@ -30,7 +30,16 @@ from cutpurse.sdk.playing.lifetime import a_run
 from cutpurse.sdk.signals import set_handler
 from cutpurse.sdk.terminal import ignore_closed_stderr
 
-__all__ = ["BatchLost", "Describe", "check_jobs", "in_order", "number_tasks"]
+__all__ = [
+    "BatchLost",
+    "Describe",
+    "check_jobs",
+    "in_order",
+    "next_size",
+    "number_tasks",
+    "pickle_exception",
+    "pickle_work",
+]
 
 Describe = Callable[[range], str]  # names some tasks in an error
 
@@ -145,11 +154,7 @@ def in_order(
         BatchLost: If two processes died of a batch.
         Exception: What `work` raises.
     """
-    try:
-        sent = pickle.dumps(work)
-    except (pickle.PicklingError, AttributeError, TypeError) as problem:
-        raise UsageError(f"a bot cannot be sent to another process, so leave jobs at 1: {problem}") from None
-    workers = _Workers(sent, jobs, describe)
+    workers = _Workers(pickle_work(work), jobs, describe)
     given: deque[_Batch] = deque()
     first, size, deep, is_over = 0, 1, 1, False
     try:
@@ -168,6 +173,14 @@ def in_order(
         is_over = True
     finally:
         workers.end(at_once=not is_over)
+
+
+def pickle_work(work: Callable[[range], list[Any]]) -> bytes:
+    """Return the work as bytes for other processes.  Raises UsageError if that cannot be done, as with some bots."""
+    try:
+        return pickle.dumps(work)
+    except (pickle.PicklingError, AttributeError, TypeError) as problem:
+        raise UsageError(f"a bot cannot be sent to another process, so leave jobs at 1: {problem}") from None
 
 
 def next_size(tasks: int, seconds: float, batch_s: float) -> int:
@@ -285,13 +298,13 @@ def _serve(connection: Connection, was_told_safe_path: bool) -> None:
                     began = time.perf_counter()
                     done: _Done = work(batch), time.perf_counter() - began, None
                 except Exception as problem:
-                    done = None, 0.0, _to_be_sent(problem)
+                    done = None, 0.0, pickle_exception(problem)
                 connection.send(done)
     except (EOFError, OSError, KeyboardInterrupt):
         pass  # the main process needs no more results
 
 
-def _to_be_sent(problem: Exception) -> Exception:
+def pickle_exception(problem: Exception) -> Exception:
     """Attach the traceback, which pickling loses; convert an exception that cannot be pickled to text."""
     problem.add_note("".join(traceback.format_exception(problem)))
     try:
