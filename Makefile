@@ -78,7 +78,7 @@ lock: ## resolve requirements.lock anew; LOCK_FLAGS=--upgrade takes newer versio
 	$(PYTHON) -m venv "$$folder" && \
 	"$$folder/bin/python" -m pip --disable-pip-version-check -q install uv==$(UV_VERSION) && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	    --custom-compile-command "make lock" --group dev --extra server --extra web --extra sandbox --extra containers $(LOCK_FLAGS) pyproject.toml -o requirements.lock && \
+	    --custom-compile-command "make lock" --group dev --extra server --extra web --extra sandbox --extra containers --extra ray $(LOCK_FLAGS) pyproject.toml -o requirements.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --custom-compile-command "make lock" $(LOCK_FLAGS) proto/generator.in -o proto/generator.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
