@@ -15,7 +15,7 @@ UV_VERSION := 0.13.8
 BUILD ?= .venv
 BIN := $(BUILD)/bin
 TESTS ?=
-PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) $(TESTS)
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS)$(if $(TESTS), $(TESTS))
 # A file of tests is for one process: what it makes once (a browser, a server, a league) is made once.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
@@ -80,7 +80,7 @@ lock: ## resolve requirements.lock anew; LOCK_FLAGS=--upgrade takes newer versio
 	$(PYTHON) -m venv "$$folder" && \
 	"$$folder/bin/python" -m pip --disable-pip-version-check -q install uv==$(UV_VERSION) && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	    --custom-compile-command "make lock" --group dev --extra server --extra web --extra sandbox --extra containers --extra rl $(LOCK_FLAGS) pyproject.toml -o requirements.lock && \
+	    --custom-compile-command "make lock" --group dev --extra server --extra web --extra sandbox --extra containers --extra rl --extra ray $(LOCK_FLAGS) pyproject.toml -o requirements.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --custom-compile-command "make lock" $(LOCK_FLAGS) proto/generator.in -o proto/generator.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \

@@ -83,12 +83,17 @@ def test_a_bot_against_itself_never_differs() -> None:
 def test_a_comparison_of_a_bot_with_itself_ends_early_and_says_so(tmp_path: Path) -> None:
     shown = run("compare", "greed", "random", "random", "--seats", 2)
     said = "not better: both are the same bot, after 20 boards, alike on each"
-    assert (shown.exit_code, shown.stdout) == (0, f"random against random: {said}\n")
+    line, digest = shown.stdout.splitlines()
+    assert (shown.exit_code, line) == (0, f"random against random: {said}")
     one, other, state = (tmp_path / name for name in ("one.py", "other.py", "state.json"))
     for path in (one, other):
         path.write_text(CAREFUL, encoding="utf-8")
     words = ("compare", "greed", one, other, "--seats", 2, "--state", state)
     assert said in run(*words).stdout
+    assert (
+        digest
+        == f"digest {json.loads(run('compare', 'greed', 'random', 'random', '--seats', 2, '--json').stdout)['digest']}"
+    )
     document = json.loads(run(*words, "--json").stdout)
     assert (document["verdict"], document["boards"], document["resumed"], document["is_same"]) == (
         "not better",
@@ -252,10 +257,12 @@ def test_counts_of_failed_boards_that_cannot_be_are_refused(tmp_path: Path, coun
 def test_a_version_that_never_works_gets_no_verdict() -> None:
     shown = run("compare", "greed", NEVER_WORKS, "random")
     assert shown.exit_code == 3
-    assert shown.stdout == f"no verdict: {NEVER_WORKS} failed in {FAILING_BOARDS} of {FAILING_BOARDS} boards\n"
+    said, digest = shown.stdout.splitlines()
+    assert said == f"no verdict: {NEVER_WORKS} failed in {FAILING_BOARDS} of {FAILING_BOARDS} boards"
     document = json.loads(run("compare", "greed", NEVER_WORKS, "random", "--json").stdout)
     assert document["verdict"] is None
-    assert document["reason"] == shown.stdout.rstrip()
+    assert document["reason"] == said
+    assert digest == f"digest {document['digest']}"
     assert document["taken_over"] == {"new": FAILING_BOARDS, "old": 0, "field": [0, 0, 0]}
 
 
@@ -270,7 +277,7 @@ def test_a_version_that_fails_now_and_then_gets_no_verdict_and_few_boards(tmp_pa
 
 def test_an_old_version_that_fails_is_said_and_the_verdict_stands() -> None:
     shown = run("compare", "greed", "random", NEVER_WORKS, "--seats", 2, "--max-boards", 60)
-    first, second = shown.stdout.splitlines()
+    first, second, _ = shown.stdout.splitlines()
     assert first.startswith(f"random against {NEVER_WORKS}: better: ")
     boards = re.search(r"after (\d+) boards", first)
     assert boards is not None

@@ -202,10 +202,11 @@ def test_the_rules_are_printed_from_the_steps(game: str) -> None:
 def test_play_prints_a_table_of_the_bots() -> None:
     shown = run("play", "greed", "random", "random", "random", "--matches", 3)
     assert shown.exit_code == 0
-    head, *rows, last = shown.stdout.splitlines()
+    head, *rows, last, digest = shown.stdout.splitlines()
     assert head.split() == ["bot", "first", "places", "mean", "place", "mean", "score"]
     assert [row.split()[0] for row in rows] == ["random"] * 3
     assert last.startswith("3 matches of greed, ")
+    assert re.fullmatch("digest [0-9a-f]{64}", digest)
     assert shown.stderr == ""
 
 
@@ -214,9 +215,12 @@ def test_play_with_json_prints_one_document(tmp_path: Path) -> None:
     shown = run_apart("play", "greed", path, "random", "--matches", 2, "--json")
     assert shown.returncode == 3
     document = json.loads(shown.stdout)  # what the bot printed is elsewhere
-    assert list(document) == ["game", "matches", "decisions", "seconds", "seats"]
+    assert list(document) == ["game", "matches", "decisions", "seconds", "digest", "seats"]
     assert [list(seat) for seat in document["seats"]] == [
-        ["bot", "first_places", "mean_place", "mean_score", "taken_over"]
+        [
+            *("bot", "first_places", "mean_place", "mean_score", "taken_over", "faults"),
+            *("places", "place_variance", "score_variance", "min_score", "max_score"),
+        ]
     ] * 2
     assert [seat["bot"] for seat in document["seats"]] == [path, "random"]
     assert "talking" in shown.stderr

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.chance import match_key
-from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.engine.errors import UsageError
 from cutpurse.engine.match import EndCause
 from cutpurse.engine.record import read_record, verify
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.local import LocalMatch, play
+from cutpurse.sdk.local import LocalMatch, RunCutShort, play
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, Array, Broken, bot_file
 
 NEVER_WORKS = str(Path(__file__).with_name("never_works.py"))
@@ -269,8 +269,11 @@ def test_a_bot_that_cannot_be_sent_to_another_process_is_refused() -> None:
 
 def test_a_bot_that_ends_its_process_ends_the_run(tmp_path: Path) -> None:
     path = bot_file(tmp_path, "import os\nclass Bot:\n    def choose(self, view, decision):\n        os._exit(1)\n")
-    with pytest.raises(CutpurseError, match="a process that played matches has died"):
+    with pytest.raises(
+        RunCutShort, match=r"greed, match.* \(seed 0; .*/my_bot.py, random\): .* ended with exit code 1"
+    ) as cut:
         play("greed", [path, "random"], matches=2, jobs=2)
+    assert cut.value.so_far.matches == 0
 
 
 @pytest.mark.parametrize("method", ["__init__", "start"])

@@ -13,15 +13,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
 from cutpurse.sdk.errors import BotNotLoaded, NotFound
 from cutpurse.sdk.local import play
-from cutpurse.sdk.playing.processes import _interrupts_held, in_order
-from tests.roots import CHECKOUT
+from cutpurse.sdk.playing.processes import _interrupts_held, in_order, number_tasks
 from tests.sdk.bot_files import bot_file
 from tests.sdk.programs import wait_until_gone
 
@@ -64,6 +62,7 @@ PATIENT = "pass"
 STUBBORN = """try:
                 while True: pass
             except BaseException: pass"""
+TASKS = partial(number_tasks, "tasks")
 
 
 def squares(numbers: range, slow: int = -1) -> list[int]:
@@ -74,33 +73,7 @@ def squares(numbers: range, slow: int = -1) -> list[int]:
 
 @pytest.mark.parametrize("tasks", [0, 1, 7, 1_000])
 def test_results_come_in_order_whoever_is_slow(tasks: int) -> None:
-    assert list(in_order(partial(squares, slow=3), tasks, 3)) == [number**2 for number in range(tasks)]
-
-
-def ends_in_mid_sentence(numbers: range) -> list[int]:
-    """Killed while it hands over what it has done, as memory runs out."""
-
-    def half(pipe: Connection, message: bytes, *_: object) -> None:
-        os.write(pipe.fileno(), message[: len(message) // 2])
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    if 5 in numbers:
-        Connection._send = half  # type: ignore[attr-defined]
-    return squares(numbers)
-
-
-def test_a_process_that_is_killed_while_it_hands_over_its_results_is_noticed() -> None:
-    code = (
-        "from tests.sdk.test_processes import ends_in_mid_sentence as work, in_order\n"
-        "for done in in_order(work, 100, 2): print(done)"
-    )
-    command = [sys.executable, "-c", code]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=CHECKOUT)
-    assert run.stdout.split() == [str(number**2) for number in range(len(run.stdout.split()))]
-    assert run.stderr.splitlines()[-1].endswith(
-        "a process that played matches has died: it was ended by signal 9; a bot did it, or memory ran out"
-    )
-    assert run.returncode == 1
+    assert list(in_order(partial(squares, slow=3), tasks, 3, TASKS)) == [number**2 for number in range(tasks)]
 
 
 def fails(numbers: range) -> list[int]:
@@ -116,10 +89,10 @@ def cannot_be_sent(numbers: range) -> list[int]:
 
 def test_what_is_raised_in_another_process_is_raised_here() -> None:
     with pytest.raises(NotFound, match="there is nothing at 0") as failed:
-        list(in_order(fails, 10, 2))
+        list(in_order(fails, 10, 2, TASKS))
     assert "in fails" in failed.value.__notes__[0]
     with pytest.raises(RuntimeError, match="Local: there is nothing at 0"):
-        list(in_order(cannot_be_sent, 10, 2))
+        list(in_order(cannot_be_sent, 10, 2, TASKS))
 
 
 def test_a_bot_is_loaded_once_in_each_process(tmp_path: Path) -> None:
@@ -142,8 +115,8 @@ def test_a_file_of_the_user_that_is_named_as_a_module_of_python_is_not_taken_for
     (tmp_path / "types.py").write_text("raise RuntimeError('this is not the module that was meant')\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
-    assert list(in_order(squares, 3, 2)) == [0, 1, 4]
-    assert set(in_order(environment, 1, 1)) == {None}  # what a bot starts there finds its modules as ever
+    assert list(in_order(squares, 3, 2, TASKS)) == [0, 1, 4]
+    assert set(in_order(environment, 1, 1, TASKS)) == {None}  # what a bot starts there finds its modules as ever
     assert "PYTHONSAFEPATH" not in os.environ
 
 

@@ -26,8 +26,10 @@ from cutpurse.sdk.bot import BotMaker, bot_makers
 from cutpurse.sdk.compare import board_difference, place_points
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.local import Failure
+from cutpurse.sdk.playing.backends import check_backend, in_order, is_in_this_process
+from cutpurse.sdk.playing.digest import RunDigest, result_digest
 from cutpurse.sdk.playing.lifetime import a_run
-from cutpurse.sdk.playing.processes import check_jobs, in_order
+from cutpurse.sdk.playing.processes import number_tasks
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.sprt import Design, Result, Sprt, State, Verdict
 
@@ -53,6 +55,7 @@ class Compared:
     bots: tuple[str, ...]  # names: NEW, OLD, then the field
     taken_over: tuple[int, ...]
     is_same: bool = False  # NEW and OLD are the same bot, so the run ended early
+    digest: str = ""  # equal for equal results; empty if the state file was begun without one
 
     @property
     def has_verdict(self) -> bool:
@@ -67,6 +70,7 @@ class BoardResult:
     difference: float  # in scaled place points
     failures: tuple[Failure, ...]  # the first failure of each bot
     taken_over: frozenset[int]  # bots that were taken over in one of its matches
+    digest: bytes  # of the results of its matches
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,12 @@ class ComparisonRun:
     settings: dict[str, object]
     first: int = 0  # number of the first board to play
 
+    def describe(self, numbers: range) -> str:
+        """Name some boards in an error."""
+        bots = ", ".join(dict.fromkeys(maker.name for maker in (self.new, self.old, *self.field)))
+        boards = range(self.first + numbers.start, self.first + numbers.stop)
+        return f"{self.rules.words.game}, {number_tasks('boards', boards)} (seed {self.seed}; {bots})"
+
     def batch(self, numbers: range) -> list[BoardResult]:
         """Play several boards."""
         return [self.board(self.first + number) for number in numbers]
@@ -92,6 +102,7 @@ class ComparisonRun:
         taken_over: set[int] = set()
         failures: dict[int, Failure] = {}
         points: list[list[float]] = []
+        results: list[object] = [number]
         for bot, maker in enumerate((self.new, self.old)):
             points.append([])
             for seat, row in enumerate(rows):
@@ -107,8 +118,9 @@ class ComparisonRun:
                     if cause.is_taken_over:
                         taken_over.add(numbers[at])
                 points[-1].append(place_points(result.places)[seat])
+                results.append([result.places, result.scores, [cause.value for cause in result.end_causes]])
         difference = board_difference(points[0], points[1])
-        return BoardResult(difference, tuple(failures.values()), frozenset(taken_over))
+        return BoardResult(difference, tuple(failures.values()), frozenset(taken_over), result_digest(results))
 
     def identity(self) -> dict[str, object]:
         """Return everything that the differences depend on; a saved state must have the same."""
@@ -168,6 +180,7 @@ def compare(
     design: Design | None = None,
     state: str | Path | None = None,
     progress: Callable[[State], None] | None = None,
+    on: str | None = None,
 ) -> Compared:
     """Play boards until it is clear whether NEW is better than OLD, or `design.max_boards` are played.
 
@@ -190,21 +203,23 @@ def compare(
         design: Effect to detect, error rates and number of boards. Default: `Design()`.
         state: File to save the boards in, and to resume from if it exists.
         progress: Called after every board.
+        on: Where to play, as in `cutpurse.sdk.local.play`.
 
     Raises:
         UsageError: For unknown names, impossible values, and the state of another comparison.
+        BatchLost: If some boards ended two processes.
     """
     rules = game_named(game)
     seats = rules.usual_seats if seats is None else seats
     chosen: dict[str, object] = {**rules.set_up(seats, settings or {}).changed()}
-    check_jobs(jobs)
+    check_backend(on, jobs)
     design = design or Design()
     makers = bot_makers([new, old])
     boards = ComparisonRun(rules, makers[0], makers[1], field_for(field, seats), seed, chosen)
     path = None if state is None else Path(state)
     identity = boards.identity()
     taken_over = [0] * (2 + len(boards.field))
-    kept, failures = _load(path, identity, design, taken_over) if path else (State(design), {})
+    kept, failures, digest = _load(path, identity, design, taken_over) if path else (State(design), {}, RunDigest())
     test = Sprt(kept)
     resumed = test.state.boards
     is_one, is_copy = _is_one_bot(boards.new, boards.old), _has_same_code(boards.new, boards.old)
@@ -216,7 +231,8 @@ def compare(
     left = 0 if is_over else design.max_boards - resumed
     boards = replace(boards, first=resumed)
     one_by_one = (boards.board(resumed + i) for i in range(left))
-    results = one_by_one if jobs == 1 else in_order(boards.batch, left, jobs)
+    is_here = is_in_this_process(on, jobs)
+    results = one_by_one if is_here else in_order(boards.batch, left, jobs, boards.describe, on)
     with a_run():
         try:
             for played in results:
@@ -225,8 +241,10 @@ def compare(
                     failures.setdefault(failure.bot, failure)
                 for bot in played.taken_over:
                     taken_over[bot] += 1
+                if digest is not None:
+                    digest.add(played.digest)
                 if path:
-                    _save(path, identity, test.state, failures, taken_over)
+                    _save(path, identity, test.state, failures, taken_over, digest)
                 if progress is not None:
                     progress(test.state)
                 if verdict is not None or _is_failing(test.state, taken_over[0]) or is_same():
@@ -240,7 +258,7 @@ def compare(
         fared = f"{result.differing} of them different by chance" if result.differing else "alike on each"
         reason = f"not better: both are the same bot, after {result.boards} boards, {fared}"
         result = replace(result, verdict=Verdict.NOT_BETTER, reason=reason)
-    return Compared(result, first, resumed, names, tuple(taken_over), is_same())
+    return Compared(result, first, resumed, names, tuple(taken_over), is_same(), "" if digest is None else digest.hex())
 
 
 def _is_failing(state: State, new_taken_over: int) -> bool:
@@ -250,8 +268,10 @@ def _is_failing(state: State, new_taken_over: int) -> bool:
 
 def _load(
     path: Path, mine: dict[str, object], design: Design, taken_over: list[int]
-) -> tuple[State, dict[int, Failure]]:
-    """Read the state file, or begin a new state if there is none; also return the first failure of each bot.
+) -> tuple[State, dict[int, Failure], RunDigest | None]:
+    """Read the state file, or begin a new state if there is none.
+
+    Also returns the first failure of each bot, and the digest, which is None in the file of an earlier version.
 
     Adds to `taken_over`, by bot, the number of boards on which it was taken over.
 
@@ -264,10 +284,11 @@ def _load(
         comparison = saved["comparison"]
         failed = [Failure(**{**one, "cause": EndCause(one["cause"])}) for one in saved.get("failures", ())]
         counts = saved.get("taken_over")
+        digest = RunDigest(saved["digest"]) if saved.get("digest") is not None else None
         if not all(type(count) is int and 0 <= count <= kept.boards for count in counts or ()):
             raise ValueError("taken_over has other values than numbers of its boards")
     except FileNotFoundError:
-        return State(design), {}
+        return State(design), {}, RunDigest()
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise UsageError(f"{path} is no state of a comparison: {problem}") from None
     if different := [name for name in mine if not isinstance(comparison, dict) or comparison.get(name) != mine[name]]:
@@ -285,15 +306,26 @@ def _load(
         raise UsageError(f"{path} is no state of a comparison: taken_over is not one number for each bot")
     for bot, count in enumerate(counts or ()):
         taken_over[bot] += count
-    return replace(kept, design=design), {failure.bot: failure for failure in failed}
+    return replace(kept, design=design), {failure.bot: failure for failure in failed}, digest
 
 
 def _save(
-    path: Path, mine: dict[str, object], state: State, failures: Mapping[int, Failure], taken_over: Sequence[int]
+    path: Path,
+    mine: dict[str, object],
+    state: State,
+    failures: Mapping[int, Failure],
+    taken_over: Sequence[int],
+    digest: RunDigest | None,
 ) -> None:
     """Write the state to a new file and move it into place, so that the file is complete at any time."""
     failed = [{**asdict(failures[bot]), "cause": failures[bot].cause.value, "trace": ""} for bot in sorted(failures)]
-    saved = {"comparison": mine, "test": state.to_json(), "failures": failed, "taken_over": list(taken_over)}
+    saved = {
+        "comparison": mine,
+        "test": state.to_json(),
+        "failures": failed,
+        "taken_over": list(taken_over),
+        "digest": None if digest is None else digest.hex(),
+    }
     text = json.dumps(saved, indent=1)
     beside = path.with_name(path.name + ".new")
     try:

@@ -17,22 +17,26 @@ from pathlib import Path
 from typing import Any
 
 from cutpurse.engine.chance import match_key
-from cutpurse.engine.errors import UsageError
+from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.game import Game
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
 from cutpurse.engine.seating import arrangement
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import BotMaker, bot_makers
+from cutpurse.sdk.playing.backends import check_backend, in_order, is_in_this_process
+from cutpurse.sdk.playing.digest import RunDigest, result_digest
 from cutpurse.sdk.playing.lifetime import a_run
 from cutpurse.sdk.playing.lines import Lines
-from cutpurse.sdk.playing.processes import check_jobs, in_order
+from cutpurse.sdk.playing.processes import BatchLost, number_tasks
 from cutpurse.sdk.playing.seating import play_match
+from cutpurse.sdk.playing.totals import BotSums, mean, place_moments, variance
 
 __all__ = [
     "Failure",
     "LocalMatch",
     "LocalRun",
+    "RunCutShort",
     "SeatTotals",
     "play",
 ]
@@ -81,11 +85,17 @@ class SeatTotals:
     mean_place: float
     mean_score: float
     taken_over: int = 0  # matches in which its seat was taken over, so that it came last
+    places: tuple[int, ...] = ()  # matches that ended with each place, the best first
+    place_variance: float = 0.0  # sample variances
+    score_variance: float = 0.0
+    min_score: int | None = None  # None if no match was played
+    max_score: int | None = None
+    faults: int = 0
 
 
 @dataclass(frozen=True)
 class LocalRun:
-    """The results of a finished run."""
+    """The results of a run."""
 
     game: str
     matches: int
@@ -95,6 +105,19 @@ class LocalRun:
     rows: tuple[LocalMatch, ...] = field(repr=False)  # empty with keep_rows=False
     failures: tuple[Failure, ...] = ()  # the first of each bot that failed
     faults: tuple[int, ...] = ()  # count per bot
+    digest: str = ""  # equal for equal results, whatever the number of processes
+
+
+class RunCutShort(CutpurseError):
+    """A run that ended before its last match.
+
+    Attributes:
+        so_far: The results of the matches before.
+    """
+
+    def __init__(self, reason: str, so_far: LocalRun) -> None:
+        super().__init__(reason)
+        self.so_far = so_far
 
 
 @dataclass(frozen=True)
@@ -120,6 +143,8 @@ def play(
     on_match: Callable[[LocalMatch], None] | None = None,
     watch: Callable[[Match], None] | None = None,
     keep_rows: bool = True,
+    aggregate: bool = False,
+    on: str | None = None,
 ) -> LocalRun:
     """Play matches and add up the results.
 
@@ -135,6 +160,8 @@ def play(
         on_match: Called with each finished match, in order.
         watch: Called with a match when it begins and after every answer; with one process only.
         keep_rows: Fill `LocalRun.rows`. Without it, a long run takes no more memory than a short one.
+        aggregate: Let each process return sums instead of matches. There are no rows and no records then.
+        on: "ray" for processes of Ray, `ray://HOST:PORT` for a Ray cluster. Default: processes of this machine.
 
     Returns:
         The results. A failing bot raises nothing: see `LocalRun.failures`.
@@ -142,40 +169,65 @@ def play(
     Raises:
         UsageError: For unknown names and impossible values.
         CutpurseError: If the record cannot be written.
+        RunCutShort: If some matches ended two processes.
     """
     rules = game_named(game)
     makers = bot_makers(bots)
     chosen: dict[str, object] = {**rules.set_up(len(makers), settings or {}).changed()}
-    check_jobs(jobs)
+    check_backend(on, jobs)
     if matches < 1:
         raise UsageError(f"{matches} matches cannot be played; at least 1 can")
-    if watch is not None and jobs > 1:
+    if watch is not None and not is_in_this_process(on, jobs):
         raise UsageError("matches can be watched in one process only: leave jobs at 1")
     if record is not None and Path(record).suffix == ".py":
         raise UsageError(f"the record would take the place of {record}, which is code: name another file for it")
+    if aggregate and (record is not None or watch is not None or on_match is not None):
+        raise UsageError("a run with sums only has no single matches: do without the record, or without sums")
     run = _Run(rules, tuple(makers), seed, chosen, record is not None)
     began = time.perf_counter()
     rows: list[LocalMatch] = []
-    count = _Count(makers)
-    first: dict[int, Failure] = {}
-    faults = [0] * len(makers)
-    results = run.several(range(matches), watch) if jobs == 1 else in_order(run.batch, matches, jobs)
-    with a_run(), Lines(record, "the record") as lines, closing(results) as played:
-        for done in played:
-            count.add(done.row)
-            if keep_rows:
-                rows.append(done.row)
-            lines.write(done.record)
-            for failure in done.failures:
-                first.setdefault(failure.bot, failure)
-            faults = [a + b for a, b in zip(faults, done.faults, strict=True)]
-            if on_match is not None:
-                on_match(done.row)
-            if progress is not None:
-                progress(count.matches, matches)
-    seconds = time.perf_counter() - began
-    failures = tuple(first[bot] for bot in sorted(first))
-    return LocalRun(game, matches, count.decisions, seconds, count.seats(), tuple(rows), failures, tuple(faults))
+    sums = _Sums(len(makers))
+    digest = RunDigest()
+
+    def so_far() -> LocalRun:
+        failures = tuple(sums.failures[bot] for bot in sorted(sums.failures))
+        return LocalRun(
+            game,
+            sums.matches,
+            sums.decisions,
+            time.perf_counter() - began,
+            tuple(_seat_totals(maker.name, sums.matches, one) for maker, one in zip(makers, sums.bots, strict=True)),
+            tuple(rows),
+            failures,
+            tuple(one.faults for one in sums.bots),
+            digest.hex(),
+        )
+
+    work = run.sums if aggregate else run.batch
+    results: Generator[_Done | _Part, None, None] = (
+        run.several(range(matches), watch)
+        if is_in_this_process(on, jobs)
+        else in_order(work, matches, jobs, run.describe, on)
+    )
+    try:
+        with a_run(), Lines(record, "the record") as lines, closing(results) as played:
+            for done in played:
+                if isinstance(done, _Part):
+                    sums.merge(done.sums)
+                    digest.add(done.digests)
+                else:
+                    sums.add(done)
+                    digest.add(_match_digest(done.row))
+                    if keep_rows and not aggregate:
+                        rows.append(done.row)
+                    lines.write(done.record)
+                    if on_match is not None:
+                        on_match(done.row)
+                if progress is not None:
+                    progress(sums.matches, matches)
+    except BatchLost as lost:
+        raise RunCutShort(str(lost), so_far()) from None
+    return so_far()
 
 
 @dataclass(frozen=True)
@@ -188,8 +240,20 @@ class _Run:
     settings: dict[str, object]
     record: bool
 
+    def describe(self, numbers: range) -> str:
+        """Name some matches in an error."""
+        bots = ", ".join(maker.name for maker in self.makers)
+        return f"{self.rules.words.game}, {number_tasks('matches', numbers)} (seed {self.seed}; {bots})"
+
     def batch(self, numbers: range) -> list[_Done]:
         return list(self.several(numbers))
+
+    def sums(self, numbers: range) -> list[_Part]:
+        sums, digests = _Sums(len(self.makers)), bytearray()
+        for done in self.several(numbers):
+            sums.add(done)
+            digests += _match_digest(done.row)
+        return [_Part(sums, bytes(digests))]
 
     def several(
         self, numbers: Iterable[int], watch: Callable[[Match], None] | None = None
@@ -223,31 +287,60 @@ class _Run:
         return _Done(row, tuple(first.values()), tuple(faults), write_record(match) if self.record else "")
 
 
-class _Count:
-    """The sums of a run."""
+class _Sums:
+    """The sums of a run, or of a part of it."""
 
-    def __init__(self, makers: Sequence[BotMaker]) -> None:
+    def __init__(self, bots: int) -> None:
         self.matches = 0
         self.decisions = 0
-        self._names = [maker.name for maker in makers]
-        self._first = [0] * len(makers)
-        self._places = [0] * len(makers)
-        self._scores = [0] * len(makers)
-        self._taken_over = [0] * len(makers)
+        self.bots = [BotSums(bots) for _ in range(bots)]
+        self.failures: dict[int, Failure] = {}  # the first of each bot
 
-    def add(self, row: LocalMatch) -> None:
+    def add(self, done: _Done) -> None:
+        row = done.row
         self.matches += 1
         self.decisions += row.decisions
-        for bot, (place, score) in enumerate(zip(row.places, row.scores, strict=True)):
-            self._first[bot] += place == 1
-            self._places[bot] += place
-            self._scores[bot] += score
-            self._taken_over[bot] += row.end_causes[bot] != EndCause.NORMAL.value
+        for bot, place, score, cause, faults in zip(
+            self.bots, row.places, row.scores, row.end_causes, done.faults, strict=True
+        ):
+            bot.add(place, score, cause != EndCause.NORMAL.value, faults)
+        for failure in done.failures:
+            self.failures.setdefault(failure.bot, failure)
 
-    def seats(self) -> tuple[SeatTotals, ...]:
-        return tuple(
-            SeatTotals(name, first, places / self.matches, scores / self.matches, taken_over)
-            for name, first, places, scores, taken_over in zip(
-                self._names, self._first, self._places, self._scores, self._taken_over, strict=True
-            )
-        )
+    def merge(self, other: _Sums) -> None:
+        """Add the next part of the run."""
+        self.matches += other.matches
+        self.decisions += other.decisions
+        for mine, theirs in zip(self.bots, other.bots, strict=True):
+            mine.merge(theirs)
+        self.failures = {**other.failures, **self.failures}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What several matches return to the run, if it needs sums only."""
+
+    sums: _Sums
+    digests: bytes  # one for each match
+
+
+def _match_digest(row: LocalMatch) -> bytes:
+    """Return the digest of a match: all that `--out` has of it."""
+    return result_digest([row.match, row.seats, row.places, row.scores, row.end_causes, row.decisions])
+
+
+def _seat_totals(name: str, matches: int, sums: BotSums) -> SeatTotals:
+    place_sum, place_squares = place_moments(sums.places)
+    return SeatTotals(
+        name,
+        sums.places[0],
+        mean(matches, place_sum),
+        mean(matches, sums.score_sum),
+        sums.taken_over,
+        tuple(sums.places),
+        variance(matches, place_sum, place_squares),
+        variance(matches, sums.score_sum, sums.score_squares),
+        sums.min_score,
+        sums.max_score,
+        sums.faults,
+    )

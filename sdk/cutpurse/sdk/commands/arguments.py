@@ -16,7 +16,7 @@ from cutpurse.sdk.terminal import ignore_closed_stderr, paint, print_message, re
 if TYPE_CHECKING:
     from cutpurse.sdk.local import Failure
 
-__all__ = ["AsJson", "GameName", "Jobs", "Seed", "Setting", "parse_settings", "run_bots_in", "tell_failures"]
+__all__ = ["AsJson", "GameName", "Jobs", "On", "Seed", "Setting", "parse_settings", "run_bots_in", "tell_failures"]
 
 GameName: TypeAlias = Annotated[
     str,
@@ -28,6 +28,14 @@ Seed: TypeAlias = Annotated[
 ]
 Jobs: TypeAlias = Annotated[
     int, typer.Option("--jobs", metavar="N", help="Number of processes; it does not change the results.")
+]
+On: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="WHERE",
+        help="Where to play: ray, or ray://HOST:PORT for a Ray cluster. [default: processes on this machine]",
+    ),
 ]
 Setting: TypeAlias = Annotated[
     list[str] | None,

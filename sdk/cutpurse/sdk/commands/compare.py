@@ -13,6 +13,7 @@ from cutpurse.sdk.commands.arguments import (
     AsJson,
     GameName,
     Jobs,
+    On,
     Seed,
     Setting,
     parse_settings,
@@ -21,6 +22,7 @@ from cutpurse.sdk.commands.arguments import (
 )
 from cutpurse.sdk.commands.completion import complete_bot_lists, complete_bots
 from cutpurse.sdk.errors import BOT_FAILED
+from cutpurse.sdk.playing.processes import BatchLost
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.sprt import Design, Sprt, State, Verdict
 from cutpurse.sdk.terminal import paint, print_json, print_lines, print_message
@@ -55,6 +57,7 @@ def compare(
     seed: Seed = "0",
     setting: Setting = None,
     jobs: Jobs = 1,
+    on: On = None,
     max_boards: Annotated[int, typer.Option(metavar="N", help="Stop undecided after this many boards.")] = 4000,
     state: Annotated[
         Path | None,
@@ -94,11 +97,12 @@ def compare(
                 seed=seed,
                 settings=parse_settings(setting),
                 jobs=jobs,
+                on=on,
                 design=design,
                 state=state,
                 progress=tell,
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, BatchLost):
         for line in _lines_so_far(known, new, old, state):
             print_message(line)
         raise
@@ -118,6 +122,7 @@ def compare(
                 "reason": result.reason if done.has_verdict else no_verdict,
                 "is_same": done.is_same,
                 "resumed": done.resumed,
+                "digest": done.digest or None,
                 "taken_over": {
                     "new": done.taken_over[0],
                     "old": done.taken_over[1],
@@ -135,6 +140,8 @@ def compare(
                 whose = name if number == 1 else f"{name} (field, seat {number - 1} to the left)"
                 text = f"{whose} was taken over on {count:,} of {result.boards:,} boards: it came last there"
                 lines.append(paint(text, "bad"))
+        if done.digest:
+            lines.append(f"digest {done.digest}")
         print_lines(lines)
     tell_failures(done.failures, (), bool(context.obj))
     if done.failures or not done.has_verdict:
@@ -142,7 +149,7 @@ def compare(
 
 
 def _lines_so_far(known: State, new: str, old: str, file: Path | None) -> list[str]:
-    """Describe the results of an interrupted comparison, and how to continue it."""
+    """Describe the results of a comparison that was cut short, and how to continue it."""
     lines = [f"{new} against {old}: {Sprt(known).result().reason}"] if known.boards else []
     if file is None:
         hint = "to be able to go on, start it with --state compare.json: the same command then goes on from there"

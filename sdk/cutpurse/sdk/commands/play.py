@@ -23,6 +23,7 @@ from cutpurse.sdk.commands.arguments import (
     AsJson,
     GameName,
     Jobs,
+    On,
     Seed,
     Setting,
     parse_settings,
@@ -31,7 +32,7 @@ from cutpurse.sdk.commands.arguments import (
 )
 from cutpurse.sdk.commands.completion import complete_bots
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
-from cutpurse.sdk.local import LocalMatch, LocalRun
+from cutpurse.sdk.local import LocalMatch, LocalRun, RunCutShort
 from cutpurse.sdk.playing.human import Human
 from cutpurse.sdk.playing.lines import Lines
 from cutpurse.sdk.playing.seating import view_for
@@ -64,6 +65,7 @@ def play(
     seed: Seed = "0",
     setting: Setting = None,
     jobs: Jobs = 1,
+    on: On = None,
     record: Annotated[
         Path | None,
         typer.Option(
@@ -80,6 +82,9 @@ def play(
     human: Annotated[
         int | None, typer.Option(metavar="SEAT", help="Play yourself, in this seat of the first match, counted from 0.")
     ] = None,
+    aggregate: Annotated[
+        bool, typer.Option("--aggregate", help="Sums only, with variances: for runs of millions of matches.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Play local matches, without a server.
@@ -93,8 +98,8 @@ def play(
     if human is not None:
         if not 0 <= human <= len(seated):
             raise UsageError(f"--human {human}: with {len(seated)} bots you can sit in seats 0 to {len(seated)}")
-        if jobs != 1:
-            raise UsageError("--human needs --jobs 1")
+        if jobs != 1 or on is not None:
+            raise UsageError("--human needs --jobs 1, without --on")
         keyboard = sys.stdin
         # The person takes the bot number that the seed puts on that seat in the first match.
         number = arrangement(len(seated) + 1, seed, 0)[human] if seated else 0
@@ -103,14 +108,17 @@ def play(
         allowed = rules.words.seats
         given = f"{len(bots or ())} bots and you" if human is not None else f"{len(seated)}: name a bot for each seat"
         raise UsageError(f"{rules.words.title} is for {allowed[0]} to {allowed[-1]} players, not {given}")
-    if watch and jobs != 1:
-        raise UsageError("--watch needs --jobs 1")
+    if watch and (jobs != 1 or on is not None):
+        raise UsageError("--watch needs --jobs 1, without --on")
+    if aggregate and (watch or human is not None or out is not None or record is not None):
+        raise UsageError("--aggregate has sums only: do without --out, --record, --watch and --human")
     makers = bot_makers(seated)
     settings = parse_settings(setting)
     texts = rules.set_up(len(makers), settings).changed()
     deals = _Deals(game, " ".join(f"{name}={value}" for name, value in texts.items()), seed)
     rows = _ResultWriter(out, makers, record, deals)
     progress = Progress("matches")
+    where = f", and are in {out}" if out else ""
     watcher = MatchPrinter(Screen(talk)) if watch else None
     try:
         with rows, progress:
@@ -123,23 +131,31 @@ def play(
                 jobs=jobs,
                 record=record,
                 progress=None if watch or human is not None else progress,
-                on_match=rows.add,
+                on_match=None if aggregate else rows.add,
                 watch=watcher,
                 keep_rows=False,
+                aggregate=aggregate,
+                on=on,
             )
     except KeyboardInterrupt:
         if rows.matches:
-            print_message(
-                f"{rows.matches:,} of {matches:,} matches were played" + (f", and are in {out}" if out else "")
-            )
+            print_message(f"{rows.matches:,} of {matches:,} matches were played{where}")
         raise
-    if as_json:
-        print_json(summary(played))
-    else:
-        print_lines(result_lines(played))
-    tell_failures(played.failures, played.faults, bool(context.obj))
+    except RunCutShort as cut:
+        _print_results(cut.so_far, aggregate, as_json, bool(context.obj))
+        print_message(f"{cut.so_far.matches:,} of {matches:,} matches were played{where}")
+        raise
+    _print_results(played, aggregate, as_json, bool(context.obj))
     if played.failures:
         raise typer.Exit(BOT_FAILED)
+
+
+def _print_results(played: LocalRun, aggregate: bool, as_json: bool, traces: bool) -> None:
+    if as_json:
+        print_json(summary(played))
+    elif played.matches:
+        print_lines(result_lines(played, aggregate))
+    tell_failures(played.failures, played.faults, traces)
 
 
 def summary(played: LocalRun) -> dict[str, Any]:
@@ -149,6 +165,7 @@ def summary(played: LocalRun) -> dict[str, Any]:
         "matches": played.matches,
         "decisions": played.decisions,
         "seconds": round(played.seconds, 3),
+        "digest": played.digest,
         "seats": [
             {
                 "bot": row.bot,
@@ -156,18 +173,33 @@ def summary(played: LocalRun) -> dict[str, Any]:
                 "mean_place": round(row.mean_place, 4),
                 "mean_score": round(row.mean_score, 4),
                 "taken_over": row.taken_over,
+                "faults": row.faults,
+                "places": list(row.places),
+                "place_variance": round(row.place_variance, 4),
+                "score_variance": round(row.score_variance, 4),
+                "min_score": row.min_score,
+                "max_score": row.max_score,
             }
             for row in played.seats
         ],
     }
 
 
-def result_lines(played: LocalRun) -> list[str]:
-    """Return lines with a table of the bots, takeovers, and the time."""
-    rows = [(row.bot, row.first_places, row.mean_place, row.mean_score) for row in played.seats]
+def result_lines(played: LocalRun, with_variances: bool = False) -> list[str]:
+    """Return lines with a table of the bots, takeovers, the time and the digest."""
+    columns: tuple[str, ...] = ("bot", "first places", "mean place", "mean score")
+    rows: list[tuple[object, ...]] = [
+        (row.bot, row.first_places, row.mean_place, row.mean_score) for row in played.seats
+    ]
+    if with_variances:
+        columns += ("variance of places", "of scores", "scores", "faults")
+        rows = [
+            (*cells, row.place_variance, row.score_variance, f"{row.min_score} to {row.max_score}", row.faults)
+            for cells, row in zip(rows, played.seats, strict=True)
+        ]
     some = format_count(played.matches, "match", "matches")
     rate = f", {played.decisions / played.seconds:,.0f} a second" if played.seconds > 0 else ""
-    head, *lines = table(("bot", "first places", "mean place", "mean score"), rows)
+    head, *lines = table(columns, rows)
     best = min(row.mean_place for row in played.seats)
     over = "was taken over in {:,} of {}: it came last there, whatever it scored"
     return [
@@ -178,6 +210,7 @@ def result_lines(played: LocalRun) -> list[str]:
         ],
         *[paint(f"{row.bot} {over.format(row.taken_over, some)}", "bad") for row in played.seats if row.taken_over],
         f"{some} of {played.game}, {played.decisions:,} decisions in {played.seconds:.1f} s{rate}",
+        f"digest {played.digest}",
     ]
 
 

@@ -11,17 +11,18 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.commands.arguments import AsJson, Jobs, run_bots_in, tell_failures
+from cutpurse.sdk.commands.arguments import AsJson, Jobs, On, run_bots_in, tell_failures
 from cutpurse.sdk.commands.completion import complete_ladders
 from cutpurse.sdk.commands.league_options import Authority, Server, asked, ladder_named
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
+from cutpurse.sdk.playing.processes import BatchLost
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.terminal import format_count, paint, print_json, print_lines, print_message, table
 from cutpurse.sdk.tournament.local_backend import LocalBackend
 from cutpurse.sdk.tournament.progress_log import Journal
 from cutpurse.sdk.tournament.runner import Plan, TournamentBackend, plan_of, played_out, standing
 from cutpurse.sdk.tournament.tournament_file import Tournament, read_tournament
-from cutpurse.sdk.tournament.tournament_results import PlayedBoard
+from cutpurse.sdk.tournament.tournament_results import PlayedBoard, digest_of_boards
 from cutpurse.sdk.tournament.tournament_table import TournamentStanding, head_to_head
 
 __all__ = ["app"]
@@ -76,6 +77,7 @@ def run(
     ] = None,
     journal: JournalFile = None,
     jobs: Jobs = 1,
+    on: On = None,
     out: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the final table to this file.")
     ] = None,
@@ -94,11 +96,13 @@ def run(
         raise NotFound(f"--csv {out}: there is no folder {out.parent}")
     if ladder is None and (server is not None or ca is not None):
         raise UsageError("--server and --ca are for bots on a server: name the ladder too, --ladder LADDER")
+    if ladder is not None and on is not None:
+        raise UsageError("--on is for bots that play here, and with --ladder they play on a server")
     run_bots_in(context)
     kept = journal or _journal_of(file)
     wanted = read_tournament(file, "rotation" if ladder is None else "plain")
     with ExitStack() as stack:
-        here = LocalBackend(wanted, jobs) if ladder is None else None
+        here = LocalBackend(wanted, jobs, on) if ladder is None else None
         league = None if ladder is None else stack.enter_context(asked(server, ca, None))
         diary = stack.enter_context(Journal(kept))
         place: TournamentBackend
@@ -112,7 +116,11 @@ def run(
             place = ServerBackend(wanted, league, ladder_named(league, ladder), diary)
         settled = plan_of(wanted, place.plan())
         _tell_plan(settled, diary)
-        played = played_out(settled, place, diary, stack.enter_context(Progress("boards")))
+        try:
+            played = played_out(settled, place, diary, stack.enter_context(Progress("boards")))
+        except BatchLost:
+            print_message(f"{len(diary.played):,} of {settled.boards():,} boards were played, and are in {kept}")
+            raise
     rows = _tell(settled, played, as_json, out)
     failures = here.failures if here is not None else {}
     tell_failures([failures[bot] for bot in sorted(failures)], (), bool(context.obj))
@@ -165,6 +173,7 @@ def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path
                 "tournament": settled.tournament.name,
                 "plan": settled.digest,
                 "boards": len(played),
+                "digest": digest_of_boards(played),
                 "table": plain,
                 "head_to_head": [
                     {
@@ -215,7 +224,8 @@ def _lines(rows: Sequence[TournamentStanding], settled: Plan, played: Sequence[P
     byes = sum(row.byes for row in rows)
     resting = ", a round that was rested as the mean" if byes else ""
     sure = f"95 %, for all bots at once: a bootstrap over {len(played):,} boards, and the ranks that it gives"
-    return [*lines, f"points: the mean of a board, 1 for first, 0 for last{resting}; {sure}"]
+    points = f"points: the mean of a board, 1 for first, 0 for last{resting}; {sure}"
+    return [*lines, points, f"digest {digest_of_boards(played)}"]
 
 
 def _against(settled: Plan, played: Sequence[PlayedBoard]) -> list[str]:

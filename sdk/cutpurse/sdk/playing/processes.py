@@ -2,7 +2,8 @@
 
 Each worker has its own pipe to the main process, and shares nothing with other workers. So a worker that dies holds no
 lock that others wait for, and its death is noticed. (A `ProcessPoolExecutor` hangs if a worker is killed while it sends
-results.) This module knows no match: tasks are numbered from 0, and must be picklable.
+results.) A new worker takes over the unfinished batches of a dead one. Only a batch that ends two workers ends the run.
+This module knows no match: tasks are numbered from 0, and must be picklable.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Final
@@ -29,7 +30,18 @@ from cutpurse.sdk.playing.lifetime import a_run
 from cutpurse.sdk.signals import set_handler
 from cutpurse.sdk.terminal import ignore_closed_stderr
 
-__all__ = ["check_jobs", "in_order"]
+__all__ = [
+    "BatchLost",
+    "Describe",
+    "check_jobs",
+    "in_order",
+    "next_size",
+    "number_tasks",
+    "pickle_exception",
+    "pickle_work",
+]
+
+Describe = Callable[[range], str]  # names some tasks in an error
 
 AHEAD: Final = 4  # batches per job sent ahead: enough to keep workers busy, few enough to stop quickly
 BATCH_S: Final = 0.25  # intended duration of a batch: sending it costs little, and results arrive steadily
@@ -37,12 +49,22 @@ GROWS: Final = 4  # largest growth factor from one batch to the next
 SPARE_S: Final = 1.0  # workers get a second batch in advance while batches take less than this
 GRACE_S: Final = 3.0  # for a worker to end the programs of its bots and then itself
 LOOK_S: Final = 1.0  # interval of checks for dead workers: a process that a bot started may keep the pipe open
+TRIES: Final = 2  # processes that a batch may end before the run ends: memory may have run out by chance, once
 
 
 def check_jobs(jobs: int) -> None:
     """Check the number of processes.  Raises UsageError if it is out of range."""
     if not 1 <= jobs <= 256:
         raise UsageError(f"{jobs} jobs cannot be had; 1 to 256 can")
+
+
+class BatchLost(CutpurseError):
+    """A batch has no results, since each process that worked on it has died."""
+
+
+def number_tasks(tasks: str, numbers: range) -> str:
+    """Name some tasks: "matches 40 to 79"."""
+    return f"{tasks} {numbers.start}" + (f" to {numbers.stop - 1}" if len(numbers) > 1 else "")
 
 
 _Done = tuple["list[Any] | None", float, "Exception | None"]  # results, their seconds, the exception
@@ -56,6 +78,7 @@ class _Batch:
         self.results: list[Any] | None = None
         self.seconds = 0.0
         self.problem: Exception | None = None  # raised instead of results
+        self.deaths = 0  # of processes that worked on it
 
     def done(self) -> list[Any] | None:
         """Return the results; None while there are none.  Raises what the task raised."""
@@ -70,113 +93,169 @@ class _Worker:
     def __init__(self, work: bytes, is_told_safe_path: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, there = context.Pipe()
-        self.process: BaseProcess = context.Process(target=_serve, args=(there, work, is_told_safe_path))
+        self.process: BaseProcess = context.Process(target=_serve, args=(there, is_told_safe_path))
         self.process.start()
         there.close()
         self.given: deque[_Batch] = deque()
+        self._send(work)  # not an argument: sending those to a process that dies at once may block
 
     def give(self, batch: _Batch) -> None:
-        """Send a batch.  Raises CutpurseError if the process has died."""
-        try:
-            self.connection.send(batch.numbers)
-        except OSError:
-            raise self.died() from None
+        """Send a batch."""
         self.given.append(batch)
+        self._send(batch.numbers)
 
-    def take(self) -> None:
-        """Receive the results of the oldest batch.  Raises CutpurseError if the process has died."""
+    def take(self) -> bool:
+        """Receive the results of the oldest batch.  Returns False if there are none, as the process has died."""
         try:
             came = self.connection.recv()
         except (EOFError, OSError):
-            raise self.died() from None
+            return False
         batch = self.given.popleft()
         batch.results, batch.seconds, batch.problem = came
+        return True
 
-    def died(self) -> CutpurseError:
-        """Return the error that describes the death of the process."""
+    def is_dead(self) -> bool:
+        """Return whether the process has died, and all its results were received."""
+        return self.process.exitcode is not None and not self.connection.poll()
+
+    def bury(self) -> str:
+        """Wait for the end of a dying process, and describe it."""
         self.process.join(GRACE_S)
+        if self.process.exitcode is None and self.process.pid is not None:  # its pipe is closed, and it runs on
+            kill_descendants(self.process.pid)
+            self.process.kill()
+        self.process.join()
+        self.connection.close()
         code = self.process.exitcode or 0
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return CutpurseError(f"a process that played matches has died: it {how}; a bot did it, or memory ran out")
+        return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+    def _send(self, message: object) -> None:
+        with suppress(OSError):  # of a process that has died: `take` notices it
+            self.connection.send(message)
 
 
-def in_order(work: Callable[[range], list[Any]], tasks: int, jobs: int) -> Generator[Any, None, None]:
+def in_order(
+    work: Callable[[range], list[Any]], tasks: int, jobs: int, describe: Describe
+) -> Generator[Any, None, None]:
     """Yield what `work` returns for the numbers 0 to tasks - 1, in order, computed in batches by worker processes.
 
-    A caller that stops iterating, or is interrupted, waits for no batch: the workers are terminated.
+    A batch whose process dies is done once more, in a new process. If that one dies too, the results before the batch
+    are yielded, and then the run ends. A caller that stops iterating, or is interrupted, waits for no batch: the
+    workers are terminated.
 
     Args:
-        work: Called with a range of numbers; sent once to each process.
+        work: Called with a range of numbers; sent once to each process. It returns any number of results.
         tasks: Number of tasks.
         jobs: Number of processes.
+        describe: Names the tasks of a batch in errors.
 
     Raises:
         UsageError: If `work` cannot be pickled, as with some bots.
-        CutpurseError: If a process dies.
+        BatchLost: If two processes died of a batch.
         Exception: What `work` raises.
     """
-    try:
-        sent = pickle.dumps(work)
-    except (pickle.PicklingError, AttributeError, TypeError) as problem:
-        raise UsageError(f"a bot cannot be sent to another process, so leave jobs at 1: {problem}") from None
-    workers: list[_Worker] = []
+    workers = _Workers(pickle_work(work), jobs, describe)
     given: deque[_Batch] = deque()
     first, size, deep, is_over = 0, 1, 1, False
     try:
         while given or first < tasks:
-            while first < tasks and len(given) < AHEAD * jobs and (worker := _free(workers, sent, jobs, deep)):
+            while first < tasks and len(given) < AHEAD * jobs and (worker := workers.free(deep)):
                 most = max(1, (tasks - first) // (2 * jobs))  # so that all workers are busy to the end
                 given.append(_Batch(range(first, min(first + min(size, most), tasks))))
                 first = given[-1].numbers.stop
                 worker.give(given[-1])
-            _take_all(workers, LOOK_S if given[0].done() is None else 0.0)
+            workers.take_all(LOOK_S if given[0].done() is None else 0.0)
             if (results := given[0].done()) is not None:
-                seconds = given.popleft().seconds
-                size = max(1, min(GROWS * len(results), round(len(results) * BATCH_S / max(seconds, 1e-9))))
-                deep = 2 if seconds < SPARE_S else 1
+                done = given.popleft()
+                size = next_size(len(done.numbers), done.seconds, BATCH_S)
+                deep = 2 if done.seconds < SPARE_S else 1
                 yield from results
         is_over = True
     finally:
-        _end(workers, at_once=not is_over)
+        workers.end(at_once=not is_over)
 
 
-def _free(workers: list[_Worker], work: bytes, jobs: int, deep: int) -> _Worker | None:
-    """Return the worker for the next batch, a new one if all are busy; None if each has `deep` batches."""
-    worker = min(workers, key=lambda one: len(one.given), default=None)
-    if len(workers) < jobs and (worker is None or worker.given):
-        with _interrupts_held(), safe_path() as is_told:  # inherited by the process
-            worker = _Worker(work, is_told)
-            workers.append(worker)
-    return worker if worker is not None and len(worker.given) < deep else None
-
-
-def _take_all(workers: Sequence[_Worker], seconds: float) -> None:
-    """Receive the results that arrive within some seconds.  Raises CutpurseError if a process has died."""
-    busy = {worker.connection: worker for worker in workers if worker.given}
-    came = wait(list(busy), seconds)
-    for connection in came:
-        busy[connection].take()  # type: ignore[index]  # only connections were passed
-    dead = [worker for worker in workers if seconds and not came and worker.process.exitcode is not None]
-    if dead:
-        raise dead[0].died()
-
-
-def _end(workers: Sequence[_Worker], at_once: bool) -> None:
-    """End the workers; with `at_once`, even in the middle of a batch."""
-    for worker in workers:
-        if at_once:
-            worker.process.terminate()
-        worker.connection.close()  # makes the worker end
-    at_last = time.monotonic() + GRACE_S
+def pickle_work(work: Callable[[range], list[Any]]) -> bytes:
+    """Return the work as bytes for other processes.  Raises UsageError if that cannot be done, as with some bots."""
     try:
-        for worker in workers:
-            worker.process.join(max(0.0, at_last - time.monotonic()) if at_once else None)
-    finally:  # also if the wait is interrupted
-        for worker in workers:
-            if worker.process.pid is not None:
-                kill_descendants(worker.process.pid)
-            worker.process.kill()
-            worker.process.join()
+        return pickle.dumps(work)
+    except (pickle.PicklingError, AttributeError, TypeError) as problem:
+        raise UsageError(f"a bot cannot be sent to another process, so leave jobs at 1: {problem}") from None
+
+
+def next_size(tasks: int, seconds: float, batch_s: float) -> int:
+    """Return the number of tasks for the next batch to take `batch_s`, after one of `tasks` took `seconds`."""
+    return max(1, min(GROWS * tasks, round(tasks * batch_s / max(seconds, 1e-9))))
+
+
+class _Workers:
+    """The worker processes of a run."""
+
+    def __init__(self, work: bytes, jobs: int, describe: Describe) -> None:
+        self._workers: list[_Worker] = []
+        self._work = work
+        self._jobs = jobs
+        self._describe = describe
+
+    def free(self, deep: int) -> _Worker | None:
+        """Return the worker for the next batch, a new one if all are busy; None if each has `deep` batches."""
+        worker = min(self._workers, key=lambda one: len(one.given), default=None)
+        if len(self._workers) < self._jobs and (worker is None or worker.given):
+            worker = self._start()
+        return worker if worker is not None and len(worker.given) < deep else None
+
+    def take_all(self, seconds: float) -> None:
+        """Receive the results that arrive within some seconds, and replace workers that have died."""
+        by_connection = {worker.connection: worker for worker in self._workers}
+        came = wait(list(by_connection), seconds)
+        dead = [worker for connection in came if not (worker := by_connection[connection]).take()]  # type: ignore[index]  # only connections were passed
+        if seconds and not came:
+            dead = [worker for worker in self._workers if worker.is_dead()]
+        for worker in dead:
+            self._replace(worker)
+
+    def end(self, at_once: bool) -> None:
+        """End the workers; with `at_once`, even in the middle of a batch."""
+        for worker in self._workers:
+            if at_once:
+                worker.process.terminate()
+            worker.connection.close()  # makes the worker end
+        at_last = time.monotonic() + GRACE_S
+        try:
+            for worker in self._workers:
+                worker.process.join(max(0.0, at_last - time.monotonic()) if at_once else None)
+        finally:  # also if the wait is interrupted
+            for worker in self._workers:
+                if worker.process.pid is not None:
+                    kill_descendants(worker.process.pid)
+                worker.process.kill()
+                worker.process.join()
+
+    def _start(self) -> _Worker:
+        with _interrupts_held(), safe_path() as is_told:  # inherited by the process
+            worker = _Worker(self._work, is_told)
+            self._workers.append(worker)
+        return worker
+
+    def _replace(self, worker: _Worker) -> None:
+        """Give the unfinished batches of a dead worker to a new one; a batch that has ended too many is lost."""
+        self._workers.remove(worker)
+        how = worker.bury()
+        if not worker.given:
+            return
+        batch = worker.given[0]
+        batch.deaths += 1
+        if batch.deaths == TRIES:
+            worker.given.popleft()
+            what = self._describe(batch.numbers)
+            batch.problem = BatchLost(
+                f"{what}: the process that played them died, and so did the next one, which {how}; a bot did it, or "
+                "memory ran out"
+            )
+        if worker.given:
+            new = self._start()
+            for batch in worker.given:
+                new.give(batch)
 
 
 @contextmanager
@@ -202,10 +281,13 @@ def _interrupts_held() -> Iterator[None]:
 
 
 # -- in another process
-def _serve(connection: Connection, sent: bytes, was_told_safe_path: bool) -> None:
+def _serve(connection: Connection, was_told_safe_path: bool) -> None:
     """Run batches until the connection is closed."""
     try:
         _begin(was_told_safe_path)
+        if hasattr(os, "register_at_fork"):  # else what a bot forks keeps the pipe open after the death of this process
+            os.register_at_fork(after_in_child=connection.close)
+        sent = connection.recv()
         # A run of its own, since an exiting interpreter has no threads left to end what it started.
         with ends_new_children(), ignore_closed_stderr(), a_run():
             work: Callable[[range], list[Any]] | None = None
@@ -216,13 +298,13 @@ def _serve(connection: Connection, sent: bytes, was_told_safe_path: bool) -> Non
                     began = time.perf_counter()
                     done: _Done = work(batch), time.perf_counter() - began, None
                 except Exception as problem:
-                    done = None, 0.0, _to_be_sent(problem)
+                    done = None, 0.0, pickle_exception(problem)
                 connection.send(done)
     except (EOFError, OSError, KeyboardInterrupt):
         pass  # the main process needs no more results
 
 
-def _to_be_sent(problem: Exception) -> Exception:
+def pickle_exception(problem: Exception) -> Exception:
     """Attach the traceback, which pickling loses; convert an exception that cannot be pickled to text."""
     problem.add_note("".join(traceback.format_exception(problem)))
     try:

@@ -15,7 +15,8 @@ from cutpurse.engine.match import Match
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers
 from cutpurse.sdk.local import Failure
-from cutpurse.sdk.playing.processes import check_jobs, in_order
+from cutpurse.sdk.playing.backends import check_backend, in_order, is_in_this_process
+from cutpurse.sdk.playing.processes import number_tasks
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.tournament.tournament_file import Tournament
 from cutpurse.sdk.tournament.tournament_results import PlayedBoard, TournamentBoard, TournamentMatch
@@ -30,11 +31,23 @@ class LocalBackend:
         failures: The first failure of each bot that failed.
     """
 
-    def __init__(self, tournament: Tournament, jobs: int = 1) -> None:
-        """Load the bots.  Raises UsageError, NotFound or BotNotLoaded if one cannot be loaded."""
-        check_jobs(jobs)
+    def __init__(self, tournament: Tournament, jobs: int = 1, on: str | None = None) -> None:
+        """Load the bots.
+
+        Args:
+            tournament: The tournament.
+            jobs: Number of processes.
+            on: Where to play, as in `cutpurse.sdk.local.play`.
+
+        Raises:
+            UsageError: If an argument is out of range, or a bot is unknown.
+            NotFound: If a bot's file does not exist.
+            BotNotLoaded: If a bot cannot be loaded.
+        """
+        check_backend(on, jobs)
         self.failures: dict[int, Failure] = {}
         self._jobs = jobs
+        self._on = on
         makers = bot_makers([one.bot for one in tournament.bots])
         names = tuple(one.name for one in tournament.bots)
         self._table = _BoardSetup(game_named(tournament.game), tuple(makers), names, tournament, ())
@@ -51,7 +64,8 @@ class LocalBackend:
         """Yield the boards, in order."""
         table = replace(self._table, boards=tuple(boards))
         one_by_one = (table.board(board) for board in boards)
-        played = one_by_one if self._jobs == 1 else in_order(table.batch, len(boards), self._jobs)
+        is_here = is_in_this_process(self._on, self._jobs)
+        played = one_by_one if is_here else in_order(table.batch, len(boards), self._jobs, table.describe, self._on)
         try:
             for board, failures in played:
                 for failure in failures:
@@ -70,6 +84,13 @@ class _BoardSetup:
     names: tuple[str, ...]
     tournament: Tournament
     boards: tuple[TournamentBoard, ...]
+
+    def describe(self, numbers: range) -> str:
+        """Name some boards in an error."""
+        boards = self.boards[numbers.start : numbers.stop]
+        bots = ", ".join(self.names[bot] for bot in sorted({bot for board in boards for bot in board.field}))
+        what = number_tasks("boards", range(boards[0].number, boards[-1].number + 1))
+        return f"{self.tournament.game}, {what} (seed {self.tournament.seed}; {bots})"
 
     def batch(self, numbers: range) -> list[tuple[PlayedBoard, tuple[Failure, ...]]]:
         return [self.board(self.boards[number]) for number in numbers]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cutpurse.engine.match import EndCause
 from cutpurse.sdk.compare import place_points
+from cutpurse.sdk.playing.digest import RunDigest, result_digest
 from cutpurse.sdk.tournament.schedule import Field
 
-__all__ = ["TournamentBoard", "PlayedBoard", "TournamentMatch"]
+__all__ = ["TournamentBoard", "PlayedBoard", "TournamentMatch", "digest_of_boards"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,14 @@ class PlayedBoard:
             raise ValueError(f"board {board.number} has no match")
         board.points()
         return board
+
+
+def digest_of_boards(boards: Iterable[PlayedBoard]) -> str:
+    """Return the digest of the results of boards, in order."""
+    digest = RunDigest()
+    for board in boards:
+        digest.add(result_digest(board.as_json()))
+    return digest.hex()
 
 
 def _numbers(given: Sequence[Any]) -> tuple[int, ...]:
