@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from cutpurse.engine.native import mypyc_attr
+
 __all__ = ["PlainValue"]
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class PlainValue:
-    """Base of the small classes of which many objects are made; a subclass says in `values` what it holds."""
+    """Base of small classes that are made in great number; a subclass lists in `values` what it holds."""
 
     __slots__ = ()
 
