@@ -12,5 +12,5 @@ __all__ = ["is_compiled", "needs_pure"]
 
 is_compiled: Final = not zones.__file__.endswith(".py")
 needs_pure = pytest.mark.skipif(
-    is_compiled, reason="replaces or inspects Python code of the engine, which is compiled here; the pure build runs it"
+    is_compiled, reason="replaces Python code of the engine, or looks for it in the checkout; the pure build runs it"
 )

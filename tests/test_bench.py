@@ -13,6 +13,7 @@ from benchmarks.protocol import Sample, Worker, WorkerFailed
 from benchmarks.report import Ratio, Round, costs, lines, median_rate, rates, ratios
 from benchmarks.wire import main as wire_main
 from cutpurse.games import GAMES
+from tests.builds import is_compiled
 
 
 def sample(per_cpu_s: float, free: float | None = None, cpu_s: float = 2.0) -> Sample:
@@ -36,6 +37,7 @@ def one_round(speed: float, hearts: float = 400_000) -> dict[str, Sample]:
     return rows
 
 
+BUILD = "compiled" if is_compiled else "cutpurse"
 ROUNDS: list[Round] = [one_round(1.0), one_round(0.25), one_round(2.0)]
 GAMES_OF_THE_ROUNDS = ["greed", "szmal"]
 
@@ -193,13 +195,13 @@ def test_an_unknown_game_is_a_usage_error_that_names_the_known(capsys: pytest.Ca
 def test_the_worker_measures_every_game() -> None:
     with Worker(Path(sys.executable), "benchmarks.engine") as worker:
         for game in GAMES:
-            bare, looked = (worker.measure(f"cutpurse/{game}{how}", 0.001) for how in ("", "/view"))
+            bare, looked = (worker.measure(f"{BUILD}/{game}{how}", 0.001) for how in ("", "/view"))
             for each in (bare, looked):
                 assert each.free is not None
                 assert 0 < each.free <= each.done
                 assert each.cpu_s >= 0.001
             for cost in ("fork", "save", "load"):
-                calls = worker.measure(f"cutpurse/{game}/{cost}", 0.001)
+                calls = worker.measure(f"{BUILD}/{game}/{cost}", 0.001)
                 assert calls.free is None
                 assert calls.done % 64 == 0
                 assert calls.done > 0

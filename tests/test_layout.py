@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builds import needs_pure
 from tests.roots import CHECKOUT, Module, modules, roots
 
 PUBLIC_MODULES = [module for module in modules() if module.is_public]
@@ -77,6 +78,7 @@ def test_every_part_of_the_namespace_is_marked_as_typed() -> None:
     assert [str(part) for part in parts if not (part / "py.typed").exists()] == []
 
 
+@needs_pure
 def test_all_parts_are_imported_from_this_checkout() -> None:
     for module in PUBLIC_MODULES:
         assert importlib.import_module(module.name).__file__ == str(module.file)

@@ -29,7 +29,7 @@ def test_every_row_is_that_of_the_seat_that_is_asked(name: str) -> None:
             assert table.game.waiting()[0] == table.seat == batch.seat[number]
             assert (batch.planes[number] == planes).all()
             assert (batch.numbers[number] == numbers).all()
-            assert (batch.mask[number] == batch.space.mask(view, table.game.options(batch.seat[number]))).all()
+            assert (batch.mask[number] == batch.space.mask(view, table.game.options(table.seat))).all()
         batch.step(lowest_of(batch))
 
 

@@ -10,6 +10,7 @@ import pytest
 from cutpurse.engine.agenda import Step
 from cutpurse.engine.chance import Chance
 from cutpurse.games import GAMES
+from tests.builds import needs_pure
 from tests.lockstep.driver import in_lockstep
 from tests.without_a_step import what_follows
 
@@ -55,6 +56,7 @@ def test_both_tell_the_same(name: str, first_seed: int, count: int) -> None:
     matches(name, first_seed, count)
 
 
+@needs_pure
 @pytest.mark.parametrize(
     ("name", "step"),
     [(name, step) for name in GAMES for step in GAMES[name].steps() if step not in UNSEEN.get(name, ())],

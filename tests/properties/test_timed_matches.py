@@ -17,6 +17,7 @@ from cutpurse.engine.game import Game
 from cutpurse.engine.match import CORRECTIONS, FAULTS, EndCause, Match, OpenDecision
 from cutpurse.engine.record import verify, write_record
 from cutpurse.games import GAMES
+from tests.builds import needs_pure
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
 from tests.properties.who_sees_what import table_of
 
@@ -235,6 +236,7 @@ def told_to(
     return [*told, closed]
 
 
+@needs_pure
 @pytest.mark.parametrize("name", ["steal_and_plunder", "stolen_treasure", "szmal"])
 def test_how_long_a_window_lasts_does_not_tell_who_was_asked(name: str) -> None:
     """Two worlds that a seat cannot tell apart give it the same at the same moments, though others are asked in one."""
@@ -269,6 +271,7 @@ def test_how_long_a_window_lasts_does_not_tell_who_was_asked(name: str) -> None:
 SLOW_S = 0.150  # well beyond the floor
 
 
+@needs_pure
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_how_long_slow_bots_take_does_not_tell_who_had_a_choice(name: str) -> None:
     """With every question put, its seats and its end follow from what a seat may see, whatever the others hold."""

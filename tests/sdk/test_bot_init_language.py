@@ -10,6 +10,7 @@ import pytest
 
 from cutpurse.sdk.starter.languages import LANGUAGES, PYTHON, source_of
 from cutpurse.sdk.submission.manifest import read_manifest
+from tests.builds import needs_pure
 from tests.roots import CHECKOUT
 from tests.sdk.test_command_line import run
 
@@ -91,5 +92,6 @@ def test_the_wheel_takes_every_language_to_where_it_is_looked_for() -> None:
     assert {folder.parent.name for folder in (CHECKOUT / "sample_bots").glob("*/bot.toml")} == set(OTHERS)
 
 
+@needs_pure
 def test_of_a_checkout_the_bots_are_those_of_the_checkout() -> None:
     assert source_of("javascript") == CHECKOUT / "sample_bots" / "javascript"

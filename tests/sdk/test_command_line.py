@@ -22,6 +22,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk import local
 from cutpurse.sdk.cli import app
 from cutpurse.sdk.local import LocalRun
+from tests.builds import is_compiled
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
 
 COMMANDS = [
@@ -164,9 +165,10 @@ def test_a_folder_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
 
 
 def test_the_version_is_that_of_the_distribution() -> None:
+    build = "compiled engine" if is_compiled else "pure Python"
     shown = run("--version")
     assert shown.exit_code == 0
-    assert shown.stdout == f"cutpurse {version('cutpurse')}, pure Python, Python {platform.python_version()}\n"
+    assert shown.stdout == f"cutpurse {version('cutpurse')}, {build}, Python {platform.python_version()}\n"
     assert run("--version", "play").stdout == shown.stdout, "whatever is said after it"
 
 

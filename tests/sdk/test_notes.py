@@ -50,7 +50,7 @@ def test_no_text_is_greater_than_a_server_keeps(said: list[str]) -> None:
     else:
         kept, more = text.rsplit("\n", 1)
         assert whole.encode(errors="replace").decode().startswith(kept)
-        assert more == f"... of {len(whole):,} signs"
+        assert more == f"... of {len(whole):,} characters"
         assert len(encoded) > NOTE_MOST - 8  # as much as there is room for, but for a sign of four bytes
 
 
@@ -59,7 +59,7 @@ def test_whoever_talks_without_end_takes_no_memory() -> None:
     for _ in range(10_000):
         notes.add("x" * 1_000)
     assert sum(map(len, notes._parts)) == NOTE_MOST
-    assert notes.take().endswith("... of 10,000,000 signs")
+    assert notes.take().endswith("... of 10,000,000 characters")
 
 
 # -- what is printed

@@ -1,4 +1,4 @@
-"""A bot that plays Greed, with type annotations."""
+"""Plays Greed, with the types of what it is given."""
 
 from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.views.greed import GreedView

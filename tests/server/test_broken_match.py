@@ -12,6 +12,7 @@ from cutpurse.games import GAMES
 from cutpurse.games.greed.rules import Greed
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2
+from tests.builds import needs_pure
 from tests.server.small_world import Manner, World
 
 SECRET = "the top card is copper_wire, key 0011223344"
@@ -40,6 +41,7 @@ class Planted:
         monkeypatch.setattr(Greed, method, broken)
 
 
+@needs_pure
 @pytest.mark.parametrize("method", PLACES)
 @pytest.mark.parametrize("after", [0, 7])
 def test_only_the_broken_match_is_void(monkeypatch: pytest.MonkeyPatch, method: str, after: int) -> None:
@@ -94,6 +96,7 @@ def test_rules_that_break_down_over_the_safe_option_void_their_match_only(
     assert SECRET not in str(world.log.lines)
 
 
+@needs_pure
 def test_a_game_that_cannot_be_set_up_is_tried_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
     real = Greed.begin
 

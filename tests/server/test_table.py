@@ -11,6 +11,7 @@ from cutpurse.games.greed.rules import Greed
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.server_match import ServerMatch
 from cutpurse.v1 import arena_pb2
+from tests.builds import needs_pure
 from tests.server.small_world import BotThere, Manner, Played, World
 
 SILENT = Manner(never=1.0)
@@ -60,6 +61,7 @@ def test_a_question_that_is_fetched_again_brings_the_same_events() -> None:
     assert (again.first_event, list(again.events)) == (once.first_event, list(once.events))
 
 
+@needs_pure
 def test_a_broken_match_asks_nothing_and_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World([Ladder("it", "greed", 2)])
     bots = [world.bot(name, tables=1, manner=SILENT) for name in ("ann", "bob")]

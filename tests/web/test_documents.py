@@ -14,6 +14,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.errors import NotFound
 from cutpurse.server.web import documents
 from cutpurse.server.web.markdown import Links, written
+from tests.builds import needs_pure
 from tests.roots import CHECKOUT
 from tests.test_rule_numbers import definitions
 from tests.web.serving import page_of
@@ -160,6 +161,7 @@ def test_nothing_else_is_there(page: TestClient, address: str) -> None:
     assert page.get(address).status_code == 404
 
 
+@needs_pure
 def test_documents_lie_beside_the_page_or_in_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert documents.documents_folder() == CHECKOUT / "docs"
     packed = tmp_path / "docs"

@@ -75,7 +75,10 @@ BOTS = "game = 'greed'\nseats = 2\nbots = ['random', 'greedy', 'search', 'first_
         ("game = 'greed'\nbots = [3]", "bot 1 is 3; it is a text, or {"),
         ("game = 'greed'\nbots = [{ name = 'x' }]", "bot 1 has no bot"),
         ("game = 'greed'\nbots = [{ bot = 'x', at = 3 }]", "bot 1: there is no key 'at'; there are: name, bot"),
-        ("game = 'greed'\nbots = [\"a\\nb\"]", "bot 1 is called 'a\\nb'; a name has 1 to 64 signs"),
+        (
+            "game = 'greed'\nbots = [\"a\\nb\"]",
+            "bot 1 is called 'a\\nb'; a name has 1 to 64 characters and no control characters",
+        ),
         (
             "game = 'greed'\nbots = ['random', 'random']",
             "bot 2: 'random' is there twice; give one another name: {",

@@ -14,8 +14,11 @@ from cutpurse.sdk.wire import decode, phrase_cache
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.sdk.wire.numbering import Numbering, numbering_of
 from cutpurse.sdk.wire.phrase_cache import _BODY, PhraseCache
+from tests.builds import needs_pure
 from tests.properties.random_play import EVERY_GAME, RandomGame
 from tests.sdk.wire.round_trip import RoundTrip, check_game, plant_bytes_kept_for_all
+
+pytestmark = needs_pure
 
 
 def is_found_in(name: str, games: int = 6) -> bool:
