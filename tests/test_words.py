@@ -49,7 +49,7 @@ ALLOWED: Final = {
     "tests": 219,
     "benchmarks": 0,
     "scripts": 0,
-    "docs": 80,
+    "docs": 6,
 }
 
 
