@@ -20,7 +20,7 @@ PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS)$(if $(TESTS), $(TESTS))
 BY_FILE := --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # The folders that hold Python now.
-CODE = $(foreach folder,proto games sdk learn sample_bots server leaderboard tests benchmarks scripts examples,\
+CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests benchmarks scripts examples,\
     $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
 
 .DEFAULT_GOAL := help
@@ -116,7 +116,7 @@ endif
 
 # An environment of its own: in .venv an edit of a module is there at once, here it is compiled anew.
 .compiled/installed: requirements.lock pyproject.toml scripts/compiled.py \
-    $(shell find proto games sdk learn sample_bots server leaderboard docs -name '*.py' -o -name '*.md')
+    $(shell find proto games sdk sample_bots server leaderboard docs -name '*.py' -o -name '*.md')
 	$(PYTHON) -m venv .compiled
 	.compiled/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r requirements.lock
 	.compiled/bin/python -m pip -q uninstall -y cutpurse  # else mypyc reads the types of the installed version

@@ -124,8 +124,8 @@ class Measured:
 ROWS: Final = (
     Row("a bot that does not know notes", Silent, WITHOUT),
     Row("a bot that could, and says nothing", Silent),
-    Row(f"a note of {len(TEXT)} signs with each answer", Notes),
-    Row(f"a printed line of {len(TEXT)} signs", Prints, prints=True),
+    Row(f"a note of {len(TEXT)} characters with each answer", Notes),
+    Row(f"a printed line of {len(TEXT)} characters", Prints, prints=True),
 )
 
 

@@ -68,7 +68,7 @@ ROWS: Final = (
     Row("nobody watches"),
     Row("a spectator", 1),
     Row("100 spectators", 100),
-    Row("an owner watches his seat", 0, True),
+    Row("an owner watches their seat", 0, True),
 )
 
 

@@ -23,5 +23,5 @@ expect() {
 }
 
 expect "here" "$(taken)" "$(basename "$compiled")"
-expect "for another Python" "$(taken --python-version 3.14)" "$(basename "$pure")"
+expect "for another Python" "$(taken --python-version 3.99)" "$(basename "$pure")"
 expect "for another machine" "$(taken --platform any)" "$(basename "$pure")"

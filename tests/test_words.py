@@ -19,7 +19,7 @@ import pytest
 
 from tests.roots import CHECKOUT
 
-ROOTS: Final = ("games", "sdk", "learn", "sample_bots", "server", "leaderboard")
+ROOTS: Final = ("games", "sdk", "sample_bots", "server", "leaderboard")
 FOLDERS: Final = (*ROOTS, "tests", "benchmarks", "scripts", "docs")
 
 # Steps are named as the rule books name them, and two games may share a name.

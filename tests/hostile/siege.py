@@ -3,8 +3,9 @@
     python -m tests.hostile.siege --minutes 60 --seed 1
 
 `make siege MINUTES=60` does the same. `cutpurse serve` runs with a page, tokens and submissions. Each kind of
-`attackers.py` is a process with its own address, and another attacker is a submitted bot. Every ten minutes the server
-is stopped for ten seconds, while the page is polled.
+`attackers.py` is a process with its own address, and another attacker is a submitted bot. Attackers run at the lowest
+priority, because real ones compute on machines of their own. Every ten minutes the server is stopped for ten seconds,
+while the page is polled.
 
 A line for every five minutes has the resources of server and page, and the size of the log. It also has the waits of
 honest bots, newcomers and readers, except while the server was stopped. At the end come the slopes over the second

@@ -17,7 +17,7 @@ class PlainValue:
 
     def values(self) -> tuple[Any, ...]:
         """Return the arguments that make an equal object."""
-        raise NotImplementedError
+        raise NotImplementedError  # each subclass says it
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and isinstance(other, PlainValue) and self.values() == other.values()
