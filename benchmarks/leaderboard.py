@@ -1,10 +1,11 @@
 """The speed of the leaderboard: matches stored and rated per second, and the latency of queries.
 
-    .venv/bin/python benchmarks/leaderboard.py [--matches 100000] [--folder DIR]
+    .venv/bin/python benchmarks/leaderboard.py [--matches 100000] [--folder DIR] [--db postgresql://...]
 
 A match has four seats, of 200 versions, and a record of 10 KB. At most 512 results wait at once. Rates are per second
 of wall time and per CPU second of the process. The figure of a query is the median of 200, in CPU time. The database is
-created in a temporary folder of DIR, whose disk determines the time of a commit.
+created in a temporary folder of DIR, whose disk determines the time of a commit; or it is an empty one in PostgreSQL,
+whose own CPU time is not counted.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pathlib import Path
 
 from cutpurse.leaderboard.ratings import TrueSkill, rate
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.results import CompletedMatch, DealCommitment, SeatResult, Stored
+from cutpurse.leaderboard.results import Deal, FinishedMatch, FinishedSeat, Identity, StoreOutcome
 from cutpurse.leaderboard.store import Store
 
 __all__ = ["main"]
@@ -49,31 +50,31 @@ def record(rng: random.Random) -> str:
     return "".join(parts)[:RECORD_BYTES]
 
 
-def results(count: int, versions: list[int]) -> list[Callable[[], CompletedMatch]]:
+def results(count: int, players: list[Identity]) -> list[Callable[[], FinishedMatch]]:
     """Return `count` functions that each create a result."""
     rng = random.Random(5)
     records = [record(rng) for _ in range(50)]
     now = datetime(2026, 11, 21, tzinfo=UTC)
 
-    def make(number: int) -> CompletedMatch:
+    def make(number: int) -> FinishedMatch:
         mine = random.Random(number)
         scores = [mine.randint(0, 20) for _ in range(4)]
         seats = tuple(
-            SeatResult(version, 1 + sum(other > score for other in scores), score, "normal", 0, 900)
-            for version, score in zip(mine.sample(versions, 4), scores, strict=True)
+            FinishedSeat(player, 1 + sum(other > score for other in scores), score, "normal", 0, 900)
+            for player, score in zip(mine.sample(players, 4), scores, strict=True)
         )
-        deal = DealCommitment(number.to_bytes(32), number.to_bytes(32), f'{{"board":"b{number}"}}'.encode())
+        seed = number.to_bytes(32)
+        deal = Deal(f"b{number:08}", seed, seed, f'{{"board":"b{number}"}}'.encode())
         line = records[number % 50]
-        return CompletedMatch(f"m{number:08}", f"b{number:08}", LADDER, "1", now, now, 115, seats, deal, line)
+        return FinishedMatch(f"m{number:08}", LADDER, "1", deal, now, now, 115, seats, lambda: line)
 
     return [lambda number=number: make(number) for number in range(count)]  # type: ignore[misc]
 
 
 def fill(store: Store, count: int) -> tuple[float, float]:
     """Submit `count` results; return the seconds of wall time and of CPU time."""
-    versions = [store.ensure_version(f"owner {n % 50}", f"bot {n}", "1") for n in range(VERSIONS)]
-    makers = results(count, versions)
-    waiting: deque[Future[Stored]] = deque()
+    makers = results(count, [Identity(f"owner {n % 50}", f"bot {n}", "1") for n in range(VERSIONS)])
+    waiting: deque[Future[StoreOutcome]] = deque()
     begin, cpu = time.perf_counter(), time.process_time()
     for make in makers:
         waiting.append(store.submit(make()))
@@ -86,12 +87,11 @@ def fill(store: Store, count: int) -> tuple[float, float]:
 
 def one_at_a_time(store: Store, count: int) -> float:
     """Return the median of the seconds that a single result takes."""
-    versions = [store.ensure_version("owner 0", f"late {n}", "1") for n in range(8)]
-    makers = results(count, versions)
+    makers = results(count, [Identity("owner 0", f"late {n}", "1") for n in range(8)])
     took = []
     for number, make in enumerate(makers):
         made = make()
-        late = replace(made, match=f"late {number}", board=f"late {number}")
+        late = replace(made, match=f"late {number}", deal=made.deal._replace(board=f"late {number}"))
         begin = time.perf_counter()
         store.submit(late).result()
         took.append(time.perf_counter() - begin)
@@ -118,22 +118,31 @@ def rates_a_second(seats: int) -> float:
     return count / (time.process_time() - begin)
 
 
+def _size(store: Store, folder: Path) -> int:
+    """Return the bytes of the database."""
+    with store.reading() as connection:
+        if connection.dialect.name == "postgresql":
+            return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
+    return sum(file.stat().st_size for file in folder.iterdir())
+
+
 def main() -> None:
     """Measure and print."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--matches", type=int, default=100_000)
     arguments.add_argument("--folder", type=Path)
+    arguments.add_argument("--db")
     asked = arguments.parse_args()
-    print(f"Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}")
+    print(f"Python {sys.version.split()[0]}, {'PostgreSQL' if asked.db else f'SQLite {sqlite3.sqlite_version}'}")
     for seats in (2, 4, 8):
         print(f"rate, {seats} seats                    {rates_a_second(seats):10,.0f} matches a CPU second")
-    with tempfile.TemporaryDirectory(dir=asked.folder) as folder, Store(Path(folder) / "ladder.db") as store:
+    with tempfile.TemporaryDirectory(dir=asked.folder) as place, Store(asked.db or Path(place) / "ladder.db") as store:
         store.ensure_ladder(LADDER, game="greed", seats=4, rating=RATING)
         took, cpu = fill(store, asked.matches)
-        size = sum(file.stat().st_size for file in Path(folder).iterdir())
+        size = _size(store, Path(place))
         print(f"stored and rated                 {asked.matches / took:10,.0f} matches a second, of {asked.matches:,}")
         print(f"                                 {asked.matches / cpu:10,.0f} matches a CPU second")
-        print(f"the file                         {size / asked.matches:10,.0f} bytes a match")
+        print(f"the database                     {size / asked.matches:10,.0f} bytes a match")
         print(f"a result alone                   {1000 * one_at_a_time(store, 200):10.2f} ms until it is acknowledged")
         bots = [ranking.bot for ranking in store.rankings(LADDER)]
         owner = {ranking.bot: ranking.owner for ranking in store.rankings(LADDER)}

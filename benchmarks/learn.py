@@ -23,6 +23,7 @@ from cutpurse.engine.view import View
 from cutpurse.games import BUILT_IN, GAMES, game_named
 from cutpurse.learn import Space
 from cutpurse.learn.batch import Batch
+from cutpurse.learn.table_block import TableBlock
 
 __all__ = ["main"]
 
@@ -95,9 +96,11 @@ def rates(game: str, tables: int, seats: int | None, seconds: float) -> list[flo
     for part in range(len(PARTS) - 1):
         found.append(rate(partial(Tables(game, tables, seats).step, part), tables, seconds))
     batch, random = Batch(game, tables, seats, seed=1), Random(1)
+    assert isinstance(batch.source, TableBlock)
+    block = batch.source
 
     def step() -> None:
-        batch.step([offered[int(random.random() * len(offered))] for offered in batch.offered])
+        batch.step([offered[int(random.random() * len(offered))] for offered in block.offered])
 
     return [*found, rate(step, tables, seconds)]
 

@@ -21,9 +21,7 @@ from typing import Any, Final
 from benchmarks.arena.server import Taken
 from cutpurse.sdk.bot import BotMaker
 from cutpurse.sdk.notes import prints_are_noted
-from cutpurse.sdk.online import client_session as sdk_session
 from cutpurse.sdk.online.bot_pool import RemoteBots
-from cutpurse.sdk.online.client_session import ClientSession
 from cutpurse.sdk.online.concurrency import ConcurrencyControl
 from cutpurse.sdk.online.thinking import Thinker
 from cutpurse.server.ladder_config import Ladder
@@ -32,6 +30,8 @@ from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire import client_session as sdk_session
+from cutpurse.wire.client_session import ClientSession
 
 __all__ = ["main"]
 

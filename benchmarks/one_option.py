@@ -21,9 +21,9 @@ from benchmarks.arena.server import Taken
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
+from cutpurse.leaderboard.results import FinishedMatch, StoreOutcome
 from cutpurse.sdk.run import connect
-from cutpurse.server.finished_match import FinishedMatch, StoreOutcome
-from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.arena import Arena, Listening
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.matches import server_match
@@ -68,7 +68,7 @@ async def _play(game: str, matches: int) -> Figures:
     ladder = Ladder("it", game, SEATS, {}, TimeControl(poll_floor_ms=0), matches_wanted=matches)
     log = logger(sys.stderr, "error")
     lobby = Lobby([ladder], store, entropy=secrets.token_bytes, utc=lambda: datetime.now(UTC), log=log)
-    arena = Arena("127.0.0.1:0", lobby, log)
+    arena = Arena(Listening("127.0.0.1:0"), lobby, log)
     address = await arena.start()
     bots = [
         asyncio.create_task(connect("random", server=address, name=f"bot{number}", max_tables=TABLES, quiet=True))

@@ -10,7 +10,7 @@ import importlib.metadata
 import random
 from functools import partial
 
-import pyspiel  # type: ignore[import-not-found]  # installed only in .peers/
+import pyspiel
 import rlcard  # type: ignore[import-not-found]  # installed only in .peers/
 
 from benchmarks.protocol import Measure, Sample, Stopwatch, serve

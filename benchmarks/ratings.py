@@ -1,7 +1,7 @@
 """The ratings' part of the bench: the time to rate a match and to check a ledger, compared with package `trueskill`.
 
-For its rows the package replaces `rate`, so that everything else is equal, and both must give the same bits. All
-figures are CPU time. Matches and ledger are the same each time.
+For its rows `rate`, which uses the package, replaces `rate_fast`. Everything else is equal, and both must give the same
+bits. All figures are CPU time. Matches and ledger are the same each time.
 """
 
 from __future__ import annotations
@@ -13,25 +13,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Final
 from unittest.mock import patch
-
-import trueskill  # type: ignore[import-untyped]
 
 from benchmarks.queries.build import LADDERS, build
 from benchmarks.report import table
-from cutpurse.leaderboard import rating_state
+from cutpurse.leaderboard import recompute as checking
 from cutpurse.leaderboard.queries import ladder_history
 from cutpurse.leaderboard.rating_state import RatingState, standing_of, step
-from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate, rate_fast
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 
-__all__ = ["MATCHES", "RatingFigures", "by_package", "document", "lines", "measure", "versions"]
+__all__ = ["MATCHES", "RatingFigures", "document", "lines", "measure", "versions"]
 
 SEATS: Final = (2, 4, 8)
 FIELDS: Final = 100  # comparisons per number of seats and round
@@ -81,7 +78,7 @@ def measure(
         theirs = None
         if with_package:
             say("ratings: computing it again, with the package")
-            with patch.object(rating_state, "rate", by_package):
+            with patch.object(checking, "rate_fast", rate):
                 _, theirs = _recompute(path)
         figures.append(
             Figure(
@@ -94,28 +91,17 @@ def measure(
     return RatingFigures(boards, ours, rounds, figures)
 
 
-def by_package(places: Sequence[int], skills: Sequence[Skill], settings: TrueSkill) -> list[Skill]:
-    """Rate a match with the package."""
-    rated = _model(settings).rate([(trueskill.Rating(*skill),) for skill in skills], ranks=list(places))
-    return [Skill(new.mu, new.sigma) for (new,) in rated]
-
-
-@cache
-def _model(settings: TrueSkill) -> Any:
-    return trueskill.TrueSkill(settings.mu, settings.sigma, settings.beta, settings.tau, settings.draw_probability)
-
-
 # -- fields
 def _of_seats(seats: int, rounds: int, with_package: bool) -> Figure:
     fields = list(_fields(seats))
     ours, theirs = [], []
     for _ in range(rounds):
-        ours.append(_time(rate, fields))
+        ours.append(_time(rate_fast, fields))
         if with_package:
-            theirs.append(_time(by_package, fields))
+            theirs.append(_time(rate, fields))
     if not with_package:
         return Figure(f"rate, {seats} seats", median(ours), None, None)
-    if any(rate(*field, SETTINGS) != by_package(*field, SETTINGS) for field in fields):
+    if any(rate_fast(*field, SETTINGS) != rate(*field, SETTINGS) for field in fields):
         raise ValueError(f"{seats} seats are not rated as the package does")
     ratio = median(their / our for our, their in zip(ours, theirs, strict=True))
     return Figure(f"rate, {seats} seats", median(ours), median(theirs), ratio)
@@ -150,7 +136,7 @@ def _rate_all(path: Path) -> None:
             changes = []
             for entry in ladder_history(connection, ladder):
                 before = [standing_of(of, known, parents, entry.settings) for of in entry.versions]
-                after = step(before, entry.places, entry.faults, entry.settings, entry.sequence)
+                after = step(before, entry.places, entry.faults, entry.settings, entry.sequence, rate_fast)
                 known.update(zip(entry.versions, after, strict=True))
                 changes += [
                     (*old.skill, *new.skill, ids[ladder], entry.sequence, of)

@@ -25,14 +25,15 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.machine import machine, machine_line
+from cutpurse.process.child import Child
+from cutpurse.process.program_command import environment_for
+from cutpurse.sdk import program
 from cutpurse.sdk.local import play
-from cutpurse.sdk.online.server_address import PROTO_VARIABLE, SERVER_VARIABLE, UNIX
-from cutpurse.sdk.programs import program
-from cutpurse.sdk.programs.child import Child
-from cutpurse.sdk.programs.local_arena import Host
 from cutpurse.server.runners.port import ProgramSpec, ResourceLimits, Running, runner_named
 from cutpurse.server.runners.process_usage import descendants
 from cutpurse.server.runners.runtimes import python_runtime
+from cutpurse.wire.local_arena import Host
+from cutpurse.wire.server_address import PROTO_VARIABLE, SERVER_VARIABLE, UNIX
 
 __all__ = ["Bot", "Sandboxed", "bots", "main", "measured"]
 
@@ -214,7 +215,7 @@ async def crowd(bot: Bot, count: int) -> tuple[float, list[int], list[int]]:
         made = []
         try:
             for host in hosts:
-                environment = program.environment_for(host.address)
+                environment = environment_for(host.address)
                 made.append(
                     await asyncio.to_thread(Sandboxed, bot, "bubblewrap", ResourceLimits(cpu_cores=2.0), environment)
                 )

@@ -155,7 +155,7 @@ def run(readers: int, seconds: float, rounds: int, bot: str, game: str) -> None:
     bytes_s: list[float] = []
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
-        cli = (sys.executable, "-m", "cutpurse.sdk.cli")
+        cli = (sys.executable, "-m", "cutpurse.cli")
         server = folder / "server.log"
         places = ("--address", "127.0.0.1:0", "--web", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--watch-delay", "0")
         command = (*cli, "serve", *places, "--db", str(folder / "league.db"))

@@ -35,7 +35,7 @@ from benchmarks.arena.server import Taken
 from benchmarks.note_cost import Nothing
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
-from cutpurse.server.finished_match import Identity
+from cutpurse.leaderboard.results import Identity
 from cutpurse.server.hosting.open_arena import open_arena
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
@@ -77,6 +77,7 @@ class Bot:
 
     wants_events = False
     wants_agenda = True
+    sends_usage = False
     forgets = False
 
     def __init__(self, name: str) -> None:

@@ -20,9 +20,10 @@ from cutpurse.engine.agenda import Option
 from cutpurse.engine.chance import KEY_BYTES, Chance
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire.encode import DECISION_EVENTS, MatchEncoder
-from cutpurse.sdk.wire.question_types import TableInfo, asked
+from cutpurse.sdk.online.question_types import asked
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.decode import TableInfo
+from cutpurse.wire.encode import DECISION_EVENTS, MatchEncoder
 
 __all__ = ["Played", "Put", "main", "matches", "measured"]
 

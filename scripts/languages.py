@@ -25,15 +25,15 @@ sys.path.insert(0, str(CHECKOUT))  # for the workshop of the tests
 
 from cutpurse.games import GAMES, game_named  # noqa: E402
 from cutpurse.leaderboard.store import Store  # noqa: E402
-from cutpurse.sdk.online.server_address import SERVER_VARIABLE  # noqa: E402
-from cutpurse.sdk.programs.child import Child  # noqa: E402
+from cutpurse.process.child import Child  # noqa: E402
 from cutpurse.server.hosting.open_arena import open_arena  # noqa: E402
 from cutpurse.server.ladder_config import NUMBERS, Ladder  # noqa: E402
 from cutpurse.server.logs import logger  # noqa: E402
+from cutpurse.wire.server_address import SERVER_VARIABLE  # noqa: E402
 from tests.languages.workshop import LANGUAGES, MISSING, Made, built  # noqa: E402
 
 LADDER: Final = "languages"
-OURS: Final = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "--quiet", "--name", "python"]
+OURS: Final = [sys.executable, "-m", "cutpurse.cli", "bot", "run", "--quiet", "--name", "python"]
 # The order of starting: otherwise all matches would begin before the slow ones are connected.
 SLOW_TO_START: Final = ("python", "java", "typescript", "javascript", "cpp", "rust", "go")
 LOOK_S: Final = 0.5

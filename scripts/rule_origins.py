@@ -1,4 +1,4 @@
-"""The script that writes `cutpurse.games.origins`: which rules in `docs/rules/` are rulings or proposed numbers.
+"""The script that writes `cutpurse.games.origins`: which rules of the sheets are rulings or proposed numbers.
 
     python scripts/rule_origins.py
 
@@ -29,8 +29,6 @@ _RULE: Final = re.compile(
 _MARK: Final = re.compile(r"\(([^()]*)\)")
 _RULING_ROW: Final = re.compile(rf"^\| ({_NUMBER}) \|", re.M)
 
-WIDTH: Final = 120
-
 
 def origin(marks: list[str]) -> str:
     """Return the origin of a rule by its marks: "proposed", "ruling", "partly ruling", or an empty text."""
@@ -49,10 +47,10 @@ def marks_of(text: str) -> list[str]:
 
 def origins_of_rules() -> dict[str, str]:
     """Read the origin of every rule that is not only the publisher's, by rule number, in the order of the sheets."""
-    rulings = _clashes_and_rulings((ROOT / "docs" / "rulings.md").read_text(encoding="utf-8"))
+    rulings = _clashes_and_rulings((ROOT / "docs" / "reference" / "rulings.md").read_text(encoding="utf-8"))
     found = {}
     for game in PREFIXES.values():
-        sheet = (ROOT / "docs" / "rules" / f"{game}.md").read_text(encoding="utf-8")
+        sheet = (ROOT / "docs" / "reference" / "rules" / f"{game}.md").read_text(encoding="utf-8")
         for number, text in _RULE.findall(sheet):
             mark = origin(marks_of(text)) or ("partly ruling" if number in rulings else "")
             if mark:
@@ -69,7 +67,7 @@ def origins_of_settings() -> dict[str, dict[str, str]]:
     """Read the origin of every setting from the tables of the sheets, by game and name, except the publisher's."""
     found: dict[str, dict[str, str]] = {}
     for game in PREFIXES.values():
-        sheet = (ROOT / "docs" / "rules" / f"{game}.md").read_text(encoding="utf-8")
+        sheet = (ROOT / "docs" / "reference" / "rules" / f"{game}.md").read_text(encoding="utf-8")
         section = re.search(r"^## \d+\. Settings\n(.*?)^## ", sheet, re.M | re.S)
         assert section is not None, game
         rows = re.findall(r"^\| `(\w+)` \| [^|]* \| [^|]* \| ([^|]*) \|", section[1], re.M)
@@ -81,9 +79,9 @@ def module_text() -> str:
     """Return the source of the module with these origins."""
     rules, settings = origins_of_rules(), origins_of_settings()
     lines = [
-        '"""Where rules come from, by the sheets in `docs/rules/`; written by `python scripts/rule_origins.py`.',
+        '"""Where rules come from, by the sheets in `docs/reference/rules/`; written by `scripts/rule_origins.py`.',
         "",
-        '"ruling": no published text settles it, and the project decides, with its reason in `docs/rulings.md`;',
+        '"ruling": no published text settles it, and the project decides, see `docs/reference/rulings.md`;',
         '"partly ruling": parts of it; "proposed": a number of the project, as none is published.',
         '"""',
         "",

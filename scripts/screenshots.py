@@ -36,7 +36,8 @@ MATCHES: Final = "40"  # per game
 class Picture:
     """A picture to take.
 
-    In `path`, MATCH stands for a match of the game. If `is_moving`, the page must show a live match first.
+    In `path`, MATCH stands for a match of the game. If `is_moving`, the page must show a live match first. `height` is
+    that of the window, in px.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Picture:
     dark: bool = False
     phone: bool = False
     is_moving: bool = False
+    height: int = 800
 
 
 PICTURES: Final = (
@@ -52,8 +54,8 @@ PICTURES: Final = (
     Picture("ladder", "/ladders/greed"),
     Picture("bot", "/bots/local/greedy?ladder=greed", dark=True),
     Picture("match", "/matches/MATCH"),
-    Picture("replay", "/matches/MATCH/replay?at=40"),
-    Picture("scores", "/matches/MATCH/replay?at=40#scores", "steal_and_plunder"),
+    Picture("replay", "/matches/MATCH/replay?at=40", height=900),
+    Picture("scores", "/matches/MATCH", "steal_and_plunder"),
     Picture("replay-dark", "/matches/MATCH/replay?at=30", "steal_and_plunder", dark=True),
     Picture("phone", "/matches/MATCH/replay?at=24", "szmal", dark=True, phone=True),
 )
@@ -83,7 +85,7 @@ def _played(workshop: Path) -> Path:
         ("demo", "--matches", MATCHES, "--folder", str(database.parent)),
         ("db", "estimate", str(database)),
     ):
-        command = [sys.executable, "-m", "cutpurse.sdk.cli", *words]
+        command = [sys.executable, "-m", "cutpurse.cli", *words]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return database
 
@@ -97,7 +99,7 @@ def _take(browser: Browser, site: str, picture: Picture, folder: Path) -> None:
         path = path.replace("MATCH", next(str(one["match"]) for one in matches if one["rated_number"]))
     context = browser.new_context(
         color_scheme="dark" if picture.dark else "light",
-        viewport={"width": 390, "height": 780} if picture.phone else {"width": 1280, "height": 800},
+        viewport={"width": 390, "height": 780} if picture.phone else {"width": 1280, "height": picture.height},
         reduced_motion="reduce",
     )
     page = context.new_page()

@@ -35,7 +35,7 @@ made = [name for name in names if re.match(r"cutpurse/bots/[a-z]+/(node_modules|
 assert not made, f"made by a build: {made[:5]}"
 assert "cutpurse/__init__.py" not in names, "cutpurse/__init__.py would hide the other roots"
 parts = sorted({name.split("/")[1] for name in names if name.startswith("cutpurse/")})
-assert {"engine", "games", "v1", "sdk", "learn", "bots", "leaderboard", "server"} <= set(parts), parts
+assert {"engine", "games", "v1", "wire", "process", "check", "sdk", "experiments", "cli", "learn", "llm", "train", "bots", "leaderboard", "server"} <= set(parts), parts
 for part in parts:
     assert f"cutpurse/{part}/py.typed" in names, f"cutpurse/{part} has no py.typed"
     if part == "learn":
@@ -63,8 +63,15 @@ grep -q "pip install 'cutpurse\[server\]'" said
 
 if venv/bin/python -c "import cutpurse.learn" 2> said; then exit 1; fi
 grep -q "pip install 'cutpurse\[learn\]'" said
+if venv/bin/cutpurse-train --game greed --out net 2> said; then exit 1; fi
+grep -q "pip install 'cutpurse\[train\]'" said
 pip "$wheel[learn]"
 venv/bin/python -c "from cutpurse.learn import Space; print('Greed has', Space('greed', seats=4).actions, 'numbers of options')"
+
+if venv/bin/cutpurse mcp < /dev/null 2> said; then exit 1; fi
+grep -q "pip install 'cutpurse\[llm\]'" said
+pip "$wheel[llm]"
+venv/bin/cutpurse mcp < /dev/null
 
 pip "$wheel[server]"
 venv/bin/cutpurse demo --matches 2 --folder run
@@ -95,7 +102,7 @@ for path, words in {
     "/": "greed",
     "/matches": "/matches/",
     "/rules/greed": 'id="GR-3.6"',
-    "/docs/first-bot": "my_bot.py",
+    "/docs/tutorial/first-bot": "my_bot.py",
     "/api/v1/openapi.json": "3.1.0",
     "/ladders/greed/rankings.csv": "rating",
 }.items():

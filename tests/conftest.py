@@ -6,15 +6,18 @@ Worker processes take one test file each (`--dist loadfile`), in the order of `F
 import gc
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 
+from tests.builds import is_compiled
+from tests.postgresql_server import MISSING, PostgresqlServer, programs
 from tests.tiers import is_full
 
-__all__ = ["soak"]
+__all__ = ["postgresql", "soak"]
 
 ROOT = Path(__file__).parent
 LEFT_OUT = pytest.StashKey[int]()  # number of tests that the quick run leaves out
@@ -52,7 +55,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-schema", action="store_true", help="write the schema of a new leaderboard anew")
     parser.addoption("--update-numbering", action="store_true", help="write the numbering of learning agents anew")
     parser.addoption(
-        "--update-pages", action="store_true", help="write the payloads of docs/protocol.md and proto/golden anew"
+        "--update-pages",
+        action="store_true",
+        help="write the payloads of docs/reference/protocol.md and proto/golden anew",
     )
 
 
@@ -71,6 +76,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if is_full(item.path.relative_to(ROOT)):
             item.add_marker(pytest.mark.full)
+        if is_compiled and item.get_closest_marker("needs_pure"):
+            item.add_marker(pytest.mark.skip(reason="needs the pure build"))
     if config.getoption("--quick"):
         left_out = [item for item in items if item.get_closest_marker("full")]
         items[:] = [item for item in items if not item.get_closest_marker("full")]
@@ -120,3 +127,14 @@ def _turn(item: pytest.Item) -> int:
 def soak(pytestconfig: pytest.Config) -> bool:
     """Return whether this is the long run, in which tests may play more cases."""
     return bool(pytestconfig.getoption("--soak"))
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgresqlServer]:
+    """Run a PostgreSQL server for the tests of this process."""
+    found = programs()
+    if found is None:
+        pytest.skip(MISSING)
+    server = PostgresqlServer(found)
+    yield server
+    server.stop()

@@ -10,7 +10,7 @@ from benchmarks.bench import main, parser
 from benchmarks.engine_bench import EngineFigures, missed_gate
 from benchmarks.note_cost import main as notes_main
 from benchmarks.protocol import Sample, Worker, WorkerFailed
-from benchmarks.report import Ratio, Round, costs, lines, median_rate, rates, ratios
+from benchmarks.report import Ratio, Round, costs, median_rate, rates, ratios
 from benchmarks.wire import main as wire_main
 from cutpurse.games import GAMES
 from tests.builds import is_compiled
@@ -118,36 +118,6 @@ def test_costs_are_microseconds_of_one_call() -> None:
     assert costs(ROUNDS, ["greed"]) == [("greed", [5.0, 10.0, 20.0])]
 
 
-def test_the_tables_in_full() -> None:
-    rounds: list[Round] = [one_round(1.0)]
-    assert lines(rounds, ["greed", "szmal"], ratios(rounds, ["greed", "szmal"], all_games=2)) == [
-        "random playouts, one core                             decisions / CPU s  with 2 options or more",
-        "greed                                                           100,000                  50,000",
-        "greed, its own loop                                             125,000                       -",
-        "greed, a view each time                                          50,000                  25,000",
-        "szmal                                                           400,000                 200,000",
-        "szmal, its own loop                                             500,000                       -",
-        "szmal, a view each time                                         200,000                 100,000",
-        "OpenSpiel hearts                                                400,000                       -",
-        "OpenSpiel hearts, information state string each time            250,000                       -",
-        "OpenSpiel gin_rummy                                              50,000                       -",
-        "RLCard uno, with the observation it always builds                80,000                       -",
-        "",
-        "CPU microseconds  fork  save  load",
-        "greed              5.0  10.0  20.0",
-        "szmal              5.0  10.0  20.0",
-        "",
-        "ratio (geometric mean)                                      measured  target",
-        "ours (2 of 2 games), to OpenSpiel hearts                        0.50  >= 0.4     met",
-        "ours (2 of 2 games) with its own loop, to OpenSpiel hearts      0.62       -",
-        "our slowest (greed), to OpenSpiel gin_rummy                     2.00  >= 1.0     met",
-        "ours (2 of 2 games) with a view, to hearts with its string      0.40  >= 0.3     met",
-        "ours (2 of 2 games) with a view, to OpenSpiel hearts            0.25       -",
-        "ours (2 of 2 games), to RLCard uno (with its observation)       2.50  >= 3.0  missed",
-        "ours (2 of 2 games) with a view, to RLCard uno                  1.25       -",
-    ]
-
-
 def test_a_compiled_build_has_rows_ratios_and_targets_of_its_own() -> None:
     rounds = with_compiled(ROUNDS, 2.0)
     found = by_what(ratios(rounds, GAMES_OF_THE_ROUNDS, all_games=2))
@@ -224,14 +194,6 @@ def test_the_cost_of_the_wire_is_told_for_every_game(capsys: pytest.CaptureFixtu
         assert size > 100
 
 
-@pytest.mark.parametrize("wrong", [["--seconds", "0"], ["--seconds", "nan"], ["--games", "whist"]])
-def test_what_the_wire_cannot_measure_is_a_usage_error(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        wire_main(wrong)
-    assert stopped.value.code == 2
-    assert wrong[1] in capsys.readouterr().err
-
-
 def test_what_notes_cost_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert notes_main(["--rounds", "1", "--seconds", "0.2"]) == 0
     head, unaware, silent, noted, printed = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -259,11 +221,3 @@ def test_ratings_are_measured_beside_the_package_and_a_ledger_is_computed_again(
     ]
     assert all(row["package_us"] > row["ours_us"] > 0 and row["ratio"] > 1 for row in figures["rows"])
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("wrong", ["1999", "10000001", "many"])
-def test_a_ledger_of_another_size_is_a_usage_error(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        parser().parse_args(["--matches", wrong])
-    assert stopped.value.code == 2
-    assert "argument --matches" in capsys.readouterr().err

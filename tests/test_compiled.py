@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from cutpurse.engine.agenda import Step
+from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
+from cutpurse.games.greed.rules import Greed
 from scripts.compiled import FAILED, INTERPRETED, NO_COMPILER, sources
 from tests.roots import CHECKOUT
 
@@ -26,6 +28,43 @@ def test_a_step_of_a_game_in_plain_python_works_beside_the_engine() -> None:
         pass
 
     assert (Own.name, repr(Own(1)), Own(1) == Own(1)) == ("own", "Own(seat=1)", True)
+
+
+class LastDraw(Chance):
+    """Chance in plain Python, which always draws the last of what there is."""
+
+    def below(self, n: int) -> int:
+        return n - 1
+
+
+def test_the_engine_draws_from_a_chance_in_plain_python() -> None:
+    cards = [1, 2, 3, 4]
+    chance = LastDraw(bytes(32))
+    assert chance.pick(cards) == 3
+    assert chance.new_key() == b"\xff" * 32
+
+
+@pytest.mark.parametrize("rules", GAMES.values(), ids=GAMES)
+def test_every_game_can_be_subclassed_in_plain_python(rules: type[Game]) -> None:
+    own: type[Game] = type("Own", (rules,), {"__module__": __name__})
+    assert own.new().fork().playout(lambda options: 0) == rules.new().playout(lambda options: 0)
+
+
+class LeastWins(Greed):
+    """A variant of a game in plain Python."""
+
+    def standing(self, seat: int) -> tuple[int, ...]:
+        return tuple([-number for number in super().standing(seat)])
+
+
+def test_a_variant_of_a_game_in_plain_python_is_played_by_its_own_rules() -> None:
+    variant = LeastWins.new(2, bytes(32)).fork()
+    game = Greed.new(2, bytes(32))
+    assert type(variant) is LeastWins
+    assert variant.playout(lambda options: 0) == game.playout(lambda options: 0)
+    assert variant.scores() == game.scores()
+    assert variant.places() == [3 - place for place in game.places()]
+    assert variant.view().rules is LeastWins
 
 
 @pytest.mark.parametrize("rules", GAMES.values(), ids=GAMES)

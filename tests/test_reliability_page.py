@@ -8,7 +8,7 @@ from tests.roots import CHECKOUT
 
 
 def test_every_test_that_the_page_names_exists() -> None:
-    text = (CHECKOUT / "docs/reliability.md").read_text(encoding="utf-8")
+    text = (CHECKOUT / "docs/explanation/reliability.md").read_text(encoding="utf-8")
     named = re.findall(r"`((?:tests/[\w/]+/)?(?:test_\w+\.py)?)(?:::(\w+))?`", text)
     folder = file = ""
     found = 0

@@ -119,7 +119,7 @@ def cited_in_tests(game: str) -> set[str]:
 
 
 def sheet_of(game: str) -> str:
-    return (ROOT / "docs" / "rules" / f"{game}.md").read_text(encoding="utf-8")
+    return (ROOT / "docs" / "reference" / "rules" / f"{game}.md").read_text(encoding="utf-8")
 
 
 def package_of(game: str) -> Path:
@@ -149,7 +149,7 @@ def test_a_sheet_refers_to_its_own_defined_numbers_only(game: str) -> None:
 
 
 def test_the_rulings_refer_to_defined_numbers_only() -> None:
-    rulings = (ROOT / "docs" / "rulings.md").read_text(encoding="utf-8")
+    rulings = (ROOT / "docs" / "reference" / "rulings.md").read_text(encoding="utf-8")
     known = {number for game in PREFIXES for number in defined(game)}
     cited = set(CITATION.findall(rulings))
     assert cited
@@ -158,7 +158,7 @@ def test_the_rulings_refer_to_defined_numbers_only() -> None:
 
 @pytest.mark.parametrize("game", PREFIXES)
 def test_every_ruling_of_a_sheet_is_explained(game: str) -> None:
-    rulings = (ROOT / "docs" / "rulings.md").read_text(encoding="utf-8")
+    rulings = (ROOT / "docs" / "reference" / "rulings.md").read_text(encoding="utf-8")
     explained = set(re.findall(rf"^\| ({NUMBER}) \|", rulings, re.MULTILINE))
     assert sorted(rules_with_a_ruling(sheet_of(game)) - explained) == []
 

@@ -55,3 +55,11 @@ def test_only_the_quick_run_leaves_out_anything() -> None:
     assert recipe("test") == f"{recipe('test-all')} --quick"
     assert recipe("test-all").endswith("-m pytest -q -n auto --dist loadfile --no-loadscope-reorder")
     assert "step make test-all\n" in (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_what_the_compiled_build_skips_runs_on_the_pure_one() -> None:
+    assert 'step make test-all "TESTS=-m needs_pure"\n' in (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8")
+    planted, mixed = "tests/properties/test_planted_leaks.py", "tests/server/test_table.py"
+    every, _ = collected(planted, mixed)
+    chosen, _ = collected("-m", "needs_pure", planted, mixed)
+    assert {name for name in every if name.startswith(planted)} < chosen < every, "all that is planted, also if full"

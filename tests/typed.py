@@ -12,7 +12,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from cutpurse.sdk.cli import app
+from cutpurse.cli.main import app
 from tests.roots import CHECKOUT
 
 __all__ = ["typed"]

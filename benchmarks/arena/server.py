@@ -21,16 +21,16 @@ from benchmarks.arena.probe import to_be_watched, watching
 from benchmarks.arena.summary import nearest_rank
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.leaderboard.ratings import Skill
+from cutpurse.leaderboard.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.counts import Counts
-from cutpurse.server.finished_match import FinishedMatch, Identity, MatchAnnouncement, ResultStore, StoreOutcome
-from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.arena import Arena, Listening
 from cutpurse.server.hosting.garbage import rarely_collected
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import capture_library_logs, logger
-from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.result_store import ResultStore
 
 __all__ = ["prepare"]
 
@@ -46,7 +46,7 @@ class Taken:
         done.set_result(None)
         return done
 
-    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
+    def standings(self, player: Identity, seen: datetime) -> Future[Mapping[str, tuple[Skill, int]]]:
         """Return no ratings: every bot is a newcomer."""
         done: Future[Mapping[str, tuple[Skill, int]]] = Future()
         done.set_result({})
@@ -75,15 +75,17 @@ class Server:
         ladder = Ladder("greed", "greed", SEATS, {}, TimeControl(base_ms=base_ms, poll_floor_ms=0))
         store: ResultStore = Taken()
         if database is not None:
-            ledger = Ledger(self._open.enter_context(Store(Path(database))), [ladder])
-            self._open.callback(ledger.close)
-            store = ledger
+            leaderboard = self._open.enter_context(Store(Path(database)))
+            leaderboard.ensure(ladder.kept)
+            store = leaderboard
         self._counts = counts = Counts()
         log = self._log
         self._lobby = Lobby(
             [ladder], store, entropy=secrets.token_bytes, utc=lambda: datetime.now(UTC), log=log, counts=counts
         )
-        self._arena = Arena(address, self._lobby, log, limits=ServerLimits(most_tables=tables), counts=counts)
+        self._arena = Arena(
+            Listening(address), self._lobby, log, limits=ServerLimits(most_tables=tables), counts=counts
+        )
         bound = await self._arena.start()
         self._open.enter_context(rarely_collected())  # as `cutpurse serve` does
         return {"address": bound, "at": time.monotonic()}

@@ -48,6 +48,7 @@ class Searching(SearchBot):
 
     def start(self, match: MatchInfo) -> None:
         """Use the bot's own random stream for determinizations."""
+        super().start(match)
         self.chance = self.luck
 
 

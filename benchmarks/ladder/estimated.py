@@ -30,7 +30,7 @@ from benchmarks.machine import machine, machine_line
 from benchmarks.report import table
 from cutpurse.leaderboard.estimates.estimated import Estimated, Field
 from cutpurse.leaderboard.estimates.skill_fit import estimate
-from cutpurse.leaderboard.ratings import Skill, rate
+from cutpurse.leaderboard.ratings import Skill, rate_fast
 
 __all__ = ["CASES", "Case", "Look", "looks_of", "main", "measured"]
 
@@ -105,7 +105,7 @@ def looks_of(case: Case, seed: str) -> Iterator[Look]:
             board = [bots for _ in range(tables) if (bots := scheme.next()) is not None]
             for bots, places in board_results(world, case.boards, board):
                 players = tuple(version * nature.bots + bot for bot in bots)
-                rated = rate(places, [skills.get(player, LIBRARY.newcomer) for player in players], LIBRARY)
+                rated = rate_fast(places, [skills.get(player, LIBRARY.newcomer) for player in players], LIBRARY)
                 skills.update(zip(players, rated, strict=True))
                 results.append((players, tuple(places)))
             for bots in board:
@@ -128,7 +128,7 @@ def live(look: Look) -> list[Skill]:
     skills: dict[int, Skill] = {}
     for players, places in look.results:
         before = [skills.get(player, LIBRARY.newcomer) for player in players]
-        skills.update(zip(players, rate(places, before, LIBRARY), strict=True))
+        skills.update(zip(players, rate_fast(places, before, LIBRARY), strict=True))
     return [skills[player] for player in look.ranked]
 
 

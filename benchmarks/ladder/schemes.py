@@ -18,7 +18,7 @@ from cutpurse.engine.chance import Chance
 from cutpurse.engine.errors import SettingsError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
-from cutpurse.server.finished_match import Identity
+from cutpurse.leaderboard.results import Change, Identity
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.matchmaking import Pairing, Seating
 from cutpurse.server.matches.opponents import SLACK
@@ -187,7 +187,7 @@ class Ours:
             self._pairing.changed(self._bots[number])
 
     def rated(self, skills: Mapping[int, Skill]) -> None:
-        self._pairing.rated(LADDER, {self._bots[bot].identity: (skill, 0) for bot, skill in skills.items()})
+        self._pairing.rated(LADDER, [Change(self._bots[bot].identity, skill, skill) for bot, skill in skills.items()])
 
 
 def _game_with(seats: int) -> str:

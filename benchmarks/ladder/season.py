@@ -18,7 +18,7 @@ from benchmarks.ladder.schemes import Scheme, scheme_named
 from benchmarks.ladder.synthetic_bots import Nature, World, places_of
 from cutpurse.leaderboard.estimates.skill_fit import estimate
 from cutpurse.leaderboard.parameter_fit import RankedMatch
-from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate_fast
 
 __all__ = ["BOARDS", "TOP", "Look", "Plan", "Season", "board_results", "mixed", "points_of", "season"]
 
@@ -137,7 +137,7 @@ def season(plan: Plan) -> Season:
         board = [tables.open.pop(which.randrange(len(tables.open))) for _ in range(plan.tables_of_a_board)]
         seated = mixed(board, which) if plan.boards == "duplicate" else board
         for bots, places in board_results(world, plan.boards, seated):
-            for bot, skill in zip(bots, rate(places, [skills[bot] for bot in bots], settings), strict=True):
+            for bot, skill in zip(bots, rate_fast(places, [skills[bot] for bot in bots], settings), strict=True):
                 skills[bot] = skill
             outcomes.append(RankedMatch(bots, tuple(places)))
         for bots in board:

@@ -1,5 +1,5 @@
 // The part that every bot needs: it connects, says Hello, answers each envelope with one, comes
-// back when the stream is lost, and leaves. docs/protocol.md tells the conversation, arena.proto
+// back when the stream is lost, and leaves. docs/reference/protocol.md tells the conversation, arena.proto
 // each message of it.
 //
 //   CUTPURSE_SERVER             where to dial, 127.0.0.1:7777 if not set; https://host:port is with

@@ -49,7 +49,7 @@ import sun.misc.Signal;
 /**
  * The part that every bot needs: it dials the server, says who it is, answers each envelope with one of its own,
  * comes back when the stream is lost, and leaves politely. What is said is told in arena.proto and, with examples, in
- * docs/protocol.md.
+ * docs/reference/protocol.md.
  *
  * <pre>
  * CUTPURSE_SERVER             where to dial: host:port, https://host:port (TLS) or unix:/path; else 127.0.0.1:7777

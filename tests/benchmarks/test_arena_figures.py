@@ -174,45 +174,6 @@ def many(gave_up: int = 0) -> Crowd:
     )
 
 
-RATES = """
-Greed, four bots, tables each              decisions/s  p50 ms  p99 ms  server CPU us  bots CPU us  gathered  elsewhere
-bare messages, one at a time                     5,000    0.25    1.50          100.0         50.0       2.0          -
-bare messages, four bots in turn                 2,500    0.25    1.50          200.0        100.0       2.0          -
-first_option, 1 table                            4,000    0.25    1.50          125.0         62.5       2.0          -
-first_option, 64 tables                         20,000    0.25    1.50           25.0         12.5       2.0          -
-first_option, 64 tables, stored and rated       10,000    0.25    1.50           50.0         25.0       2.0          -
-
-ratio of decisions                                              a second  a CPU second  target
-first_option, 1 table, to bare                                      0.80          0.80  >= 0.7     met
-first_option, 64 tables, to bare                                    4.00          4.00  >= 5.0  missed
-first_option, 1 table, to bare in turn                              1.60          1.60       -
-first_option, 64 tables, stored and rated, to the same without      0.50          0.50  >= 0.6  missed
-"""
-
-
-def test_the_tables_of_the_rates_in_full() -> None:
-    assert rate_lines([one_round(1.0)], [ONE, MANY, RATED]) == RATES.strip().splitlines()
-
-
-CROWD = """
-1,000 bots, a decision a second  decisions/s  p50 ms  p99 ms  p99.9 ms  server's core
-bare messages                          1,000   50.00   99.00    100.00           20 %
-arena                                    990  100.00  198.00    200.00           25 %
-
-connects a second: 1,234, 0.50 server CPU ms each
-the server was killed, and listened again after 1.50 s
-of the bots were welcomed again since then: 50 % after 1.00 s, 99 % after 1.00 s, 100 % after 2.00 s
-
-1,000 bots                    measured       target
-added to the p99 of bare       99.0 ms   <= 30.0 ms  missed
-memory an idle connected bot  44.9 KiB  <= 64.0 KiB     met
-"""
-
-
-def test_the_table_of_the_crowd_in_full() -> None:
-    assert crowd_lines(many()) == CROWD.strip().splitlines()
-
-
 def test_bots_that_never_come_back_are_told() -> None:
     told = crowd_lines(many(gave_up=3))
     assert "100 % after -" in told[6]

@@ -61,19 +61,5 @@ def test_a_bot_that_wins_too_often_is_found() -> None:
     assert winner.bounds(SURE)[0] > LIMIT
 
 
-def test_a_bot_that_answers_as_the_others_do_has_a_quarter_of_the_first_places() -> None:
-    """To the match, as every deal is played in every seat."""
-    assert measure("greed", SmallBot("greedy", greedily, follows_greedy=True), 20).share == 0.25
-
-
 def test_a_bot_that_answers_illegally_is_counted_as_faulty() -> None:
     assert measure("greed", SmallBot("illegal", with_an_option_that_is_not_offered), 1).faults > 0
-
-
-@pytest.mark.parametrize("name", [name for name, way in WAYS.items() if way.game == "bag_o_loot"])
-def test_a_bot_of_a_list_that_wins_too_often_is_found(name: str) -> None:
-    """Every list of Bag-O-Loot has a bot that beats the limit against random bots: the lists can fail."""
-    way = WAYS[name]
-    (bot,) = [bot for bot in way.bots if bot.name == "forfeits to the right, else greedy"]
-    outcome = measure(way.game, bot, 16, settings={**way.settings, **way.in_short}, opponent="random")
-    assert outcome.bounds(SURE)[0] > LIMIT

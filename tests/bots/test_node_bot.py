@@ -18,9 +18,9 @@ import pytest
 
 from cutpurse.bots import node_bot
 from cutpurse.games import GAMES
-from cutpurse.sdk.errors import NotFound
 from cutpurse.server.ladder_config import default_ladders
 from cutpurse.v1 import arena_pb2, game_pb2
+from cutpurse.wire.errors import NotFound
 from tests.roots import CHECKOUT
 from tests.sdk.arena import Ending
 from tests.sdk.arena import arena as small_arena

@@ -6,7 +6,8 @@ import pickle
 
 import pytest
 
-from cutpurse.engine.agenda import Step
+from cutpurse.engine.agenda import PASS, Step
+from cutpurse.engine.events import Asked
 from tests.engine.toy import Ask, Toy, Window
 
 
@@ -34,6 +35,17 @@ def test_steps_happen_in_the_order_they_are_named() -> None:
     toy.then(Window(-1))
     toy.then(Ask(0), Ask(1))
     assert toy.agenda == [Window(-1), Ask(1), Ask(0)]
+
+
+def test_steps_that_ran_are_listed_where_that_is_wanted() -> None:
+    toy = Toy.new(2)
+    toy.log, toy.step_log = [], []
+    for _ in range(3):  # the first seat passes, then nobody shows a star
+        toy.choose(toy.waiting()[0], PASS)
+    ((events, step),) = toy.step_log
+    assert step == Ask(1)
+    assert toy.log[events:] == [Asked("take_one", (1,))]
+    assert toy.fork().step_log is None
 
 
 def test_a_step_without_a_rule_cannot_be_carried_out() -> None:

@@ -12,7 +12,7 @@ KEY = bytes(range(32))
 
 
 def test_the_published_vector() -> None:
-    text = (CHECKOUT / "docs" / "engine.md").read_text(encoding="utf-8")
+    text = (CHECKOUT / "docs" / "explanation" / "engine.md").read_text(encoding="utf-8")
     chance = Chance(KEY)
     numbers = [chance.below(100) for _ in range(6)]
     chance.open(1)
@@ -25,7 +25,7 @@ def test_the_published_vector() -> None:
 
 
 def words_by_hand(key: bytes, deal: int, blocks: int) -> list[int]:
-    """The stream as docs/engine.md tells it, redone from the text."""
+    """The stream as docs/explanation/engine.md tells it, redone from the text."""
     stream = sha256(key + b"deal" + deal.to_bytes(8, "big")).digest()
     digests = b"".join(sha256(stream + i.to_bytes(8, "big")).digest() for i in range(blocks))
     return [int.from_bytes(digests[at : at + 4], "big") for at in range(0, len(digests), 4)]

@@ -195,7 +195,7 @@ def test_a_void_match_is_over_at_once_and_counts_for_nothing(cause: EndCause, ho
 
 def test_only_a_platform_voids_a_match() -> None:
     timed = toy()
-    with pytest.raises(ValueError, match="not for the cause timeout"):
+    with pytest.raises(ValueError, match="the cause timeout voids no match"):
         timed.void(EndCause.TIMEOUT)
     with pytest.raises(WrongDecision, match="goes on: 1 decisions are open"):
         timed.result()

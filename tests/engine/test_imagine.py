@@ -15,7 +15,8 @@ import pytest
 
 from cutpurse.engine.card_assignment import fit, weighted
 from cutpurse.engine.chance import Chance, match_key
-from cutpurse.engine.imagine import imagine
+from cutpurse.engine.imagine import _has_a_way, imagine, share_knowledge
+from cutpurse.engine.knowledge import Spread
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.games.steal_and_plunder.cards import FITS, POWERS
@@ -198,3 +199,59 @@ def test_possibilities_are_as_likely_as_they_have_ways() -> None:
     assert len(possibilities) == 2  # what went on is what had come, or one of the two that were there
     zones = [toy.hand[1].number, toy.blind.number]
     check_shares(where_it_lies(toy.view(None), zones, CROWN), {zones[0]: 2 / 3, zones[1]: 1 / 3})
+
+
+# -- what others may know
+def test_others_know_of_a_hand_what_the_viewer_knows() -> None:
+    """In Stolen Treasure all see each treasure card drawn, so the assumption is the truth."""
+    game = StolenTreasure.new(4, match_key("shared", 1))
+    for _ in range(60):
+        seat = game.waiting()[0]
+        game.choose(seat, game.options(seat)[0])  # draw treasure
+    view = game.view(0)
+    state = imagine(view, Chance(bytes(32)))
+    hands = [hand.number for hand in game.treasure_hand]
+    assert all(len(view.zone(hand).known) == view.zone(hand).size > 0 for hand in hands[1:])
+    assert not any(state.view(1).zone(hand).known for hand in hands)
+    share_knowledge(state, view, Chance(bytes(32)))
+    for viewer in range(4):
+        assert [state.view(viewer).zone(hand).known for hand in hands] == [
+            game.view(viewer).zone(hand).known for hand in hands
+        ]
+    assert state.view(0) == view
+
+
+def test_others_know_as_large_a_share_of_my_cards_as_i_know_of_theirs() -> None:
+    game = empty_table(3)
+    game.enter([STAR] * 4, game.hand[0])
+    game.enter([SUN, MOON], game.hand[1])
+    game.enter([SUN, MOON], game.hand[2])
+    game.enter([SUN, SUN, MOON, MOON, CROWN], game.deck)
+    game.show(game.hand[1], seats=(0,))
+    view = game.view(0)
+    assert [len(view.of("hand", seat)[0].known) for seat in (1, 2)] == [2, 0]
+    rng, drawn = Chance(bytes(32)), Counter[Hashable]()
+    for _ in range(DRAWS):
+        state = imagine(view, rng)
+        share_knowledge(state, view, rng)
+        assert state.view(0) == view
+        assert state.view(2).of("hand", 1)[0].known == (SUN, MOON)
+        drawn[len(state.view(1).of("hand", 0)[0].known)] += 1
+    check_shares(drawn, {count: comb(4, count) / 2**4 for count in range(5)})
+
+
+@pytest.mark.parametrize(
+    ("faces", "unknown", "can_lie"),
+    [
+        ((1, 2), 0, True),  # more cards than places: one lies elsewhere, either of them
+        ((1, LAST_TREASURE + 1), 0, True),
+        ((LAST_TREASURE + 1, LAST_TREASURE + 2), 0, False),
+        ((LAST_TREASURE + 1,), 1, True),  # the unknown card lies there
+        ((1,), 0, True),
+        ((LAST_TREASURE + 1,), 0, False),
+    ],
+)
+def test_cards_of_a_clue_that_have_no_place_lie_elsewhere(faces: tuple[int, ...], unknown: int, can_lie: bool) -> None:
+    game = StolenTreasure.new(2, match_key("reason", 1), {})
+    spread = Spread(faces, unknown, ((game.treasure_hand[0].number, 1),))
+    assert _has_a_way(game, spread) is can_lie

@@ -81,6 +81,18 @@ def test_no_other_copy_can_be_the_card_that_was_seen_if_all_are_accounted_for() 
     assert known(toy, toy.hand[0], 2) == ([MOON], [])
 
 
+def test_a_copy_in_the_hand_of_one_seat_tells_the_others_nothing() -> None:
+    toy = empty_table()
+    toy.enter([SUN, SUN], toy.table)
+    toy.enter([SUN], toy.hand[2])
+    toy.enter([SUN, MOON], toy.hand[0], shown=toy.everyone)
+    toy.enter([STAR], toy.hand[1])
+    toy.move(SUN, toy.hand[0], toy.hand[1])
+    toy.move(SUN, toy.hand[1], toy.table)
+    assert known(toy, toy.hand[0], 2) == ([MOON], []), "no other copy can have been there"
+    assert known(toy, toy.hand[0], None) == ([], [SUN, MOON])
+
+
 def test_a_card_that_is_none_of_the_clues_leaves_less_room_for_theirs() -> None:
     toy = empty_table()
     toy.enter([SUN, STAR], toy.hand[0], shown=toy.everyone)

@@ -436,5 +436,5 @@ def test_a_match_that_has_just_ended_can_still_be_voided() -> None:
 
 @pytest.mark.parametrize("cause", [cause for cause in EndCause if not cause.is_void])
 def test_no_other_cause_voids_a_match(cause: EndCause) -> None:
-    with pytest.raises(ValueError, match=f"not for the cause {cause.value}"):
+    with pytest.raises(ValueError, match=f"the cause {cause.value} voids no match"):
         toy_match().void(cause)

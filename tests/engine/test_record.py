@@ -12,7 +12,7 @@ import pytest
 
 from cutpurse.engine.errors import RecordError
 from cutpurse.engine.match import EndCause, Match
-from cutpurse.engine.record import read_record, replay, replay_on, verify, write_record
+from cutpurse.engine.record import read_record, replay, replay_on, verified, verify, write_record
 from cutpurse.engine.words import Words
 from tests.engine.toy import Toy
 
@@ -440,3 +440,13 @@ def test_a_choice_with_no_number_behind_its_cause_is_refused(number: list[object
     choices[at] = [*choices[at][:4], *number]
     with pytest.raises(RecordError, match=f"choice {at} of the record"):
         list(replay(replace(record, choices=tuple(choices)), Toy))
+
+
+def test_a_visitor_of_the_verification_sees_each_choice_before_it_is_made(line: str) -> None:
+    seen = []
+    match = verified(
+        line, Toy, lambda match, asked, chosen: seen.append((len(match.choices), asked.seat, chosen))
+    ).match
+    assert [place for place, _, _ in seen] == [*range(len(match.choices))]
+    assert [seat for _, seat, _ in seen] == [chosen.seat for chosen in match.choices]
+    assert [chosen for _, _, chosen in seen] == match.choices

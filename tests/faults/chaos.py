@@ -36,9 +36,9 @@ from typing import Any, Final
 
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.errors import ServerUnreachable
-from cutpurse.sdk.league import league_at
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import ServerUnreachable
+from cutpurse.wire.league import league_at
 from tests.faults.proxy import DOWN, UP, Hurt, Proxy
 from tests.roots import CHECKOUT
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cutpurse.engine.match import Fault
-from cutpurse.server.finished_match import FinishedMatch
+from cutpurse.leaderboard.results import FinishedMatch
 from cutpurse.server.hosting.arena import serve
 from cutpurse.server.hosting.open_arena import OpenArena, open_arena
 from cutpurse.server.ladder_config import default_ladders
@@ -68,9 +68,9 @@ class Watch:
         def watched_finish(table: ServerMatch, started: datetime, finished: datetime) -> FinishedMatch:
             result = finish(table, started, finished)
             self.matches += 1
-            self.voids += result.void is not None
+            self.voids += result.is_void
             self.decisions += result.decisions
-            self.causes.update(seat.end_cause.value for seat in result.seats)
+            self.causes.update(seat.end_cause for seat in result.seats)
             return result
 
         ServerMatch.tick = watched_tick  # type: ignore[method-assign, assignment]

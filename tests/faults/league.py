@@ -71,7 +71,7 @@ def tokens_of(folder: Path, owners: Sequence[str]) -> dict[str, str]:
     """Create a token for each owner with the command line, as an administrator does."""
     (folder / "class.csv").write_text("owner\n" + "".join(f"{owner}\n" for owner in owners), encoding="utf-8")
     words = ("token", "create", "--from", "class.csv", "--out", "tokens.csv", "--db", "league.db")
-    subprocess.run([sys.executable, "-m", "cutpurse.sdk.cli", *words], check=True, cwd=folder, capture_output=True)
+    subprocess.run([sys.executable, "-m", "cutpurse.cli", *words], check=True, cwd=folder, capture_output=True)
     with (folder / "tokens.csv").open(encoding="utf-8", newline="") as file:
         return {row["owner"]: row["token"] for row in csv.DictReader(file)}
 

@@ -81,7 +81,7 @@ class Server:
 def server(folder: Path, *words: str, address: str = "127.0.0.1:0", name: str = "server") -> Iterator[Server]:
     """Run a server; kill it at the end if it still runs."""
     log, database = folder / f"{name}.log", folder / "league.db"
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", "serve", "--address", address, "--db", str(database), *words]
+    command = [sys.executable, "-m", "cutpurse.cli", "serve", "--address", address, "--db", str(database), *words]
     with log.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file, cwd=folder) as process:
         try:
             yield Server(process, database, log)

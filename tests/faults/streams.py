@@ -12,15 +12,16 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from cutpurse.engine.match import Match
-from cutpurse.sdk.online.client_session import Ask, Begin, ClientSession, ClientTable, Finish, OwnerNotice
+from cutpurse.leaderboard.results import FinishedMatch
 from cutpurse.server.errors import CallRefused, CallStatus
-from cutpurse.server.finished_match import FinishedMatch
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.client_session import Ask, Begin, ClientSession, ClientTable, Finish, OwnerNotice
 from tests.server.small_world import World, entropy_of
+from tests.server.stores import match_of
 
 __all__ = ["Bot", "Fault", "FaultKind", "House", "answers_taken", "said_about"]
 
@@ -327,8 +328,8 @@ def answers_taken(result: FinishedMatch, with_lone: bool = True) -> list[dict[in
         result: The match.
         with_lone: Count decisions with one option too, as on the wire; else count as the SDK does for its bots.
     """
-    played = result.played
-    again = Match(played.rules, played.seats, played.key, result.settings, ask_all=True)
+    played = match_of(result)
+    again = Match(played.rules, played.seats, played.key, played.game.settings.changed(), ask_all=True)
     taken: list[dict[int, int]] = [{} for _ in played.seats]
     choices = iter(played.choices)
     while not again.over:

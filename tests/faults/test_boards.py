@@ -21,11 +21,11 @@ from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.match_file import check, read_matches
 from cutpurse.sdk.run import PlayedMatch, connect
 from cutpurse.server.access.owners import ANYBODY, Grant, OpenGuard
 from cutpurse.server.hosting import open_arena as open_arena_module
 from cutpurse.server.ladder_config import Ladder
+from cutpurse.wire.match_file import check, read_matches
 from tests.faults.processes import Server, herd, server
 from tests.looking import until
 from tests.server.arenas import running_arena
@@ -93,7 +93,7 @@ def test_duplicates_of_eight_owners_survive_a_kill(tmp_path: Path) -> None:
             assert len(set(owners)) == len(owners)
         some = [entry.match for entry in store.matches(limit=10_000) if entry.board_size > 1][:2]
     for name in some:  # as anybody would
-        words = [sys.executable, "-m", "cutpurse.sdk.cli", "match", "show", name, "--db", str(tmp_path / "league.db")]
+        words = [sys.executable, "-m", "cutpurse.cli", "match", "show", name, "--db", str(tmp_path / "league.db")]
         shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         assert "duplicate: " in shown
 

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from cutpurse.engine.match import EndCause
+from cutpurse.leaderboard.results import NORMAL, FinishedMatch
 from cutpurse.sdk.bot import BotMaker, MatchInfo
 from cutpurse.sdk.online import client
 from cutpurse.sdk.run import PlayedMatch, connect
-from cutpurse.server.finished_match import FinishedMatch
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.server_match import ServerMatch
 from tests.faults.proxy import DOWN, UP, Hurt, Proxy
 from tests.faults.streams import answers_taken
 from tests.server.arenas import running_arena
+from tests.server.stores import match_of
 
 MATCHES = 2
 HURTS = 6
@@ -107,8 +107,8 @@ async def test_a_line_that_breaks_costs_time_only(
         assert proxy.dialled > 2
     assert len(results) == MATCHES
     for result in results:
-        assert [seat.end_cause for seat in result.seats] == [EndCause.NORMAL] * 3
-        assert result.played.faults == []
+        assert [seat.end_cause for seat in result.seats] == [NORMAL] * 3
+        assert match_of(result).faults == []
         for taken, seat in zip(answers_taken(result, with_lone=False), result.seats, strict=True):
             assert books.answers[seat.player.bot, result.match] == taken
     matches = sorted(result.match for result in results)

@@ -63,42 +63,6 @@ def test_what_explains_a_time_out_is_accepted() -> None:
     assert explained([], None, [(985.0, 990.0)]) == []
 
 
-@pytest.mark.parametrize("pain", ["kill", "stop", "line"])
-async def test_what_the_end_of_the_run_interrupts_is_remembered(pain: str) -> None:
-    """It was done, and explains what the bot did not answer."""
-    run = Chaos(Plan(bots=1, seed=2, line_every_s=0.01, stop_every_s=0.01, kill_every_s=0.01), Path())
-    process = run.herds[0].process = await asyncio.create_subprocess_exec("sleep", "60")
-    begun = asyncio.Event()
-
-    class Line:
-        async def hurt(self, *_: object) -> None:
-            begun.set()
-            await asyncio.Event().wait()
-
-    class Street:
-        line = Line()
-
-    run.proxies["bot0"] = Street()  # type: ignore[assignment]
-    task = asyncio.create_task({"kill": run.kill_processes, "stop": run.stop_processes, "line": run.hurt_lines}[pain]())
-    try:
-        while not run.verdict.hurts:
-            await asyncio.sleep(0)
-        if pain == "line":
-            await begun.wait()
-        elif pain == "kill":
-            await process.wait()
-        task.cancel()
-        for hurting in run._hurting:
-            hurting.cancel()
-        await asyncio.gather(task, *run._hurting, return_exceptions=True)
-        assert bool(run.kills["bot0"]) == (pain == "kill")
-        assert bool(run.outages["bot0"]) == (pain != "kill")
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-
-
 async def test_a_bot_that_is_paused_waits_and_the_pause_is_lifted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

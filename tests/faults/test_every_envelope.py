@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 import pytest
 
-from cutpurse.engine.match import EndCause
-from cutpurse.leaderboard.results import SeatNote
-from cutpurse.sdk.online import client_session
-from cutpurse.sdk.online.client_session import Todo
+from cutpurse.leaderboard.results import NORMAL, SeatNote
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.streams import server_session
 from cutpurse.server.streams.link import Link
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire import client_session
+from cutpurse.wire.client_session import Todo
 from tests.faults.streams import LIMITS, Bot, Fault, FaultKind, House, answers_taken, said_about
+from tests.server.stores import match_of
 
 ROUGH = 17  # every so manieth envelope is tried; in `make soak` each
 SHORT: dict[str, Mapping[str, str]] = {
@@ -40,8 +40,8 @@ def played(game: str, tables: int, fault: Fault | None = None) -> Bot:
     assert house.world.store.offered == len(results) == tables
     assert house.world.log.errors() == []
     for result in results.values():
-        assert [seat.end_cause for seat in result.seats] == [EndCause.NORMAL] * len(names)
-        assert result.played.faults == []
+        assert [seat.end_cause for seat in result.seats] == [NORMAL] * len(names)
+        assert match_of(result).faults == []
         taken = answers_taken(result)
         for seat, sat in enumerate(result.seats):
             (bot,) = [bot for bot in bots if bot.session.bot == sat.player.bot]

@@ -25,7 +25,7 @@ BUSY_S = 30.0  # for all that the others do in that match, on a machine that has
 @contextmanager
 def mortal(name: str, address: str) -> Iterator[subprocess.Popen[bytes]]:
     """`cutpurse bot run`; killed in the end."""
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "random", "--name", name, "--server", address]
+    command = [sys.executable, "-m", "cutpurse.cli", "bot", "run", "random", "--name", name, "--server", address]
     with subprocess.Popen([*command, "--tables", "1"], stderr=subprocess.DEVNULL) as process:
         try:
             yield process

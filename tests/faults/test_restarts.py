@@ -11,7 +11,7 @@ from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from tests.faults.processes import Herd, Server, herd, server
 from tests.looking import until
-from tests.server.test_children import wait_until_gone
+from tests.sdk.programs import wait_until_gone
 
 VOID = "void_server"
 

@@ -6,7 +6,7 @@ import pytest
 
 from cutpurse.games import GAMES
 from cutpurse.games.origins import RULES, SETTINGS
-from cutpurse.sdk.rule_book import rule_book, rules_markdown
+from cutpurse.wire.rule_book import rule_book, rules_markdown
 from scripts.rule_origins import MODULE, module_text, origin
 from tests.test_rule_numbers import defined
 

@@ -10,7 +10,7 @@ import pytest
 from cutpurse.engine.settings import SettingKind
 from cutpurse.games import GAMES
 
-SHEETS = Path(__file__).parents[2] / "docs" / "rules"
+SHEETS = Path(__file__).parents[2] / "docs" / "reference" / "rules"
 
 
 def settings_of_the_sheet(game: str) -> dict[str, tuple[str, set[str]]]:

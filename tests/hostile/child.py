@@ -25,14 +25,13 @@ from typing import Any
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import SEED_BYTES
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.arena import Arena, ArenaServices, Listening
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.league.ladder_service import RunningLeague
 from cutpurse.server.league.league_queries import Answers
 from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import capture_library_logs, logger
-from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.watching.broadcast import Watching
 
@@ -165,17 +164,21 @@ def main(folder: Path, changed: dict[str, Any]) -> None:
     with (folder / "log").open("w", buffering=1) as stream, Store(folder / "arena.db") as store:
         log = logger(stream, "debug")
         capture_library_logs(log)
-        ledger = Ledger(store, LADDERS)
-        try:
-            lobby = Lobby(LADDERS, ledger, entropy=entropy, utc=utc, log=log)
-            limits = ServerLimits(**{**asdict(SHORT), **changed})
-            watching = Watching(lobby, log, delay_s=0.05, limits=limits)
-            answers = Answers(store, utc)
-            league = RunningLeague(answers, LadderAdmin(store, answers, utc), lobby)
-            arena = Arena("127.0.0.1:0", lobby, log, limits=limits, league=league, watching=watching)
-            asyncio.run(run(arena, store, seeds))
-        finally:
-            ledger.close()
+        for ladder in LADDERS:
+            store.ensure(ladder.kept)
+        lobby = Lobby(LADDERS, store, entropy=entropy, utc=utc, log=log)
+        limits = ServerLimits(**{**asdict(SHORT), **changed})
+        watching = Watching(lobby, log, delay_s=0.05, limits=limits)
+        answers = Answers(store, utc)
+        league = RunningLeague(answers, LadderAdmin(store, answers, utc), lobby)
+        arena = Arena(
+            Listening("127.0.0.1:0"),
+            lobby,
+            log,
+            limits=limits,
+            services=ArenaServices(league=league, watching=watching),
+        )
+        asyncio.run(run(arena, store, seeds))
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ from cutpurse.server.runners.port import runner_named
 from cutpurse.v1 import arena_pb2
 from tests.hostile.attackers import KINDS, SUBMITTED, SUBMITTED_FILES
 from tests.hostile.child import HASTY
-from tests.leaderboard.sample_results import VERSIONS, random_result
+from tests.leaderboard.sample_results import add_version, random_result
 from tests.roots import CHECKOUT
 from tests.server.raw_bot import Ended, RawBot
 from tests.submissions.desks import bot_folder
@@ -197,7 +197,7 @@ class Siege:
         with Store(self.folder / "league.db") as store:
             for ladder in LADDERS:
                 store.ensure(ladder.kept)
-            versions = [store.ensure_version("class", f"bot_{number}", "1") for number in range(VERSIONS)]
+            versions = [add_version(store, "class", f"bot_{number}", "1") for number in range(12)]
             results = (
                 replace(random_result(number, versions), ladder="archive") for number in range(self.plan.samples)
             )
@@ -219,7 +219,7 @@ class Siege:
         self.log = self.folder / "server.log"
         with self.log.open("wb") as log:
             self.server = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "cutpurse.sdk.cli", *words), stdout=log, stderr=log, cwd=self.folder
+                *(sys.executable, "-m", "cutpurse.cli", *words), stdout=log, stderr=log, cwd=self.folder
             )
         try:
             async with asyncio.timeout(START_S):
@@ -335,7 +335,7 @@ class Siege:
         """Submit the bot that turns hostile once it plays; from then on the server runs it."""
         folder = bot_folder(self.folder, SUBMITTED, files=SUBMITTED_FILES)
         words = ("bot", "submit", str(folder), "--ladder", "desk")
-        submitting = await self._start(HANDED_IN, "cutpurse.sdk.cli", *words, owner=HANDED_IN)
+        submitting = await self._start(HANDED_IN, "cutpurse.cli", *words, owner=HANDED_IN)
         try:
             await submitting.communicate()
         finally:

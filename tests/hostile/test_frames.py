@@ -67,13 +67,6 @@ STRAY = {
 }
 
 
-def is_gone_or_serves(peer: Peer) -> bool:
-    """Whether the arena hung up, or still answers on this connection."""
-    peer.send(frame(frames.PING, 0, 0, b"are you?"))
-    answer = peer.await_frame(frames.PING)
-    return peer.is_closed or (answer is not None and answer.payload == b"are you?")
-
-
 def test_frames_out_of_place(arena: Attack) -> None:
     for name, stray in STRAY.items():
         for before in (b"", OPEN_CALL):

@@ -19,7 +19,7 @@ from google.protobuf.message import Message
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
-from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.arena import Arena, Listening
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby
@@ -154,7 +154,7 @@ async def conversation(game: str) -> dict[str, Message]:
         utc=lambda: datetime(2026, 1, 1, tzinfo=UTC),
         log=log,
     )
-    arena = Arena("127.0.0.1:0", lobby, log, entropy=entropy)
+    arena = Arena(Listening("127.0.0.1:0"), lobby, log, entropy=entropy)
     address = await arena.start()
     try:
         async with grpc.aio.insecure_channel(address) as channel:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from cutpurse.games import GAMES
+from cutpurse.sdk import program
 from cutpurse.sdk.local import play
-from cutpurse.sdk.programs import program
 from tests.languages.rule import Starter
 from tests.languages.workshop import Made
 

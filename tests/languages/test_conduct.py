@@ -12,13 +12,13 @@ from pathlib import Path
 import grpc
 import pytest
 
+from cutpurse.check import scenarios
+from cutpurse.check.findings import CheckStatus
+from cutpurse.check.scenarios import SCENARIOS
+from cutpurse.cli.check_bot import check_bot
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.tokens import new_token
-from cutpurse.sdk.check import scenarios
-from cutpurse.sdk.check.check_run import check_bot
-from cutpurse.sdk.check.findings import CheckStatus
-from cutpurse.sdk.check.scenarios import SCENARIOS
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2
 from tests.languages.workshop import Made, Start, running

@@ -1,4 +1,4 @@
-"""A bot in Ruby, written from `docs/protocol.md` alone to test that page, passes the check and plays."""
+"""A bot in Ruby, written from `docs/reference/protocol.md` alone to test that page, passes the check and plays."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Final
 
 import pytest
 
+from cutpurse.check import scenarios
+from cutpurse.check.findings import CheckStatus
+from cutpurse.check.scenarios import SCENARIOS
+from cutpurse.cli.check_bot import check_bot
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
-from cutpurse.sdk.check import scenarios
-from cutpurse.sdk.check.check_run import check_bot
-from cutpurse.sdk.check.findings import CheckStatus
-from cutpurse.sdk.check.scenarios import SCENARIOS
 from cutpurse.server.ladder_config import Ladder
 from tests.languages.test_conduct import is_leaving
 from tests.languages.workshop import environment

@@ -48,7 +48,7 @@ def test_it_is_built_checked_and_ranked(made: Made, server: RealServer) -> None:
     if made.manifest.build:
         assert "built with" in log
     opponent = subprocess.Popen(
-        [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "random", "--ladder", "duel", "--quiet"],
+        [sys.executable, "-m", "cutpurse.cli", "bot", "run", "random", "--ladder", "duel", "--quiet"],
         env=environment(CUTPURSE_SERVER=server.address, HOME=str(server.folder)),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

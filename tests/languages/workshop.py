@@ -21,8 +21,8 @@ from typing import Final
 
 import pytest
 
-from cutpurse.sdk.starter.languages import write_in
-from cutpurse.sdk.submission.manifest import MANIFEST, Manifest, read_manifest
+from cutpurse.cli.starter.languages import write_in
+from cutpurse.wire.manifest import MANIFEST, Manifest, read_manifest
 from tests.roots import CHECKOUT
 
 __all__ = ["FOUND", "IN_HASTE", "LANGUAGES", "MISSING", "Made", "Start", "built", "environment", "made_in", "running"]

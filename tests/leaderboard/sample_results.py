@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from cutpurse.leaderboard.queries import BotEntry, Ranking, SeatEntry
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.results import CompletedMatch, DealCommitment, SeatResult
+from cutpurse.leaderboard.results import Deal, FinishedMatch, FinishedSeat, Identity
 from cutpurse.leaderboard.store import Store
 
-__all__ = ["LADDER", "RATING", "VERSIONS", "places_of", "prepare", "random_result", "result"]
+__all__ = ["LADDER", "PLAYERS", "RATING", "add_version", "places_of", "player_of", "prepare", "random_result", "result"]
 
 LADDER = "greed-main"
 RATING = TrueSkill(draw_probability=0.05)
-VERSIONS = 12
+PLAYERS = [Identity(f"owner {n % 5}", f"bot {n}", "1.0") for n in range(12)]  # their versions have the IDs 1 to 12
 DAWN = datetime(2026, 11, 21, 6, 0, tzinfo=UTC)
-DEAL = DealCommitment(commitment=b"c" * 32, seed=b"s" * 32, params=b'{"board":"b"}')
+DEAL = Deal("b", commitment=b"c" * 32, seed=b"s" * 32, params=b'{"board":"b"}')
 
 
-def prepare(store: Store) -> list[int]:
-    """Create the ladder and twelve bots, and return the IDs of their versions."""
+def prepare(store: Store) -> list[Identity]:
+    """Create the ladder and twelve bots, and return their versions."""
     store.ensure_ladder(LADDER, game="greed", seats=4, rating=RATING)
-    return [store.ensure_version(f"owner {n % 5}", f"bot {n}", "1.0") for n in range(VERSIONS)]
+    return [add_version(store, *player) for player in PLAYERS]
+
+
+def add_version(store: Store, owner: str, bot: str, version: str) -> Identity:
+    """Create a version that has not played yet, and return it."""
+    store.ensure_version(owner, bot, version)
+    return Identity(owner, bot, version)
+
+
+def player_of(entry: BotEntry | Ranking | SeatEntry) -> Identity:
+    """Return the version that a stored entry is of."""
+    return Identity(entry.owner, entry.bot, entry.version)
 
 
 def places_of(scores: list[int]) -> list[int]:
@@ -29,38 +42,46 @@ def places_of(scores: list[int]) -> list[int]:
     return [1 + sum(other > score for other in scores) for score in scores]
 
 
-def result(match: str, versions: list[int], scores: list[int] | None = None, **other: object) -> CompletedMatch:
+def result(
+    match: str,
+    players: Sequence[Identity],
+    scores: list[int] | None = None,
+    *,
+    board: str | None = None,
+    record: str | None = None,
+    **other: object,
+) -> FinishedMatch:
     """Create a result of these versions by seat, best first unless scores are given."""
-    scores = list(range(len(versions), 0, -1)) if scores is None else scores
+    scores = list(range(len(players), 0, -1)) if scores is None else scores
     seats = tuple(
-        SeatResult(version, place, score, "normal")
-        for version, place, score in zip(versions, places_of(scores), scores, strict=True)
+        FinishedSeat(player, place, score, "normal")
+        for player, place, score in zip(players, places_of(scores), scores, strict=True)
     )
+    line = f'{{"match":"{match}"}}' if record is None else record
     fields: dict[str, object] = {
-        "board": f"board of {match}",
         "ladder": LADDER,
         "rules": "1",
+        "deal": DEAL._replace(board=f"board of {match}" if board is None else board),
         "started": DAWN,
         "finished": DAWN + timedelta(seconds=3),
         "decisions": 100,
         "seats": seats,
-        "deal": DEAL,
-        "record": f'{{"match":"{match}"}}',
+        "make_record": lambda: line,
     }
-    return CompletedMatch(match, **{**fields, **other})  # type: ignore[arg-type]  # fields by name
+    return FinishedMatch(match, **{**fields, **other})  # type: ignore[arg-type]  # fields by name
 
 
-def random_result(number: int, versions: list[int]) -> CompletedMatch:
+def random_result(number: int, players: Sequence[Identity]) -> FinishedMatch:
     """Create a result that depends only on `number`: four versions, some ties and faults, one in twenty is void."""
     rng = random.Random(number)
-    seated = rng.sample(versions, 4)
+    seated = rng.sample(players, 4)
     scores = [rng.randint(0, 6) for _ in seated]
-    seats: tuple[SeatResult, ...]
+    seats: tuple[FinishedSeat, ...]
     if rng.random() < 0.05:
-        seats = tuple(SeatResult(version, None, None, "void_server") for version in seated)
-        return result(f"m{number}", seated, seats=seats, void_cause="void_server", record=None)
+        seats = tuple(FinishedSeat(player, None, None, "void_server") for player in seated)
+        return result(f"m{number}", seated, seats=seats, void_cause="void_server", record="")
     seats = tuple(
-        SeatResult(version, place, score, "normal", faults=int(rng.random() < 0.1), thinking_ms=rng.randint(1, 9999))
-        for version, place, score in zip(seated, places_of(scores), scores, strict=True)
+        FinishedSeat(player, place, score, "normal", faults=int(rng.random() < 0.1), thinking_ms=rng.randint(1, 9999))
+        for player, place, score in zip(seated, places_of(scores), scores, strict=True)
     )
     return result(f"m{number}", seated, seats=seats, record="x" * rng.randint(1, 9999))

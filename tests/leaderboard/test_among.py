@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import DAWN, RATING, result
+from tests.leaderboard.sample_results import DAWN, RATING, add_version, result
 
 
-def test_matches_among_ladders_are_all_matches_but_those_of_others(tmp_path: Path) -> None:
+def test_matches_among_ladders_are_all_matches_but_those_of_others(database: str) -> None:
     ladders = ("a", "b", "c")
-    with Store(tmp_path / "ladder.db") as store:
+    with Store(database) as store:
         for name in ladders:
             store.ensure_ladder(name, game="greed", seats=2, rating=RATING)
-        ann, bob = store.ensure_version("ann", "sneak", "1"), store.ensure_version("bob", "thug", "1")
+        ann, bob = add_version(store, "ann", "sneak", "1"), add_version(store, "bob", "thug", "1")
         for number in range(30):
             made = result(f"match{number}", [ann, bob], ladder=ladders[number * number % 3 or number % 2])
             if number % 4 == 0:

@@ -1,7 +1,7 @@
 """What is promised of a deal is stored before its match is over; a match that is cut off is void, and not forgotten."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import timedelta
@@ -11,27 +11,27 @@ import pytest
 
 from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.results import Announcement, CompletedMatch, DealCommitment, Stored
+from cutpurse.leaderboard.results import Deal, FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.store import Store
+from tests.leaderboard.databases import change_by_hand
 from tests.leaderboard.sample_results import DAWN, LADDER, prepare, random_result, result
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "ladder.db") as opened:
+def store(database: str) -> Iterator[Store]:
+    with Store(database) as opened:
         yield opened
 
 
 @pytest.fixture
-def versions(store: Store) -> list[int]:
+def versions(store: Store) -> list[Identity]:
     return prepare(store)
 
 
-def announcement(of: CompletedMatch) -> Announcement:
+def announcement(of: FinishedMatch) -> MatchAnnouncement:
     """What was to be said of this match before it began."""
-    seated = tuple(seat.version for seat in of.seats)
-    return Announcement(
-        of.match, of.board, of.ladder, of.rules, of.started, of.deal, seated, of.requested_by, of.reason
+    return MatchAnnouncement(
+        of.match, of.ladder, of.rules, of.deal, of.started, of.players, of.requested_by, of.reason, of.board_matches
     )
 
 
@@ -40,8 +40,8 @@ def rows(store: Store, query: str) -> list[tuple[object, ...]]:
         return [tuple(row) for row in connection.exec_driver_sql(query)]
 
 
-def test_a_promise_is_kept_before_the_match_is_over(store: Store, versions: list[int]) -> None:
-    one = result("m1", versions[:4], deal=DealCommitment(b"\x01" * 32, b"\x02" * 32, b"{}"), board="b1")
+def test_a_promise_is_kept_before_the_match_is_over(store: Store, versions: list[Identity]) -> None:
+    one = result("m1", versions[:4], deal=Deal("b1", b"\x01" * 32, b"\x02" * 32, b"{}"))
     store.announce(announcement(one)).result()
     assert rows(store, "SELECT id, sequence, epoch, commitment, seed, params FROM boards") == [
         ("b1", None, None, b"\x01" * 32, b"\x02" * 32, b"{}")
@@ -54,7 +54,7 @@ def test_a_promise_is_kept_before_the_match_is_over(store: Store, versions: list
     assert recompute(store)[0].equal
 
 
-def test_a_repeat_changes_nothing(store: Store, versions: list[int]) -> None:
+def test_a_repeat_changes_nothing(store: Store, versions: list[Identity]) -> None:
     one = result("m1", versions[:4])
     for _ in range(2):
         store.announce(announcement(one)).result()
@@ -65,15 +65,17 @@ def test_a_repeat_changes_nothing(store: Store, versions: list[int]) -> None:
     assert rows(store, "SELECT count(*) FROM boards") == [(1,)]
 
 
-def test_announcements_and_results_of_one_transaction_are_rated_as_if_each_had_its_own(tmp_path: Path) -> None:
-    with Store(tmp_path / "one.db") as alone, Store(tmp_path / "many.db") as together:
+def test_announcements_and_results_of_one_transaction_are_rated_as_if_each_had_its_own(
+    new_database: Callable[[str], str],
+) -> None:
+    with Store(new_database("one")) as alone, Store(new_database("many")) as together:
         versions = prepare(together)
         assert prepare(alone) == versions
         results = [random_result(number, versions) for number in range(60)]
         for one in results:
             alone.announce(announcement(one)).result()
             alone.submit(one).result()
-        futures: list[Future[Stored]] = []
+        futures: list[Future[StoreOutcome]] = []
         for ahead, one in zip([*results[3:], *[None] * 3], results, strict=True):
             if ahead is not None:
                 together.announce(announcement(ahead))
@@ -86,20 +88,23 @@ def test_announcements_and_results_of_one_transaction_are_rated_as_if_each_had_i
         assert rows(together, "SELECT * FROM open_matches") == []
 
 
-def test_what_does_not_fit_is_refused(store: Store, versions: list[int]) -> None:
+def test_what_does_not_fit_is_refused(store: Store, versions: list[Identity]) -> None:
     one = result("m1", versions[:4], board="b1")
     store.announce(announcement(one)).result()
     store.submit(result("m0", versions[:4], board="b0")).result()
     for bad, said in (
         (replace(one, match="m2"), "board b1 has its match already, m1"),
-        (replace(one, match="m2", board="b0"), "board b0 has its match already, m0"),
-        (replace(one, board="b2"), "it was announced with another ladder, board, deal or other seats"),
+        (replace(one, match="m2", deal=one.deal._replace(board="b0")), "board b0 has its match already, m0"),
         (
-            replace(one, deal=DealCommitment(b"x" * 32, b"s" * 32, b"{}")),
+            replace(one, deal=one.deal._replace(board="b2")),
+            "it was announced with another ladder, board, deal or other seats",
+        ),
+        (
+            replace(one, deal=one.deal._replace(commitment=b"x" * 32)),
             "it was announced with another ladder, board, deal",
         ),
         (result("m1", versions[4:8], board="b1"), "it was announced with another ladder, board, deal or other seats"),
-        (result("m2", [*versions[:3], 99]), "seat 3 has version 99, which nobody made known"),
+        (result("m2", [*versions[:3], Identity("ann", "", "1")]), "the name of a bot is ''"),
         (result("m2", versions[:3]), "it has 3 seats, and ladder greed-main has 4"),
         (result("m2", versions[:4], ladder="none"), "there is no ladder 'none'"),
     ):
@@ -107,16 +112,17 @@ def test_what_does_not_fit_is_refused(store: Store, versions: list[int]) -> None
             with pytest.raises(InvalidEntry, match=said):
                 future.result()
     assert store.submit(one).result().sequence == 2
-    with pytest.raises(InvalidEntry, match="sits in two seats"):
-        replace(announcement(one), versions=(1, 1))
-    with pytest.raises(InvalidEntry, match="1 seats; a match has at least 2"):
-        replace(announcement(one), versions=(1,))
-    with pytest.raises(InvalidEntry, match="needs a time zone"):
-        replace(announcement(one), started=DAWN.replace(tzinfo=None))
+    for changed, said in (
+        ({"players": (versions[0],) * 2}, "sits in two seats"),
+        ({"players": versions[:1]}, "1 seats; a match has at least 2"),
+        ({"started": DAWN.replace(tzinfo=None)}, "needs a time zone"),
+    ):
+        with pytest.raises(InvalidEntry, match=said):
+            store.announce(replace(announcement(one), **changed)).result()
 
 
-def test_what_a_server_left_behind_is_void(tmp_path: Path) -> None:
-    with Store(tmp_path / "ladder.db") as store:
+def test_what_a_server_left_behind_is_void(database: str) -> None:
+    with Store(database) as store:
         versions = prepare(store)
         store.submit(result("m1", versions[:4])).result()
         left = [
@@ -128,7 +134,7 @@ def test_what_a_server_left_behind_is_void(tmp_path: Path) -> None:
             store.announce(announcement(one)).result()
         ranked = store.rankings(LADDER)
     now = DAWN + timedelta(minutes=5)
-    with Store(tmp_path / "ladder.db") as store:
+    with Store(database) as store:
         assert store.void_unfinished(now) == ["m2", "m3", "m4"]
         assert store.void_unfinished(now) == []
         assert store.rankings(LADDER) == ranked
@@ -144,18 +150,18 @@ def test_what_a_server_left_behind_is_void(tmp_path: Path) -> None:
             (f"bot {n}", None, "void_server", 0) for n in range(4)
         ]
         assert (entries["m4"].is_rated, entries["m4"].requested_by) == (False, "ann")
-        assert store.submit(left[0]).result() == Stored("m3", None, ())  # too late: it is void
+        assert store.submit(left[0]).result() == StoreOutcome()  # too late: it is void
         assert store.submit(result("m5", versions[:4])).result().sequence == 2
         assert recompute(store)[0].equal
 
 
-def test_a_match_on_request_has_places_and_changes_no_rating(store: Store, versions: list[int]) -> None:
+def test_a_match_on_request_has_places_and_changes_no_rating(store: Store, versions: list[Identity]) -> None:
     store.submit(result("m1", versions[:4])).result()
     ranked = store.rankings(LADDER)
     asked = result("m2", versions[3::-1], is_rated=False, requested_by="ann", reason="ann asked for it")
     store.announce(announcement(asked)).result()
     stored = store.submit(asked).result()
-    assert stored == Stored("m2", None, ())
+    assert stored == StoreOutcome()
     assert store.submit(asked).result() == stored
     entry = store.match("m2")
     assert (entry.is_rated, entry.requested_by, entry.reason) == (False, "ann", "ann asked for it")
@@ -183,14 +189,11 @@ def test_after_trouble_an_announcement_may_be_handed_in_again(tmp_path: Path) ->
         assert rows(store, "SELECT match_id FROM open_matches") == [("m1",)]
 
 
-def test_a_broken_ledger_takes_no_announcement(tmp_path: Path) -> None:
-    with Store(tmp_path / "ladder.db") as store:
+def test_a_broken_ledger_takes_no_announcement(database: str) -> None:
+    with Store(database) as store:
         versions = prepare(store)
         for number in range(3):
             store.submit(result(f"m{number}", versions[:4])).result()
-    file = sqlite3.connect(tmp_path / "ladder.db", isolation_level=None)
-    file.execute("PRAGMA foreign_keys=OFF")
-    file.execute("UPDATE boards SET sequence = 9 WHERE sequence = 2")
-    file.close()
-    with Store(tmp_path / "ladder.db") as store, pytest.raises(LedgerCorrupt):
+    change_by_hand(database, "UPDATE boards SET sequence = 9 WHERE sequence = 2")
+    with Store(database) as store, pytest.raises(LedgerCorrupt):
         store.announce(announcement(result("m3", versions[:4]))).result()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -14,31 +13,44 @@ from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.ratings import rate
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.results import Announcement, CompletedMatch, SeatResult, Stored
+from cutpurse.leaderboard.results import FinishedMatch, FinishedSeat, Identity, StoreOutcome
 from cutpurse.leaderboard.store import Store
+from tests.leaderboard.databases import change_by_hand
 from tests.leaderboard.sample_results import DAWN, DEAL, RATING, places_of
+from tests.leaderboard.test_announced import announcement
 
 SEATS = 3
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "ladder.db") as made:
+def store(database: str) -> Iterator[Store]:
+    with Store(database) as made:
         for kind in ("plain", "rotation", "duplicate"):
             made.ensure(NewLadder(kind, "greed", SEATS, RATING, boards=kind))
-        for n in range(12):
-            made.ensure_version(f"owner {n}", f"bot {n}", "1")
+        for version in range(1, 13):
+            made.ensure_version(*player(version))
         yield made
 
 
+def player(version: int) -> Identity:
+    """The version with this ID."""
+    return Identity(f"owner {version - 1}", f"bot {version - 1}", "1")
+
+
 def of_board(
-    kind: str, board: str, table: int, versions: list[int], places: list[int] | None, matches: int, **other: object
-) -> CompletedMatch:
+    kind: str,
+    board: str,
+    table: int,
+    versions: list[int],
+    places: list[int] | None,
+    matches: int,
+    **other: object,
+) -> FinishedMatch:
     """A match of a board; places None: it is void."""
     is_void = places is None
     seats = tuple(
-        SeatResult(
-            version,
+        FinishedSeat(
+            player(version),
             None if places is None else places[seat],
             None if places is None else -places[seat],
             "void_server" if is_void else "normal",
@@ -46,28 +58,20 @@ def of_board(
         for seat, version in enumerate(versions)
     )
     fields: dict[str, object] = {"seats": seats, "void_cause": "void_server" if is_void else None, **other}
-    return CompletedMatch(
+    return FinishedMatch(
         f"{board}/{table}",
-        board,
         kind,
         "1",
+        DEAL._replace(board=board),
         DAWN,
         DAWN,
         9,
-        deal=DEAL,
         board_matches=matches,
         **fields,  # type: ignore[arg-type]
     )
 
 
-def announcement(result: CompletedMatch) -> Announcement:
-    versions = tuple(seat.version for seat in result.seats)
-    return Announcement(
-        result.match, result.board, result.ladder, "1", DAWN, DEAL, versions, board_matches=result.board_matches
-    )
-
-
-def rotation(board: str, versions: list[int], all_places: list[list[int] | None]) -> list[CompletedMatch]:
+def rotation(board: str, versions: list[int], all_places: list[list[int] | None]) -> list[FinishedMatch]:
     """Places by match, and in it by seat."""
     return [
         of_board("rotation", board, turn, [*versions[turn:], *versions[:turn]], places, SEATS)
@@ -75,14 +79,14 @@ def rotation(board: str, versions: list[int], all_places: list[list[int] | None]
     ]
 
 
-def duplicate(board: str, tables: list[list[int]], all_places: list[list[int] | None]) -> list[CompletedMatch]:
+def duplicate(board: str, tables: list[list[int]], all_places: list[list[int] | None]) -> list[FinishedMatch]:
     return [
         of_board("duplicate", board, table, versions, places, len(tables))
         for table, (versions, places) in enumerate(zip(tables, all_places, strict=True))
     ]
 
 
-def submit(store: Store, *results: CompletedMatch) -> list[Stored]:
+def submit(store: Store, *results: FinishedMatch) -> list[StoreOutcome]:
     return [future.result() for future in [store.submit(result) for result in results]]
 
 
@@ -157,18 +161,20 @@ def test_a_duplicate_is_rated_seat_by_seat(store: Store) -> None:
     results = duplicate("d", [[1, 2, 3], [4, 5, 6]], [[1, 2, 3], [2, 1, 3]])
     answers = submit(store, *results)
     assert [one.sequence for one in answers] == [None, 1]
-    after = {change.version: change.after for change in answers[1].changes}
+    after = {change.player: change.after for change in answers[1].changes}
     for seat, places in enumerate([[1, 2], [2, 1], [1, 1]]):
         expected = rate(places, [RATING.newcomer] * 2, RATING)
-        assert [after[1 + seat], after[4 + seat]] == expected
+        assert [after[player(1 + seat)], after[player(4 + seat)]] == expected
     assert {(one.owner, one.matches) for one in store.opponents("duplicate", "owner 0", "bot 0")} == {("owner 3", 1)}
     check_whole(store)
     assert submit(store, *results) == answers
 
 
-def test_a_match_at_a_time_or_all_in_one_transaction_is_the_same(store: Store, tmp_path: Path) -> None:
+def test_a_match_at_a_time_or_all_in_one_transaction_is_the_same(
+    store: Store, new_database: Callable[[str], str]
+) -> None:
     rng = random.Random(5)
-    results: list[CompletedMatch] = []
+    results: list[FinishedMatch] = []
     for number in range(60):
         kind = rng.choice(["plain", "rotation", "duplicate"])
         drawn = rng.sample(range(1, 13), SEATS * (rng.choice([2, 3, 4]) if kind == "duplicate" else 1))
@@ -181,11 +187,11 @@ def test_a_match_at_a_time_or_all_in_one_transaction_is_the_same(store: Store, t
     for result in results:
         store.submit(result).result()
     check_whole(store)
-    with Store(tmp_path / "other.db") as other:
+    with Store(new_database("other")) as other:
         for kind in ("plain", "rotation", "duplicate"):
             other.ensure(NewLadder(kind, "greed", SEATS, RATING, boards=kind))
-        for n in range(12):
-            other.ensure_version(f"owner {n}", f"bot {n}", "1")
+        for version in range(1, 13):
+            other.ensure_version(*player(version))
         for result in results:
             other.announce(announcement(result))
         submit(other, *results)
@@ -209,7 +215,7 @@ def test_a_void_match_voids_its_board(store: Store, void: int) -> None:
     assert submit(store, *rotation("s", [1, 2, 3], [[1, 2, 3]] * 3))[2].sequence == 1
 
 
-def test_a_server_that_was_killed_leaves_a_board_that_rates_nothing(tmp_path: Path, store: Store) -> None:
+def test_a_server_that_was_killed_leaves_a_board_that_rates_nothing(store: Store) -> None:
     tables = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
     killed = duplicate("d", tables, [[1, 2, 3]] * 3)
     for result in killed[:2]:  # of the third nothing was written
@@ -242,9 +248,9 @@ def test_what_does_not_fit_is_refused(store: Store) -> None:
     with pytest.raises(InvalidEntry, match="board d has its 2 matches already, d/0, d/1"):
         store.submit(of_board("duplicate", "d", 2, [7, 8, 9], [1, 2, 3], 2)).result()
     with pytest.raises(InvalidEntry, match="was asked for, and so is the only one"):
-        of_board("duplicate", "e", 0, [1, 2, 3], [1, 2, 3], 2, is_rated=False)
+        store.submit(of_board("duplicate", "e", 0, [1, 2, 3], [1, 2, 3], 2, is_rated=False)).result()
     with pytest.raises(InvalidEntry, match="1 to 255 can be"):
-        of_board("duplicate", "e", 0, [1, 2, 3], [1, 2, 3], 0)
+        store.submit(of_board("duplicate", "e", 0, [1, 2, 3], [1, 2, 3], 0)).result()
     with pytest.raises(InvalidEntry, match="there are: plain, rotation, duplicate"):
         store.ensure(NewLadder("odd", "greed", 2, RATING, boards="round"))
     with pytest.raises(InvalidEntry, match="has boards rotation, not plain"):
@@ -278,11 +284,9 @@ def test_of_a_board_that_is_not_over_nothing_is_listed(store: Store) -> None:
         "UPDATE boards SET matches = 3 WHERE id = 'd'",
     ],
 )
-def test_a_board_that_was_changed_is_found(store: Store, tmp_path: Path, change: str) -> None:
+def test_a_board_that_was_changed_is_found(store: Store, database: str, change: str) -> None:
     submit(store, *duplicate("d", [[1, 2, 3], [4, 5, 6]], [[1, 2, 3], [2, 1, 3]]))
-    with store._transaction() as connection:
-        connection.exec_driver_sql("PRAGMA defer_foreign_keys=ON")
-        connection.exec_driver_sql(change)
+    change_by_hand(database, change)
     assert sum(check.count for check in recompute(store)) > 0
 
 

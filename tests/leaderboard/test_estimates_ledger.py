@@ -18,31 +18,39 @@ from cutpurse.leaderboard.queries import ladder_history
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import LADDER, RATING, prepare, random_result, result
+from tests.leaderboard.sample_results import (
+    LADDER,
+    PLAYERS,
+    RATING,
+    add_version,
+    player_of,
+    prepare,
+    random_result,
+    result,
+)
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
+def league(database: str) -> str:
     """Sixty results, some of them void."""
-    path = tmp_path / "league.db"
-    with Store(path) as store:
+    with Store(database) as store:
         versions = prepare(store)
         for future in [store.submit(random_result(number, versions)) for number in range(60)]:
             future.result()
-    return path
+    return database
 
 
-def estimated(database: Path) -> LadderEstimates:
-    with LeaderboardReader(database) as reader:
+def estimated(league: str) -> LadderEstimates:
+    with LeaderboardReader(league) as reader:
         return reader.ladder_estimates(LADDER)
 
 
 # -- what is found
-def test_they_are_those_of_the_results_that_were_rated(database: Path) -> None:
-    found = estimated(database)
-    with LeaderboardReader(database) as reader, reader.reading() as connection:
+def test_they_are_those_of_the_results_that_were_rated(league: str) -> None:
+    found = estimated(league)
+    with LeaderboardReader(league) as reader, reader.reading() as connection:
         results = [(step.versions, step.places) for step in ladder_history(connection, LADDER)]
         rows = reader.rankings(LADDER)
     assert found.boards == len(results) < 60
@@ -56,22 +64,23 @@ def test_they_are_those_of_the_results_that_were_rated(database: Path) -> None:
     )
 
 
-def test_a_new_version_is_ranked_and_the_one_before_it_is_not(database: Path) -> None:
-    with Store(database) as store:
-        new = store.ensure_version("owner 3", "bot 3", "2.0")
-        others = [row.version_id for row in store.rankings(LADDER) if row.bot in ("bot 4", "bot 5", "bot 6")]
+def test_a_new_version_is_ranked_and_the_one_before_it_is_not(league: str) -> None:
+    with Store(league) as store:
+        new = add_version(store, "owner 3", "bot 3", "2.0")
+        others = [player_of(row) for row in store.rankings(LADDER) if row.bot in ("bot 4", "bot 5", "bot 6")]
         store.submit(result("new", [new, *others])).result()
+        new_id = store.ensure_version(*new)
         old = next(row.version_id for row in store.rankings(LADDER, every_version=True) if row.version == "1.0")
-    found = estimated(database).found
+    found = estimated(league).found
     assert (found[4].best, found[4].worst) == (0, 0)
-    assert (found[new].best, found[new].worst) == (0, 0)  # it is not placed yet
+    assert (found[new_id].best, found[new_id].worst) == (0, 0)  # it is not placed yet
     assert 1 <= found[1].best <= found[1].worst <= 11
-    assert abs(found[new].mu - found[4].mu) < abs(found[new].high - found[new].low)
-    assert old != new
+    assert abs(found[new_id].mu - found[4].mu) < abs(found[new_id].high - found[new_id].low)
+    assert old != new_id
 
 
-def test_a_ladder_without_results_has_none(tmp_path: Path) -> None:
-    with Store(tmp_path / "new.db") as store:
+def test_a_ladder_without_results_has_none(database: str) -> None:
+    with Store(database) as store:
         prepare(store)
         assert store.ladder_estimates(LADDER) == LadderEstimates(LADDER, 0, {})
         store.put_estimates(store.ladder_estimates(LADDER), NOW).result()
@@ -80,8 +89,8 @@ def test_a_ladder_without_results_has_none(tmp_path: Path) -> None:
 
 
 # -- as a line
-def test_a_line_comes_back_to_the_bit(database: Path) -> None:
-    found = estimated(database)
+def test_a_line_comes_back_to_the_bit(league: str) -> None:
+    found = estimated(league)
     assert "\n" not in found.to_json()
     assert LadderEstimates.from_json(found.to_json()) == found
 
@@ -122,9 +131,9 @@ def test_what_is_no_estimates_is_no_estimates(text: str) -> None:
 
 
 # -- in the database
-def test_a_ranking_has_them_and_its_order_is_theirs(database: Path) -> None:
-    found = estimated(database)
-    with Store(database) as store:
+def test_a_ranking_has_them_and_its_order_is_theirs(league: str) -> None:
+    found = estimated(league)
+    with Store(league) as store:
         before = store.rankings(LADDER)
         assert {(row.place, row.rating, row.low, row.high, row.best, row.worst, row.estimated) for row in before} == {
             (0, None, 0.0, 0.0, 0, 0, 0)
@@ -143,12 +152,12 @@ def test_a_ranking_has_them_and_its_order_is_theirs(database: Path) -> None:
     assert {(row.best, row.worst, row.estimated) for row in every} == {(0, 0, found.boards)}
 
 
-def test_a_ladder_that_went_on_shows_its_last_estimate_and_newcomers_without_a_rating(database: Path) -> None:
-    found = estimated(database)
-    with Store(database) as store:
+def test_a_ladder_that_went_on_shows_its_last_estimate_and_newcomers_without_a_rating(league: str) -> None:
+    found = estimated(league)
+    with Store(league) as store:
         store.put_estimates(found, NOW).result()
-        new = store.ensure_version("owner 9", "stranger", "1.0")
-        store.submit(result("later", [new, 1, 2, 3])).result()
+        new = add_version(store, "owner 9", "stranger", "1.0")
+        store.submit(result("later", [new, *PLAYERS[:3]])).result()
         rows = store.rankings(LADDER)
         assert [(grown.ladder, grown.boards, grown.estimated) for grown in store.grown()] == [
             (LADDER, found.boards + 1, found.boards)
@@ -158,9 +167,9 @@ def test_a_ladder_that_went_on_shows_its_last_estimate_and_newcomers_without_a_r
     assert {row.estimated for row in others} == {found.boards}
 
 
-def test_they_are_put_all_at_once_instead_of_the_old_or_not_at_all(database: Path) -> None:
-    found = estimated(database)
-    with Store(database) as store:
+def test_they_are_put_all_at_once_instead_of_the_old_or_not_at_all(league: str) -> None:
+    found = estimated(league)
+    with Store(league) as store:
         store.put_estimates(found, NOW).result()
         more = {**found.found, 999: Estimated(25.0, 24.0, 26.0, 1, 1)}
         for wrong, why in (
@@ -178,21 +187,30 @@ def test_they_are_put_all_at_once_instead_of_the_old_or_not_at_all(database: Pat
         assert sorted(row.version_id for row in store.rankings(LADDER) if row.estimated) == sorted(some)
 
 
-def test_nothing_else_hangs_on_them(database: Path, tmp_path: Path) -> None:
-    with Store(database) as store:
-        store.put_estimates(estimated(database), NOW).result()
-        store.submit(result("one more", [1, 2, 3, 4])).result()
+def test_nothing_else_hangs_on_them(league: str) -> None:
+    with Store(league) as store:
+        store.put_estimates(estimated(league), NOW).result()
+        store.submit(result("one more", PLAYERS[:4])).result()
         assert all(check.equal for check in recompute(store))
-    back_up(database, tmp_path / "copy.db")
+
+
+def test_a_backup_has_them(tmp_path: Path) -> None:
+    path = tmp_path / "league.db"
+    with Store(path) as store:
+        prepare(store)
+        for number in range(20):
+            store.submit(random_result(number, PLAYERS[:4])).result()
+        store.put_estimates(estimated(str(path)), NOW).result()
+    back_up(path, tmp_path / "copy.db")
     restore(tmp_path / "copy.db", tmp_path / "again.db")
-    with LeaderboardReader(database) as one, LeaderboardReader(tmp_path / "again.db") as other:
+    with LeaderboardReader(path) as one, LeaderboardReader(tmp_path / "again.db") as other:
         assert one.rankings(LADDER) == other.rankings(LADDER)
         assert any(row.estimated for row in other.rankings(LADDER))
 
 
-def test_another_beta_is_another_unit_so_they_go(database: Path) -> None:
-    with Store(database) as store:
-        store.put_estimates(estimated(database), NOW).result()
+def test_another_beta_is_another_unit_so_they_go(league: str) -> None:
+    with Store(league) as store:
+        store.put_estimates(estimated(league), NOW).result()
         store.open_epoch(LADDER, replace(RATING, tau=2 * RATING.tau))
         assert all(row.estimated for row in store.rankings(LADDER))
         store.open_epoch(LADDER, replace(RATING, beta=2 * RATING.beta))

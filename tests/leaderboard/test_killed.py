@@ -13,7 +13,8 @@ import pytest
 
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import DAWN, LADDER, prepare, random_result
+from tests.leaderboard.kept_ledger import check_ledger
+from tests.leaderboard.sample_results import DAWN
 from tests.roots import CHECKOUT
 
 KILLS, KILLS_IN_SOAK = 8, 200
@@ -22,19 +23,22 @@ AGAIN = 60  # results that the next process hands in once more, before the new o
 # Hands in results from a number on, thirty at once, and tells of each as soon as it is acknowledged.
 WRITER = """
 import os, sys
+from functools import partial
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import prepare, random_result
 
-def tell(future):
-    os.write(1, f"{future.result().match}\\n".encode())
+def tell(match, future):
+    future.result()
+    os.write(1, f"{match}\\n".encode())
 
 store = Store(sys.argv[1])
 versions = prepare(store)
 number = int(sys.argv[2])
 while True:
-    futures = [store.submit(random_result(n, versions)) for n in range(number, number + 30)]
-    for future in futures:
-        future.add_done_callback(tell)
+    results = [random_result(n, versions) for n in range(number, number + 30)]
+    futures = [store.submit(result) for result in results]
+    for result, future in zip(results, futures):
+        future.add_done_callback(partial(tell, result.match))
     for future in futures:
         future.result()
     number += 30
@@ -70,20 +74,7 @@ def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(tmp_path: Path, 
         file.close()
     assert len(acknowledged) > KILLS * 20
 
-    with Store(path) as store:
-        versions = prepare(store)
-        stored = {match.match: match for match in store.matches(limit=10**6)}
-        (check,) = recompute(store)
-        rankings = store.rankings(LADDER)
-    assert acknowledged - stored.keys() == set()
-    assert check.equal, check.differences
-    counted = [match for match in stored.values() if match.void_cause is None]
-    assert sorted(match.sequence or 0 for match in counted) == list(range(1, len(counted) + 1))
-    assert check.boards == len(counted)
-    assert sum(ranking.matches for ranking in rankings) == 4 * len(counted)
-    for name, match in stored.items():
-        expected = random_result(int(name[1:]), versions)
-        assert [(seat.version_id, seat.place) for seat in match.seats] == [(s.version, s.place) for s in expected.seats]
+    check_ledger(path, acknowledged)
 
 
 # Announces each match before it hands in its result, and tells of both as soon as they are acknowledged.

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
 
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.results import Announcement, LadderTerms, SeatResult
+from cutpurse.leaderboard.results import FinishedSeat, LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import NewSubmission
 from tests.leaderboard.sample_results import DAWN, LADDER, RATING, prepare, result
+from tests.leaderboard.test_announced import announcement
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "ladder.db") as opened:
+def store(database: str) -> Iterator[Store]:
+    with Store(database) as opened:
         yield opened
 
 
@@ -134,13 +134,11 @@ def test_a_ladder_without_a_match_can_be_deleted_and_its_name_used_again(store: 
 @pytest.mark.parametrize("what", ["rated", "void", "announced"])
 def test_a_ladder_with_a_match_is_kept(store: Store, what: str) -> None:
     seated = prepare(store)[:4]
-    seats = tuple(SeatResult(version, None, None, "void_server") for version in seated)
-    void = result("m1", seated, seats=seats, void_cause="void_server", record=None)
+    seats = tuple(FinishedSeat(version, None, None, "void_server") for version in seated)
+    void = result("m1", seated, seats=seats, void_cause="void_server", record="")
     played = result("m1", seated)
     if what == "announced":
-        assert played.deal is not None
-        deal = (played.match, played.board, played.ladder, played.rules, played.started, played.deal, tuple(seated))
-        store.announce(Announcement(*deal)).result()
+        store.announce(announcement(played)).result()
     else:
         store.submit(void if what == "void" else played).result()
     with pytest.raises(InvalidEntry, match=rf"^ladder {LADDER} has matches, and those are kept: freeze it instead$"):

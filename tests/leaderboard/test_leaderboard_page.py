@@ -1,4 +1,4 @@
-"""The examples of docs/leaderboard.md run, one after the other, and print what the page says."""
+"""The examples of the pages on the ratings run, one after the other, and print what the pages say."""
 
 import os
 import re
@@ -9,9 +9,14 @@ from pathlib import Path
 from tests.roots import CHECKOUT
 
 
-def test_the_examples_of_the_page_run(tmp_path: Path) -> None:
-    text = (CHECKOUT / "docs/leaderboard.md").read_text(encoding="utf-8")
-    asked, first, second = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+def programs(page: str) -> list[str]:
+    text = (CHECKOUT / "docs/how-to" / page).read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_examples_of_the_pages_run(tmp_path: Path) -> None:
+    first, second = programs("rate_your_own_results.md")
+    (asked,) = programs("read_the_rankings.md")
 
     def run(program: str) -> str:
         return subprocess.run(

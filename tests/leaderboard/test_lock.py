@@ -36,7 +36,7 @@ def test_a_second_writer_is_told_who_is_the_first_and_may_read(tmp_path: Path) -
     assert first.stdout.readline() == b"open\n"
     with pytest.raises(InUse, match=rf"ladder\.db is being written by process {first.pid}; only one can") as told:
         Store(path)
-    assert told.value.process == first.pid
+    assert told.value.holder == f"process {first.pid}"
     with LeaderboardReader(path) as reader:
         assert [ladder.name for ladder in reader.ladders()] == [LADDER]
     os.kill(first.pid, signal.SIGKILL)

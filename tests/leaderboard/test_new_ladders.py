@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +13,12 @@ from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import DAWN, RATING
 
 
-def test_all_of_them_or_none(tmp_path: Path) -> None:
+def test_all_of_them_or_none(database: str) -> None:
     frozen = datetime(2027, 1, 1, tzinfo=UTC)
     terms = LadderTerms(owners=("ann",), most_bots=3, is_private=True, frozen=frozen, most_per_owner=2)
     one = NewLadder("one", "greed", 2, RATING, {"rounds": "3"}, {"base_ms": 500}, terms)
     two = NewLadder("two", "greed", 4, RATING)
-    with Store(tmp_path / "ladder.db") as store:
+    with Store(database) as store:
         made = store.create_ladders([two, one], DAWN)
         assert [entry.name for entry in made] == ["two", "one"]
         assert made[1] == store.ladder("one")

@@ -4,47 +4,46 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
-from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, CompletedMatch, LadderTerms, SeatResult
+from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, FinishedMatch, FinishedSeat, Identity, LadderTerms
 from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import DAWN, LADDER, RATING, prepare, result
+from tests.leaderboard.sample_results import DAWN, LADDER, RATING, add_version, player_of, prepare, result
 
 NOW = DAWN + timedelta(hours=1)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "ladder.db") as opened:
+def store(database: str) -> Iterator[Store]:
+    with Store(database) as opened:
         yield opened
 
 
 @pytest.fixture
-def versions(store: Store) -> list[int]:
+def versions(store: Store) -> list[Identity]:
     return prepare(store)
 
 
-def failed(match: str, versions: list[int], causes: list[str], **other: object) -> CompletedMatch:
+def failed(match: str, versions: list[Identity], causes: list[str], **other: object) -> FinishedMatch:
     """A match in which seat i ended with causes[i]; empty: normally."""
     seats = tuple(
-        SeatResult(version, place, -place, cause or "normal", faults=3 if cause else 0)
+        FinishedSeat(version, place, -place, cause or "normal", faults=3 if cause else 0)
         for place, (version, cause) in enumerate(zip(versions, causes, strict=True), 1)
     )
     return result(match, versions, seats=seats, **other)  # type: ignore[arg-type]  # by name
 
 
-def void(match: str, versions: list[int]) -> CompletedMatch:
-    seats = tuple(SeatResult(version, None, None, "void_server") for version in versions)
-    return result(match, versions, seats=seats, void_cause="void_server", record=None)
+def void(match: str, versions: list[Identity]) -> FinishedMatch:
+    seats = tuple(FinishedSeat(version, None, None, "void_server") for version in versions)
+    return result(match, versions, seats=seats, void_cause="void_server", record="")
 
 
 BAD, GOOD = ["crashed", "", "", ""], ["", "", "", ""]
 
 
-def test_three_matches_pause_and_say_why(store: Store, versions: list[int]) -> None:
+def test_three_matches_pause_and_say_why(store: Store, versions: list[Identity]) -> None:
     four = versions[:4]
     for number in (1, 2):
         assert store.submit(failed(f"m{number}", four, BAD)).result().paused == ()
@@ -53,7 +52,7 @@ def test_three_matches_pause_and_say_why(store: Store, versions: list[int]) -> N
     assert told.paused == (four[0],), "before it has played eight"
     assert store.submit(third).result() == told  # as the first time
     (paused,) = [entry for entry in store.bots() if entry.paused]
-    assert (paused.bot, paused.version_id) == ("bot 0", four[0])
+    assert player_of(paused) == four[0]
     assert paused.paused is not None
     assert (paused.paused.since, paused.paused.lifted) == (NOW, None)
     assert paused.paused.cause == (
@@ -65,15 +64,15 @@ def test_three_matches_pause_and_say_why(store: Store, versions: list[int]) -> N
     ]
 
 
-def test_single_faults_do_not_count(store: Store, versions: list[int]) -> None:
+def test_single_faults_do_not_count(store: Store, versions: list[Identity]) -> None:
     for number in range(6):
         seats = tuple(
-            SeatResult(version, place, -place, "normal", faults=2) for place, version in enumerate(versions[:4], 1)
+            FinishedSeat(version, place, -place, "normal", faults=2) for place, version in enumerate(versions[:4], 1)
         )
         assert store.submit(result(f"m{number}", versions[:4], seats=seats)).result().paused == ()
 
 
-def test_good_matches_in_between_do_not_hide_it(store: Store, versions: list[int]) -> None:
+def test_good_matches_in_between_do_not_hide_it(store: Store, versions: list[Identity]) -> None:
     four = versions[:4]
     for number, causes in enumerate([BAD, GOOD, GOOD, BAD, GOOD, GOOD, GOOD]):
         assert store.submit(failed(f"m{number}", four, causes)).result().paused == ()
@@ -81,14 +80,14 @@ def test_good_matches_in_between_do_not_hide_it(store: Store, versions: list[int
     assert store.bots(owner="owner 0")[0].paused.cause.startswith("taken over in 3 of its last 8 ")  # type: ignore[union-attr]
 
 
-def test_what_is_older_than_the_window_is_forgotten(store: Store, versions: list[int]) -> None:
+def test_what_is_older_than_the_window_is_forgotten(store: Store, versions: list[Identity]) -> None:
     four = versions[:4]
     for number, causes in enumerate([BAD, GOOD, GOOD, BAD, GOOD, GOOD, GOOD, GOOD, BAD]):
         assert store.submit(failed(f"m{number}", four, causes)).result().paused == ()
     assert store.submit(failed("m9", four, BAD)).result().paused == (four[0],), "m3, m8, m9"
 
 
-def test_void_and_requested_matches_are_no_part_of_it(store: Store, versions: list[int]) -> None:
+def test_void_and_requested_matches_are_no_part_of_it(store: Store, versions: list[Identity]) -> None:
     four = versions[:4]
     for match in (
         failed("m1", four, BAD),
@@ -102,25 +101,26 @@ def test_void_and_requested_matches_are_no_part_of_it(store: Store, versions: li
     assert store.bots(owner="owner 0")[0].paused.cause.endswith("m1 (crashed), m4 (crashed), m10 (crashed)")  # type: ignore[union-attr]
 
 
-def test_it_is_paused_once_and_after_the_pause_a_new_window_begins(store: Store, versions: list[int]) -> None:
+def test_it_is_paused_once_and_after_the_pause_a_new_window_begins(store: Store, versions: list[Identity]) -> None:
     four = versions[:4]
     told = [store.submit(failed(f"m{number}", four, BAD)).result().paused for number in range(7)]
     assert told == [(), (), (four[0],), (), (), (), ()]  # its other tables end, and it is paused already
-    pause = store.lift_pause(four[0], NOW)
-    assert (pause.version_id, pause.lifted) == (four[0], NOW)
+    first, second = (store.ensure_version(*player) for player in four[:2])
+    pause = store.lift_pause(first, NOW)
+    assert (pause.version_id, pause.lifted) == (first, NOW)
     assert not any(entry.paused for entry in store.bots())
     told = [store.submit(failed(f"n{number}", four, BAD)).result().paused for number in range(4)]
     assert told == [(), (), (four[0],), ()]
-    with pytest.raises(NoSuchEntry, match=f"version {four[1]} is not paused"):
-        store.lift_pause(four[1], NOW)
-    store.lift_pause(four[0], NOW)
+    with pytest.raises(NoSuchEntry, match=f"version {second} is not paused"):
+        store.lift_pause(second, NOW)
+    store.lift_pause(first, NOW)
     with pytest.raises(NoSuchEntry, match="is not paused"):
-        store.lift_pause(four[0], NOW)
+        store.lift_pause(first, NOW)
 
 
-def test_each_ladder_counts_its_own_matches_and_other_versions_do_not(store: Store, versions: list[int]) -> None:
+def test_each_ladder_counts_its_own_matches_and_other_versions_do_not(store: Store, versions: list[Identity]) -> None:
     store.ensure_ladder("two", game="szmal", seats=2, rating=RATING)
-    newer = store.ensure_version("owner 0", "bot 0", "2.0")
+    newer = add_version(store, "owner 0", "bot 0", "2.0")
     pair = versions[:2]
     assert store.submit(failed("m1", pair, ["crashed", ""], ladder="two")).result().paused == ()
     assert store.submit(failed("m2", versions[:4], BAD)).result().paused == ()
@@ -145,7 +145,7 @@ def test_each_ladder_counts_its_own_matches_and_other_versions_do_not(store: Sto
     ],
 )
 def test_both_numbers_are_terms_of_the_ladder(
-    store: Store, versions: list[int], terms: LadderTerms, causes: list[list[str]], paused_at: int | None
+    store: Store, versions: list[Identity], terms: LadderTerms, causes: list[list[str]], paused_at: int | None
 ) -> None:
     store.change_ladder(LADDER, terms)
     told = [store.submit(failed(f"m{n}", versions[:4], one)).result().paused for n, one in enumerate(causes)]
@@ -169,26 +169,26 @@ def test_terms_out_of_range_are_refused_in_one_line(failing: int, window: int, s
     assert str(refused.value) == said
 
 
-def test_the_rule_holds_however_results_are_gathered(store: Store, versions: list[int]) -> None:
+def test_the_rule_holds_however_results_are_gathered(store: Store, versions: list[Identity]) -> None:
     rng = random.Random(3)
     matches = []
     for number in range(400):
         seated = rng.sample(versions, 4)
         causes = [rng.choice(["crashed", "timeout"]) if rng.random() < 0.17 else "" for _ in seated]
         matches.append(void(f"m{number}", seated) if rng.random() < 0.1 else failed(f"m{number}", seated, causes))
-    windows: dict[int, list[bool]] = {}
-    paused: set[int] = set()
+    windows: dict[Identity, list[bool]] = {}
+    paused: set[Identity] = set()
     expected = []
     for one in matches:
         here = []
         for seat in one.seats:
-            if one.void:
+            if one.is_void:
                 continue
-            window = windows.setdefault(seat.version, [])
+            window = windows.setdefault(seat.player, [])
             window.append(seat.end_cause != "normal")
-            if window[-1] and sum(window[-PAUSE_WINDOW:]) >= PAUSE_FAILED and seat.version not in paused:
-                here.append(seat.version)
-                paused.add(seat.version)
+            if window[-1] and sum(window[-PAUSE_WINDOW:]) >= PAUSE_FAILED and seat.player not in paused:
+                here.append(seat.player)
+                paused.add(seat.player)
         expected.append(tuple(here))
     told = []
     at = 0
@@ -198,4 +198,4 @@ def test_the_rule_holds_however_results_are_gathered(store: Store, versions: lis
         at += step
     assert told == expected
     assert 5 < len(paused) <= len(versions)
-    assert {entry.version_id for entry in store.bots() if entry.paused} == paused
+    assert {player_of(entry) for entry in store.bots() if entry.paused} == paused

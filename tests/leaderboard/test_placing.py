@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import count
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -12,23 +11,26 @@ from cutpurse.leaderboard.estimates.skill_fit import estimate
 from cutpurse.leaderboard.placing import ENOUGH_BOARDS, MAX_WIDTH, MIN_BOARDS, is_placed
 from cutpurse.leaderboard.queries import Ranking
 from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import LADDER, RATING, prepare, result
+from tests.leaderboard.sample_results import LADDER, RATING, add_version, prepare, result
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "league.db") as opened:
+def store(database: str) -> Iterator[Store]:
+    with Store(database) as opened:
         yield opened
 
 
-def play(store: Store, seated: list[int], matches: int, numbers: Iterator[int], is_best: int = 0) -> None:
+def play(
+    store: Store, seated: list[Identity], matches: int, numbers: Iterator[int], is_best: Identity | None = None
+) -> None:
     """Play matches of four of these versions in random order; `is_best` wins each in which it sits."""
     for number in [next(numbers) for _ in range(matches)]:
         order = Random(number).sample(seated, 4)
-        if is_best in order:
+        if is_best is not None and is_best in order:
             order.remove(is_best)
             order.insert(0, is_best)
         store.submit(result(f"match {number}", order)).result()
@@ -41,7 +43,7 @@ def put_estimates(store: Store) -> None:
 def test_a_newcomer_after_three_won_matches_stands_below_the_placed_bots(store: Store) -> None:
     versions, numbers = prepare(store), count()
     play(store, versions[:4], 40, numbers)
-    newcomer = store.ensure_version("owner 9", "newcomer", "1.0")
+    newcomer = add_version(store, "owner 9", "newcomer", "1.0")
     play(store, [newcomer, *versions[:3]], 3, numbers, is_best=newcomer)
     put_estimates(store)
     for every_version in (False, True):
@@ -62,7 +64,7 @@ def test_ranges_of_places_count_the_placed_bots_alone(store: Store) -> None:
     versions, numbers = prepare(store), count()
     play(store, versions[:4], 40, numbers)
     for name in ("new a", "new b", "new c"):
-        newcomer = store.ensure_version("owner 9", name, "1.0")
+        newcomer = add_version(store, "owner 9", name, "1.0")
         play(store, [newcomer, *versions[:3]], 3, numbers, is_best=newcomer)
     put_estimates(store)
     rows = store.rankings(LADDER)
@@ -74,7 +76,7 @@ def test_a_ranking_is_sorted_by_what_it_shows(store: Store) -> None:
     versions, numbers = prepare(store), count()
     play(store, versions[:6], 60, numbers)
     for name in ("new a", "new b"):
-        newcomer = store.ensure_version("owner 9", name, "1.0")
+        newcomer = add_version(store, "owner 9", name, "1.0")
         play(store, [newcomer, *versions[:3]], 2, numbers)
     put_estimates(store)
     play(store, versions[8:12], 2, numbers)

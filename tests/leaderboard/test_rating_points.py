@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -13,14 +12,14 @@ from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import LADDER, RATING, prepare, result
+from tests.leaderboard.sample_results import LADDER, RATING, add_version, prepare, result
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "league.db") as opened:
+def store(database: str) -> Iterator[Store]:
+    with Store(database) as opened:
         yield opened
 
 
@@ -39,7 +38,7 @@ def test_each_estimate_is_a_point_of_the_versions_that_have_played_since(store: 
         found.append(put_estimates(store))
     points = store.rating_points(LADDER, "owner 1", "bot 1")
     assert [point.sequence for point in points] == [4, 3, 2, 1]
-    assert [point[2:] for point in points] == [one.found[versions[1]][:3] for one in reversed(found)]
+    assert [point[2:] for point in points] == [one.found[2][:3] for one in reversed(found)]
     assert [point.sequence for point in store.rating_points(LADDER, "owner 0", "bot 0")] == [4, 2, 1]
     newest = store.rating_points(LADDER, "owner 4", "bot 4")
     assert [point.sequence for point in newest] == [4, 3]  # the last is what its rating is now
@@ -55,7 +54,7 @@ def test_versions_of_a_bot_are_told_together_or_alone(store: Store) -> None:
     versions = prepare(store)
     store.submit(result("m0", versions[:4])).result()
     put_estimates(store)
-    newer = store.ensure_version("owner 0", "bot 0", "2.0")
+    newer = add_version(store, "owner 0", "bot 0", "2.0")
     store.submit(result("m1", [newer, *versions[1:4]])).result()
     put_estimates(store)
     both = store.rating_points(LADDER, "owner 0", "bot 0")

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 import trueskill  # type: ignore[import-untyped]
 
-from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate, win_probability
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate, rate_fast, win_probability
 
 DEFAULT = TrueSkill(draw_probability=0.10)
 
@@ -59,6 +59,7 @@ def test_every_number_of_seats_is_rated_as_the_library_does(seats: int) -> None:
         model = trueskill.TrueSkill(25, 25 / 3, settings.beta, settings.tau, settings.draw_probability)
         expected = model.rate([(trueskill.Rating(*skill),) for skill in skills], ranks=places)
         assert rate(places, skills, settings) == [(new.mu, new.sigma) for (new,) in expected]
+        assert rate_fast(places, skills, settings) == rate(places, skills, settings)
 
 
 @pytest.mark.parametrize("seats", range(2, 9))
@@ -99,6 +100,7 @@ def test_an_absurd_upset_is_rated_where_floats_do_not_do(places: list[int], skil
     with pytest.raises(FloatingPointError):
         trueskill.TrueSkill(tau=0.0).rate([(trueskill.Rating(*skill),) for skill in skills], ranks=places)
     rated = rate(places, skills, settings)
+    assert rated == rate_fast(places, skills, settings)
     assert all(math.isfinite(skill.mu) and skill.sigma > 0 for skill in rated)
     assert rated[0].mu < skills[0].mu
     assert rated[1].mu > skills[1].mu

@@ -1,31 +1,16 @@
 """Ratings follow from the results: computed again they are the same to the bit, and whatever was changed is found."""
 
-import sqlite3
-from pathlib import Path
-from unittest.mock import patch
-
 import pytest
 
-from benchmarks.ratings import by_package
-from cutpurse.leaderboard import rating_state
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.recompute import SHOWN, recompute
 from cutpurse.leaderboard.store import Store
+from tests.leaderboard.databases import change_by_hand
 from tests.leaderboard.sample_results import LADDER, prepare, random_result, result
 
 
-def change(path: Path, *statements: str) -> None:
-    """Change the file behind the back of the store, as no version of it would."""
-    file = sqlite3.connect(path)
-    file.execute("PRAGMA foreign_keys=OFF")
-    for statement in statements:
-        assert file.execute(statement).rowcount > 0, statement
-    file.commit()
-    file.close()
-
-
-def test_500_results_in_three_epochs_are_rated_the_same_to_the_bit(tmp_path: Path) -> None:
-    with Store(tmp_path / "ladder.db") as store:
+def test_500_results_in_three_epochs_are_rated_the_same_to_the_bit(database: str) -> None:
+    with Store(database) as store:
         versions = prepare(store)
         store.ensure_ladder("two", game="szmal", seats=2, rating=TrueSkill(draw_probability=0.3))
         for epoch, beta in enumerate((None, 8.0, 3.0)):
@@ -35,23 +20,13 @@ def test_500_results_in_three_epochs_are_rated_the_same_to_the_bit(tmp_path: Pat
             for future in [store.submit(random_result(number, versions)) for number in numbers]:
                 future.result()
         store.submit(result("t1", versions[:2], ladder="two")).result()
-        rated = sum(not random_result(number, versions).void for number in range(500))
+        rated = sum(not random_result(number, versions).is_void for number in range(500))
         checks = recompute(store)
     assert [(c.ladder, c.boards, c.versions, c.equal) for c in checks] == [
         (LADDER, rated, len(versions), True),
         ("two", 1, 2, True),
     ]
     assert 450 < rated < 500
-
-
-def test_a_ledger_that_the_package_rated_is_computed_again_to_the_bit(tmp_path: Path) -> None:
-    with Store(tmp_path / "ladder.db") as store:
-        versions = prepare(store)
-        with patch.object(rating_state, "rate", by_package):
-            for future in [store.submit(random_result(number, versions)) for number in range(100)]:
-                future.result()
-        (check,) = recompute(store)
-    assert (check.boards, check.equal) == (sum(not random_result(n, versions).void for n in range(100)), True)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +47,7 @@ def test_a_ledger_that_the_package_rated_is_computed_again_to_the_bit(tmp_path: 
             ["INSERT INTO opponents VALUES (1, 1, 12, 1, 1, 0)"],
             "bots 1 and 12: stored without a result: matches 1, ahead 1, level 0",
         ),
-        (["UPDATE matches SET is_faulted = 1 WHERE number = 3"], "match m3 is marked as faulted and is not"),
+        (["UPDATE matches SET is_faulted = true WHERE number = 3"], "match m3 is marked as faulted and is not"),
         (
             ["UPDATE seats SET faults = 1 WHERE match_number = 3 AND seat = 1"],
             "match m3 is marked as faulted and is not",
@@ -81,7 +56,10 @@ def test_a_ledger_that_the_package_rated_is_computed_again_to_the_bit(tmp_path: 
             ["UPDATE seats SET ladder_id = 9 WHERE match_number = 3 AND seat = 1"],
             "match m3 has seats of another ladder",
         ),
-        (["UPDATE matches SET is_rated = 0 WHERE number = 3"], "match m3 counts and was not rated, or is void or on r"),
+        (
+            ["UPDATE matches SET is_rated = false WHERE number = 3"],
+            "match m3 counts and was not rated, or is void or on r",
+        ),
         (["DELETE FROM ratings WHERE version_id = 3"], "rating of version 3: not stored; computed is mu "),
         (
             ["UPDATE ratings SET version_id = 12 WHERE version_id = 3"],
@@ -109,15 +87,14 @@ def test_a_ledger_that_the_package_rated_is_computed_again_to_the_bit(tmp_path: 
         (["UPDATE epochs SET settings = replace(settings, '0.05', '0.06')"], "board 1 (match m1): change of version"),
     ],
 )
-def test_whatever_is_changed_is_found(tmp_path: Path, statements: list[str], said: str) -> None:
-    path = tmp_path / "ladder.db"
-    with Store(path) as store:
+def test_whatever_is_changed_is_found(database: str, statements: list[str], said: str) -> None:
+    with Store(database) as store:
         versions = prepare(store)
         for number in range(1, 31):
             store.submit(result(f"m{number}", versions[number % 5 : number % 5 + 4])).result()
         assert recompute(store)[0].equal
-    change(path, *statements)
-    with Store(path) as store:
+    change_by_hand(database, *statements)
+    with Store(database) as store:
         (check,) = recompute(store)
     assert not check.equal
     assert any(said in difference for difference in check.differences), check.differences

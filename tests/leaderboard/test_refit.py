@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from cutpurse.cli.main import app
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.parameter_fit import RankedMatch, log_loss
 from cutpurse.leaderboard.queries import ladder_history
@@ -17,8 +18,7 @@ from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.refit import LEAST, refit
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.cli import app
-from tests.leaderboard.sample_results import result
+from tests.leaderboard.sample_results import add_version, player_of, result
 
 MATCHES = LEAST + 40
 NERVOUS = TrueSkill(draw_probability=0.2, beta=1.0, tau=3.0)  # takes luck for skill, and forgets it at once
@@ -32,7 +32,7 @@ def league(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Store(path) as store:
         store.ensure_ladder("lucky", game="greed", seats=2, rating=NERVOUS)
         store.ensure_ladder("young", game="greed", seats=2, rating=NERVOUS)
-        bots = {store.ensure_version("ann", f"bot{at}", "1"): rng.gauss(0, 50) for at in range(8)}
+        bots = {add_version(store, "ann", f"bot{at}", "1"): rng.gauss(0, 50) for at in range(8)}
         stored = []
         for number in range(MATCHES):
             pair = rng.sample(sorted(bots), 2)
@@ -91,7 +91,7 @@ def test_put_begins_an_epoch_and_ratings_go_on_from_where_they_are(league: Path)
         assert {one.bot: one.pairing_skill for one in store.rankings("lucky")} == before
         rating = store.ladder("lucky").rating
         assert (rating.beta, rating.tau) == (told["fitted"]["beta"], told["fitted"]["tau"])
-        versions = [one.version_id for one in store.rankings("lucky")[:2]]
+        versions = [player_of(one) for one in store.rankings("lucky")[:2]]
         store.submit(result("one more", versions, ladder="lucky")).result()
         assert all(one.equal for one in recompute(store))
     again = run("refit", league, "lucky", "--apply")

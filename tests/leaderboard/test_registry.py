@@ -16,12 +16,13 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "ladder.db") as opened:
+def store(database: str) -> Iterator[Store]:
+    with Store(database) as opened:
         yield opened
 
 
-def test_a_token_is_kept_by_its_name_and_hash(store: Store, tmp_path: Path) -> None:
+def test_a_token_is_kept_by_its_name_and_hash(tmp_path: Path) -> None:
+    store = Store(tmp_path / "ladder.db")
     assert store.has_tokens() is False
     expires = datetime(2027, 3, 1, 1, 0, tzinfo=timezone(timedelta(hours=1)))
     ((token, entry),) = store.create_tokens([NewToken("ann", "laptop", ("read", "play", "play"), expires)], NOW)
@@ -31,6 +32,7 @@ def test_a_token_is_kept_by_its_name_and_hash(store: Store, tmp_path: Path) -> N
     assert (entry.scopes, entry.created, entry.expires) == (("play", "read"), NOW, datetime(2027, 3, 1, tzinfo=UTC))
     assert (entry.revoked, entry.last_used) == (None, None)
     assert entry.digest.hex() not in repr(entry)
+    store.close()
     files = b"".join(file.read_bytes() for file in tmp_path.glob("ladder.db*"))
     assert token.id.encode() in files
     assert token.reveal().encode() not in files
@@ -93,11 +95,9 @@ def test_versions_know_since_when_and_after_whom(store: Store) -> None:
     second = store.ensure_version("ann", "sneak", "2.0", NOW + timedelta(days=1))
     assert store.ensure_version("ann", "sneak", "1.0", NOW + timedelta(days=2)) == first
     with store.reading() as connection:
-        rows = connection.exec_driver_sql("SELECT id, parent_id, created FROM versions ORDER BY id").all()
-    assert [tuple(row) for row in rows] == [
-        (first, None, "2026-11-21 12:00:00.000000"),
-        (second, first, "2026-11-22 12:00:00.000000"),
-    ]
+        rows = connection.exec_driver_sql("SELECT id, parent_id FROM versions ORDER BY id").all()
+    assert [tuple(row) for row in rows] == [(first, None), (second, first)]
+    assert [entry.created for entry in store.bots()] == [NOW, NOW + timedelta(days=1)]
 
 
 NAMES = [
@@ -137,8 +137,8 @@ def test_an_owner_has_a_plain_name(name: str) -> None:
         ({"label": "x" * 201}, "can be 200 printable characters at most"),
         ({"label": "a\nb"}, r"the label 'a\\nb' can be 200 printable"),
         ({"expires": datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))}, "beyond the year 9999"),
-        ({"scopes": ()}, "a token needs at least one scope; there are: admin, play, read"),
-        ({"scopes": ("play", "fly")}, "there is no scope 'fly'; there are: admin, play, read"),
+        ({"scopes": ()}, "a token needs at least one scope; there are: admin, place, play, read"),
+        ({"scopes": ("play", "fly")}, "there is no scope 'fly'; there are: admin, place, play, read"),
         ({"expires": datetime(2027, 1, 1)}, "which needs a time zone"),  # noqa: DTZ001
     ],
 )
@@ -149,7 +149,20 @@ def test_a_token_that_makes_no_sense_is_refused(fields: dict[str, object], said:
 
 def test_a_reader_sees_tokens_while_they_are_made(store: Store) -> None:
     store.create_tokens([NewToken("ann")], NOW)
-    with LeaderboardReader(store.path) as reader:
+    with LeaderboardReader(store.database) as reader:
         assert [entry.owner for entry in reader.tokens()] == ["ann"]
         store.create_tokens([NewToken("bob")], NOW + timedelta(seconds=1))
         assert [entry.owner for entry in reader.tokens()] == ["ann", "bob"]
+
+
+def test_a_link_that_expired_or_was_revoked_is_worth_nothing(store: Store) -> None:
+    hour = timedelta(hours=1)
+    wanted = [NewToken("ann", "Ann", ("link", "read"), NOW + hour), NewToken("bob", scopes=("link", "read"))]
+    (late, _), (revoked, _) = store.create_tokens(wanted, NOW)
+    store.revoke_token(revoked.id, NOW)
+    for token in (late, revoked):
+        with pytest.raises(InvalidEntry, match="this link was used before, or has expired"):
+            store.redeem_link(token.id, NOW + hour)
+    with pytest.raises(NoSuchEntry):
+        store.redeem_link("nonesuch", NOW)
+    assert len(store.tokens()) == 2

@@ -14,17 +14,17 @@ from sqlalchemy import Column, Integer, MetaData
 from sqlalchemy import Table as Relation
 
 from cutpurse.leaderboard import schema
-from cutpurse.leaderboard.database import database_path, writing_engine
 from cutpurse.leaderboard.errors import NewerSchema, OlderSchema, StoreError
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.models import Base
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.results import LadderTerms, SeatResult
-from cutpurse.leaderboard.schema import upgrade
+from cutpurse.leaderboard.results import FinishedSeat, Identity, LadderTerms
+from cutpurse.leaderboard.schema import newest_revision, upgrade
+from cutpurse.leaderboard.sqlite_database import database_path, writing_engine
 from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import LADDER, prepare, result
+from tests.leaderboard.sample_results import LADDER, PLAYERS, player_of, prepare, result
 
 
 def differences(path: Path, metadata: MetaData) -> list[object]:
@@ -40,7 +40,7 @@ def test_an_empty_file_becomes_what_the_models_say(tmp_path: Path) -> None:
     path = tmp_path / "ladder.db"
     engine = writing_engine(path, busy_timeout_s=1.0)
     assert upgrade(engine) is None
-    assert upgrade(engine) == "8"  # nothing is left to do
+    assert upgrade(engine) == newest_revision()  # nothing is left to do
     engine.dispose()
     assert differences(path, Base.metadata) == []
 
@@ -93,7 +93,7 @@ def test_what_a_new_database_lacks_is_migrated(tmp_path: Path, monkeypatch: pyte
     Store(tmp_path / "after.db").close()
     assert made(tmp_path / "before.db") != made(tmp_path / "after.db")
     with closing(sqlite3.connect(tmp_path / "after.db")) as file:
-        assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [("9",)]
+        assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [(str(LATER),)]
         assert file.execute("SELECT planted FROM versions").fetchall() == []
 
 
@@ -140,7 +140,7 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
         file.execute("UPDATE alembic_version SET version_num = '99'")
     file.close()
     before = path.read_bytes()
-    with pytest.raises(NewerSchema, match=r"has schema 99; this version knows 1, 2, 3, 4, 5, 6, 7, 8\. Install the"):
+    with pytest.raises(NewerSchema, match=rf"has schema 99; this version knows 1, .*, {newest_revision()}\. Install"):
         Store(path)
     assert path.read_bytes() == before
 
@@ -215,8 +215,9 @@ def test_ratings_of_the_first_schema_go_on_and_a_new_version_inherits(tmp_path: 
     with Store(first_schema(tmp_path / "ladder.db")) as store:
         before = {check.ladder: check.differences for check in recompute(store)}  # other machines may round otherwise
         old = {ranking.version_id: ranking.pairing_skill for ranking in store.rankings(LADDER, every_version=True)}
-        new = store.ensure_version("owner 0", "bot 0", "2.0", datetime(2026, 12, 1, tzinfo=UTC))
-        changes = store.submit(result("later", [new, 2, 3, 4])).result().changes
+        new = Identity("owner 0", "bot 0", "2.0")
+        store.ensure_version(*new, created=datetime(2026, 12, 1, tzinfo=UTC))
+        changes = store.submit(result("later", [new, *PLAYERS[1:4]])).result().changes
         assert {check.ladder: check.differences for check in recompute(store)} == before
     assert changes[0].before == TrueSkill(draw_probability=0.1, beta=8.0).prior_for_new_version(
         old[13]
@@ -226,7 +227,8 @@ def test_ratings_of_the_first_schema_go_on_and_a_new_version_inherits(tmp_path: 
 
 def test_who_only_reads_is_told_to_upgrade(tmp_path: Path) -> None:
     path = first_schema(tmp_path / "ladder.db")
-    with pytest.raises(OlderSchema, match=r"has schema 1, and 8 is needed; this does it: cutpurse db upgrade /.*\.db"):
+    needed = rf"has schema 1, and {newest_revision()} is needed; this does it: cutpurse db upgrade /.*\.db"
+    with pytest.raises(OlderSchema, match=needed):
         LeaderboardReader(path)
     Store(path).close()
     with LeaderboardReader(path) as reader:
@@ -290,12 +292,12 @@ def test_what_is_kept_since_the_third_schema_is_computed_for_old_matches(
     """As if all of their results had been stored by this version."""
     with Store(old(tmp_path / "old.db")) as upgraded, Store(tmp_path / "new.db") as store:
         entries = upgraded.matches(limit=100)[::-1]
-        assert prepare(store) == list(range(1, 13))
+        assert prepare(store) == PLAYERS
         store.ensure_ladder("two", game="szmal", seats=2, rating=TrueSkill(draw_probability=0.3))
         store.ensure_version("owner 0", "bot 0", "1.1")
         for entry in entries:
             seats = tuple(
-                SeatResult(seat.version_id, seat.place, seat.score, seat.end_cause, seat.faults, seat.thinking_ms)
+                FinishedSeat(player_of(seat), seat.place, seat.score, seat.end_cause, seat.faults, seat.thinking_ms)
                 for seat in entry.seats
             )
             store.submit(
@@ -318,7 +320,10 @@ def test_what_is_kept_since_the_third_schema_is_computed_for_old_matches(
 def test_a_database_of_the_second_schema_goes_on(tmp_path: Path) -> None:
     with Store(second_schema(tmp_path / "ladder.db")) as store:
         before = {check.ladder: check.differences for check in recompute(store)}  # other machines may round otherwise
-        assert store.submit(result("later", [13, 2, 3, 4])).result().sequence is not None
+        assert (
+            store.submit(result("later", [Identity("owner 0", "bot 0", "1.1"), *PLAYERS[1:4]])).result().sequence
+            is not None
+        )
         assert {check.ladder: check.differences for check in recompute(store)} == before
 
 
@@ -365,7 +370,7 @@ def test_a_database_of_the_third_schema_goes_on_with_boards_of_several_matches(t
         before = {check.ladder: check.differences for check in recompute(store)}  # other machines may round otherwise
         assert store.void_unfinished(datetime(2026, 12, 1, tzinfo=UTC)) == ["cut off"]
         store.ensure(NewLadder("dup", "greed", 4, TrueSkill(draw_probability=0.1), boards="duplicate"))
-        for at, versions in enumerate([[1, 2, 3, 4], [5, 6, 7, 8]]):
+        for at, versions in enumerate([PLAYERS[:4], PLAYERS[4:8]]):
             stored = store.submit(result(f"d{at}", versions, ladder="dup", board="one deal", board_matches=2)).result()
         assert (stored.sequence, len(stored.changes)) == (1, 8)
         assert {check.ladder: check.differences for check in recompute(store)} == {**before, "dup": ()}
@@ -406,11 +411,11 @@ def test_a_database_of_the_sixth_schema_goes_on_and_recomputes(tmp_path: Path) -
         assert [entry.version_id for entry in store.bots() if entry.paused] == [6]
         for number in range(3):
             seats = (
-                SeatResult(1, 4, 9, "crashed", faults=3),
-                *(SeatResult(version, version - 1, 9 - version, "normal") for version in (2, 3, 4)),
+                FinishedSeat(PLAYERS[0], 4, 9, "crashed", faults=3),
+                *(FinishedSeat(player, place, 8 - place, "normal") for place, player in enumerate(PLAYERS[1:4], 1)),
             )
             stored = store.submit(result(f"later {number}", [], seats=seats)).result()
-            assert stored.paused == ((1,) if number == 2 else ()), "a new window since the pause was lifted"
+            assert stored.paused == ((PLAYERS[0],) if number == 2 else ()), "a new window since the pause was lifted"
         assert {check.ladder: check.differences for check in recompute(store)} == before
 
 
@@ -420,17 +425,18 @@ def test_an_upgrade_says_that_places_stay(before: str, is_said: bool) -> None:
     assert ("places and ratings of matches stored before stay as they are" in note) is is_said
 
 
+LATER = int(newest_revision()) + 1
 # What a later version may bring: a table that others refer to is made anew, and then something of its own.
-NEXT = """
+NEXT = f"""
 import sqlalchemy as sa
 from alembic import op
-revision = "9"
-down_revision = "8"
+revision = "{LATER}"
+down_revision = "{newest_revision()}"
 def upgrade():
     with op.batch_alter_table("versions") as table:
         table.add_column(sa.Column("planted", sa.Integer(), server_default="7", nullable=False))
         table.alter_column("label", nullable=True)
-    {more}
+    {{more}}
 """
 
 
@@ -446,7 +452,7 @@ def one_match(tmp_path: Path) -> Path:
 def plant(folder: Path, monkeypatch: pytest.MonkeyPatch, more: str) -> None:
     """A migration more, which does this too."""
     shutil.copytree(schema._MIGRATIONS, folder)
-    (folder / "versions" / "v9_planted.py").write_text(NEXT.format(more=more), encoding="utf-8")
+    (folder / "versions" / f"v{LATER}_planted.py").write_text(NEXT.format(more=more), encoding="utf-8")
     monkeypatch.setattr(schema, "_MIGRATIONS", folder)
 
 

@@ -1,46 +1,44 @@
 """What became of decisions comes out as it went in, and what a bot sent along is kept apart from it."""
 
-import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
-from cutpurse.leaderboard.results import CompletedMatch, DecisionFault, DecisionLog, SeatNote, SeatResult
+from cutpurse.leaderboard.results import DecisionFault, DecisionLog, FinishedMatch, FinishedSeat, Identity, SeatNote
 from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import LADDER, prepare, result
+from tests.leaderboard.sample_results import LADDER, add_version, prepare, result
 
 COURSE = DecisionLog((3, 0, 2**40), (DecisionFault(2, 17, "timeout", "no answer after 1.2 s \u2713"),))
 NOTES = (SeatNote(0, "hello"), SeatNote(3, "half a surrogate \ud800, a bell \x07, \U0001f600"), SeatNote(3, ""))
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "ladder.db") as opened:
+def store(database: str) -> Iterator[Store]:
+    with Store(database) as opened:
         yield opened
 
 
 @pytest.fixture
-def versions(store: Store) -> list[int]:
+def versions(store: Store) -> list[Identity]:
     return prepare(store)
 
 
-def noted(match: str, versions: list[int], faults: int = 1) -> CompletedMatch:
+def noted(match: str, versions: list[Identity], faults: int = 1) -> FinishedMatch:
     """The first seat has a course and notes, the second only dropped bytes, the third an empty course."""
-    first = SeatResult(
+    first = FinishedSeat(
         versions[0], 1, 9, "normal", faults=faults, thinking_ms=3, course=COURSE, notes=NOTES, dropped_bytes=7
     )
     seats = (
         first,
-        SeatResult(versions[1], 2, 8, "normal", dropped_bytes=2**40),
-        SeatResult(versions[2], 3, 7, "normal", course=DecisionLog((), ())),
-        SeatResult(versions[3], 4, 6, "normal"),
+        FinishedSeat(versions[1], 2, 8, "normal", dropped_bytes=2**40),
+        FinishedSeat(versions[2], 3, 7, "normal", course=DecisionLog((), ())),
+        FinishedSeat(versions[3], 4, 6, "normal"),
     )
     return result(match, versions, seats=seats)
 
 
-def test_courses_and_notes_come_back(store: Store, versions: list[int]) -> None:
+def test_courses_and_notes_come_back(store: Store, versions: list[Identity]) -> None:
     store.submit(noted("m1", versions[:4])).result()
     assert store.courses("m1") == (COURSE, None, DecisionLog((), ()), None)
     (log,) = store.logs("owner 0", "bot 0")
@@ -51,7 +49,7 @@ def test_courses_and_notes_come_back(store: Store, versions: list[int]) -> None:
     assert (log.seat, log.course, log.notes, log.dropped_bytes) == (3, None, (), 0)
 
 
-def test_of_a_match_without_courses_none_are_told(store: Store, versions: list[int]) -> None:
+def test_of_a_match_without_courses_none_are_told(store: Store, versions: list[Identity]) -> None:
     store.submit(result("m1", versions[:4])).result()
     assert store.courses("m1") == (None, None, None, None)
     with store.reading() as connection:
@@ -59,10 +57,12 @@ def test_of_a_match_without_courses_none_are_told(store: Store, versions: list[i
         assert connection.exec_driver_sql("SELECT count(*) FROM notes").scalar_one() == 0
 
 
-def test_notes_are_nowhere_but_in_their_own_table(store: Store, versions: list[int], tmp_path: Path) -> None:
+def test_notes_are_nowhere_but_in_their_own_table(store: Store, versions: list[Identity]) -> None:
     secret = "my plan is to raid"
     seats = tuple(
-        SeatResult(version, place, -place, "normal", course=COURSE, notes=(SeatNote(1, secret),) if place == 1 else ())
+        FinishedSeat(
+            version, place, -place, "normal", course=COURSE, notes=(SeatNote(1, secret),) if place == 1 else ()
+        )
         for place, version in enumerate(versions[:4], 1)
     )
     store.submit(result("m1", versions[:4], seats=seats)).result()
@@ -71,13 +71,12 @@ def test_notes_are_nowhere_but_in_their_own_table(store: Store, versions: list[i
     others = [store.match("m1"), store.matches(), store.courses("m1"), store.record("m1"), store.rankings(LADDER)]
     others += [store.logs(f"owner {n}", f"bot {n}") for n in (1, 2, 3)]
     assert secret not in repr(others)
-    with sqlite3.connect(tmp_path / "ladder.db") as file:
-        assert file.execute("SELECT match_number, seat FROM notes").fetchall() == [(1, 0)]
-    file.close()
+    with store.reading() as connection:
+        assert connection.exec_driver_sql("SELECT match_number, seat FROM notes").all() == [(1, 0)]
 
 
-def test_logs_are_of_a_bot_a_version_a_match_or_those_with_a_fault(store: Store, versions: list[int]) -> None:
-    newer = store.ensure_version("owner 0", "bot 0", "2.0")
+def test_logs_are_of_a_bot_a_version_a_match_or_those_with_a_fault(store: Store, versions: list[Identity]) -> None:
+    newer = add_version(store, "owner 0", "bot 0", "2.0")
     for number in range(6):
         first = newer if number >= 4 else versions[0]
         store.submit(noted(f"m{number}", [first, *versions[1:4]], faults=number % 2)).result()
@@ -101,7 +100,7 @@ def test_logs_are_of_a_bot_a_version_a_match_or_those_with_a_fault(store: Store,
         store.logs("owner 1", "bot 0")
 
 
-def test_dropped_bytes_are_a_count(versions: list[int]) -> None:
-    seats = (SeatResult(versions[0], 1, 1, "normal", dropped_bytes=-1), SeatResult(versions[1], 2, 0, "normal"))
+def test_dropped_bytes_are_a_count(store: Store, versions: list[Identity]) -> None:
+    seats = (FinishedSeat(versions[0], 1, 1, "normal", dropped_bytes=-1), FinishedSeat(versions[1], 2, 0, "normal"))
     with pytest.raises(InvalidEntry, match="are counts"):
-        result("m1", versions[:2], seats=seats)
+        store.submit(result("m1", versions[:2], seats=seats)).result()

@@ -2,7 +2,6 @@
 
 import os
 import random
-import sqlite3
 import stat
 import threading
 from collections.abc import Iterator
@@ -17,51 +16,60 @@ from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry, StoreError
 from cutpurse.leaderboard.estimates.estimated import Estimated
 from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
-from cutpurse.leaderboard.results import DealCommitment, SeatResult, Stored
+from cutpurse.leaderboard.results import Deal, FinishedSeat, Identity, StoreOutcome
 from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import DAWN, LADDER, RATING, VERSIONS, prepare, random_result, result
+from tests.leaderboard.sample_results import (
+    DAWN,
+    LADDER,
+    PLAYERS,
+    RATING,
+    add_version,
+    player_of,
+    prepare,
+    random_result,
+    result,
+)
+
+ANN, BOB = PLAYERS[:2]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "ladder.db") as store:
+def store(database: str) -> Iterator[Store]:
+    with Store(database) as store:
         yield store
 
 
 @pytest.fixture
-def versions(store: Store) -> list[int]:
+def versions(store: Store) -> list[Identity]:
     return prepare(store)
 
 
 # -- storing
-def test_a_result_is_stored_with_its_record_and_its_ratings(store: Store, versions: list[int]) -> None:
+def test_a_result_is_stored_with_its_record_and_its_ratings(store: Store, versions: list[Identity]) -> None:
     seats = (
-        SeatResult(versions[0], 2, 7, "normal", faults=0, thinking_ms=120),
-        SeatResult(versions[1], 1, 9, "normal", faults=1, thinking_ms=4000),
-        SeatResult(versions[2], 4, -1, "timeout", faults=3, thinking_ms=0),
-        SeatResult(versions[3], 2, 7, "normal", faults=0, thinking_ms=2**40),
+        FinishedSeat(versions[0], 2, 7, "normal", faults=0, thinking_ms=120),
+        FinishedSeat(versions[1], 1, 9, "normal", faults=1, thinking_ms=4000),
+        FinishedSeat(versions[2], 4, -1, "timeout", faults=3, thinking_ms=0),
+        FinishedSeat(versions[3], 2, 7, "normal", faults=0, thinking_ms=2**40),
     )
-    deal = DealCommitment(b"\x00" * 32, b"\xff" * 32, b'{"board":"b1"}')
+    deal = Deal("b1", b"\x00" * 32, b"\xff" * 32, b'{"board":"b1"}')
     stored = store.submit(
-        result(
-            "m1", versions[:4], seats=seats, board="b1", rules="3", decisions=115, deal=deal, record="a record \u00e9"
-        )
+        result("m1", versions[:4], seats=seats, rules="3", decisions=115, deal=deal, record="a record \u00e9")
     ).result()
 
     newcomers = [RATING.newcomer] * 4
     skills = rate([2, 1, 4, 2], newcomers, RATING)
-    assert (stored.match, stored.sequence) == ("m1", 1)
-    assert [(change.version, change.before, change.after) for change in stored.changes] == list(
+    assert stored.sequence == 1
+    assert [(change.player, change.before, change.after) for change in stored.changes] == list(
         zip(versions[:4], newcomers, skills, strict=True)
     )
     match = store.match("m1")
     assert (match.number, match.board, match.ladder, match.game, match.rules) == (1, "b1", LADDER, "greed", "3")
     assert (match.started, match.finished, match.decisions) == (DAWN, DAWN + timedelta(seconds=3), 115)
     assert (match.void_cause, match.sequence, match.deal, match.settings) == (None, 1, deal, {})
-    assert [SeatResult(s.version_id, s.place, s.score, s.end_cause, s.faults, s.thinking_ms) for s in match.seats] == [
-        *seats
-    ]
-    assert [(s.owner, s.bot, s.version) for s in match.seats] == [(f"owner {n}", f"bot {n}", "1.0") for n in range(4)]
+    assert [
+        FinishedSeat(player_of(s), s.place, s.score, s.end_cause, s.faults, s.thinking_ms) for s in match.seats
+    ] == [*seats]
     assert [(s.before, s.after) for s in match.seats] == list(zip(newcomers, skills, strict=True))
     assert store.record("m1") == "a record \u00e9"
     assert [(r.place, r.bot, r.pairing_skill, r.matches, r.wins, r.faulted) for r in store.rankings(LADDER)] == [
@@ -72,7 +80,7 @@ def test_a_result_is_stored_with_its_record_and_its_ratings(store: Store, versio
     ]
 
 
-def test_a_rating_goes_on_from_the_match_before_in_one_batch_or_in_two(store: Store, versions: list[int]) -> None:
+def test_a_rating_goes_on_from_the_match_before_in_one_batch_or_in_two(store: Store, versions: list[Identity]) -> None:
     first = store.submit(result("m1", versions[:4])).result()
     waiting = [store.submit(result(f"m{n}", versions[:4])) for n in (2, 3, 4)]
     skills = [change.after for change in first.changes]
@@ -82,12 +90,12 @@ def test_a_rating_goes_on_from_the_match_before_in_one_batch_or_in_two(store: St
         assert [change.before for change in stored.changes] == skills
         skills = rate([1, 2, 3, 4], skills, RATING)
         assert [change.after for change in stored.changes] == skills
-    assert {r.version_id: r.pairing_skill for r in store.rankings(LADDER)} == dict(
+    assert {player_of(r): r.pairing_skill for r in store.rankings(LADDER)} == dict(
         zip(versions[:4], skills, strict=True)
     )
 
 
-def test_a_repeat_changes_nothing_and_is_answered_as_the_first_time(store: Store, versions: list[int]) -> None:
+def test_a_repeat_changes_nothing_and_is_answered_as_the_first_time(store: Store, versions: list[Identity]) -> None:
     first = store.submit(result("m1", versions[:4])).result()
     store.submit(result("m2", versions[3:7])).result()
     ranked = store.rankings(LADDER)
@@ -99,11 +107,11 @@ def test_a_repeat_changes_nothing_and_is_answered_as_the_first_time(store: Store
     assert [match.match for match in store.matches()] == ["m2", "m1"]
 
 
-def test_a_void_match_is_stored_and_rates_nothing(store: Store, versions: list[int]) -> None:
-    seats = tuple(SeatResult(version, None, None, "void_server", thinking_ms=7) for version in versions[:4])
-    void = result("m1", versions[:4], seats=seats, void_cause="void_server", record=None)
+def test_a_void_match_is_stored_and_rates_nothing(store: Store, versions: list[Identity]) -> None:
+    seats = tuple(FinishedSeat(version, None, None, "void_server", thinking_ms=7) for version in versions[:4])
+    void = result("m1", versions[:4], seats=seats, void_cause="void_server", record="")
     stored = store.submit(void).result()
-    assert stored == Stored("m1", None, ())
+    assert stored == StoreOutcome()
     assert store.submit(void).result() == stored
     assert store.rankings(LADDER) == []
     match = store.match("m1")
@@ -114,16 +122,16 @@ def test_a_void_match_is_stored_and_rates_nothing(store: Store, versions: list[i
     assert store.submit(result("m2", versions[:4])).result().sequence == 1
 
 
-def test_what_is_cancelled_or_still_waits_at_the_end_is_stored_all_the_same(tmp_path: Path) -> None:
-    with Store(tmp_path / "ladder.db") as store:
+def test_what_is_cancelled_or_still_waits_at_the_end_is_stored_all_the_same(database: str) -> None:
+    with Store(database) as store:
         versions = prepare(store)
         futures = [store.submit(random_result(number, versions)) for number in range(300)]
         assert not any(future.cancel() for future in futures)
-    assert [future.result().match for future in futures] == [f"m{number}" for number in range(300)]
-    with pytest.raises(StoreError, match=r"ladder\.db is closed"):
-        store.submit(random_result(0, versions))
+    assert all(future.done() for future in futures)
+    with pytest.raises(StoreError, match=r"the leaderboard .* is closed"):
+        store.submit(random_result(0, versions)).result()
     store.close()
-    with Store(tmp_path / "ladder.db") as store:
+    with Store(database) as store:
         assert len(store.matches(limit=1000)) == 300
 
 
@@ -147,7 +155,7 @@ def test_what_is_made_is_for_its_user_alone_and_what_is_there_keeps_its_mode(tmp
         os.umask(before)
 
 
-def test_a_moment_comes_back_in_utc(store: Store, versions: list[int]) -> None:
+def test_a_moment_comes_back_in_utc(store: Store, versions: list[Identity]) -> None:
     there = timezone(timedelta(hours=5, minutes=30))
     started = datetime(2026, 11, 21, 2, 0, 0, 123456, tzinfo=there)
     store.submit(result("m1", versions[:4], started=started, finished=started)).result()
@@ -156,9 +164,11 @@ def test_a_moment_comes_back_in_utc(store: Store, versions: list[int]) -> None:
 
 
 # -- once only
-def test_eight_threads_hand_in_each_result_several_times_and_it_counts_once(store: Store, versions: list[int]) -> None:
+def test_eight_threads_hand_in_each_result_several_times_and_it_counts_once(
+    store: Store, versions: list[Identity]
+) -> None:
     results = {number: random_result(number, versions) for number in range(120)}
-    answers: dict[str, list[Future[Stored]]] = {r.match: [] for r in results.values()}
+    answers: dict[str, list[Future[StoreOutcome]]] = {r.match: [] for r in results.values()}
     everybody = threading.Barrier(8)
 
     def hand_in(thread: int) -> None:
@@ -177,19 +187,19 @@ def test_eight_threads_hand_in_each_result_several_times_and_it_counts_once(stor
     stored = {match: {future.result() for future in futures} for match, futures in answers.items()}
 
     assert all(len(different) == 1 for different in stored.values())
-    counted = [r for r in results.values() if not r.void]
+    counted = [r for r in results.values() if not r.is_void]
     assert 0 < len(counted) < len(results)
     sequences = sorted(answer.sequence for (answer,) in stored.values() if answer.sequence)
     assert sequences == list(range(1, len(counted) + 1))
     assert sum(ranking.matches for ranking in store.rankings(LADDER)) == 4 * len(counted)
     assert len(store.matches(limit=1000)) == len(results)
     for match, (answer,) in stored.items():
-        assert [(s.version_id, s.before, s.after) for s in store.match(match).seats if s.before] == [
-            (change.version, change.before, change.after) for change in answer.changes
+        assert [(player_of(s), s.before, s.after) for s in store.match(match).seats if s.before] == [
+            (change.player, change.before, change.after) for change in answer.changes
         ]
 
 
-def test_a_reader_sees_whole_results_while_others_are_written(store: Store, versions: list[int]) -> None:
+def test_a_reader_sees_whole_results_while_others_are_written(store: Store, versions: list[Identity]) -> None:
     done = threading.Event()
     looks: list[tuple[int, int, int]] = []
 
@@ -217,7 +227,7 @@ def test_a_reader_sees_whole_results_while_others_are_written(store: Store, vers
 
 # -- refused
 def test_a_result_that_does_not_fit_is_refused_and_the_others_are_none_the_worse(
-    store: Store, versions: list[int]
+    store: Store, versions: list[Identity]
 ) -> None:
     store.submit(result("m0", versions[:4], board="b0")).result()
     futures = [
@@ -225,7 +235,7 @@ def test_a_result_that_does_not_fit_is_refused_and_the_others_are_none_the_worse
         for bad in (
             result("m1", versions[:4], ladder="no such ladder"),
             result("m2", versions[:3]),
-            result("m3", [*versions[:3], 99]),
+            result("m3", [*versions[:3], Identity("ann", "", "1")]),
             result("m4", versions[:4], board="b0"),
             result("m5", versions[:4]),
         )
@@ -233,7 +243,7 @@ def test_a_result_that_does_not_fit_is_refused_and_the_others_are_none_the_worse
     assert [str(future.exception()) for future in futures[:4]] == [
         "match m1: there is no ladder 'no such ladder'",
         "match m2: it has 3 seats, and ladder greed-main has 4",
-        "match m3: seat 3 has version 99, which nobody made known",
+        "the name of a bot is ''; it needs 1-200 printable characters without a space at its ends",
         "match m4: board b0 has its match already, m0",
     ]
     assert all(isinstance(future.exception(), InvalidEntry) for future in futures[:4])
@@ -241,10 +251,10 @@ def test_a_result_that_does_not_fit_is_refused_and_the_others_are_none_the_worse
     assert [match.match for match in store.matches()] == ["m5", "m0"]
 
 
-def test_a_value_that_no_column_takes_spoils_only_its_own_result(store: Store, versions: list[int]) -> None:
+def test_a_value_that_no_column_takes_spoils_only_its_own_result(store: Store, versions: list[Identity]) -> None:
     broken = result("m1", versions[:4], rules=object())
     futures = [store.submit(r) for r in (result("m0", versions[:4]), broken, result("m2", versions[:4]))]
-    assert futures[1].exception() is not None
+    assert str(futures[1].exception()) == "the match cannot be written down"
     assert [futures[0].result().sequence, futures[2].result().sequence] == [1, 2]
 
 
@@ -256,22 +266,38 @@ def test_a_value_that_no_column_takes_spoils_only_its_own_result(store: Store, v
         ({"board": " b"}, "the id of a board is ' b'"),
         ({"started": datetime(2026, 1, 1)}, "need a time zone"),  # noqa: DTZ001  # that is what is refused
         ({"decisions": -1}, "are counts"),
-        ({"seats": (SeatResult(1, 1, 1, "normal"),)}, "1 seats; a match has at least 2"),
-        ({"seats": (SeatResult(1, 1, 1, "normal"), SeatResult(1, 2, 0, "normal"))}, "sits in two seats"),
-        ({"seats": (SeatResult(1, 1, 1, "normal"), SeatResult(2, 3, 0, "normal"))}, r"has place 2, not 3"),
-        ({"seats": (SeatResult(1, 2, 1, "normal"), SeatResult(2, 2, 1, "normal"))}, r"has place 1, not 2"),
-        ({"seats": (SeatResult(1, 1, 1, "normal"), SeatResult(2, None, 0, "normal"))}, "every seat has a place"),
-        ({"seats": (SeatResult(1, 1, 1, "normal"), SeatResult(2, 2, 2**63, "normal"))}, "at most 63 bits"),
-        ({"seats": (SeatResult(1, 1, 1, "normal", faults=-1), SeatResult(2, 2, 0, "normal"))}, "are counts"),
+        ({"seats": (FinishedSeat(ANN, 1, 1, "normal"),)}, "1 seats; a match has at least 2"),
+        (
+            {"seats": (FinishedSeat(ANN, 1, 1, "normal"), FinishedSeat(ANN, 2, 0, "normal"))},
+            "sits in two seats",
+        ),
+        (
+            {"seats": (FinishedSeat(ANN, 1, 1, "normal"), FinishedSeat(BOB, 3, 0, "normal"))},
+            r"has place 2, not 3",
+        ),
+        (
+            {"seats": (FinishedSeat(ANN, 2, 1, "normal"), FinishedSeat(BOB, 2, 1, "normal"))},
+            r"has place 1, not 2",
+        ),
+        (
+            {"seats": (FinishedSeat(ANN, 1, 1, "normal"), FinishedSeat(BOB, None, 0, "normal"))},
+            "every seat has a place",
+        ),
+        (
+            {"seats": (FinishedSeat(ANN, 1, 1, "normal"), FinishedSeat(BOB, 2, 2**63, "normal"))},
+            "at most 63 bits",
+        ),
+        (
+            {"seats": (FinishedSeat(ANN, 1, 1, "normal", faults=-1), FinishedSeat(BOB, 2, 0, "normal"))},
+            "are counts",
+        ),
         ({"void_cause": "void_server"}, "its seats have no place"),
     ],
 )
-def test_a_result_that_could_not_have_happened_is_refused_before_it_is_handed_in(
-    changed: dict[str, object], said: str
-) -> None:
-    fields: dict[str, object] = {"match": "m1", "versions": [1, 2], **changed}
+def test_a_result_that_could_not_have_happened_is_refused(store: Store, changed: dict[str, object], said: str) -> None:
+    fields: dict[str, object] = {"match": "m1", "players": PLAYERS[:2], **changed}
     with pytest.raises(InvalidEntry, match=said):
-        result(**fields)  # type: ignore[arg-type]  # by name
+        store.submit(result(**fields)).result()  # type: ignore[arg-type]  # by name
 
 
 # -- names and ladders
@@ -312,7 +338,7 @@ def test_a_ladder_is_made_once_and_never_changes(store: Store) -> None:
     )
 
 
-def test_an_epoch_rates_with_other_numbers_from_the_next_board_on(store: Store, versions: list[int]) -> None:
+def test_an_epoch_rates_with_other_numbers_from_the_next_board_on(store: Store, versions: list[Identity]) -> None:
     store.submit(result("m1", versions[:4])).result()
     fitted = TrueSkill(draw_probability=0.02, beta=9.0, tau=0.01)
     assert store.open_epoch(LADDER, fitted) == 2
@@ -327,7 +353,7 @@ def test_an_epoch_rates_with_other_numbers_from_the_next_board_on(store: Store, 
         store.open_epoch("nowhere", fitted)
 
 
-def test_ladders_are_rated_apart(store: Store, versions: list[int]) -> None:
+def test_ladders_are_rated_apart(store: Store, versions: list[Identity]) -> None:
     store.ensure_ladder("szmal-main", game="szmal", seats=2, rating=TrueSkill(draw_probability=0.2))
     futures = [
         store.submit(result("g1", versions[:4])),
@@ -342,8 +368,8 @@ def test_ladders_are_rated_apart(store: Store, versions: list[int]) -> None:
 
 
 # -- reading
-def test_a_ranking_has_the_newest_version_of_each_bot_or_every_version(store: Store, versions: list[int]) -> None:
-    newer = store.ensure_version("owner 0", "bot 0", "2.0")
+def test_a_ranking_has_the_newest_version_of_each_bot_or_every_version(store: Store, versions: list[Identity]) -> None:
+    newer = add_version(store, "owner 0", "bot 0", "2.0")
     store.submit(result("m1", versions[:4])).result()
     assert [r.version for r in store.rankings(LADDER)] == ["1.0"] * 4
     store.submit(result("m2", [versions[1], versions[2], versions[3], newer])).result()
@@ -353,19 +379,19 @@ def test_a_ranking_has_the_newest_version_of_each_bot_or_every_version(store: St
     assert len(everything) == 5
 
 
-def test_equal_ratings_share_a_place(store: Store, versions: list[int]) -> None:
+def test_equal_ratings_share_a_place(store: Store, versions: list[Identity]) -> None:
     store.ensure_ladder("two", game="greed", seats=2, rating=RATING)
     for number in range(10):
         store.submit(result(f"a{number}", versions[:2], ladder="two")).result()
         store.submit(result(f"b{number}", versions[2:4], ladder="two")).result()
     ratings = {versions[0]: 20.0, versions[1]: 20.0, versions[2]: 15.0, versions[3]: 30.0}
-    found = {version: Estimated(mu, mu - 1, mu + 1, 1, 4) for version, mu in ratings.items()}
+    found = {store.ensure_version(*version): Estimated(mu, mu - 1, mu + 1, 1, 4) for version, mu in ratings.items()}
     store.put_estimates(LadderEstimates("two", 20, found), DAWN).result()
     assert [(r.place, r.bot) for r in store.rankings("two")] == [(1, "bot 3"), (2, "bot 0"), (2, "bot 1"), (4, "bot 2")]
 
 
-def test_matches_are_turned_page_by_page(store: Store, versions: list[int]) -> None:
-    newer = store.ensure_version("owner 1", "bot 1", "2.0")
+def test_matches_are_turned_page_by_page(store: Store, versions: list[Identity]) -> None:
+    newer = add_version(store, "owner 1", "bot 1", "2.0")
     results = [random_result(number, [*versions, newer]) for number in range(60)]
     for one in results:
         store.submit(one).result()
@@ -377,7 +403,7 @@ def test_matches_are_turned_page_by_page(store: Store, versions: list[int]) -> N
     assert pages == [r.match for r in reversed(results)]
 
     both = {versions[1], newer}
-    wanted = [r.match for r in reversed(results) if both & {seat.version for seat in r.seats}]
+    wanted = [r.match for r in reversed(results) if both & {seat.player for seat in r.seats}]
     assert [match.match for match in store.matches(owner="owner 1", bot="bot 1", limit=1000)] == wanted
     first = store.matches(LADDER, "owner 1", "bot 1", limit=5)
     rest = store.matches(LADDER, "owner 1", "bot 1", limit=1000, before=first[-1].number)
@@ -385,8 +411,8 @@ def test_matches_are_turned_page_by_page(store: Store, versions: list[int]) -> N
     assert 5 < len(wanted) < 60
 
 
-def test_what_is_not_there_is_said(store: Store, versions: list[int]) -> None:
-    assert len(versions) == VERSIONS
+def test_what_is_not_there_is_said(store: Store, versions: list[Identity]) -> None:
+    assert versions == PLAYERS
     for ask, said in (
         (lambda: store.match("m9"), "there is no match 'm9'"),
         (lambda: store.record("m9"), "there is no match 'm9'"),
@@ -399,23 +425,24 @@ def test_what_is_not_there_is_said(store: Store, versions: list[int]) -> None:
 
 
 def test_a_reader_cannot_write(store: Store) -> None:
-    with pytest.raises(StoreError, match="attempt to write a readonly database"), store.reading() as connection:
+    with (
+        pytest.raises(StoreError, match=r"attempt to write a readonly database|in a read-only transaction"),
+        store.reading() as connection,
+    ):
         connection.exec_driver_sql("DELETE FROM owners")
 
 
-def test_a_float_is_stored_to_the_bit(store: Store, versions: list[int], tmp_path: Path) -> None:
+def test_a_float_is_stored_to_the_bit(store: Store, versions: list[Identity]) -> None:
     stored = store.submit(result("m1", versions[:4])).result()
-    with sqlite3.connect(tmp_path / "ladder.db") as file:
-        found = [Skill(*row) for row in file.execute("SELECT mu, sigma FROM ratings ORDER BY version_id")]
-    file.close()
+    with store.reading() as connection:
+        rows = connection.exec_driver_sql("SELECT mu, sigma FROM ratings ORDER BY version_id").all()
+    found = [Skill(*row) for row in rows]
     assert [[n.hex() for n in skill] for skill in found] == [[n.hex() for n in c.after] for c in stored.changes]
 
 
-@pytest.mark.parametrize(
-    "address", ["postgresql://host/db", Path("postgresql://host/db"), ":memory:", "", "sqlite:///"]
-)
+@pytest.mark.parametrize("address", ["mysql://host/db", Path("postgresql://host/db"), ":memory:", "", "sqlite:///"])
 def test_only_a_file_is_taken(address: str | Path) -> None:
-    with pytest.raises(StoreError, match="a leaderboard is kept in"):
+    with pytest.raises(StoreError, match=r"a leaderboard is (kept|stored) in"):
         Store(address)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -19,8 +18,8 @@ FIRST, OTHER = b"1" * 32, b"2" * 32
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "league.db") as opened:
+def store(database: str) -> Iterator[Store]:
+    with Store(database) as opened:
         yield opened
 
 
@@ -28,11 +27,11 @@ def sneak(version: str = "1", digest: bytes = FIRST, owner: str = "ann") -> NewS
     return NewSubmission(owner, "sneak", version, digest, 1_000, ["greed"])
 
 
-def test_what_is_handed_in_is_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
-    with Store(tmp_path / "league.db") as store:
+def test_what_is_handed_in_is_there_when_the_file_is_opened_again(database: str) -> None:
+    with Store(database) as store:
         entry = store.hand_in(sneak(), NOW)
         assert (entry.shown, entry.state, entry.is_active, entry.is_kept) == ("ann/sneak:1", RECEIVED, False, True)
-    with Store(tmp_path / "league.db") as store:
+    with Store(database) as store:
         assert store.submissions() == [entry]
         assert store.submissions("ann", "sneak", "1") == [entry]
         assert store.submissions("bob") == store.submissions("ann", "other") == []
@@ -132,3 +131,9 @@ def test_who_sees_that_a_version_is_accepted_sees_that_it_plays(store: Store, mo
         "1": (ACCEPTED, True),
         "2": (RECEIVED, False),
     }
+
+
+def test_what_a_program_printed_is_stored_without_nul(store: Store) -> None:
+    first = store.hand_in(sneak(), NOW)
+    assert store.set_submission(first.id, REFUSED, NOW, "it printed \0", "\0").why == "it printed \ufffd"
+    assert store.submission_log(first.id) == "\0"

@@ -13,11 +13,12 @@ import pytest
 from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import OperationalError
 
-from cutpurse.leaderboard.database import explained
 from cutpurse.leaderboard.errors import LedgerCorrupt, StoreError, Unsure
 from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.sqlite_database import explained
 from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import LADDER, prepare, result
+from tests.leaderboard.databases import change_by_hand
+from tests.leaderboard.sample_results import LADDER, add_version, prepare, result
 from tests.roots import CHECKOUT
 
 # Lets files grow to a megabyte only, and hands in results until one fails; then lifts the limit and hands in the rest.
@@ -26,6 +27,7 @@ import json, random, resource, sys
 from cutpurse.leaderboard.errors import StoreError
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
+from tests.leaderboard.databases import change_by_hand
 from tests.leaderboard.sample_results import LADDER, prepare, result
 
 rng = random.Random(1)
@@ -58,7 +60,7 @@ if os.geteuid() == 0:
     os.seteuid(65534)
 try:
     store = Store(path)
-    store.ensure_version("ann", "sneak", "1.0")
+    add_version(store, "ann", "sneak", "1.0")
 except StoreError as error:
     print(error)
 """
@@ -105,7 +107,7 @@ def test_a_locked_database_is_said_and_goes_on_when_it_is_let_go(tmp_path: Path)
             with pytest.raises(StoreError, match=r"ladder\.db: database is locked; another process is writing to it"):
                 future.result()
         with pytest.raises(StoreError, match="database is locked"):
-            store.ensure_version("ann", "sneak", "1.0")
+            add_version(store, "ann", "sneak", "1.0")
         assert store.rankings(LADDER) == []
         other.execute("ROLLBACK")
         other.close()
@@ -180,7 +182,7 @@ def test_after_a_commit_that_failed_it_is_looked_up_whether_it_happened(tmp_path
     with Store(tmp_path / "ladder.db") as store:
         one = result("m1", prepare(store)[:4])
 
-        @event.listens_for(store._writing, "commit", once=True)
+        @event.listens_for(store._access.engine, "commit", once=True)
         def fail(connection: Connection) -> None:
             driver = connection.connection.dbapi_connection
             assert driver is not None
@@ -205,7 +207,7 @@ def test_where_it_cannot_be_looked_up_either_nothing_is_claimed(
     with Store(tmp_path / "ladder.db") as store:
         one = result("m1", prepare(store)[:4])
 
-        @event.listens_for(store._writing, "commit", once=True)
+        @event.listens_for(store._access.engine, "commit", once=True)
         def fail(connection: Connection) -> None:
             raise OperationalError("COMMIT", {}, sqlite3.OperationalError("disk I/O error"))
 
@@ -225,29 +227,22 @@ def test_where_it_cannot_be_looked_up_either_nothing_is_claimed(
         ),
     ],
 )
-def test_a_ledger_with_a_gap_takes_no_result_before_it_is_mended(tmp_path: Path, harm: str, undo: str) -> None:
-    with Store(tmp_path / "test.db") as store:
+def test_a_ledger_with_a_gap_takes_no_result_before_it_is_mended(database: str, harm: str, undo: str) -> None:
+    with Store(database) as store:
         versions = prepare(store)
         for number in range(3):
             assert store.submit(result(f"m{number}", versions[:4])).result(30).sequence == number + 1
-    by_hand(tmp_path / "test.db", harm)
-    with Store(tmp_path / "test.db") as store:
+    change_by_hand(database, harm)
+    with Store(database) as store:
         for match in ("m3", "m4"):
             problem = store.submit(result(match, versions[:4])).exception(30)
             assert isinstance(problem, LedgerCorrupt)
             assert "'cutpurse db verify'" in str(problem)
-        assert store.ensure_version("zoe", "sneak", "1") not in versions  # what is no result goes on
+        assert add_version(store, "zoe", "sneak", "1") not in versions  # what is no result goes on
         assert len(store.matches()) == 3
-    by_hand(tmp_path / "test.db", undo)
-    with Store(tmp_path / "test.db") as store:
+    change_by_hand(database, undo)
+    with Store(database) as store:
         assert store.submit(result("m3", versions[:4])).result(30).sequence == 4
-
-
-def by_hand(path: Path, statement: str) -> None:
-    """Change a leaderboard as no store would."""
-    file = sqlite3.connect(path, isolation_level=None)
-    assert file.execute(statement).rowcount == 1
-    file.close()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,14 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.learn import REWARDS, IllegalNumber, Space
 from cutpurse.learn.batch import Batch, Ended
+from cutpurse.learn.choice_table import ChoiceTable
+from cutpurse.learn.table_block import TableBlock
 from tests.properties.random_play import EVERY_GAME
+
+
+def tables_of(batch: Batch) -> list[ChoiceTable]:
+    assert isinstance(batch.source, TableBlock)
+    return batch.source.tables
 
 
 def lowest_of(batch: Batch) -> list[int]:
@@ -23,7 +30,7 @@ def lowest_of(batch: Batch) -> list[int]:
 def test_every_row_is_that_of_the_seat_that_is_asked(name: str) -> None:
     batch = Batch(name, tables=5, seed=3)
     for _ in range(12):
-        for number, table in enumerate(batch.tables):
+        for number, table in enumerate(tables_of(batch)):
             view = table.game.view(table.seat)
             planes, numbers = batch.space.observe(view)
             assert table.game.waiting()[0] == table.seat == batch.seat[number]
@@ -59,14 +66,15 @@ def test_matches_are_those_of_the_run_and_end_with_their_rewards() -> None:
         assert match.rewards == REWARDS["place"](match.places, match.scores)
         assert match.learners == (True,) * 4
     assert len({match.match for match in ended}) == len(ended)
-    assert max(batch.match) == 2 + len(ended)
+    assert [match.match % 3 for match in ended] == [match.table for match in ended]
+    assert {number % 3 for number in batch.match.tolist()} == {0, 1, 2}
 
 
 def test_a_learner_beside_opponents_is_asked_alone() -> None:
     batch = Batch("stolen_treasure", tables=2, seed=1, opponents=["greedy", "random", "random"], reward="first")
     ended: list[Ended] = []
     while not ended:
-        assert [table.seat_of(0) for table in batch.tables] == batch.seat.tolist()
+        assert [table.seat_of(0) for table in tables_of(batch)] == batch.seat.tolist()
         ended += batch.step(lowest_of(batch))
     assert ended[0].learners.count(True) == 1
     assert sum(ended[0].rewards) == pytest.approx(1)
@@ -88,7 +96,7 @@ def test_rewards(name: str, places: tuple[int, ...], scores: tuple[int, ...], re
 
 def test_a_number_that_is_not_offered_names_the_table_and_nothing_goes_on() -> None:
     batch = Batch("greed", tables=3, seed=2)
-    views = [table.view for table in batch.tables]
+    views = [table.view for table in tables_of(batch)]
     actions = lowest_of(batch)
     actions[1] = int((batch.mask[1] == 0).argmax())
     line = f"table 1: number {actions[1]} is not offered now; there are: {lowest_of(batch)[1]} "
@@ -96,7 +104,7 @@ def test_a_number_that_is_not_offered_names_the_table_and_nothing_goes_on() -> N
         batch.step(actions)
     with pytest.raises(ValueError, match=r"^table 2: 193 is no number of greed with 4 seats, which has 0 to 192$"):
         batch.step([*lowest_of(batch)[:2], 193])
-    assert [table.view for table in batch.tables] == views
+    assert [table.view for table in tables_of(batch)] == views
 
 
 def test_impossible_batches_are_refused() -> None:

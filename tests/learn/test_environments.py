@@ -166,6 +166,13 @@ def test_the_answer_of_a_poll_is_seen_by_nobody_before_it_closes() -> None:
     assert sealed > 20
 
 
+def test_the_masks_for_sb3_are_those_of_the_observation() -> None:
+    seat = Seat("greed", others=["random"])
+    observation, _ = seat.reset(seed=1)
+    assert seat.action_masks().dtype == np.bool_
+    assert seat.action_masks().tolist() == observation["action_mask"].astype(bool).tolist()
+
+
 def test_a_run_goes_on_without_a_seed_and_begins_anew_with_one() -> None:
     seat = Seat("greed", others=["random"], seed="a run")
     infos = [seat.reset()[1], seat.reset()[1], seat.reset(seed=4)[1], seat.reset()[1]]

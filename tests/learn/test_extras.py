@@ -20,19 +20,34 @@ def run(source: str) -> subprocess.CompletedProcess[str]:
         ("gymnasium", "cutpurse.learn.gym", "rl"),
         ("pettingzoo", "cutpurse.learn.pettingzoo", "rl"),
         ("gymnasium", "cutpurse.learn.pettingzoo", "rl"),
+        ("pyarrow", "cutpurse.learn.data_sets", "data"),
+        ("pyspiel", "cutpurse.learn.spiel", "spiel"),
+        ("numpy", "cutpurse.learn.spiel", "learn"),
     ],
 )
 def test_a_missing_package_is_a_line_that_says_what_to_install(package: str, module: str, extra: str) -> None:
     done = run(f"import sys; sys.modules[{package!r}] = None; import {module}")
     line = f"{package} is not installed; this does it: pip install 'cutpurse[{extra}]'"
-    assert done.stderr.splitlines()[-1] == f"cutpurse.sdk.errors.ExtraMissing: {line}"
+    assert done.stderr.splitlines()[-1] == f"cutpurse.wire.errors.ExtraMissing: {line}"
+
+
+@pytest.mark.parametrize("package", ["numpy", "pyarrow"])
+def test_an_export_without_its_packages_says_what_to_install(package: str) -> None:
+    done = run(
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "sys.argv = ['cutpurse', 'export', 'run.jsonl', '--to', 'set']\n"
+        "from cutpurse.cli.main import main; main()"
+    )
+    line = f"{package} is not installed; this does it: pip install 'cutpurse[data]'"
+    assert (done.returncode, done.stderr) == (2, f"cutpurse: {line}\n")
 
 
 def test_nothing_else_needs_numpy() -> None:
     done = run(
         "import sys\n"
-        "import cutpurse.bots.greedy_bot, cutpurse.sdk.cli, cutpurse.sdk.local, cutpurse.sdk.run\n"
-        "print([name for name in ('numpy', 'gymnasium', 'pettingzoo', 'cutpurse.learn') if name in sys.modules])"
+        "import cutpurse.bots.greedy_bot, cutpurse.cli.main, cutpurse.sdk.local, cutpurse.sdk.run\n"
+        "names = ('numpy', 'gymnasium', 'pettingzoo', 'pyarrow', 'cutpurse.learn')\n"
+        "print([name for name in names if name in sys.modules])"
     )
     assert (done.stdout, done.stderr) == ("[]\n", "")
 

@@ -13,7 +13,7 @@ import pytest
 from cutpurse.games import GAMES
 from tests.roots import CHECKOUT
 
-TEXT = (CHECKOUT / "docs" / "learning.md").read_text(encoding="utf-8")
+TEXT = (CHECKOUT / "docs" / "how-to" / "train_a_learning_agent.md").read_text(encoding="utf-8")
 PROGRAMS = dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL))
 NUMBERING = json.loads((Path(__file__).parent / "numbering.json").read_text(encoding="utf-8"))
 
@@ -26,7 +26,7 @@ def printed(name: str) -> list[str]:
 
 
 def test_all_programs_of_the_page_are_tested() -> None:
-    assert sorted(PROGRAMS) == ["agents.py", "batch.py", "seat.py", "space.py", "stamp.py"]
+    assert sorted(PROGRAMS) == ["agents.py", "batch.py", "search.py", "seat.py", "space.py", "stamp.py"]
     assert TEXT.count("```python") == len(PROGRAMS)
 
 
@@ -55,6 +55,11 @@ def test_the_agents_of_the_page_share_what_is_to_be_won() -> None:
     lines = printed("agents.py")
     assert sorted(line.split()[0] for line in lines) == ["player_0", "player_1", "player_2", "player_3"]
     assert sum(float(line.split()[1]) for line in lines) == pytest.approx(0)
+
+
+def test_the_search_of_the_page_chooses_a_card() -> None:
+    (line,) = printed("search.py")
+    assert line.startswith("play ")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.properties.random_play import RandomGame
 from tests.properties.twin_worlds import Findings, Leak, check_game
 from tests.properties.who_sees_what import table_of
 
-__all__ = ["LOOKS", "Look", "check_twins", "mask"]
+__all__ = ["LOOKS", "Look", "check_twins", "features", "mask"]
 
 STEPS = 6
 
@@ -38,9 +38,19 @@ def features(space: Space, game: Game, seat: int) -> object:
     return space.features(game.view(seat), game.options(seat)).tobytes() if seat in game.waiting() else None
 
 
+def events(space: Space, game: Game, seat: int) -> object:
+    trail = space.trail()
+    trail.add(game.log or ())
+    return space.events(trail, seat).tolist()
+
+
+def rows(space: Space, game: Game, seat: int) -> object:
+    return [array.tobytes() for array in space.zone_rows(game.view(seat))]
+
+
 def check_twins(name: str, seats: int, pairs: int, looks: list[Look], monkeypatch: pytest.MonkeyPatch) -> Findings:
     """Compare what a learner gets in this many pairs of worlds.  Raises Leak."""
-    space, findings, number = Space(name, seats), Findings(), 0
+    space, findings, number = Space(name, seats, history=8, rows=True), Findings(), 0
     as_written = twin_worlds.compare
 
     def compare(one: Game, twin: Game, viewer: int) -> None:
@@ -59,4 +69,4 @@ def check_twins(name: str, seats: int, pairs: int, looks: list[Look], monkeypatc
     return findings
 
 
-LOOKS: list[Look] = [planes, numbers, mask, features]
+LOOKS: list[Look] = [planes, numbers, mask, features, events, rows]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 __all__ = ["CARDS", "DISCARD_A_CARD", "GIVE_UP_A_HOLDING", "GIVE_UP_A_THUG", "TAKE_BACK_A_HOLDING", "Card"]
 
-SHEET = Path(__file__).resolve().parents[2] / "docs" / "rules" / "szmal.md"
+SHEET = Path(__file__).resolve().parents[2] / "docs" / "reference" / "rules" / "szmal.md"
 
 # SZ-1.1 and SZ-1.2: the numbers of cards of each type, and of each symbol.
 CARDS_OF_TYPE = {"Action": 30, "Thug": 25, "Holding": 25}

@@ -18,7 +18,6 @@ TELLINGS = {name: import_module(f"tests.lockstep.{name}") for name in GAMES}
 PER_TEST = 10
 MATCHES = 40
 MATCHES_SOAK = 2_000
-UNSEEN = {"greed": {"LookAtAHand"}}  # steps after which only somebody knows more, which is not told here
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -57,12 +56,9 @@ def test_both_tell_the_same(name: str, first_seed: int, count: int) -> None:
 
 
 @needs_pure
-@pytest.mark.parametrize(
-    ("name", "step"),
-    [(name, step) for name in GAMES for step in GAMES[name].steps() if step not in UNSEEN.get(name, ())],
-)
-def test_a_step_that_does_nothing_is_noticed(name: str, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    taken_out: type[Step] = GAMES[name].steps()[step]
+@pytest.mark.parametrize("name", GAMES)
+def test_a_step_that_does_nothing_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken_out: type[Step] = list(GAMES[name].steps().values())[-1]
     monkeypatch.setattr(taken_out, what_follows(taken_out), lambda *given: None)
     with pytest.raises((AssertionError, RuntimeError)):  # the second where the engine's own invariants find it
         matches(name, 0, MATCHES)

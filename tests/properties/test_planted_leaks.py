@@ -61,8 +61,7 @@ def test_a_hand_that_everybody_sees_is_found(name: str, monkeypatch: pytest.Monk
     assert leak_in(name)
 
 
-@pytest.mark.parametrize("name", EVERY_GAME)
-def test_a_hand_that_the_left_neighbour_sees_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hand_that_the_left_neighbour_sees_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     as_written = Zone.seers_for
 
     def seers_for(zone: Zone, owner: int, everyone: int) -> int:
@@ -70,25 +69,23 @@ def test_a_hand_that_the_left_neighbour_sees_is_found(name: str, monkeypatch: py
         return sees | bit(0) if zone.kind.name in HANDS and owner == 1 else sees
 
     monkeypatch.setattr(Zone, "seers_for", seers_for)
-    assert leak_in(name)
+    assert leak_in("stolen_treasure")
 
 
-@pytest.mark.parametrize("name", EVERY_GAME)
-def test_an_event_with_a_face_too_many_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_with_a_face_too_many_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Moved, "to", lambda moved, viewer: moved)
-    assert "is told" in leak_in(name)
+    assert "is told" in leak_in("stolen_treasure")
 
 
-@pytest.mark.parametrize("name", EVERY_GAME)
-def test_a_face_shown_to_the_spectator_alone_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_face_shown_to_the_spectator_alone_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    seats = GAMES["stolen_treasure"].usual_seats
     as_written = events._visible_cards
 
     def faces(cards: tuple[int, ...], masks: tuple[int, ...], viewer: int) -> tuple[int, ...]:
-        spectator = GAMES[name].usual_seats
-        return cards if viewer == spectator else as_written(cards, masks, viewer)
+        return cards if viewer == seats else as_written(cards, masks, viewer)
 
     monkeypatch.setattr(events, "_visible_cards", faces)
-    assert f"viewer {GAMES[name].usual_seats} is told" in leak_in(name, GAMES[name].usual_seats)
+    assert f"viewer {seats} is told" in leak_in("stolen_treasure", seats)
 
 
 @pytest.mark.parametrize("name", EVERY_GAME)
@@ -103,10 +100,7 @@ def test_options_that_depend_on_a_hidden_hand_are_found(name: str, monkeypatch: 
     assert "has different options" in leak_in(name)
 
 
-@pytest.mark.parametrize("name", EVERY_GAME)
-def test_options_in_an_order_that_depends_on_a_hidden_hand_are_found(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_options_in_an_order_that_depends_on_a_hidden_hand_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     as_written = Game.options
 
     def options(game: Game, seat: int) -> list[Option]:
@@ -114,16 +108,15 @@ def test_options_in_an_order_that_depends_on_a_hidden_hand_are_found(
         return offered[::-1] if an_odd_hand(game, game.next_seat(seat)) else offered
 
     monkeypatch.setattr(Game, "options", options)
-    assert "has different options" in leak_in(name)
+    assert "has different options" in leak_in("stolen_treasure")
 
 
-@pytest.mark.parametrize("name", EVERY_GAME)
-def test_a_safe_option_that_depends_on_a_hidden_hand_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_safe_option_that_depends_on_a_hidden_hand_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def safe_option(game: Game, seat: int, options: list[Option]) -> Option:
         return options[-1 if an_odd_hand(game, game.next_seat(seat)) else 0]
 
     monkeypatch.setattr(Game, "safe_option", safe_option)
-    assert "has different safe options" in leak_in(name)
+    assert "has different safe options" in leak_in("stolen_treasure")
 
 
 POLLS = [
@@ -174,17 +167,15 @@ def test_greed_counting_hidden_cards_aloud_is_found(monkeypatch: pytest.MonkeyPa
     assert "Counted" in leak_in("greed")
 
 
-@pytest.mark.parametrize("name", EVERY_GAME)
-def test_a_card_remembered_after_it_left_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_card_remembered_after_it_left_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knowledge, "_strike", lambda zone, card, seers: seers)
     monkeypatch.setattr(knowledge, "_slip", lambda *note: None)
-    assert "by the sheet" in leak_in(name)
+    assert "by the sheet" in leak_in("stolen_treasure")
 
 
-@pytest.mark.parametrize("name", EVERY_GAME)
-def test_a_card_forgotten_that_never_left_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_card_forgotten_that_never_left_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knowledge, "_add", lambda zone, cards, viewers: None)
-    assert "by the sheet" in leak_in(name)
+    assert "by the sheet" in leak_in("stolen_treasure")
 
 
 @pytest.mark.parametrize("name", ["bag_o_loot", "stolen_treasure"])

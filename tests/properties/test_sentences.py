@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cutpurse.cli.commands.match_replay import _rows
 from cutpurse.engine.chance import Chance, match_key
 from cutpurse.engine.events import Event, Happened, Placed
 from cutpurse.engine.game import Game
@@ -16,7 +17,6 @@ from cutpurse.engine.record import read_record, write_record
 from cutpurse.engine.text import act_text, event_text
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import BotMaker
-from cutpurse.sdk.commands.match_replay import _rows
 from cutpurse.sdk.playing.seating import play_match, view_for
 from tests.builds import needs_pure
 from tests.properties.random_play import EVERY_GAME, RandomGame

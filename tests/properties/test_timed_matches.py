@@ -25,7 +25,6 @@ MATCHES_EACH = 4
 PLACES_EACH = 40  # places of a game where two worlds are compared
 EVENTS_AT_MOST = 400_000
 SLOW_PLACES_EACH = 300  # of all questions, of which few are windows
-FLOOR_S = 0.025
 NEVER = 1e9
 
 pytestmark = pytest.mark.timeout(0)  # the number of cases sets the time; one that never ends meets EVENTS_AT_MOST

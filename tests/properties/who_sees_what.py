@@ -365,7 +365,7 @@ def table_of(name: str) -> type[WhoSeesWhat]:
     except ModuleNotFoundError:
         pytest.fail(
             f"{name} is in GAMES but has no table of who sees what: write tests/properties/hidden_{name}.py "
-            f"from the section `Who sees what` of docs/rules/{name}.md, as hidden_greed.py does"
+            f"from the section `Who sees what` of docs/reference/rules/{name}.md, as hidden_greed.py does"
         )
     tables = [thing for thing in vars(found).values() if isinstance(thing, type) and issubclass(thing, WhoSeesWhat)]
     (table,) = [thing for thing in tables if thing is not WhoSeesWhat]

@@ -29,7 +29,7 @@ from tests.sandbox import probes as probes_file
 from tests.sandbox.expected import ANSWERS, GROUPS, IN_CONTAINERS, IN_WORDS
 from tests.sandbox.hogs import HOGS
 from tests.sandbox.trying import Bench, runner_or_skip
-from tests.server.test_children import wait_until_gone
+from tests.sdk.programs import wait_until_gone
 
 PAGE: Final = CHECKOUT / "tests" / "sandbox" / "README.md"
 ANSWER_S: Final = 20.0  # for an answer of the neighbour; its share is small, and this machine may be busy

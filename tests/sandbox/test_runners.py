@@ -19,7 +19,7 @@ from cutpurse.server.runners import user_namespace
 from cutpurse.server.runners.disk_quota import DiskQuota
 from cutpurse.server.runners.port import ProgramSpec, ResourceLimits, RunnerError, runner_named
 from tests.sandbox.trying import IMAGE, MIB, NAMES, Bench, is_peak, runner_or_skip
-from tests.server.test_children import wait_until_gone
+from tests.sdk.programs import wait_until_gone
 
 FOR_EVER = "import signal; print('here', flush=True); signal.pause()"
 

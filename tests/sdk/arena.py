@@ -25,9 +25,9 @@ from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.engine.errors import IllegalAnswer, WrongDecision
 from cutpurse.engine.match import CORRECTIONS, FAULTS, EndCause, Match
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire.catalogue import catalogue_of, settings_on_the_wire
-from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
+from cutpurse.wire.catalogue import catalogue_of, settings_on_the_wire
+from cutpurse.wire.encode import MatchEncoder
 
 __all__ = ["Arena", "Ending", "Meeting", "arena", "others_chance"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cutpurse.sdk import league
-from cutpurse.sdk.league import League
+from cutpurse.wire import league
+from cutpurse.wire.league import League
 
 __all__ = ["play_league"]
 

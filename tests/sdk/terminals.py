@@ -40,7 +40,7 @@ def on_terminal(
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     process = subprocess.Popen(
-        [sys.executable, "-m", "cutpurse.sdk.cli", *map(str, words)],
+        [sys.executable, "-m", "cutpurse.cli", *map(str, words)],
         stdin=its,
         stdout=its if stdout is None else stdout,
         stderr=its,

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.experiments.comparison import FAILING_BOARDS, ComparisonRun, compare, field_for
+from cutpurse.experiments.sprt import Design, Verdict
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import BotMaker, load_bot
-from cutpurse.sdk.comparison import FAILING_BOARDS, ComparisonRun, compare, field_for
-from cutpurse.sdk.sprt import Design, Verdict
 from tests.sdk.bot_files import CRASHES, FIRST, bot_file
 from tests.sdk.test_command_line import run
 
@@ -119,7 +119,7 @@ def test_an_interrupt_says_what_is_known_and_how_to_go_on(tmp_path: Path) -> Non
         (("--state", str(state)), f"the boards are kept in {state}: the same command goes on from there"),
         ((), "these boards are not kept; to be able to go on, start it with --state compare.json: the same command"),
     ):
-        words = [sys.executable, "-m", "cutpurse.sdk.cli", "compare", "greed", str(bot), "random", "--seats", "2"]
+        words = [sys.executable, "-m", "cutpurse.cli", "compare", "greed", str(bot), "random", "--seats", "2"]
         with subprocess.Popen([*words, *more], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             try:
                 assert process.stderr is not None

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.check import check_run, scenarios
+from cutpurse.check.findings import CheckStatus
+from cutpurse.check.scenarios import SCENARIOS
+from cutpurse.cli.check_bot import check_bot
 from cutpurse.games import GAMES
-from cutpurse.sdk.check import check_run, scenarios
-from cutpurse.sdk.check.check_run import check_bot
-from cutpurse.sdk.check.findings import CheckStatus
-from cutpurse.sdk.check.scenarios import SCENARIOS
-from cutpurse.sdk.errors import NotAuthorised
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotAuthorised
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
 from tests.sdk.leagues import play_league
 from tests.sdk.programs import is_alive, pids_in, raw_bot, wait_until_gone
@@ -108,7 +108,7 @@ async def test_a_bot_that_was_planted_to_fail_a_scenario_fails_it(
 def test_no_program_outlives_a_check_that_is_told_to_end(number: signal.Signals) -> None:
     words = ["bot", "check", raw_bot("silent"), "--output"]
     with subprocess.Popen(
-        [sys.executable, "-m", "cutpurse.sdk.cli", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "cutpurse.cli", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as checking:
         assert checking.stderr is not None
         pids: list[int] = []
@@ -157,7 +157,7 @@ class Bot:
 def test_a_bot_with_workers_passes_and_they_end_with_it(method: str, tmp_path: Path) -> None:
     bot_file(tmp_path, "def square(x):\n    return x * x\n", "helper.py")
     bot = bot_file(tmp_path, KEEPS_WORKERS.replace("METHOD", repr(method)), "keeps_workers.py")
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "check", bot, "--game", "greed", "--json", "--output"]
+    command = [sys.executable, "-m", "cutpurse.cli", "bot", "check", bot, "--game", "greed", "--json", "--output"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert {row["verdict"] for row in json.loads(done.stdout)["findings"]} == {"passed"}

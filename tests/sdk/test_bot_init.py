@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.check import scenarios
+from cutpurse.check.findings import CheckStatus
+from cutpurse.cli.check_bot import check_bot
 from cutpurse.games import GAMES
-from cutpurse.sdk.check import scenarios
-from cutpurse.sdk.check.check_run import check_bot
-from cutpurse.sdk.check.findings import CheckStatus
-from cutpurse.sdk.submission.packing import pack
+from cutpurse.wire.packing import pack
 from tests.sdk.test_command_line import run
 
 

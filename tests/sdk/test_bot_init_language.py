@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.sdk.starter.languages import LANGUAGES, PYTHON, source_of
-from cutpurse.sdk.submission.manifest import read_manifest
+from cutpurse.cli.starter.languages import LANGUAGES, PYTHON, source_of
+from cutpurse.wire.manifest import read_manifest
 from tests.builds import needs_pure
 from tests.roots import CHECKOUT
 from tests.sdk.test_command_line import run

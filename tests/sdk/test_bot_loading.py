@@ -14,8 +14,8 @@ import pytest
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.bot import bot_chance, built_in_bots, load_bot
 from cutpurse.sdk.bot_file import activate
-from cutpurse.sdk.errors import BotNotLoaded, NotFound
 from cutpurse.sdk.local import play
+from cutpurse.wire.errors import BotNotLoaded, NotFound
 from tests.sdk.bot_files import FIRST, bot_file
 
 

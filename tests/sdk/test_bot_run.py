@@ -19,9 +19,9 @@ import pytest
 from cutpurse.engine.commitment import commitment
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.bot import BotMaker
-from cutpurse.sdk.online.server_address import server_address
 from cutpurse.sdk.run import connect, default_bot_name, run
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.server_address import server_address
 from tests.roots import CHECKOUT
 from tests.sdk.arena import Arena, Ending, arena
 from tests.sdk.bot_files import CRASHES, FIRST, bot_file
@@ -119,7 +119,7 @@ async def test_in_a_loop_that_runs_as_in_a_notebook_one_line_says_what_to_await(
 # -- the command, in a process of its own
 async def begin(server: Arena, *arguments: object, is_program: bool = False) -> asyncio.subprocess.Process:
     """`cutpurse bot run`, started, or the file of a bot itself."""
-    words = arguments[:1] if is_program else ("-m", "cutpurse.sdk.cli", "bot", "run", *arguments)
+    words = arguments[:1] if is_program else ("-m", "cutpurse.cli", "bot", "run", *arguments)
     return await asyncio.create_subprocess_exec(
         *(sys.executable, *map(str, words)),
         stdout=subprocess.PIPE,
@@ -359,27 +359,29 @@ class Bot:
 
 # -- what it costs to have it
 def test_commands_that_need_no_server_do_not_load_what_speaks_to_one() -> None:
-    loaded = "import sys, cutpurse.sdk.cli; print(*{'asyncio', 'grpc', 'google.protobuf'} & {*sys.modules})"
+    loaded = "import sys, cutpurse.cli.main; print(*{'asyncio', 'grpc', 'google.protobuf'} & {*sys.modules})"
     shown = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
     assert shown.stdout == "\n"
 
 
 def test_a_bot_that_plays_has_no_other_command_in_its_process() -> None:
-    told = "from cutpurse.sdk.cli import main; import atexit, sys; atexit.register(lambda: print(*sys.modules)); main()"
-    words = [sys.executable, "-c", told, "bot", "run", "--help"]
+    code = (
+        "from cutpurse.cli.main import main; import atexit, sys; atexit.register(lambda: print(*sys.modules)); main()"
+    )
+    words = [sys.executable, "-c", code, "bot", "run", "--help"]
     loaded = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
-    assert "cutpurse.sdk.commands.bot_run" in loaded
+    assert "cutpurse.cli.commands.bot_run" in loaded
     assert not {
         "cutpurse.sdk.local",
-        "cutpurse.sdk.match_file",
-        "cutpurse.sdk.tournament",
+        "cutpurse.wire.match_file",
+        "cutpurse.experiments.tournament",
         "rich",
         "multiprocessing",
     } & {*loaded}
 
 
 async def test_the_bot_of_the_page_plays(tmp_path: Path) -> None:
-    text = (CHECKOUT / "docs/playing.md").read_text(encoding="utf-8")
+    text = (CHECKOUT / "docs/how-to/play_on_a_server.md").read_text(encoding="utf-8")
     (source,) = re.findall(r"^```python\n# online\.py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     path = bot_file(tmp_path, source, "online.py")
     async with arena(games=["greed"], matches=10) as server:

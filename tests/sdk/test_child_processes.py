@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="ch
 
 FORKS = """
 import os, signal, sys
-from cutpurse.sdk.signals import interrupt_on_signal, set_handler
+from cutpurse.process.signals import interrupt_on_signal, set_handler
 
 def of_the_bot(number, frame): ...
 

@@ -11,12 +11,12 @@ import pytest
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk import errors
 from cutpurse.sdk.bot import MatchInfo
-from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
 from cutpurse.sdk.online import client
 from cutpurse.sdk.run import connect
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire import errors
+from cutpurse.wire.errors import NotFound, ServerRefused, ServerUnreachable
 from tests.sdk.arena import Ending, arena
 from tests.sdk.stays import LOST, AsyncDiary, Diary, First, diary, played_here, stay
 

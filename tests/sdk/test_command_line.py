@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from cutpurse.cli.main import app
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.seating import arrangement
 from cutpurse.games import GAMES
 from cutpurse.sdk import local
-from cutpurse.sdk.cli import app
 from cutpurse.sdk.local import LocalRun
 from tests.builds import is_compiled
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
@@ -47,7 +47,7 @@ def run(*arguments: object, typed: str | None = None) -> Result:
 def run_apart(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """A command in a process of its own, off a terminal."""
     return subprocess.run(
-        [sys.executable, "-m", "cutpurse.sdk.cli", *map(str, arguments)],
+        [sys.executable, "-m", "cutpurse.cli", *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
@@ -113,7 +113,7 @@ class Bot:
         return 0
 """,
     )
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", "play", "greed", loud, "random", "--jobs", jobs]
+    command = [sys.executable, "-m", "cutpurse.cli", "play", "greed", loud, "random", "--jobs", jobs]
     gone, there = os.pipe()
     os.close(gone)  # as `2> >(head -1)` does sooner or later
     shown = [
@@ -149,7 +149,7 @@ def test_a_tournament_without_a_name_is_told_in_a_line(
 
 
 def test_what_the_system_refuses_is_told_in_a_line_too() -> None:
-    few = ["sh", "-c", 'ulimit -n 12 && exec "$@"', "sh", sys.executable, "-m", "cutpurse.sdk.cli"]  # open files
+    few = ["sh", "-c", 'ulimit -n 12 && exec "$@"', "sh", sys.executable, "-m", "cutpurse.cli"]  # open files
     words = ["play", "greed", "random", "random", "--matches", "4", "--jobs", "2"]
     told = subprocess.run([*few, *words], capture_output=True, check=False)
     assert told.returncode == 1
@@ -158,7 +158,7 @@ def test_what_the_system_refuses_is_told_in_a_line_too() -> None:
 
 
 def test_a_folder_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
-    gone = ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", sys.executable, "-P", "-m", "cutpurse.sdk.cli"]
+    gone = ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", sys.executable, "-P", "-m", "cutpurse.cli"]
     told = subprocess.run([*gone, "serve", "--address", "127.0.0.1:0"], cwd=tmp_path, capture_output=True, check=False)
     assert told.returncode == 1
     assert told.stderr == b"cutpurse: the current folder no longer exists; change to another one\n"

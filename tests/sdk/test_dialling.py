@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.sdk.errors import NotAuthorised, exit_code
-from cutpurse.sdk.online.connection import dialling, token_file
 from cutpurse.sdk.run import run
+from cutpurse.wire.connection import dialling, token_file
+from cutpurse.wire.errors import NotAuthorised, exit_code
 
 TOKEN = "cutp_0123456789ABCDEFGHIJKLMNOPQRSTUV1wb963"
 PEM = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
@@ -18,7 +18,7 @@ PEM = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user without token, server or certificates."""
-    for name in ("CUTPURSE_TOKEN", "CUTPURSE_SERVER", "CUTPURSE_CA"):
+    for name in ("CUTPURSE_TOKEN", "CUTPURSE_SERVER", "CUTPURSE_CA", "CUTPURSE_TRUST"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     return tmp_path
@@ -130,3 +130,50 @@ def test_certificates_that_make_no_sense(server: str, text: str | None, said: st
 def test_what_is_no_address(address: str) -> None:
     with pytest.raises(UsageError, match="with TLS https://host:port, or unix:/path"):
         dialling(address)
+
+
+# -- other servers of a league
+@pytest.mark.parametrize(
+    ("first", "trust", "address"),
+    [
+        ("https://a.example:7777", (), "https://a.example:7778"),
+        ("https://a.example:7777", ("b.example",), "https://B.example:7777"),
+        ("https://a.example:7777", (".league.example",), "https://b.league.example:7777"),
+        ("127.0.0.1:7777", (), "127.0.0.1:7778"),
+    ],
+)
+def test_the_same_host_and_trusted_ones_are_followed_with_the_token(
+    first: str, trust: tuple[str, ...], address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUTPURSE_TOKEN", TOKEN)
+    there = dialling(first, trust=trust).at(address)
+    assert (there.address, there.token) == (address, TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("first", "trust", "address", "said"),
+    [
+        (
+            "https://a.example:7777",
+            (),
+            "https://b.example:7777",
+            r"would get the token; .*: --trust b\.example, or CUTP",
+        ),
+        ("https://a.example:7777", (".a.example",), "https://xa.example:7777", "would get the token"),
+        ("https://a.example:7777", (), "a.example:7778", "where one of the two speaks no TLS"),
+        ("https://a.example:7777", (), "https://a.example", "which is no address of a server"),
+        ("https://a.example:7777", (), "unix:/tmp/a", "is not dialled by a unix socket"),
+        ("127.0.0.1:7777", ("b.example",), "b.example:7777", "where one of the two speaks no TLS"),
+    ],
+)
+def test_other_hosts_never_get_the_token(
+    first: str, trust: tuple[str, ...], address: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUTPURSE_TOKEN", TOKEN)
+    with pytest.raises(NotAuthorised, match=said):
+        dialling(first, trust=trust).at(address)
+
+
+def test_hosts_to_trust_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUTPURSE_TRUST", "b.example, .C.example")
+    assert dialling("a.example:1").trusted == ("b.example", ".c.example")

@@ -7,9 +7,9 @@ from typing import Any
 import grpc
 from google.rpc import status_pb2
 
-from cutpurse.sdk.programs.guest import Guest, GuestStream, StreamStatus
-from cutpurse.sdk.programs.local_arena import Host
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.guest import Guest, GuestStream, StreamStatus
+from cutpurse.wire.local_arena import Host
 from tests.server.dialling import Bot
 
 

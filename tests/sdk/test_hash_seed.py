@@ -18,7 +18,7 @@ def test_a_record_does_not_depend_on_the_hash_seed(game: str, tmp_path: Path) ->
     for hash_seed in ("1", "2"):
         record = tmp_path / f"{hash_seed}.jsonl"
         bots = ["greedy", "random", "random", "random"]
-        command = [sys.executable, "-m", "cutpurse.sdk.cli", "play", game, *bots, "--record", str(record)]
+        command = [sys.executable, "-m", "cutpurse.cli", "play", game, *bots, "--record", str(record)]
         subprocess.run(command, check=True, capture_output=True, env=os.environ | {"PYTHONHASHSEED": hash_seed})
         records.append(record.read_bytes())
     assert records[0] == records[1]

@@ -20,8 +20,8 @@ from typer.testing import Result
 
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.seating import arrangement
+from cutpurse.process.pool import BatchLost, in_order, number_tasks
 from cutpurse.sdk.bot import bot_chance
-from cutpurse.sdk.playing.processes import BatchLost, in_order, number_tasks
 from tests.sdk.bot_files import bot_file
 from tests.sdk.test_command_line import run
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.cli.ladder_file import moment_ms, read_ladders
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.ladder_file import moment_ms, read_ladders
-from cutpurse.sdk.league import bot_name, format_bot_name
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotFound
+from cutpurse.wire.league import bot_name, format_bot_name
 
 WHOLE = """
 [[ladder]]
@@ -27,6 +27,7 @@ max_bots = 60
 max_per_owner = 1
 pause_failed = 0
 pause_window = 12
+on_outage = "void"
 frozen = 2027-01-31T18:00:00+01:00
 house = ["random"]
 
@@ -58,6 +59,7 @@ def test_everything_that_can_be_said(file: Path) -> None:
     assert terms.most_per_owner == 1
     assert (terms.HasField("pause_failed"), terms.pause_failed, terms.pause_window) == (True, 0, 12)
     assert not plain.terms.HasField("pause_failed")
+    assert (terms.voids_outages, plain.terms.voids_outages) == (True, False)
     assert datetime.fromtimestamp(terms.frozen_ms / 1_000, UTC) == datetime(2027, 1, 31, 17, tzinfo=UTC)
     assert plain == ladder_pb2.LadderDefined(name="plain", game="szmal", terms=ladder_pb2.LadderTerms())
     assert not plain.HasField("clock")
@@ -70,6 +72,7 @@ def test_everything_that_can_be_said(file: Path) -> None:
         ("ladder = 3", "has no ladder; each is a table [[ladder]]"),
         ("[ladder]\nname = 'x'", "has no ladder; each is a table [[ladder]]"),
         ("[[ladder", "is no TOML"),
+        ("[[ladder]]\nname = 'x'\ngame = 'greed'\non_outage = true", "on_outage is True; it is one of: void, play"),
         ("[[ladders]]\nname = 'x'", "there is no key 'ladders'"),
         ("[[ladder]]\nname = 'x'", "ladder 1 has no game"),
         ("[[ladder]]\ngame = 'greed'", "ladder 1 has no name"),

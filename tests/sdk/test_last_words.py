@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.sdk.programs.last_words import last_words
+from cutpurse.process.last_words import last_words
 
 JAVA = """\
 plays

@@ -16,17 +16,11 @@ import pytest
 from cutpurse.sdk.online.graceful_leave import leave_on_signal
 
 
-class Session:
-    """Of a bot that sits nowhere."""
-
-    tables: tuple[int, ...] = ()
-
-
 class Bot:
     """A client as far as it can be told to leave."""
 
     def __init__(self) -> None:
-        self.session = Session()
+        self.open_matches = 0
         self.left = asyncio.Event()
 
     def leave(self) -> None:

@@ -18,8 +18,8 @@ from cutpurse.engine.match import EndCause
 from cutpurse.engine.record import read_record, verify
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import MatchInfo
-from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.local import LocalMatch, RunCutShort, play
+from cutpurse.wire.errors import NotFound
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, Array, Broken, bot_file
 
 NEVER_WORKS = str(Path(__file__).with_name("never_works.py"))

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 import trustme
 
-from cutpurse.sdk.errors import ServerUnreachable
-from cutpurse.sdk.league import league_at
-from cutpurse.sdk.online.connection import why_unreachable
 from cutpurse.sdk.run import connect
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.connection import why_unreachable
+from cutpurse.wire.errors import ServerUnreachable
+from cutpurse.wire.league import league_at
 from tests.sdk.stays import First
 
-COMMAND = [sys.executable, "-m", "cutpurse.sdk.cli"]
+COMMAND = [sys.executable, "-m", "cutpurse.cli"]
 NO_TLS = "what listens there speaks no TLS; a server without it is dialled without https://"
 NO_GRPC = "what listens there speaks no gRPC, so it is no Cutpurse server"
 TLS_ALONE = "what listens there speaks TLS but no gRPC, so it is no Cutpurse server"

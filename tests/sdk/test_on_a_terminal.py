@@ -54,6 +54,7 @@ def totals(received: str) -> set[str]:
         ("play greed random random --matches 7 --json", "7"),
         ("compare greed greedy random --seats 2 --max-boards 2", "2"),
         ("match verify run.jsonl --json", "3"),
+        ("export run.jsonl --to set --json", "3"),
     ],
 )
 def test_what_takes_long_shows_a_bar_and_wipes_it(words: str, total: str, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from cutpurse.sdk import cli
-from cutpurse.sdk.cli import GROUP
-from cutpurse.sdk.errors import ExtraMissing, exit_code, needs
+from cutpurse.cli import main as cli
+from cutpurse.cli.main import GROUP
+from cutpurse.wire.errors import ExtraMissing, exit_code, needs
 from tests.typed import typed
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.submission import packing
-from cutpurse.sdk.submission.packing import pack
+from cutpurse.wire import packing
+from cutpurse.wire.errors import NotFound
+from cutpurse.wire.packing import pack
 
 MANIFEST = 'name = "sneak"\nrun = ["python", "sneak.py"]\n'
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
+from cutpurse.cli.commands.play import MatchPrinter
+from cutpurse.cli.human import Human
+from cutpurse.cli.screen import Screen
 from cutpurse.engine.chance import Chance, match_key
 from cutpurse.engine.imagine import imagine
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import BotMaker, bot_chance, load_bot
 from cutpurse.sdk.card_text import cards_in_view, describe_card
-from cutpurse.sdk.commands.play import MatchPrinter
-from cutpurse.sdk.playing.human import Human
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import play_match
-from cutpurse.sdk.screen import Screen
 from cutpurse.sdk.text_view import render_table
 from cutpurse.sdk.views import VIEWS
 from tests.sdk.test_command_line import run

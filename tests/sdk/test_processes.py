@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.sdk.errors import BotNotLoaded, NotFound
+from cutpurse.process.pool import in_order, interrupts_held, number_tasks
 from cutpurse.sdk.local import play
-from cutpurse.sdk.playing.processes import _interrupts_held, in_order, number_tasks
+from cutpurse.wire.errors import BotNotLoaded, NotFound
 from tests.sdk.bot_files import bot_file
 from tests.sdk.programs import wait_until_gone
 
@@ -128,7 +128,7 @@ def test_an_interrupt_while_processes_are_started_is_put_off_and_not_lost() -> N
     reached = []
 
     def start() -> None:
-        with _interrupts_held():
+        with interrupts_held():
             os.kill(os.getpid(), signal.SIGINT)
             reached.append("the end of the block")
 
@@ -146,7 +146,7 @@ def thinker(folder: Path, match: int, what: str = PATIENT) -> str:
 
 def playing(bot: str, *more: str) -> subprocess.Popen[str]:
     """A long run with it."""
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", "play", "greed", bot, "random", "--matches", "99", *more]
+    command = [sys.executable, "-m", "cutpurse.cli", "play", "greed", bot, "random", "--matches", "99", *more]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
@@ -205,7 +205,7 @@ def test_what_was_played_before_an_interrupt_is_kept(ending: str, tmp_path: Path
 def test_a_full_disk_is_told_in_a_line(words: str, said: str, tmp_path: Path) -> None:
     full = tmp_path / "rows.csv"
     full.symlink_to("/dev/full")
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", *words.format(full).split()]
+    command = [sys.executable, "-m", "cutpurse.cli", *words.format(full).split()]
     with full.open("wb") as nowhere:
         run = subprocess.run(command, stdout=nowhere, stderr=subprocess.PIPE, text=True, check=False)
     assert (run.returncode, run.stderr.splitlines()) == (1, [f"cutpurse: {said.format(full)}"])
@@ -230,7 +230,7 @@ class Bot:
 """)
 
     def run(*words: str) -> int:
-        command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "cutpurse.sdk.cli", *words]
+        command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "cutpurse.cli", *words]
         return subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL, check=False).returncode
 
     assert run("play", "greed", "loud.py", "random", "--matches", "2", "--record", "two.jsonl") == 0

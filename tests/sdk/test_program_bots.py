@@ -17,10 +17,10 @@ import pytest
 from cutpurse.engine.errors import UsageError
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
+from cutpurse.sdk import program
 from cutpurse.sdk.bot import load_bot
-from cutpurse.sdk.errors import BOT_FAILED, BotNotLoaded, ProgramNotStarted, exit_code
 from cutpurse.sdk.local import play
-from cutpurse.sdk.programs import program
+from cutpurse.wire.errors import BOT_FAILED, BotNotLoaded, ProgramNotStarted, exit_code
 from tests.sdk.bot_files import bot_file
 from tests.sdk.programs import is_alive, pids_in, raw_bot, wait_until_gone
 from tests.sdk.test_command_line import run, run_apart
@@ -227,7 +227,7 @@ if __name__ == "__main__":
 """,
     )
     words = ["play", "greed", f"exec:{sys.executable} {loud}", "random", "--matches", "4", "--json"]
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", *words]
+    command = [sys.executable, "-m", "cutpurse.cli", *words]
     gone, there = os.pipe()
     os.close(gone)  # as `2> >(head -1)` does sooner or later
     shown = [subprocess.run(command, stdout=subprocess.PIPE, stderr=err, check=True) for err in (there, None)]
@@ -264,7 +264,7 @@ def test_no_program_outlives_a_run_that_is_broken_off(
     number: signal.Signals, jobs: int, ours: bool, tmp_path: Path
 ) -> None:
     bot = our_bot(tmp_path) if ours else raw_bot()
-    command = [sys.executable, "-u", "-m", "cutpurse.sdk.cli", "play", "greed", bot, "random"]
+    command = [sys.executable, "-u", "-m", "cutpurse.cli", "play", "greed", bot, "random"]
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     playing = subprocess.Popen(

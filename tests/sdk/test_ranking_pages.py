@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from cutpurse.sdk.league import League, rankings
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.league import League, rankings
 
 
 def ranking(name: str) -> ladder_pb2.Ranking:

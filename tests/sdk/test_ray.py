@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.errors import NotFound
+from cutpurse.process.pool import pickle_work
+from cutpurse.process.ray_cluster import _run_batch, _versions, check_address
 from cutpurse.sdk.local import play
-from cutpurse.sdk.playing.processes import pickle_work
-from cutpurse.sdk.playing.ray_cluster import _run_batch, _versions, check_address
+from cutpurse.wire.errors import NotFound
 from tests.looking import until
 from tests.sdk.bot_files import bot_file
 from tests.sdk.test_command_line import run
@@ -59,7 +59,7 @@ def digest_of(words: list[str]) -> str:
 
 def command(bot: str, *more: str) -> list[str]:
     words = ("play", "greed", bot, "random", "--matches", "60", "--seed", "7", "--json")
-    return [sys.executable, "-m", "cutpurse.sdk.cli", *words, *more]
+    return [sys.executable, "-m", "cutpurse.cli", *words, *more]
 
 
 def digest_with_a_kill(words: list[str], fuse: Path, with_node: bool) -> str:

@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
+from cutpurse.cli.as_test import as_test
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import read_record, write_record
 from cutpurse.games import GAMES, game_named
-from cutpurse.sdk.as_test import as_test
 from cutpurse.sdk.local import play
-from cutpurse.sdk.match_file import FiledMatch, read_matches
 from cutpurse.sdk.playing import positions
 from cutpurse.sdk.playing.positions import ask_again
+from cutpurse.wire.match_file import FiledMatch, read_matches
 from tests.sdk.bot_files import CRASHES, FIRST, LAST, bot_file
 from tests.sdk.test_command_line import run
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from cutpurse.cli.commands import bot_logs
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
 from cutpurse.games import GAMES
-from cutpurse.sdk.commands import bot_logs
-from cutpurse.sdk.submission import submission_client
 from cutpurse.v1 import arena_pb2, ladder_pb2, submission_pb2
+from cutpurse.wire import submission_client
 from tests.sdk.test_command_line import run
 
 

@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cutpurse.sdk.signals import ends, run_until_signalled
+from cutpurse.process.signals import ends, run_until_signalled
 
 BEGIN = """
 import asyncio, signal
-from cutpurse.sdk.signals import interrupt_on_signal
+from cutpurse.process.signals import interrupt_on_signal
 
 def tell(what=signal.SIGTERM):
     try:

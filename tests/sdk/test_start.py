@@ -13,8 +13,8 @@ from cutpurse.engine.game import Game
 from cutpurse.games import GAMES, PREFIXES, game_named
 from cutpurse.games.greed.rules import Greed
 from cutpurse.games.lazy_registry import Registry
-from cutpurse.sdk.version import VERSION
 from cutpurse.sdk.views import VIEWS
+from cutpurse.wire.version import VERSION
 
 FILE = """
 from cutpurse.sdk.run import run
@@ -50,7 +50,7 @@ def test_a_bot_imports_the_rules_of_no_game_and_nothing_of_the_command_line() ->
 
 
 def test_it_has_the_rules_of_a_game_that_it_names_and_of_no_other() -> None:
-    session = "from cutpurse.sdk.online.client_session import ClientSession\nClientSession('me', games=['greed'])"
+    session = "from cutpurse.wire.client_session import ClientSession\nClientSession('me', games=['greed'])"
     code = f"{FILE}\n{session}.opening()"
     assert games_of(imported(code)) == {"greed"}
 
@@ -91,7 +91,7 @@ def test_the_version_that_a_bot_tells_is_that_of_the_distribution() -> None:
 
 def test_a_python_without_docstrings_plays_szmal_and_prints_its_cards() -> None:
     def cutpurse(*arguments: str, optimize: str = "-OO") -> str:
-        command = [sys.executable, optimize, "-m", "cutpurse.sdk.cli", *arguments]
+        command = [sys.executable, optimize, "-m", "cutpurse.cli", *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     assert "mean score" in cutpurse("play", "szmal", "random", "random")

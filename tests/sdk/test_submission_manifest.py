@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.submission.manifest import KEYS, RUNTIMES, Manifest, read_manifest
-from tests.roots import CHECKOUT
+from cutpurse.wire.manifest import RUNTIMES, Manifest, read_manifest
 
 LEAST = 'name = "sneak"\nrun = ["python", "sneak.py"]\n'
 
@@ -84,13 +83,6 @@ def test_what_is_wrong_is_told_in_one_line(text: str, told: str) -> None:
         read_manifest(text.encode("utf-8", "surrogateescape"))
     assert told in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_the_page_has_every_key() -> None:
-    page = (CHECKOUT / "docs" / "playing.md").read_text(encoding="utf-8")
-    for one in KEYS:
-        usual = f" {one.usual} " if one.usual else " "
-        assert f"| `{one.key}` | {one.what} |{usual}|" in page
 
 
 def test_a_byte_order_mark_is_no_part_of_it() -> None:

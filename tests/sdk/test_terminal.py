@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.sdk.terminal import format_count, table
+from cutpurse.process.terminal import table
+from cutpurse.wire.text import format_count
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import pytest
 
 from cutpurse.sdk.bot import bot_makers
 from cutpurse.sdk.online.bot_pool import RemoteBots
-from cutpurse.sdk.online.client import Client
-from cutpurse.sdk.online.client_session import ClientSession
+from cutpurse.sdk.online.client import Client, StayOptions
 from cutpurse.sdk.online.concurrency import ConcurrencyControl
-from cutpurse.sdk.online.connection import dialling
 from cutpurse.sdk.online.thinking import Thinker
+from cutpurse.wire.client_session import ClientSession
+from cutpurse.wire.connection import dialling
 from tests.sdk.arena import Ending, arena
 
 
@@ -28,7 +28,7 @@ async def test_a_server_that_does_not_tell_is_asked_less_and_less_often_and_noth
 
     async with arena(matches=0, no_ladders=[Ending()]) as server:  # then it tells of no ladder at all
         pace, session = ConcurrencyControl(1), ClientSession("bot", games=["greed"])
-        client = Client(dialling(server.address), session, pace, lines.append, says_why=True, pause=pause)
+        client = Client(dialling(server.address), session, pace, lines.append, StayOptions(says_why=True), pause=pause)
         thinker = Thinker(False, client.broken)
         (maker,) = bot_makers(["random"])
         await client.play(RemoteBots(maker, session, thinker, pace, lines.append, lambda match: None, client.wake))

@@ -1,4 +1,4 @@
-"""A conversation with a real server, recorded as the payloads that `docs/protocol.md` shows.
+"""A conversation with a real server, recorded as the payloads that `docs/reference/protocol.md` shows.
 
 Two bots connect over a socket and play one match of Greed. All randomness is fixed, so that every run has the same
 messages. What depends on the clock, such as which messages travel together, is not shown.
@@ -17,9 +17,8 @@ from google.protobuf import text_format
 from google.protobuf.message import Message
 from google.rpc import status_pb2
 
-from cutpurse.leaderboard.results import SeatNote
-from cutpurse.server.finished_match import FinishedMatch
-from cutpurse.server.hosting.arena import Arena
+from cutpurse.leaderboard.results import DecisionUsage, FinishedMatch, SeatNote
+from cutpurse.server.hosting.arena import Arena, Listening
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby
@@ -39,13 +38,15 @@ HELLO = arena_pb2.Hello(
 
 
 class Noted(Taken):
-    """A substitute for a store that collects all notes."""
+    """A substitute for a store that collects all notes and all usage."""
 
     def __init__(self) -> None:
         self.notes: list[SeatNote] = []
+        self.usages: list[DecisionUsage] = []
 
     def take(self, result: FinishedMatch) -> None:
         self.notes += [note for seat in result.seats for note in seat.notes]
+        self.usages += [usage for seat in result.seats if seat.course is not None for usage in seat.course.usages]
 
 
 def fixed_chance() -> Callable[[int], bytes]:
@@ -110,7 +111,7 @@ async def _plays(bot: Bot, recorder: Recorder | None) -> None:
 
 
 async def _says_something(bot: Bot, recorder: Recorder) -> None:
-    """Attach a note to the first decision, and continue as `_plays` does."""
+    """Attach a note and a usage to the first decision, and continue as `_plays` does."""
     response = await bot.read_until("decisions")
     (asked,) = response.decisions
     noted = arena_pb2.PlayRequest(
@@ -118,7 +119,22 @@ async def _says_something(bot: Bot, recorder: Recorder) -> None:
         notes=[arena_pb2.Note(table=asked.table, decision=asked.decision, text="plays low\nkeeps what raids")],
     )
     recorder.once("noted", noted)
-    sent = arena_pb2.PlayRequest(received=response.envelope)
+    used = arena_pb2.PlayRequest(
+        answers=noted.answers,
+        usages=[
+            arena_pb2.Usage(
+                table=asked.table,
+                decision=asked.decision,
+                input_tokens=2_704,
+                output_tokens=61,
+                cost_micros=310,
+                model="llama3.2",
+                fallback=arena_pb2.FALLBACK_TIME,
+            )
+        ],
+    )
+    recorder.once("used", used)
+    sent = arena_pb2.PlayRequest(received=response.envelope, usages=used.usages)
     sent.MergeFrom(noted)
     await bot.send(sent)
     await _plays(bot, None)
@@ -136,7 +152,7 @@ async def conversation() -> dict[str, str]:
         utc=lambda: datetime(2026, 1, 1, tzinfo=UTC),
         log=log,
     )
-    arena = Arena("127.0.0.1:0", lobby, log, entropy=entropy)
+    arena = Arena(Listening("127.0.0.1:0"), lobby, log, entropy=entropy)
     address = await arena.start()
     try:
         async with grpc.aio.insecure_channel(address) as channel:
@@ -147,11 +163,12 @@ async def conversation() -> dict[str, str]:
             await bot.send(hello)
             recorder.once("welcome", await bot.read())
             await bot.say()
-            await other.say_hello("other", features=["notes"])
+            await other.say_hello("other", features=["notes", "usage"])
             await asyncio.gather(_plays(bot, recorder), _says_something(other, recorder))
             noted = recorder.said["noted"]
             assert isinstance(noted, arena_pb2.PlayRequest)
             assert taken.notes == [SeatNote(note.decision, note.text) for note in noted.notes]
+            assert taken.usages == [DecisionUsage(1, 2_704, 61, 310, "llama3.2", "time")]
             start = recorder.said["starts"]
             assert isinstance(start, arena_pb2.PlayResponse)
             asked = game_pb2.GetGameRequest(game="greed", seats=len(start.starts[0].seats))

@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.arena import Arena, Listening
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from cutpurse.v1 import arena_pb2
@@ -159,7 +159,7 @@ async def house(
 ) -> AsyncIterator[House]:
     """Run a server for the length of the block, with one channel to it."""
     lobby = lobby or ToyLobby()
-    arena = Arena(address, lobby, logger(sys.stderr, "debug"), limits=limits)
+    arena = Arena(Listening(address), lobby, logger(sys.stderr, "debug"), limits=limits)
     bound = await arena.start()
     try:
         async with grpc.aio.insecure_channel(bound) as channel:

@@ -22,7 +22,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.server.ladder_config import Ladder, ladder_of
 from cutpurse.v1 import arena_pb2, ladder_pb2
-from tests.leaderboard.sample_results import result
+from tests.leaderboard.sample_results import add_version, result
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.dialling import Ended, how_it_ended
 from tests.server.raw_bot import RawBot
@@ -181,8 +181,8 @@ def _ladders(store: Store) -> list[Ladder]:
 
 def _play(store: Store) -> None:
     """Store three public matches and four private ones; one of ann's bots is paused on the private ladder."""
-    ann, bob = store.ensure_version("ann", "sneak", "1.0"), store.ensure_version("bob", "thug", "2")
-    hush, cid = store.ensure_version("ann", "hush", "1"), store.ensure_version("cid", "hush_too", "1")
+    ann, bob = add_version(store, "ann", "sneak", "1.0"), add_version(store, "bob", "thug", "2")
+    hush, cid = add_version(store, "ann", "hush", "1"), add_version(store, "cid", "hush_too", "1")
     course = DecisionLog((12, 34), (DecisionFault(2, 1, "crashed", "quietly"),))
     for number in range(3):
         made = result(f"match000{number}", [ann, bob], ladder="duel")

@@ -34,7 +34,6 @@ class Call:
         self.is_over = False
         self._said: deque[Any] = deque()
         self._reading: asyncio.Future[Any] | None = None
-        self._when_done: list[Callable[[Any], object]] = []
 
     # -- the caller's
     def say(self, message: Any) -> None:
@@ -67,10 +66,6 @@ class Call:
         self.status = status
         raise grpc.aio.AbortError
 
-    def add_done_callback(self, callback: Callable[[Any], object]) -> None:
-        """Register a callback for the end of the call."""
-        self._when_done.append(callback)
-
     def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
         """Return the metadata of the call."""
         return self.metadata
@@ -88,8 +83,6 @@ class Call:
     def _end(self, task: asyncio.Task[Any]) -> None:
         self.is_over = True
         self.say(grpc.aio.EOF)
-        for callback in self._when_done:
-            callback(self)
         problem = None if task.cancelled() else task.exception()
         if problem is not None and not isinstance(problem, grpc.aio.BaseError):
             raise problem

@@ -17,25 +17,21 @@ from random import Random
 from typing import Any
 
 from cutpurse.engine.clocks import AnswerOutcome
+from cutpurse.leaderboard.errors import Unsure
 from cutpurse.leaderboard.ratings import Skill
+from cutpurse.leaderboard.results import DecisionUsage, FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.tokens import NOBODY
-from cutpurse.server.finished_match import (
-    FinishedMatch,
-    Identity,
-    MatchAnnouncement,
-    ResultStore,
-    StoreOutcome,
-    StoreUnsure,
-)
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.matches.server_match import SeatAt
+from cutpurse.server.result_store import ResultStore
 from cutpurse.v1 import arena_pb2, game_pb2
 
 __all__ = ["NOTE", "NOTE_BYTES", "BotThere", "Log", "Manner", "Played", "Store", "World", "entropy_of"]
 
 NOTE = "my hand is a copper_wire"  # the text of notes, which only the bot's owner may read
 NOTE_BYTES = 16_384
+MODEL = "copper-wire-3"  # the model that bots report, which nobody may read before the end
 
 
 def entropy_of(seed: str) -> Callable[[int], bytes]:
@@ -79,7 +75,7 @@ class Store:
             future.set_result(None)
         return future
 
-    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
+    def standings(self, player: Identity, seen: datetime) -> Future[Mapping[str, tuple[Skill, int]]]:
         future: Future[Mapping[str, tuple[Skill, int]]] = Future()
         future.set_result(self.known.get(player, {}))
         return future
@@ -96,7 +92,7 @@ class Store:
             return
         self.kept.setdefault(result.match, result)
         if self.is_unsure:
-            future.set_exception(StoreUnsure("disk I/O error"))
+            future.set_exception(Unsure("disk I/O error"))
         else:
             future.set_result(self.follows(result))
 
@@ -130,6 +126,7 @@ class Manner:
     loses_stream: float = 0.0  # at a decision, for up to `away_s`
     away_s: float = 0.2
     says: int = 0  # notes per decision
+    uses: int = 0  # tokens that it reports per decision
 
 
 @dataclass
@@ -170,6 +167,7 @@ class BotThere:
         self.games = frozenset(games)
         self.wants_events = events
         self.wants_agenda = agenda
+        self.sends_usage = True
         self.random = Random(f"{name}/{version}")
         self.open: dict[int, Played] = {}
         self.sat: dict[int, SeatAt] = {}
@@ -274,6 +272,8 @@ class BotThere:
         now = self.world.now
         for said in range(manner.says):
             seat.note(decision.decision, f"{NOTE}, {said} of {decision.decision}", NOTE_BYTES)
+        if manner.uses:
+            seat.report(DecisionUsage(decision.decision, manner.uses, 5, 310, MODEL, "time"))
         if self.random.random() < manner.gives_up:
             played.outcomes.append(seat.give_up(number, "its own code failed", now))
             seat.go_on()

@@ -1,4 +1,4 @@
-"""The bytes of a failed call's details as `docs/protocol.md` shows them: raw, and by field."""
+"""The bytes of a failed call's details as `docs/reference/protocol.md` shows them, field by field."""
 
 from __future__ import annotations
 
@@ -8,27 +8,20 @@ from google.protobuf import any_pb2
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
-from cutpurse.sdk.wire.wire_format import varint
 from cutpurse.server.errors import call_status
+from cutpurse.wire.wire_format import varint
 
-__all__ = ["bytes_of", "shown_bytes", "shown_fields", "stopping"]
+__all__ = ["bytes_of", "shown_fields", "stopping"]
 
 DETAILS = {
     f"type.googleapis.com/{kind.DESCRIPTOR.full_name}": kind
     for kind in (error_details_pb2.ErrorInfo, error_details_pb2.RetryInfo)
 }
-LINE = 32  # bytes per line
 
 
 def stopping() -> status_pb2.Status:
     """Return the status with which a stopping server ends a stream."""
     return call_status("DRAINING", "the server is stopping", 1.5).status()
-
-
-def shown_bytes(message: Message) -> str:
-    """Format all bytes in hexadecimal, `LINE` bytes per line."""
-    data = message.SerializeToString()
-    return "\n".join(data[at : at + LINE].hex(" ") for at in range(0, len(data), LINE))
 
 
 def shown_fields(message: Message, depth: int = 0) -> str:
@@ -55,6 +48,6 @@ def _bytes(item: Message | bytes) -> bytes:
 
 
 def bytes_of(shown: str) -> bytes:
-    """Parse bytes from either form."""
+    """Parse the bytes that a page shows."""
     parts = re.findall(r'^ *([0-9a-f]{2}(?: [0-9a-f]{2})*)(?: "(.*?)")?', shown, re.MULTILINE)
     return b"".join(bytes.fromhex(digits) + text.encode() for digits, text in parts)

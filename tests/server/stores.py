@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Future
+from datetime import datetime
+from functools import partial
 
+from cutpurse.engine.match import Match
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.server.finished_match import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
+from cutpurse.leaderboard.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 
-__all__ = ["Taken"]
+__all__ = ["Taken", "match_of"]
+
+
+def match_of(result: FinishedMatch) -> Match:
+    """Return the match that the record of a result is made from."""
+    assert isinstance(result.make_record, partial)
+    (match,) = result.make_record.args
+    assert isinstance(match, Match)
+    return match
 
 
 class Taken:
@@ -19,7 +30,7 @@ class Taken:
         future.set_result(None)
         return future
 
-    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
+    def standings(self, player: Identity, seen: datetime) -> Future[Mapping[str, tuple[Skill, int]]]:
         future: Future[Mapping[str, tuple[Skill, int]]] = Future()
         future.set_result({})
         return future

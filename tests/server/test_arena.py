@@ -21,15 +21,16 @@ import pytest
 from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.errors import StoreError
-from cutpurse.server.finished_match import FinishedMatch
-from cutpurse.server.hosting.arena import Arena
+from cutpurse.leaderboard.results import FinishedMatch
+from cutpurse.server.hosting.arena import Arena, ArenaServices, Listening
+from cutpurse.server.hosting.arena_stages import ArenaStage
 from cutpurse.server.ladder_config import default_ladders
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.v1 import arena_pb2
 from tests.server.dialling import Bot, Ended
-from tests.server.stores import Taken
+from tests.server.stores import Taken, match_of
 from tests.server.toys import ToyLobby
 
 BOTS = 4
@@ -106,14 +107,14 @@ async def test_every_game_is_played_stored_and_opened_and_the_log_keeps_its_secr
     lines = logger(log, "debug")
     ladders = default_ladders(matches_wanted=2)
     lobby = Lobby(ladders, store, entropy=drawn, utc=lambda: datetime.now(UTC), log=lines)
-    arena = Arena("127.0.0.1:0", lobby, lines, limits=ServerLimits(), entropy=drawn)
+    arena = Arena(Listening("127.0.0.1:0"), lobby, lines, limits=ServerLimits(), entropy=drawn)
     address = await arena.start()
     async with grpc.aio.insecure_channel(address) as channel:
         names = [f"bot{number}" for number in range(BOTS)]
         told = await asyncio.gather(*(_plays(Bot(channel), name, lambda _: lobby.is_complete) for name in names))
     await arena.stop()
 
-    assert sorted(result.game for result in store.kept) == sorted([*GAMES, *GAMES])
+    assert sorted(match_of(result).rules.words.game for result in store.kept) == sorted([*GAMES, *GAMES])
     by_name = {result.match: result for result in store.kept}
     for seen in told:
         assert (seen.code, seen.problems) == ("OK", [])
@@ -155,7 +156,7 @@ async def test_a_server_whose_desk_cannot_begin_ends_whoever_has_come_by_then(tm
 
     address = f"unix:{tmp_path}/s"
     desk = cast("Any", SimpleNamespace(address=f"unix:{tmp_path}/desk", begin=begin))
-    arena = Arena(address, ToyLobby(), logger(io.StringIO(), "info"), desk=desk)
+    arena = Arena(Listening(address), ToyLobby(), logger(io.StringIO(), "info"), services=ArenaServices(desk=desk))
     starting = asyncio.create_task(arena.start())
     async with grpc.aio.insecure_channel(address) as channel:
         bot = Bot(channel)
@@ -167,5 +168,5 @@ async def test_a_server_whose_desk_cannot_begin_ends_whoever_has_come_by_then(tm
         with pytest.raises(Ended) as told:
             await bot.read()
         assert (told.value.code, told.value.reason) == ("UNAVAILABLE", "DRAINING")
-    assert arena.stage == "stopped"
+    assert arena.stage is ArenaStage.STOPPED
     assert arena.streams == 0

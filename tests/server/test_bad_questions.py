@@ -12,7 +12,7 @@ import pytest
 from cutpurse.server.errors import REASONS
 from cutpurse.server.league.league_queries import LOGS, MATCHES
 from cutpurse.v1 import ladder_pb2
-from tests.leaderboard.sample_results import result
+from tests.leaderboard.sample_results import add_version, result
 from tests.server.dialling import Ended
 from tests.server.league_world import CALLS, LeagueWorld, league_world, requests_with
 
@@ -117,7 +117,7 @@ async def test_matches_by_the_first_signs_of_their_names(world: LeagueWorld) -> 
 
 
 async def test_first_signs_lead_to_the_one_match_that_is_there_for_a_caller(world: LeagueWorld) -> None:
-    ann, bob = world.store.ensure_version("ann", "sneak", "1.0"), world.store.ensure_version("bob", "thug", "2")
+    ann, bob = add_version(world.store, "ann", "sneak", "1.0"), add_version(world.store, "bob", "thug", "2")
     world.store.submit(result("feedc0de9999", [ann, bob], ladder="duel")).result()
     assert (await world.ask("GetMatch", match="feedc0de")).match.match == "feedc0de9999"
     assert (await refused(world, "GetMatch", match="feedc0de0"))[0] == "NOT_FOUND"

@@ -13,17 +13,19 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
+from cutpurse.leaderboard.results import FinishedMatch, Identity, MatchAnnouncement
+from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.finished_match import HOUSE, FinishedMatch, Identity, MatchAnnouncement
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.matches import deals, match_start, roster
-from cutpurse.server.matches import matchmaking as pairing_module
+from cutpurse.server.matches import deals, match_start
 from cutpurse.server.matches.open_boards import WAITS_S
 from cutpurse.server.streams.hello import Introduction
 from cutpurse.server.streams.server_session import ServerSession
+from cutpurse.server.streams.table_stages import TableEvent
 from cutpurse.v1 import arena_pb2
 from tests.engine.toy import Toy
 from tests.server.small_world import BotThere, Manner, World
+from tests.server.stores import match_of
 
 CONTROL = TimeControl(base_ms=200, bank_ms=1_000, grace_ms=50, poll_floor_ms=20, handover_ms=100)
 
@@ -58,7 +60,7 @@ def boards_of(world: World) -> dict[str, list[FinishedMatch]]:
 
 
 def seats_of(result: FinishedMatch | MatchAnnouncement) -> list[Identity]:
-    return [seat if isinstance(seat, Identity) else seat.player for seat in result.seats]
+    return list(result.players)
 
 
 # -- who plays
@@ -72,9 +74,9 @@ def test_in_a_rotation_the_same_bots_have_every_seat_once() -> None:
         seats = [seats_of(result) for result in results]
         for bot in seats[0]:
             assert sorted(row.index(bot) for row in seats) == [0, 1, 2]
-        assert {result.played.key for result in results} == {results[0].played.key}
+        assert {match_of(result).key for result in results} == {match_of(results[0]).key}
         assert len({result.match for result in results}) == 3
-        assert all(result.tables == results[0].tables for result in results)
+        assert {result.board_matches for result in results} == {3}
 
 
 def test_only_those_who_forget_play_rotations() -> None:
@@ -98,14 +100,14 @@ def test_a_duplicate_is_played_by_bots_of_different_owners_at_the_same_time() ->
     world = World([ladder("duplicate")])
     crowd(world, 9)
     world.run(lambda: len(world.store.kept) >= 60)
-    sizes = Counter(len(result.tables) for result in world.store.kept.values())
+    sizes = Counter(result.board_matches for result in world.store.kept.values())
     assert set(sizes) <= {2, 3, 4}
+    owners: dict[str, list[str]] = {}
     for announced in world.store.announced.values():
-        owners = [seat.owner for table in announced.tables for seat in table]
-        assert len(set(owners)) == len(owners)
-        assert announced.seats in announced.tables
+        owners.setdefault(announced.deal.board, []).extend(player.owner for player in announced.players)
+    assert all(len(set(mine)) == len(mine) for mine in owners.values())
     for results in boards_of(world).values():
-        assert {result.played.key for result in results} == {results[0].played.key}
+        assert {match_of(result).key for result in results} == {match_of(results[0]).key}
 
 
 def test_with_too_few_owners_boards_are_plain_and_say_so() -> None:
@@ -114,14 +116,15 @@ def test_with_too_few_owners_boards_are_plain_and_say_so() -> None:
         world.bot(f"bot{n}", owner=f"owner{n % 3}")
     world.run(lambda: len(world.store.kept) >= 10)
     for result in world.store.kept.values():
-        assert result.tables == ()
+        assert result.board_matches == 1
         assert result.reason.endswith("; a board of one match, for too few owners are here for two")
     world.bot("late", owner="another")
     before = set(world.store.kept)
     world.run(lambda: len(world.store.kept) >= 40)
     newest = [result for name, result in world.store.kept.items() if name not in before]
-    assert any(len(result.tables) == 2 for result in newest)
-    assert not any(result.tables for result in newest if result.reason.endswith("too few owners are here for two"))
+    assert any(result.board_matches == 2 for result in newest)
+    alone = [result for result in newest if result.reason.endswith("too few owners are here for two")]
+    assert all(result.board_matches == 1 for result in alone)
 
 
 # -- what is promised and told
@@ -164,7 +167,7 @@ def test_all_tables_are_promised_and_opened_only_after_the_last_match() -> None:
     for table in settled["tables"]:
         result = world.store.kept[table["match"]]
         assert [tuple(seat[key] for key in ("owner", "bot", "version")) for seat in table["seats"]] == seats_of(result)
-        assert result.played.key == board_key(last.opening.seed, last.opening.params)
+        assert match_of(result).key == board_key(last.opening.seed, last.opening.params)
 
 
 def test_what_is_told_of_a_match_before_its_board_is_over_has_nothing_of_the_deal() -> None:
@@ -197,12 +200,12 @@ def test_a_void_match_voids_what_has_not_begun_and_nothing_is_rated() -> None:
     (open_match,) = world.lobby.open_matches()
     open_match.table.void(EndCause.VOID_OPERATOR)
     world.run(lambda: len(world.store.kept) == 3)
-    assert all(result.void is not None for result in world.store.kept.values())
+    assert all(result.is_void for result in world.store.kept.values())
     assert [result.decisions for result in world.store.kept.values()][1:] == [0, 0]
     for bot in world.bots:
         assert len(bot.done) + len(bot.open) <= 2  # of those that never began it was told nothing
     world.run(lambda: len(world.store.kept) >= 6)  # and the ladder goes on
-    assert all(result.void is None for result in list(world.store.kept.values())[3:])
+    assert all(not result.is_void for result in list(world.store.kept.values())[3:])
 
 
 def test_a_bot_that_stays_away_voids_its_board_after_a_while() -> None:
@@ -216,7 +219,7 @@ def test_a_bot_that_stays_away_voids_its_board_after_a_while() -> None:
     world.run(lambda: len(world.store.kept) == 2)
     assert began + WAITS_S <= world.now < began + WAITS_S + 2
     first, second = world.store.kept.values()
-    assert (first.void, second.void) == (None, EndCause.VOID_SERVER)
+    assert (first.void_cause, second.void_cause) == (None, EndCause.VOID_SERVER.value)
     world.run(lambda: world.lobby.is_idle)
 
 
@@ -235,7 +238,7 @@ def test_nobody_waits_for_a_version_that_was_withdrawn() -> None:
     world.run(lambda: len(world.store.kept) == 2)
     assert world.now - ended < 1.0
     first, second = world.store.kept.values()
-    assert (first.match, first.void, second.void) == (playing.name, None, EndCause.VOID_SERVER)
+    assert (first.match, first.void_cause, second.void_cause) == (playing.name, None, EndCause.VOID_SERVER.value)
     world.run(lambda: world.lobby.is_idle)
 
 
@@ -247,7 +250,7 @@ def test_a_server_that_drains_begins_no_match_of_a_board() -> None:
     world.run(lambda: world.lobby.tables == 1)
     world.lobby.drain(world.now)
     world.run(lambda: world.lobby.is_idle and all(bot.done for bot in world.bots))
-    assert sorted(str(result.void) for result in world.store.kept.values()) == ["EndCause.VOID_SERVER", "None"]
+    assert sorted(str(result.void_cause) for result in world.store.kept.values()) == ["None", "void_server"]
     assert all(bot.done[0].ended is not None and not bot.done[0].ended.rated for bot in world.bots)
 
 
@@ -259,8 +262,8 @@ def test_a_store_that_fails_voids_the_board(seed: str) -> None:
     world.store.is_broken = True
     world.run(lambda: world.lobby.unstored > 0)
     world.store.is_broken = False
-    world.run(lambda: any(result.void for result in world.store.kept.values()) and world.lobby.unstored == 0)
-    (board, *_) = [result.deal.board for result in world.store.kept.values() if result.void]
+    world.run(lambda: any(result.is_void for result in world.store.kept.values()) and world.lobby.unstored == 0)
+    (board, *_) = [result.deal.board for result in world.store.kept.values() if result.is_void]
 
     def told() -> list[Any]:
         return [played.ended for bot in world.bots for played in bot.done if played.started.board == board]
@@ -294,6 +297,7 @@ def test_what_was_dealt_is_told_to_a_bot_that_is_there_and_has_heard_of_the_end(
     session.connect(Stream())
     session.opened(seat, b"two")
     assert told == []  # it comes with the end of the match, which is still to be told
+    session.places[seat.number].happened(TableEvent.SEND_START)
     session.end_told(session.places[seat.number])
     session.opened(seat, b"three")
     session.end_heard([seat.number])
@@ -332,7 +336,7 @@ def met_twice(dealt: list[MatchAnnouncement], forgets: set[Identity]) -> list[st
     """Who, or whose owner, was dealt the same cards twice, and remembers."""
     seen: dict[bytes, list[Identity]] = {}
     for one in dealt:
-        seen.setdefault(one.deal.seed, []).extend(one.seats)
+        seen.setdefault(one.deal.seed, []).extend(one.players)
     wrong = []
     for sat in seen.values():
         remember = [identity for identity in sat if identity not in forgets]
@@ -345,23 +349,16 @@ def met_twice(dealt: list[MatchAnnouncement], forgets: set[Identity]) -> list[st
 @pytest.mark.full
 def test_nobody_meets_a_deal_twice_with_memory() -> None:
     dealt = [one for seed in range(4) for one in evening(seed, 300)]
-    kinds = Counter(len(one.tables) for one in dealt)
-    assert kinds[0] > 100
+    kinds = Counter(one.board_matches for one in dealt)
+    assert kinds[1] > 100
     assert kinds[2] > 100
     assert kinds[3] > 100
     assert len({one.deal.board for one in dealt}) >= 1_200
     assert met_twice(dealt, evening_forgets) == []
 
 
-@pytest.mark.parametrize("fault", ["a rotation of those who remember", "two of one owner", "a deal again"])
-def test_who_meets_a_deal_twice_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if fault == "a rotation of those who remember":
-        monkeypatch.setattr(BotThere, "forgets", property(lambda self: True))
-    elif fault == "two of one owner":
-        monkeypatch.setattr(roster, "_side", lambda identity: identity)
-        monkeypatch.setattr(pairing_module, "choose_opponents", lambda free, seats, beta, chance: list(free)[:seats])
-    else:
-        true = deals.dealt_for_all
-        monkeypatch.setattr(match_start, "dealt_for_all", lambda *about: true(*about)._replace(seed=bytes(32)))
+def test_who_meets_a_deal_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    true = deals.dealt_for_all
+    monkeypatch.setattr(match_start, "dealt_for_all", lambda *about: true(*about)._replace(seed=bytes(32)))
     dealt = list(evening(1, 200))
     assert met_twice(dealt, evening_forgets) != []

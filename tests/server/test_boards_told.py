@@ -11,23 +11,22 @@ from typing import Any
 
 import pytest
 
+from cutpurse.cli.ladder_file import read_ladders
 from cutpurse.engine.errors import RecordError
 from cutpurse.engine.seating import square
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.match_file_writer import match_file
+from cutpurse.leaderboard.results import FinishedMatch
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk import match_file as reading
-from cutpurse.sdk.ladder_file import read_ladders
-from cutpurse.sdk.match_file import check, read_matches
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.finished_match import FinishedMatch
 from cutpurse.server.ladder_config import Ladder, ladder_defined
 from cutpurse.server.league.league_queries import ANYTHING, STRANGER, Answers, Caller
 from cutpurse.server.league.presence import Presence
 from cutpurse.server.logs import logger
-from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.watching.broadcast import Visitor, Watching
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire import match_file as reading
+from cutpurse.wire.match_file import check, read_matches
 from tests.sdk.test_command_line import run
 from tests.server.small_world import NOTE, Manner, World
 
@@ -52,10 +51,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def keep(store: Store, *results: FinishedMatch) -> None:
-    ledger = Ledger(store, [LADDER])
+    store.ensure(LADDER.kept)
     for result in results:
-        ledger.submit(result).result(30)
-    ledger.close()
+        store.submit(result).result(30)
 
 
 def told(store: Store, match: str, caller: Caller) -> dict[str, str]:

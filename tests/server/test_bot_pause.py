@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from cutpurse.sdk.check import check_run
-from cutpurse.sdk.check.scenarios import SCENARIOS
-from cutpurse.sdk.errors import ServerRefused
+from cutpurse.check import check_run
+from cutpurse.check.scenarios import SCENARIOS
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladder_config import Ladder
+from cutpurse.wire.errors import ServerRefused
 from tests.sdk.bot_files import CRASHES, FIRST, bot_file
 from tests.sdk.test_command_line import run
 from tests.server.arenas import RunningArena, running_arena
 
 MATCHES = 3  # in which the bot is taken over
+NEVER_ANSWERS = CRASHES.replace('decision.ask == "play_a_card"', "True")
 
 
 def _paused(arena: RunningArena) -> list[str]:
@@ -27,7 +28,7 @@ def _paused(arena: RunningArena) -> list[str]:
 
 async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check_run, "SCENARIOS", SCENARIOS[:1])  # and a match; the others are tried in test_bot_check
-    bot = bot_file(tmp_path, CRASHES)
+    bot = bot_file(tmp_path, NEVER_ANSWERS)
     async with running_arena(tmp_path, [Ladder("duel", "greed", 2)]) as arena:
 
         async def play(matches: int, **more: Any) -> None:

@@ -14,6 +14,7 @@ from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2
 from tests.builds import needs_pure
 from tests.server.small_world import Manner, World
+from tests.server.stores import match_of
 
 SECRET = "the top card is copper_wire, key 0011223344"
 
@@ -54,9 +55,9 @@ def test_only_the_broken_match_is_void(monkeypatch: pytest.MonkeyPatch, method: 
     planted.is_armed = False
     world.lobby.drain(world.now)
     world.run(lambda: world.lobby.is_idle and not any(bot.sat for bot in bots))
-    broken = [result for result in world.store.kept.values() if result.void is not None]
-    assert [result.played.game for result in broken] == [planted.victim]
-    assert {seat.end_cause for seat in broken[0].seats} == {EndCause.VOID_SERVER}
+    broken = [result for result in world.store.kept.values() if result.is_void]
+    assert [match_of(result).game for result in broken] == [planted.victim]
+    assert {seat.end_cause for seat in broken[0].seats} == {EndCause.VOID_SERVER.value}
     (incident,) = world.log.errors()
     assert incident["error"] == "KeyError"
     assert any("test_broken_match.py" in place for place in incident["places"])
@@ -87,8 +88,8 @@ def test_rules_that_break_down_over_the_safe_option_void_their_match_only(
     world.run(lambda: world.lobby.tables == 2)
     planted.is_armed = True
     world.run(lambda: len(world.store.kept) >= 2)
-    voids = {result.played.game: result.void for result in world.store.kept.values()}
-    assert voids.pop(planted.victim) is EndCause.VOID_SERVER
+    voids = {match_of(result).game: result.void_cause for result in world.store.kept.values()}
+    assert voids.pop(planted.victim) == EndCause.VOID_SERVER.value
     assert set(voids.values()) == {None}
     (incident,) = world.log.errors()
     assert incident["error"] == "KeyError"
@@ -123,15 +124,15 @@ def test_a_match_that_cannot_be_written_down_is_void(monkeypatch: pytest.MonkeyP
     match = ann.open[1].seat_at._table.match  # type: ignore[attr-defined]  # the table behind the protocol
 
     def submit(result: Any, real: Any = world.store.submit) -> Any:
-        if result.played is match and result.void is None:
+        if match_of(result) is match and not result.is_void:
             match.game.log = None  # what `write_record` cannot do without
             result.record()
         return real(result)
 
     monkeypatch.setattr(world.store, "submit", submit)
     world.run(lambda: len(world.store.kept) >= 3)
-    voids = {result.match: result.void for result in world.store.kept.values()}
-    assert voids.pop(ann.done[0].started.match) is EndCause.VOID_SERVER
+    voids = {result.match: result.void_cause for result in world.store.kept.values()}
+    assert voids.pop(ann.done[0].started.match) == EndCause.VOID_SERVER.value
     assert set(voids.values()) == {None}
 
 

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias, cast
 import grpc
 import pytest
 
+from cutpurse.leaderboard.results import Identity
 from cutpurse.server.access.entrance import AuthInterceptor
 from cutpurse.server.access.owners import Grant, OpenGuard, TokenRefused
 from cutpurse.server.counts import Counts
-from cutpurse.server.finished_match import Identity
 from cutpurse.server.league.ladder_service import PIECE, LadderService, RunningLeague
 from cutpurse.server.logs import logger
 from cutpurse.server.submissions.submission_service import SubmissionService

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cutpurse.server.hosting.children import Children
+from tests.sdk.programs import is_alive, wait_until_gone
 
 # Says its own number and that of a child which ignores SIGTERM, then waits for ever.
 STUBBORN = """
@@ -30,21 +31,6 @@ with Children(Path(sys.argv[1]), grace_s=0.1) as children:
     children.start("one", [sys.executable, "-c", sys.argv[2], sys.argv[3]])
     signal.pause()
 """
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
-
-
-def wait_until_gone(pids: list[int]) -> None:
-    """A signal takes its time; the test's own time limit is the limit."""
-    while any(is_alive(pid) for pid in pids):
-        os.sched_yield()
 
 
 def wait_for(file: Path) -> str:

@@ -23,7 +23,7 @@ from tests.looking import until
 from tests.roots import CHECKOUT
 from tests.typed import typed
 
-CUTPURSE = (sys.executable, "-m", "cutpurse.sdk.cli")
+CUTPURSE = (sys.executable, "-m", "cutpurse.cli")
 
 
 def cutpurse(*words: object) -> subprocess.CompletedProcess[str]:

@@ -10,8 +10,8 @@ import pytest
 
 from cutpurse.engine.chance import Chance
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
-from cutpurse.leaderboard.results import LadderTerms
-from cutpurse.server.finished_match import HOUSE
+from cutpurse.leaderboard.results import Change, LadderTerms
+from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.matchmaking import ANCHOR, Pairing, Seating
 from cutpurse.server.matches.opponents import MOST_WORDS, SLACK, choose_opponents
@@ -156,7 +156,7 @@ def test_what_a_match_has_changed_is_looked_at_in_the_next() -> None:
     there = [Somebody(f"bot{at}", 1_000, owner=f"owner{at}") for at in range(8)]
     evening.enter(*there)
     for at, one in enumerate(there):
-        evening.pairing.rated("it", {one.identity: (Skill(100.0 if at % 2 else 0.0, 1.0), 1)})
+        evening.pairing.rated("it", [Change(one.identity, Skill(25.0, 8.0), Skill(100.0 if at % 2 else 0.0, 1.0))])
     met = [abs(there.index(a) % 2 - there.index(b) % 2) for a, b in (s.players for s in evening.play(400))]  # type: ignore[arg-type]
     assert sum(met) < 0.35 * 400  # of all pairs 57 % are of the others
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from cutpurse.cli.main import app
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.cli import app
-from tests.leaderboard.sample_results import result
+from tests.leaderboard.sample_results import add_version, result
 
 SHELLS = ("bash", "zsh", "fish")
 BUILT_IN = ["first_option", "greedy", "random", "search"]
@@ -33,10 +33,10 @@ NAMED = [
     "BOTS",
     "NAME=VALUE",
 ]  # what can be completed
-COMMAND = [sys.executable, "-c", "from cutpurse.sdk.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from cutpurse.cli.main import main; main()"]
 IMPORTED = """
 import sys
-from cutpurse.sdk.cli import main
+from cutpurse.cli.main import main
 try:
     main()
 finally:
@@ -80,7 +80,7 @@ def folder(tmp_path: Path) -> Path:
     with Store(tmp_path / "league.db") as store:
         for name in ("duel", "open"):
             store.ensure_ladder(name, game="greed", seats=2, rating=TrueSkill(draw_probability=0.05))
-        ann, bob = store.ensure_version("ann", "sneak", "1.0"), store.ensure_version("local", "thug", "2")
+        ann, bob = add_version(store, "ann", "sneak", "1.0"), add_version(store, "local", "thug", "2")
         store.submit(result("match0", [ann, bob], ladder="duel")).result()
     return tmp_path
 
@@ -89,7 +89,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("cutpurse pl", ["play"]),
+        ("cutpurse pl", ["play", "place"]),
         ("cutpurse play s", ["steal_and_plunder", "stolen_treasure", "szmal"]),
         ("cutpurse play greed ", [*BUILT_IN, "my_bot.py", "mine/"]),
         ("cutpurse play greed random m", ["my_bot.py", "mine/"]),
@@ -100,6 +100,7 @@ def folder(tmp_path: Path) -> Path:
         ("cutpurse bot check my_bot.py --game b", ["bag_o_loot"]),
         ("cutpurse ladder show --db league.db ", ["duel", "open"]),
         ("cutpurse match list --db league.db --ladder o", ["open"]),
+        ("cutpurse export --db league.db --ladder d", ["duel"]),
         ("cutpurse ladder history --db league.db duel a", ["ann/sneak"]),
         ("cutpurse db refit league.db d", ["duel"]),
         ("cutpurse ladder show --db nothing.db ", []),

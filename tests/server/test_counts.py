@@ -11,6 +11,7 @@ from cutpurse.server.limits import ServerLimits
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 from tests.server.small_world import Manner, World
+from tests.server.stores import match_of
 from tests.server.toys import OPTIONS, ToyLobby, ToySeat
 
 QUICK = TimeControl(base_ms=100, bank_ms=500, grace_ms=20, handover_ms=50)
@@ -33,11 +34,11 @@ def test_matches_faults_and_thinking_are_those_of_the_results() -> None:
     counts, results = world.lobby.counts, list(world.store.kept.values())
     assert counts.matches_started == counts.matches_finished == {"it": 4}
     assert counts.matches_void == {}
-    assert counts.faults == Counter(fault.cause.value for result in results for fault in result.played.faults)
+    assert counts.faults == Counter(fault.cause.value for result in results for fault in match_of(result).faults)
     assert counts.faults["timeout"] > 0
     assert counts.faults["crashed"] > 0
     assert counts.storing == counts.not_stored == counts.incidents == 0
-    assert sum(counts.thinking.counts) == sum(result.played.asked(seat) for result in results for seat in range(3))
+    assert sum(counts.thinking.counts) == sum(match_of(result).asked(seat) for result in results for seat in range(3))
     thought = sum(one.thinking_ms for result in results for one in result.seats) / 1_000
     assert abs(counts.thinking.total - thought) < 0.001 * 12  # seats; of each, whole milliseconds are stored
 

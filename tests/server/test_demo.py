@@ -20,8 +20,8 @@ async def test_a_demo_whose_matches_are_void_again_and_again_says_so_and_ends(
     def breaks(match: Match) -> str:
         raise RuntimeError("no record can be written")
 
-    monkeypatch.setattr("cutpurse.server.finished_match.write_record", breaks)
-    run = (sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "first_option", "--quiet", "--name")
+    monkeypatch.setattr("cutpurse.server.matches.server_match.write_record", breaks)
+    run = (sys.executable, "-m", "cutpurse.cli", "bot", "run", "first_option", "--quiet", "--name")
     bots = [Contestant(name, (*run, name)) for name in ("ann", "bob", "cid", "dan")]
     with pytest.raises(CutpurseError, match="matches are void by a fault of the server"):
         await run_demo(tmp_path, bots, 2, logger(io.StringIO()), lambda stored: None)

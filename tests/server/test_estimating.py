@@ -132,7 +132,7 @@ def test_it_is_asked_for_when_the_ladder_has_grown_and_not_more_often_than_it_ma
     world.estimating.look(10.0)
     ((name, command, nice),) = world.programs.started
     assert (name, nice) == (NAME, NICE)
-    assert command[1:] == ("-P", "-m", "cutpurse.leaderboard.estimates.printed", str(world.store.path), LADDER)
+    assert command[1:] == ("-P", "-m", "cutpurse.leaderboard.estimates.printed", world.store.database.address, LADDER)
     world.programs.end(world.store.ladder_estimates(LADDER).to_json() + "\n")
     world.estimating.look(10.0)
     assert world.estimated == FIRST
@@ -212,6 +212,7 @@ def test_one_that_cannot_be_started_is_tried_again(world: World) -> None:
 
 
 # -- the real thing
+@pytest.mark.full
 def test_a_real_process_estimates_the_ladder_of_a_store_that_is_open(tmp_path: Path) -> None:
     with Store(tmp_path / "league.db") as store:
         versions = prepare(store)

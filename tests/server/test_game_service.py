@@ -8,8 +8,8 @@ import grpc
 import pytest
 
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.v1 import game_pb2, game_pb2_grpc
+from cutpurse.wire.catalogue import catalogue_of
 from tests.server.dialling import Ended, House, house, how_it_ended
 
 

@@ -117,7 +117,7 @@ def test_each_is_a_process_that_is_told_its_token_in_the_environment_alone() -> 
     house.look("127.0.0.1:1", 0.0)
     assert [name for name, *_ in programs.started] == ["random", "greedy", "search"]
     for name, command, environment, nice in programs.started:
-        assert command[1:7] == ("-P", "-m", "cutpurse.sdk.cli", "bot", "run", name)
+        assert command[1:7] == ("-P", "-m", "cutpurse.cli", "bot", "run", name)
         assert int(command[command.index("--tables") + 1]) == HOUSE_BOTS[name].tables <= 8
         assert environment["CUTPURSE_SERVER"] == "127.0.0.1:1"
         assert environment["CUTPURSE_TOKEN"] == house.token.reveal()
@@ -251,7 +251,7 @@ def test_a_server_at_a_unix_socket_opens_no_port_for_the_house(tmp_path: Path) -
 
 
 def test_a_house_bot_that_is_none_is_a_line_and_exit_code_2(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", "serve", "--house", "clever", "--db", str(tmp_path / "a.db")]
+    command = [sys.executable, "-m", "cutpurse.cli", "serve", "--house", "clever", "--db", str(tmp_path / "a.db")]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=CHECKOUT)
     assert (run.returncode, run.stderr) == (2, "cutpurse: --house 'clever': there are: random, greedy, search\n")
     assert not (tmp_path / "a.db").exists()
@@ -285,7 +285,7 @@ def test_a_server_that_is_told_to_stop_plays_matches_with_the_house_to_their_end
 def test_a_newcomer_on_a_ladder_that_was_made_while_the_server_runs_plays_with_the_house(tmp_path: Path) -> None:
     def cutpurse(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "cutpurse.sdk.cli", *words],
+            [sys.executable, "-m", "cutpurse.cli", *words],
             capture_output=True,
             text=True,
             check=False,

@@ -38,6 +38,7 @@ from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.matches.matchmaking import Pairing
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.server_session import SessionTable
+from cutpurse.server.streams.session_stages import SessionStage
 from cutpurse.v1 import arena_pb2
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.raw_bot import Ended, RawBot, others
@@ -232,7 +233,7 @@ async def test_a_session_with_too_much_waiting_is_ended_and_no_other(tmp_path: P
             with pytest.raises(Ended) as told:
                 await ann.read()
             assert by_bot["bob"].link is not None
-            assert by_bot["ann"].is_forgotten
+            assert by_bot["ann"].stage is SessionStage.FORGOTTEN
         ((number, what),) = broken(server)
         assert (what, told.value.reason) == ("QueueOverflow", "INCIDENT")
         assert number in told.value.text

@@ -1,4 +1,4 @@
-"""Who pings as `docs/protocol.md` allows is never cut off: the shortest time between pings, against a real server."""
+"""Who pings as `docs/reference/protocol.md` allows is never cut off: the least time between pings, on a real server."""
 
 from __future__ import annotations
 

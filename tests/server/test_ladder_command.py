@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from cutpurse.cli.main import app
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.cli import app
-from tests.leaderboard.sample_results import result
+from tests.leaderboard.sample_results import add_version, result
 
 
 def cutpurse(*arguments: object) -> Result:
@@ -30,8 +30,8 @@ def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with Store(path) as store:
         for name in ("duel", "other"):
             store.ensure_ladder(name, game="greed", seats=2, rating=TrueSkill(draw_probability=0.05))
-        ann = store.ensure_version("ann", "sneak", "1.0")
-        bob = store.ensure_version("local", "thug", "2")
+        ann = add_version(store, "ann", "sneak", "1.0")
+        bob = add_version(store, "local", "thug", "2")
         for number in range(3):
             store.submit(result(f"match{number}", [ann, bob], ladder="duel")).result()
         store.put_estimates(store.ladder_estimates("duel"), datetime(2026, 11, 21, tzinfo=UTC)).result()
@@ -101,13 +101,13 @@ def test_the_first_of_the_rankings(league: Path) -> None:
 
 def test_rankings_that_are_estimated_have_ranks_and_say_from_what(league: Path) -> None:
     with Store(league) as store:
-        ann, bob = store.ensure_version("ann", "sneak", "1.0"), store.ensure_version("local", "thug", "2")
+        ann, bob = add_version(store, "ann", "sneak", "1.0"), add_version(store, "local", "thug", "2")
         for number in range(30):
             seated = [ann, bob] if number % 3 else [bob, ann]
             store.submit(result(f"more{number}", seated, ladder="duel")).result()
         store.put_estimates(store.ladder_estimates("duel"), datetime(2026, 11, 22, tzinfo=UTC)).result()
-        new = store.ensure_version("cid", "new", "1")
-        store.submit(result("later", [store.ensure_version("ann", "sneak", "1.0"), new], ladder="duel")).result()
+        new = add_version(store, "cid", "new", "1")
+        store.submit(result("later", [add_version(store, "ann", "sneak", "1.0"), new], ladder="duel")).result()
     run = cutpurse("ladder", "rankings", "duel", "--db", league)
     assert run.stderr == (
         "ratings are from all results up to board 33 of 34; intervals and ranks hold with a probability of 95 %\n"
@@ -160,7 +160,7 @@ def test_matches_come_in_pages(league: Path) -> None:
         (["ladder", "rankings", "dule"], 4, "called 'dule' here (did you mean 'duel'?); there are: duel, other"),
         (["ladder", "rankings", "d\x1b[31m" * 2_000], 4, "no ladder is called 'd?[31m"),
         (["ladder", "rankings", "duel", "--csv", "--json"], 2, "--csv and --json: name one of them"),
-        (["ladder", "list", "--server", "127.0.0.1:1"], 2, "--db reads a file"),
+        (["ladder", "list", "--server", "127.0.0.1:1"], 2, "--db reads a database"),
         (["match", "list", "--limit", "0"], 2, "--limit 0: it is a number from 1"),
         (["match", "list", "--limit", "-5"], 2, "--limit -5: it is a number from 1"),
         (["match", "list", "--ladder", "🂡"], 4, "no ladder is called '🂡' here; there are: duel, other"),

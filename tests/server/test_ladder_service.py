@@ -18,19 +18,19 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import LadderEntry
+from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
-from cutpurse.sdk.errors import NotAuthorised
-from cutpurse.sdk.league import league_at
 from cutpurse.server.access import entrance
-from cutpurse.server.finished_match import Identity
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.league import league_queries as league_module
 from cutpurse.server.league.ladder_service import LadderService, RunningLeague
 from cutpurse.server.league.league_queries import Answers, Caller
 from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
-from tests.leaderboard.sample_results import result
+from cutpurse.wire.errors import NotAuthorised
+from cutpurse.wire.league import league_at
+from tests.leaderboard.sample_results import add_version, result
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.dialling import Ended, how_it_ended
 
@@ -77,7 +77,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 def play(world: World, count: int = 3) -> None:
     """So many matches of ann against bob on `duel`."""
     store = world.store
-    ann, bob = store.ensure_version("ann", "sneak", "1.0"), store.ensure_version("bob", "thug", "2")
+    ann, bob = add_version(store, "ann", "sneak", "1.0"), add_version(store, "bob", "thug", "2")
     for number in range(count):
         store.submit(result(f"match{number}", [ann, bob], ladder="duel")).result()
 
@@ -105,7 +105,7 @@ async def test_what_is_public_needs_no_token(world: World) -> None:
 async def test_rankings_come_in_pages_and_all_at_once_up_to_a_bound(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bots = [world.store.ensure_version(owner, "sneak", "1") for owner in ("ann", "bob", "cid", "dan", "eve")]
+    bots = [add_version(world.store, owner, "sneak", "1") for owner in ("ann", "bob", "cid", "dan", "eve")]
     for number, pair in enumerate(itertools.pairwise(bots)):
         world.store.submit(result(f"match{number}", list(pair), ladder="duel")).result()
     whole = await world.ask("ListRankings", ladder="duel")  # as a client asks that knows no pages

@@ -13,19 +13,19 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from cutpurse.cli.commands import ladder_admin
+from cutpurse.cli.league_options import ladder_named
+from cutpurse.cli.main import app
 from cutpurse.engine.errors import UsageError
 from cutpurse.leaderboard.errors import StoreError
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.cli import app
-from cutpurse.sdk.commands import ladder_admin
-from cutpurse.sdk.commands.league_options import ladder_named
-from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.league import League, league_at
-from cutpurse.sdk.request_status import requested
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2, ladder_pb2
+from cutpurse.wire.errors import NotFound
+from cutpurse.wire.league import League, league_at
+from cutpurse.wire.request_status import requested
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.dialling import house
 from tests.server.raw_bot import Ended, RawBot
@@ -377,8 +377,8 @@ async def test_a_file_that_a_server_has_open_is_not_written(arena: RunningArena,
 
 async def test_what_takes_a_server_is_not_asked_of_a_file(arena: RunningArena, tmp_path: Path) -> None:
     from cutpurse.engine.errors import CutpurseError
-    from cutpurse.sdk.league import league_at
     from cutpurse.v1 import ladder_pb2
+    from cutpurse.wire.league import league_at
 
     with (
         league_at(db=tmp_path / "test.db") as league,
@@ -413,7 +413,7 @@ async def test_a_match_is_asked_for_and_waited_for(
             await is_seen.wait()  # else it may be over before anybody has looked
             return await bot.play_on()
 
-    monkeypatch.setattr("cutpurse.sdk.request_status.requested", looked_at)
+    monkeypatch.setattr("cutpurse.wire.request_status.requested", looked_at)
 
     both = [asyncio.create_task(played(tokens["ann"], name)) for name in ("sneak", "fox")]
     while len(arena.opened.lobby.here()) < 2:
@@ -559,7 +559,7 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
 def test_the_shell_completes_ladders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from types import SimpleNamespace
 
-    from cutpurse.sdk.commands.completion import complete_ladders
+    from cutpurse.cli.completion import complete_ladders
     from tests.leaderboard.sample_results import RATING
 
     with Store(tmp_path / "test.db") as store:

@@ -1,4 +1,4 @@
-"""How a bot leaves, as `docs/protocol.md` says: on a real server, with nothing but gRPC."""
+"""How a bot leaves, as `docs/reference/protocol.md` says: on a real server, with nothing but gRPC."""
 
 from __future__ import annotations
 

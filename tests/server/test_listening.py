@@ -11,7 +11,7 @@ import pytest
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from cutpurse.server.errors import AddressError, CannotListen
-from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.arena import Arena, Listening
 from cutpurse.server.hosting.listen_address import checked, house_socket_address
 from cutpurse.server.logs import logger
 from tests.server.dialling import Ended, house
@@ -28,7 +28,7 @@ async def test_a_unix_socket_serves_as_well(tmp_path: Path) -> None:
         await bot.say_hello()
         assert (await bot.plays(1))["OK"] == 1
         with pytest.raises(CannotListen, match="another program listens on unix:"):
-            await Arena(address, ToyLobby(), logger(sys.stderr)).start()
+            await Arena(Listening(address), ToyLobby(), logger(sys.stderr)).start()
         assert await server.health() == "SERVING"
 
 
@@ -39,7 +39,7 @@ async def test_what_a_killed_server_left_of_its_house_goes_with_the_next_one(tmp
             left.bind(f"{tmp_path}/{name}")  # as a server that is killed: nobody takes its sockets away
     (tmp_path / kept[0]).touch()
     (tmp_path / "arena.89abcdef").touch()  # no socket: somebody's own
-    arena = Arena(f"unix:{tmp_path}/arena", ToyLobby(), logger(sys.stderr), has_house=True, entropy=bytes)
+    arena = Arena(Listening(f"unix:{tmp_path}/arena", has_house=True), ToyLobby(), logger(sys.stderr), entropy=bytes)
     await arena.start()
     try:
         assert arena.house_address == f"unix:{tmp_path}/arena.00000000"
@@ -63,14 +63,14 @@ def test_the_path_of_a_socket_that_is_too_long_is_told(has_house: bool) -> None:
     with pytest.raises(
         AddressError, match=rf"has {length} bytes, and the maximum here is {length - 1}: choose a shorter one"
     ):
-        Arena(address, ToyLobby(), logger(sys.stderr), has_house=has_house)
-    Arena(address[:-1], ToyLobby(), logger(sys.stderr), has_house=has_house)
+        Arena(Listening(address, has_house=has_house), ToyLobby(), logger(sys.stderr))
+    Arena(Listening(address[:-1], has_house=has_house), ToyLobby(), logger(sys.stderr))
 
 
 async def test_a_second_server_on_a_port_is_refused() -> None:
     async with house() as server:
         with pytest.raises(CannotListen, match=f"cannot listen on {server.address}"):
-            await Arena(server.address, ToyLobby(), logger(sys.stderr)).start()
+            await Arena(Listening(server.address), ToyLobby(), logger(sys.stderr)).start()
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:7777", "127.8.9.1:0", "[::1]:7777", "localhost:7777", "unix:/tmp/x"])
@@ -81,7 +81,7 @@ def test_this_machine_may_be_listened_on(address: str) -> None:
 @pytest.mark.parametrize("address", ["0.0.0.0:7777", "[::]:7777", "192.168.0.2:7777", "example.org:7777"])
 def test_other_machines_are_kept_out(address: str) -> None:
     with pytest.raises(AddressError, match=r"other machines could reach.*listen on 127\.0\.0\.1, ::1, localhost"):
-        Arena(address, ToyLobby(), logger(sys.stderr))
+        Arena(Listening(address), ToyLobby(), logger(sys.stderr))
 
 
 @pytest.mark.parametrize("address", ["7777", "127.0.0.1", "127.0.0.1:99999", "::1:7777", "unix:", "tcp://127.0.0.1:1"])

@@ -14,12 +14,13 @@ from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import read_record, verify
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire.phrase_cache import PhraseCache
-from cutpurse.server.finished_match import FinishedMatch, StoreDown
+from cutpurse.leaderboard.errors import StoreError
+from cutpurse.leaderboard.results import NORMAL, FinishedMatch
 from cutpurse.server.ladder_config import Ladder, default_ladders
 from cutpurse.v1 import arena_pb2, game_pb2
+from cutpurse.wire.phrase_cache import PhraseCache
 from tests.server.small_world import BotThere, Manner, Played, World
-from tests.server.stores import Taken
+from tests.server.stores import Taken, match_of
 
 EVERY_GAME = list(GAMES)
 QUICK = TimeControl(base_ms=100, bank_ms=500, grace_ms=20, handover_ms=50)
@@ -27,8 +28,8 @@ QUICK = TimeControl(base_ms=100, bank_ms=500, grace_ms=20, handover_ms=50)
 
 def told_of(result: FinishedMatch, seat: int) -> list[game_pb2.Event]:
     """All events of a match as this seat may hear of them."""
-    game = result.played.game
-    phrases = PhraseCache(result.played.rules, game.n)
+    game = match_of(result).game
+    phrases = PhraseCache(match_of(result).rules, game.n)
     return [game_pb2.Event.FromString(phrases.event(event, seat)) for event in game.log or ()]
 
 
@@ -37,10 +38,10 @@ def check(world: World, played: Played) -> FinishedMatch:
     started, ended = played.started, played.ended
     assert ended is not None
     result = world.store.kept[started.match]
-    assert [one.place for one in ended.seats] == [one.place for one in result.seats]
-    assert [one.score for one in ended.seats] == [one.score for one in result.seats]
-    assert ended.voided is (result.void is not None)
-    assert ended.rated is (result.void is None)
+    assert [one.place for one in ended.seats] == [one.place or 0 for one in result.seats]
+    assert [one.score for one in ended.seats] == [one.score or 0 for one in result.seats]
+    assert ended.voided is result.is_void
+    assert ended.rated is not result.is_void
     opening = ended.opening
     assert commitment(opening.seed, opening.params) == started.commitment == result.deal.commitment
     record = read_record(result.record())
@@ -73,8 +74,8 @@ def test_a_match_is_played_told_and_stored(game: str, seats: int) -> None:
         world.bot(f"bot{at}", events=at != 1, agenda=at == 0)
     world.run(lambda: world.lobby.is_complete and all(bot.done for bot in world.bots))
     (result,) = world.store.kept.values()
-    assert result.void is None
-    assert {one.end_cause for one in result.seats} == {EndCause.NORMAL}
+    assert not result.is_void
+    assert {one.end_cause for one in result.seats} == {NORMAL}
     assert verify(result.record(), GAMES[game])
     for bot in world.bots:
         (played,) = bot.done
@@ -141,16 +142,16 @@ def test_bots_of_every_manner_never_stop_a_match(game: str) -> None:
     told = settle(world, 5)
     causes: dict[str, set[EndCause]] = {name: set() for name in MANNERS}
     for _, result in told:
-        assert result.void is None
+        assert not result.is_void
         assert verify(result.record(), GAMES[game])
         for seat in result.seats:
-            causes[seat.player.bot].add(seat.end_cause)
-            if seat.end_cause is EndCause.DISCONNECTED:
+            causes[seat.player.bot].add(EndCause(seat.end_cause))
+            if seat.end_cause == EndCause.DISCONNECTED.value:
                 assert seat.faults >= 1
             else:
-                assert (seat.faults >= 3) == seat.end_cause.is_taken_over
-            if seat.end_cause.is_taken_over:
-                assert seat.place == 1 + sum(not other.end_cause.is_taken_over for other in result.seats)
+                assert (seat.faults >= 3) == seat.is_taken_over
+            if seat.is_taken_over:
+                assert seat.place == 1 + sum(not other.is_taken_over for other in result.seats)
     assert causes["good"] == causes["quick"] == causes["repeats"] == {EndCause.NORMAL}
     assert causes["never"] <= {EndCause.TIMEOUT, EndCause.NORMAL}  # normal: it was asked twice at most
     assert EndCause.TIMEOUT in causes["never"]
@@ -188,7 +189,7 @@ def test_the_clock_runs_on_while_a_bot_is_away() -> None:
     world.run(lambda: bool(bob.done))
     result = world.store.kept[bob.done[0].started.match]
     causes = {seat.player.bot: seat.end_cause for seat in result.seats}
-    assert causes == {"ann": EndCause.DISCONNECTED, "bob": EndCause.NORMAL}
+    assert causes == {"ann": EndCause.DISCONNECTED.value, "bob": NORMAL}
     ann.resume()
     world.run(lambda: bool(ann.done))
     assert check(world, ann.done[0]) is result
@@ -202,8 +203,8 @@ def test_who_came_back_and_does_not_answer_is_late_and_not_away() -> None:
     ann.lose_stream(0.0)
     world.run(lambda: bool(bob.done))
     result = world.store.kept[bob.done[0].started.match]
-    assert {fault.cause for fault in result.played.faults} == {EndCause.TIMEOUT}
-    assert {fault.seat for fault in result.played.faults} == {[one.player.bot for one in result.seats].index("ann")}
+    assert {fault.cause for fault in match_of(result).faults} == {EndCause.TIMEOUT}
+    assert {fault.seat for fault in match_of(result).faults} == {[one.player.bot for one in result.seats].index("ann")}
 
 
 def test_a_match_is_told_as_over_only_once_it_is_stored() -> None:
@@ -219,7 +220,7 @@ def test_a_match_is_told_as_over_only_once_it_is_stored() -> None:
     world.run(lambda: world.lobby.is_complete and all(bot.done for bot in bots))
     assert world.now == began + 5.0
     for bot in bots:
-        assert check(world, bot.done[0]).void is None
+        assert not check(world, bot.done[0]).is_void
 
 
 def test_a_store_that_fails_voids_the_match_and_stops_new_ones_until_it_heals() -> None:
@@ -240,9 +241,9 @@ def test_a_store_that_fails_voids_the_match_and_stops_new_ones_until_it_heals() 
     assert world.lobby.tables == 0
     world.store.is_broken = False
     world.run(lambda: world.lobby.is_storing)
-    assert [result.void for result in world.store.kept.values()] == [EndCause.VOID_SERVER] * 2
+    assert [result.void_cause for result in world.store.kept.values()] == [EndCause.VOID_SERVER.value] * 2
     world.run(lambda: len(world.store.kept) >= 5)
-    assert [result.void for result in world.store.kept.values()][2:] == [None] * 3
+    assert [result.void_cause for result in world.store.kept.values()][2:] == [None] * 3
     text = str(world.log.lines)
     assert "disk full" not in text  # the store's words may quote a record
     assert [facts["error"] for facts in world.log.errors()][:2] == ["StoreBroke", "StoreBroke"]
@@ -274,7 +275,7 @@ def test_drain_lets_open_matches_end_and_starts_no_other() -> None:
     assert len(open_then) == 3
     world.run(lambda: world.lobby.is_idle)
     assert world.store.kept.keys() == open_then
-    assert all(result.void is None for result in world.store.kept.values())
+    assert all(not result.is_void for result in world.store.kept.values())
 
 
 def test_what_is_open_when_the_time_is_over_is_void() -> None:
@@ -286,7 +287,7 @@ def test_what_is_open_when_the_time_is_over_is_void() -> None:
     world.run(lambda: world.lobby.is_idle and all(len(bot.done) == 2 for bot in bots))
     for bot in bots:
         for played in bot.done:
-            assert check(world, played).void is EndCause.VOID_SERVER
+            assert check(world, played).void_cause == EndCause.VOID_SERVER.value
             assert played.seat_at.answer(0, 0, world.now).kind is not OutcomeKind.ACCEPTED
 
 
@@ -304,6 +305,71 @@ def test_the_platforms_own_stall_is_nobodys_fault() -> None:
     assert causes == {0.0: 1, 1.0: 0}
 
 
+def test_a_delay_of_a_bots_machine_is_nobodys_fault() -> None:
+    world = World([Ladder("it", "greed", 2, {}, QUICK)])
+    ann, bob = (world.bot(name, tables=1, manner=Manner(least_s=0.01)) for name in ("ann", "bob"))
+    world.run(lambda: any(played.decisions for bot in (ann, bob) for played in bot.open.values()))
+    for _ in range(9):  # as often as the machine is found silent
+        world.now += 0.1
+        world.lobby.delay([ann.identity], 0.1)
+    world.run(lambda: bool(ann.done))
+    result = world.store.kept[ann.done[0].started.match]
+    assert (result.void_cause, [seat.faults for seat in result.seats]) == (None, [0, 0])
+
+
+def test_a_match_that_a_machine_delays_for_more_than_a_second_is_void_and_no_other_is() -> None:
+    world = World([Ladder("it", "greed", 2)])
+    bots = [world.bot(name, tables=1, manner=Manner(least_s=0.2, most_s=0.3)) for name in ("ann", "bob", "cid", "dan")]
+    world.run(lambda: all(len(bot.open) == 1 for bot in bots))
+    ann = bots[0]
+    (delayed,) = [match for match in world.lobby.open_matches() if ann.identity in match.seats]
+    (other,) = [match for match in world.lobby.open_matches() if ann.identity not in match.seats]
+    for _ in range(11):
+        world.lobby.delay([ann.identity], 0.1)
+    world.run(lambda: {delayed.name, other.name} <= world.store.kept.keys())
+    assert world.store.kept[delayed.name].void_cause == EndCause.VOID_SERVER.value
+    assert not world.store.kept[other.name].is_void
+
+
+def test_a_lost_machine_voids_the_matches_of_its_bots_and_gets_no_more() -> None:
+    world = World([Ladder("it", "greed", 2)])
+    bots = [world.bot(name, tables=1, manner=Manner(least_s=0.2, most_s=0.3)) for name in ("ann", "bob", "cid")]
+    world.run(lambda: sum(len(bot.open) for bot in bots) == 2)
+    (match,) = world.lobby.open_matches()
+    lost = match.seats[0]
+    world.lobby.lose([lost], "a place was lost")
+    world.run(lambda: len(world.store.kept) == 5)
+    assert world.store.kept[match.name].void_cause == EndCause.VOID_SERVER.value
+    later = [result for name, result in world.store.kept.items() if name != match.name]
+    assert all(not result.is_void and lost not in [seat.player for seat in result.seats] for result in later)
+
+
+def test_time_that_others_took_on_a_bots_machine_is_credited_and_voids_nothing() -> None:
+    world = World([Ladder("it", "greed", 2, {}, QUICK)])
+    ann, bob = (world.bot(name, tables=1, manner=Manner(least_s=0.01)) for name in ("ann", "bob"))
+    world.run(lambda: any(played.decisions for bot in (ann, bob) for played in bot.open.values()))
+    for _ in range(20):
+        world.now += 0.1
+        world.lobby.credit_to([ann.identity], 0.1)
+    world.run(lambda: bool(ann.done))
+    result = world.store.kept[ann.done[0].started.match]
+    assert (result.void_cause, [seat.faults for seat in result.seats]) == (None, [0, 0])
+
+
+def test_a_bot_that_parts_ends_its_match_and_gets_no_more() -> None:
+    world = World([Ladder("it", "greed", 2)])
+    bots = [world.bot(name, tables=1, manner=Manner(least_s=0.2, most_s=0.3)) for name in ("ann", "bob", "cid")]
+    world.run(lambda: sum(len(bot.open) for bot in bots) == 2)
+    (match,) = world.lobby.open_matches()
+    parting = match.seats[0]
+    assert {*world.lobby.part([parting])} == {parting}
+    world.run(lambda: len(world.store.kept) == 5)
+    assert {*world.lobby.part([parting])} == set()
+    with_it = [name for name, result in world.store.kept.items() if parting in [seat.player for seat in result.seats]]
+    assert with_it == [match.name]
+    assert not world.store.kept[match.name].is_void
+
+
 @pytest.mark.full
 def test_two_hundred_and_fifty_six_tables_at_once() -> None:
     world = World([Ladder("it", "szmal", 2)])
@@ -318,7 +384,7 @@ def test_two_hundred_and_fifty_six_tables_at_once() -> None:
     world.run(lambda: world.lobby.is_idle and not any(bot.sat for bot in world.bots))
     told = [check(world, played) for bot in world.bots for played in bot.done]
     assert len(told) == 2 * len(world.store.kept)
-    assert sum(result.void is None for result in world.store.kept.values()) == 20
+    assert sum(not result.is_void for result in world.store.kept.values()) == 20
     assert len(world.store.kept) >= 256
 
 
@@ -362,7 +428,7 @@ def test_nothing_keeps_a_match_that_is_over_and_told() -> None:
 
     class Forgetful(Taken):
         def take(self, result: FinishedMatch) -> None:
-            played.append(weakref.ref(result.played))
+            played.append(weakref.ref(match_of(result)))
 
     world = World([Ladder("it", "greed", 2)], store=Forgetful())
     bots = [world.bot(name, tables=2) for name in ("ann", "bob")]
@@ -464,7 +530,7 @@ def test_of_a_result_that_may_be_stored_nobody_is_told_before_it_is_known() -> N
     world.store.is_unsure = False
     world.run(lambda: all(bot.done for bot in world.bots))
     for bot in world.bots:
-        assert check(world, bot.done[0]).void is None
+        assert not check(world, bot.done[0]).is_void
     assert len(world.store.kept) == 1
     assert world.lobby.is_storing
 
@@ -497,9 +563,9 @@ def test_a_match_that_the_store_could_not_take_is_void_and_was_never_told() -> N
     world, ann, bob = dealt_and_not_announced()
     ((announced, stored),) = world.store.announcing
     world.store.announces_later = False
-    stored.set_exception(StoreDown("disk full"))
+    stored.set_exception(StoreError("disk full"))
     world.run(lambda: len(world.store.kept) == 2)  # another one is played in its place
-    assert world.store.kept[announced.match].void is EndCause.VOID_SERVER
+    assert world.store.kept[announced.match].void_cause == EndCause.VOID_SERVER.value
     assert announced.match not in {one.started.match for bot in (ann, bob) for one in (*bot.open.values(), *bot.done)}
 
 
@@ -509,6 +575,6 @@ def test_a_match_that_was_not_told_when_the_server_stops_is_void_and_its_bots_ne
     world.lobby.drain(world.now)
     stored.set_result(None)
     world.run(lambda: world.lobby.is_idle)
-    assert world.store.kept[announced.match].void is EndCause.VOID_SERVER
+    assert world.store.kept[announced.match].void_cause == EndCause.VOID_SERVER.value
     assert (ann.open, ann.done, bob.open, bob.done) == ({}, [], {}, [])
     assert [bot.free_tables for bot in (ann, bob)] == [1, 1]

@@ -7,16 +7,17 @@ import json
 import os
 import sys
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from cutpurse.cli.main import app
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.cli import app
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.matches.leaderboard_store import Ledger
 from tests.roots import CHECKOUT
+from tests.server.stores import match_of
 from tests.server.test_match_file import played
 from tests.server.test_watch_service import stage
 
@@ -32,10 +33,9 @@ def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     results = [played("greed", 3), played("szmal", 3)]
     with Store(tmp_path / "league.db") as store:
         for result in results:
-            ledger = Ledger(store, [Ladder(result.game, result.game, 3)])
-            object.__setattr__(result, "ladder", result.game)
-            ledger.submit(result).result(30)
-            ledger.close()
+            game = match_of(result).rules.words.game
+            store.ensure(Ladder(game, game, 3).kept)
+            store.submit(replace(result, ladder=game)).result(30)
     return results[0].match, results[1].match
 
 
@@ -95,7 +95,7 @@ async def test_a_match_of_a_server_is_downloaded_from_it_and_needs_no_file_to_be
 
         async def command(*arguments: str) -> tuple[int | None, str, str]:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "cutpurse.sdk.cli", "match", *arguments),
+                *(sys.executable, "-m", "cutpurse.cli", "match", *arguments),
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env={**os.environ, "CUTPURSE_SERVER": on.arena.address, "PYTHONPATH": str(CHECKOUT)},

@@ -18,14 +18,14 @@ from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
 from cutpurse.leaderboard import match_file_writer as writing
 from cutpurse.leaderboard.match_file_writer import match_file
+from cutpurse.leaderboard.results import FinishedMatch
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk import match_file as reading
-from cutpurse.sdk.match_file import MatchFileCheck, check, read_matches
-from cutpurse.server.finished_match import FinishedMatch
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.matches.leaderboard_store import Ledger
+from cutpurse.wire import match_file as reading
+from cutpurse.wire.match_file import MatchFileCheck, check, read_matches
 from tests.sdk.test_command_line import run
 from tests.server.small_world import Manner, World
+from tests.server.stores import match_of
 
 # No file can prove these, and every answer of `match verify` says so.
 SERVERS_WORD = {"match", "ladder", "started", "finished", "rated_number", "thinking_ms", "reason", "requested_by"}
@@ -43,12 +43,10 @@ def played(game: str, seats: int) -> FinishedMatch:
 
 def stored(folder: Path, *results: FinishedMatch) -> list[str]:
     """The files of matches, from a leaderboard that has stored them."""
-    ladders = {result.ladder: Ladder(result.ladder, result.game, len(result.seats)) for result in results}
     with Store(folder / "cutpurse.db") as store:
-        ledger = Ledger(store, ladders.values())
         for result in results:
-            ledger.submit(result).result(30)
-        ledger.close()
+            store.ensure(Ladder(result.ladder, match_of(result).rules.words.game, len(result.seats)).kept)
+            store.submit(result).result(30)
         return [
             match_file(store.match(result.match), store.record(result.match) if result.record() else None)
             for result in results
@@ -100,7 +98,7 @@ def test_void_matches_are_checked_as_far_as_they_go(tmp_path: Path) -> None:
         played("greed", 3), match="f" * 32, deal=replaced_deal(result, "e" * 32)
     ).voided()  # its record has a result
     broken = replace(later, match="d" * 32, deal=replaced_deal(result, "c" * 32))
-    broken.played.game.log = None
+    match_of(broken).game.log = None
     files = stored(tmp_path, result.voided(), broken)
     after, without = (checked(file)[0] for file in files)
     assert "the match was played to its end, and then made void: void_server" in after.checked
@@ -127,7 +125,7 @@ def test_a_match_that_was_made_void_under_way_is_checked_to_there(tmp_path: Path
     world.lobby.void_all()
     world.run(lambda: bool(world.store.kept))
     (result,) = world.store.kept.values()
-    assert result.void is EndCause.VOID_SERVER
+    assert result.void_cause == EndCause.VOID_SERVER.value
     (found,) = checked(stored(tmp_path, result)[0])
     assert "the match is void: void_server" in found.checked
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,13 +11,11 @@ from typing import Any
 import grpc
 import pytest
 import pytest_asyncio
-from prometheus_client.parser import text_string_to_metric_families
 
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.server.hosting.metrics import Metrics
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc
-from tests.roots import CHECKOUT
 from tests.server.arenas import running_arena
 from tests.server.monitored import Figures, WatchedServer, figures, watched_server
 from tests.server.raw_bot import RawBot
@@ -142,21 +139,6 @@ async def test_a_stall_is_in_the_figures(server: WatchedServer) -> None:
     while not late(after):  # the timer rings after the page was asked for, or before
         after = await server.figures()
     assert late(after) >= 1
-
-
-async def test_the_page_on_serving_names_every_figure_with_its_labels(server: WatchedServer) -> None:
-    page = (CHECKOUT / "docs" / "serving.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(cutpurse_\w+)(?:\{([\w, ]+)\})?` \| (\w+) \|", page, re.MULTILINE)
-    named = {name: (kind, {*labels.split(", ")} if labels else set()) for name, labels, kind in rows}
-    told = {}
-    for family in text_string_to_metric_families((await server.get("/metrics"))[1]):
-        if family.name.startswith("cutpurse_"):
-            name = f"{family.name}_total" if family.type == "counter" else family.name
-            labels = {label for label in family.samples[0].labels if label != "le"}
-            told[name] = (family.type, labels)
-            assert family.documentation
-    assert len(named) == len(rows)
-    assert named == told
 
 
 async def test_no_series_appears_later(server: WatchedServer) -> None:

@@ -258,7 +258,7 @@ async def test_slow_connections_to_the_pages_harm_no_bot(tmp_path: Path) -> None
 
 
 # -- the command
-SERVE = (sys.executable, "-m", "cutpurse.sdk.cli", "serve", "--address", "127.0.0.1:0", "--game", "greed")
+SERVE = (sys.executable, "-m", "cutpurse.cli", "serve", "--address", "127.0.0.1:0", "--game", "greed")
 
 
 def listening(process: int) -> set[int]:

@@ -20,16 +20,14 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.record import read_record, replay
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.reader import LeaderboardReader
-from cutpurse.leaderboard.results import CompletedMatch, SeatNote
+from cutpurse.leaderboard.results import FinishedMatch, SeatNote
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.run import connect
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.finished_match import FinishedMatch
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.league.league_queries import STRANGER, Answers, Caller
 from cutpurse.server.league.presence import NOWHERE
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.seat_notes import NOTE_BYTES, NOTE_LEAST, SeatNotes
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.server.arenas import running_arena
@@ -291,7 +289,7 @@ def test_notes_come_with_the_result_and_are_seen_by_nobody_else() -> None:
     for result, same in zip(with_notes, without, strict=True):
         assert result.record() == same.record()
         stripped = tuple(replace(seat, notes=(), dropped_bytes=0) for seat in result.seats)
-        assert replace(result, seats=stripped, played=same.played) == same
+        assert replace(result, seats=stripped, make_record=same.make_record) == same
         for seat in result.seats:
             assert seat.course is not None
             said += len(seat.notes)
@@ -330,7 +328,7 @@ def test_a_match_that_is_void_keeps_what_was_said() -> None:
     world.lobby.void_all()
     world.run(lambda: bool(world.store.kept))
     (result,) = world.store.kept.values()
-    assert result.void is not None
+    assert result.is_void
     mine = next(one for one in result.seats if one.player.bot == "ann")
     assert len(mine.notes) >= 3
     assert result.voided().seats[0].notes == result.seats[0].notes
@@ -339,10 +337,9 @@ def test_a_match_that_is_void_keeps_what_was_said() -> None:
 def _kept(path: Path, results: list[FinishedMatch]) -> LeaderboardReader:
     """A leaderboard that has stored these."""
     with Store(path) as store:
-        ledger = Ledger(store, [Ladder("it", "szmal", 4, {}, QUICK)])
+        store.ensure(Ladder("it", "szmal", 4, {}, QUICK).kept)
         for result in results:
-            ledger.submit(result).result(30)
-        ledger.close()
+            store.submit(result).result(30)
     return LeaderboardReader(path)
 
 
@@ -403,10 +400,10 @@ async def test_what_a_real_bot_prints_comes_with_the_result_of_its_seat(
 ) -> None:
     ladder = Ladder("greed", "greed", 2, matches_wanted=1)
     async with running_arena(tmp_path, [ladder]) as arena:
-        stored: list[CompletedMatch] = []
+        stored: list[FinishedMatch] = []
         submit = arena.opened.store.submit
 
-        def spied(result: CompletedMatch) -> Any:
+        def spied(result: FinishedMatch) -> Any:
             stored.append(result)
             return submit(result)
 

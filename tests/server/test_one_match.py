@@ -109,7 +109,7 @@ def go(world: World, bot: BotThere) -> None:
     world.lobby.leave(bot)
 
 
-def played_out(world: World, away_s: float, boards: int) -> list[EndCause | None]:
+def played_out(world: World, away_s: float, boards: int) -> list[str | None]:
     """How matches ended where each bot is another session for each match, and away so long between them."""
 
     def come_back(name: str) -> None:
@@ -125,7 +125,7 @@ def played_out(world: World, away_s: float, boards: int) -> list[EndCause | None
     while len(world.store.kept) < 3 * boards:
         world.run(lambda: any(bot.done for bot in world.bots))
         renew()
-    return [result.void for result in world.store.kept.values()][: 3 * boards]
+    return [result.void_cause for result in world.store.kept.values()][: 3 * boards]
 
 
 def test_a_rotation_is_played_to_its_end_by_bots_that_are_others_each_time(rotation: Ladder) -> None:
@@ -150,4 +150,4 @@ def test_who_remembers_is_no_stand_in(rotation: Ladder) -> None:
     go(world, bots[0])
     come_in(world, "ann", forgets=False)
     world.run(lambda: len(world.store.kept) == 3)
-    assert [result.void for result in world.store.kept.values()][1:] == [EndCause.VOID_SERVER] * 2
+    assert [result.void_cause for result in world.store.kept.values()][1:] == [EndCause.VOID_SERVER.value] * 2

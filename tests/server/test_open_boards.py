@@ -6,7 +6,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from cutpurse.server.finished_match import Deal, Identity
+from cutpurse.leaderboard.results import Deal, Identity
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.matchmaking import Seating
 from cutpurse.server.matches.open_boards import WAITS_S, OpenBoard, OpenBoards

@@ -23,7 +23,7 @@ def test_a_server_raises_the_soft_limit_of_its_shell(tmp_path: Path) -> None:
     serve = [
         sys.executable,
         "-m",
-        "cutpurse.sdk.cli",
+        "cutpurse.cli",
         "serve",
         "--address",
         "127.0.0.1:0",

@@ -53,7 +53,7 @@ def with_packages(*folders: Path) -> dict[str, str]:
 
 
 def cutpurse(site: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", *words]
+    command = [sys.executable, "-m", "cutpurse.cli", *words]
     return subprocess.run(command, env=with_packages(site), cwd=cwd, capture_output=True, text=True, check=False)
 
 
@@ -116,7 +116,7 @@ def test_it_is_played_compared_and_replayed_here(installed: Path, tmp_path: Path
 @contextmanager
 def serving(site: Path, folder: Path, game: str | None = "kuhn_poker") -> Iterator[tuple[str, str]]:
     """Run a server with its page; the addresses of both. What it wrote to stderr is in the file `log` afterwards."""
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", "serve", "--db", "league.db"]
+    command = [sys.executable, "-m", "cutpurse.cli", "serve", "--db", "league.db"]
     command += ["--game", game] if game else []
     command += ["--address", "127.0.0.1:0", "--web", "127.0.0.1:0", "--drain", "1", "--watch-delay", "0"]
     server = subprocess.Popen(command, env=with_packages(site), cwd=folder, stderr=subprocess.PIPE)
@@ -170,7 +170,7 @@ def play_on(arena: str, site: Path, folder: Path, opponent: list[str]) -> str:
 
 
 def test_it_is_played_on_a_server_checked_from_there_and_shown_on_the_page(installed: Path, tmp_path: Path) -> None:
-    opponent = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "random", "--game", "kuhn_poker"]
+    opponent = [sys.executable, "-m", "cutpurse.cli", "bot", "run", "random", "--game", "kuhn_poker"]
     with serving(installed, tmp_path) as (arena, page):
         match = play_on(arena, installed, tmp_path, opponent)
         verified = cutpurse(installed, "match", "verify", match, "--server", arena)
@@ -210,7 +210,8 @@ def test_a_server_plays_its_other_ladders_when_the_package_is_gone(installed: Pa
     log = (tmp_path / "log").read_text(encoding="utf-8")
     why = "game 'kuhn_poker' of the package kuhn-poker cannot be played: ImportError at import: no luck"
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
-    warnings = [(line["event"], line["text"]) for line in lines if line["level"] == "warning"]
+    # A busy machine makes the server warn of stalls too, which say nothing in words.
+    warnings = [(line["event"], line["text"]) for line in lines if line["level"] == "warning" and "text" in line]
     assert warnings == [("game left out", why), ("ladder left out", why)]
 
 
@@ -270,7 +271,7 @@ def test_a_name_that_clashes_is_told_of_in_a_line(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_the_example_as_it_is() -> None:
-    page = (CHECKOUT / "docs" / "writing_a_game.md").read_text(encoding="utf-8")
+    page = (CHECKOUT / "docs" / "how-to" / "add_a_game.md").read_text(encoding="utf-8")
     shown = re.findall(r"^```(python|toml)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert len(shown) >= 6
     for language, text in shown:
@@ -287,7 +288,7 @@ def test_the_page_shows_the_example_as_it_is() -> None:
 )
 def test_a_view_that_cannot_be_used_is_a_line(installed: Path, tmp_path: Path, value: str, why: str) -> None:
     names_view(tmp_path, "kuhn-view", value)
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", "play", "kuhn_poker", "random", "random", "--matches", "1"]
+    command = [sys.executable, "-m", "cutpurse.cli", "play", "kuhn_poker", "random", "random", "--matches", "1"]
     environment = with_packages(installed, tmp_path)
     played = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (played.returncode, played.stdout) == (2, "")

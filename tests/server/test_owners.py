@@ -27,7 +27,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import NOBODY, Token, new_token, read_token
 from cutpurse.server.access import entrance
 from cutpurse.server.access.owners import ANYBODY, BAD, Grant, OpenGuard, TokenGuard, TokenRefused
-from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.arena import Arena, ArenaServices, Listening
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limited_log import LINES
 from cutpurse.server.limits import ServerLimits
@@ -359,7 +359,7 @@ def test_no_secret_is_logged_or_told(door: Door) -> None:
 def test_an_open_server_asks_nobody(door: Door) -> None:
     guard = OpenGuard()
     assert guard.enter([("authorization", "Bearer nonsense")], HERE, "play", 0.0) == ANYBODY
-    assert guard.recognise([], HERE, 0.0) == ANYBODY == Grant(NOBODY, "", ("admin", "play", "read"))
+    assert guard.recognise([], HERE, 0.0) == ANYBODY == Grant(NOBODY, "", ("admin", "place", "play", "read"))
     assert guard.is_good("")
     assert not guard.look(0.0)
 
@@ -525,7 +525,7 @@ async def test_a_guard_that_breaks_lets_nobody_in_and_tells_nothing() -> None:
             raise KeyError(dict(metadata)["authorization"])
 
     said, secret = io.StringIO(), new_token().reveal()
-    arena = Arena("127.0.0.1:0", ToyLobby(), logger(said), guard=Broken())
+    arena = Arena(Listening("127.0.0.1:0"), ToyLobby(), logger(said), services=ArenaServices(Broken()))
     address = await arena.start()
     ended = await refused(address, secret)
     await arena.stop()

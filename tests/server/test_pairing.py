@@ -12,8 +12,8 @@ from random import Random
 import pytest
 
 from cutpurse.engine.chance import Chance
-from cutpurse.leaderboard.results import LadderTerms
-from cutpurse.server.finished_match import HOUSE, Identity
+from cutpurse.leaderboard.results import Identity, LadderTerms
+from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.matchmaking import PairableBot, Pairing, Seating
 from cutpurse.server.matches.requests import Requests

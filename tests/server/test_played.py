@@ -13,19 +13,19 @@ from typing import Any
 
 import pytest
 
+from cutpurse.cli.ladder_file import read_ladders
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.results import Announcement, LadderTerms
+from cutpurse.leaderboard.results import LadderTerms, MatchAnnouncement
 from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.ladder_file import read_ladders
 from cutpurse.server.hosting.open_arena import open_arena
 from cutpurse.server.ladder_config import Ladder, default_ladders
 from cutpurse.server.league.ladder_setup import LadderSelection, played
 from cutpurse.server.logs import logger
-from tests.leaderboard.sample_results import DAWN, DEAL, LADDER, prepare, result
+from tests.leaderboard.sample_results import DAWN, DEAL, LADDER, add_version, prepare, result
 from tests.leaderboard.test_schema import first_schema
 from tests.roots import CHECKOUT
 
@@ -103,7 +103,7 @@ def test_a_ladder_of_a_game_that_is_not_installed_is_left_out_and_that_is_said(s
 def test_a_ladder_of_an_earlier_rules_version_goes_on_and_that_is_said_until_a_new_match(store: Store) -> None:
     old = {"advanced": "true", "ditch_per_turn": "unlimited"}  # as rules version 1 wrote "any number"
     make(store, LADDER, "bag_o_loot", 4, **old)
-    versions = [store.ensure_version("ann", f"bot {n}", "1") for n in range(4)]
+    versions = [add_version(store, "ann", f"bot {n}", "1") for n in range(4)]
     store.submit(result("early", versions, rules="1")).result()
     ratings = store.rankings(LADDER)
     said = io.StringIO()
@@ -174,7 +174,7 @@ def test_house_bots_that_the_documents_tell_to_run_are_enough_for_a_bot_that_is_
     most = max(ladder.seats for ladder in default_ladders())
     told = [
         (page.name, line.strip(), found["bots"].split(","))
-        for page in (CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md")))
+        for page in (CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md")))
         for line in page.read_text(encoding="utf-8").splitlines()
         if (found := re.search(r"cutpurse serve .*--house (?P<bots>[a-z,]+)", line))
     ]
@@ -191,8 +191,12 @@ def test_what_an_earlier_server_announced_and_did_not_finish_is_void_at_the_star
     path, said = tmp_path / "test.db", io.StringIO()
     with Store(path) as store:
         versions = prepare(store)
-        store.announce(Announcement("over", "b1", LADDER, "1", DAWN, DEAL, (*versions[:4],))).result()
-        store.announce(Announcement("cut off", "b2", LADDER, "1", DAWN, DEAL, (*versions[4:8],))).result()
+        store.announce(
+            MatchAnnouncement("over", LADDER, "1", DEAL._replace(board="b1"), DAWN, (*versions[:4],))
+        ).result()
+        store.announce(
+            MatchAnnouncement("cut off", LADDER, "1", DEAL._replace(board="b2"), DAWN, (*versions[4:8],))
+        ).result()
         store.submit(result("over", versions[:4], board="b1")).result()
     for _ in range(2):
         with open_arena("127.0.0.1:0", path, [], logger(said)) as opened:
@@ -221,7 +225,7 @@ def test_a_database_that_is_upgraded_is_told_at_the_start(tmp_path: Path) -> Non
         with open_arena("127.0.0.1:0", path, [], logger(said)):
             told.append([json.loads(line) for line in said.getvalue().splitlines()])
     ((line,), after) = told
-    assert (line["event"], line["file"], line["before"], line["schema"]) == (
+    assert (line["event"], line["database"], line["before"], line["schema"]) == (
         "database upgraded",
         str(path),
         "1",
@@ -360,7 +364,7 @@ def test_what_cannot_be_played_is_said_before_anything_is_made(store: Store, tmp
 
 
 def test_the_ladder_of_the_page_can_be_played(store: Store, tmp_path: Path) -> None:
-    page = (CHECKOUT / "docs/serving.md").read_text(encoding="utf-8")
+    page = (CHECKOUT / "docs/how-to/manage_ladders.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"^```toml\n(\[\[ladder\]\].*?)^```", page, re.MULTILINE | re.DOTALL)
     (ladder,) = found(store, **from_file(tmp_path, text))
     assert (ladder.name, ladder.seats, ladder.control.bank_ms) == ("class", 3, 5_000)

@@ -16,23 +16,24 @@ from google.protobuf import text_format
 from google.protobuf.descriptor import EnumDescriptor
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
+from cutpurse.check.scenarios import LEAVE_S, RESTART_S
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import board_key
 from cutpurse.games import GAMES
-from cutpurse.sdk.check.scenarios import LEAVE_S, RESTART_S
-from cutpurse.sdk.programs import child
-from cutpurse.sdk.wire.catalogue import catalogue_of
+from cutpurse.process import child
 from cutpurse.server.errors import call_status
 from cutpurse.server.hosting.options import grpc_options
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.seat_notes import NOTE_BYTES, NOTE_LEAST
 from cutpurse.server.submissions import hosted_bots
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
+from cutpurse.wire.catalogue import catalogue_of
+from cutpurse.wire.usage import MODEL_MOST, MOST_COST_MICROS, MOST_TOKENS
 from tests.roots import CHECKOUT
 from tests.server.conversation import conversation
-from tests.server.status_bytes import bytes_of, shown_bytes, shown_fields, stopping
+from tests.server.status_bytes import bytes_of, shown_fields, stopping
 
-PAGE: Final = CHECKOUT / "docs" / "protocol.md"
+PAGE: Final = CHECKOUT / "docs" / "reference" / "protocol.md"
 RENEW: Final = "pytest tests/server/test_protocol_page.py --update-pages"
 
 
@@ -81,7 +82,6 @@ async def test_the_payloads_are_what_is_sent_today(pytestconfig: pytest.Config) 
     said = {f"payload: {name}": f"{text}\n" for name, text in (await conversation()).items()}
     decision = response(said["payload: decisions"]).decisions[0]
     said["told"] = told(decision, catalogue_of(GAMES["greed"], 2), response(said["payload: starts"]).starts[0].seat)
-    said["payload: status_bytes"] = f"{shown_bytes(stopping())}\n"
     said["payload: status_fields"] = f"{shown_fields(stopping())}\n"
     if pytestconfig.getoption("--update-pages"):
         text = page()
@@ -92,9 +92,8 @@ async def test_the_payloads_are_what_is_sent_today(pytestconfig: pytest.Config) 
     assert len(re.findall("<!-- ", page())) == len(said)
 
 
-@pytest.mark.parametrize("marker", ["status_bytes", "status_fields"])
-def test_the_bytes_of_a_status_are_read_as_the_page_says(marker: str) -> None:
-    read = status_pb2.Status.FromString(bytes_of(shown(f"payload: {marker}")))
+def test_the_bytes_of_a_status_are_read_as_the_page_says() -> None:
+    read = status_pb2.Status.FromString(bytes_of(shown("payload: status_fields")))
     info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
     assert [detail.Unpack(into) for detail, into in zip(read.details, (info, retry), strict=True)] == [True, True]
     assert (read.code, info.reason, info.domain) == (code_pb2.UNAVAILABLE, "DRAINING", "cutpurse")
@@ -162,6 +161,8 @@ def test_the_limits_are_those_of_the_server() -> None:
         f"one strike of {({3: 'three'})[limits.strikes]}",
         f"| notes | {limits.note_bytes:,} bytes of a match, {NOTE_BYTES:,} of each |",
         f"of a single note {NOTE_BYTES:,} bytes; each counts for at least {NOTE_LEAST}",
+        f"Tokens are {MOST_TOKENS:,} at most, the cost {MOST_COST_MICROS:,}.",
+        f"| usage | {MOST_TOKENS:,} tokens read and as many written of a decision; {MODEL_MOST} characters",
         f"| calls on one connection | {limits.streams_per_connection} |",
         f"| a connection without a call | {limits.idle_s:g} s |",
         f"half an hour, and {limits.connection_age_grace_s:g} s more",
@@ -169,12 +170,16 @@ def test_the_limits_are_those_of_the_server() -> None:
         f"less than {options['grpc.http2.min_ping_interval_without_data_ms'] // 1_000} seconds after the one before",
         f"the {({2: 'third'})[options['grpc.http2.max_ping_strikes']]}\nends the connection",
         f"within `poll_floor_ms` ({TimeControl().poll_floor_ms} ms)",
-        f"scene `leaving`: no match is open | {LEAVE_S:g} |",
-        f"after a scene that failed | {RESTART_S:g} |",
+    ):
+        assert told_so in text, told_so
+    programs = (CHECKOUT / "docs" / "reference" / "bot_programs.md").read_text(encoding="utf-8")
+    for told_so in (
+        f"scenario `leaving`: no match is open | {LEAVE_S:g} |",
+        f"after a scenario that failed | {RESTART_S:g} |",
         f"with `exec:`, at the end | {child.GRACE_S:g} |",
         f"a server that runs your bot | {hosted_bots.GRACE_S:g} |",
     ):
-        assert told_so in text, told_so
+        assert told_so in programs, told_so
     assert (limits.envelope_bytes, limits.connection_age_s) == (2**19, 1_800)  # "half a MiB", "half an hour"
 
 

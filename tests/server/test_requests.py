@@ -14,13 +14,11 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import board_key, chosen_board, commitment
 from cutpurse.engine.errors import RecordError
 from cutpurse.leaderboard.match_file_writer import match_file
-from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.results import Identity, LadderTerms, StoreOutcome
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.match_file import check, read_matches
+from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.finished_match import HOUSE, Identity, StoreOutcome
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.lobby import MatchRequest
 from cutpurse.server.matches.requests import (
     MOST,
@@ -31,7 +29,9 @@ from cutpurse.server.matches.requests import (
     PendingRequest,
     Requests,
 )
+from cutpurse.wire.match_file import check, read_matches
 from tests.server.small_world import BotThere, Manner, World
+from tests.server.stores import match_of
 from tests.server.test_pairing import Somebody
 
 SEED = bytes(range(32))
@@ -70,10 +70,10 @@ def test_a_match_on_request_is_played_in_the_order_of_seats_told_and_not_rated()
     assert world.lobby.requested(name) == ""
     result = world.store.kept[name]
     assert (result.is_rated, result.requested_by, result.reason) == (False, "ann", "ann asked for it")
-    assert (result.void, result.ladder) == (None, "it")
+    assert (result.void_cause, result.ladder) == (None, "it")
     assert [seat.player for seat in result.seats] == [bob.identity, ann.identity]
     announced = world.store.announced[name]
-    assert (announced.requested_by, announced.seats) == ("ann", (bob.identity, ann.identity))
+    assert (announced.requested_by, announced.players) == ("ann", (bob.identity, ann.identity))
     for bot in (ann, bob):
         played = bot.done[0]
         assert played.ended is not None
@@ -84,7 +84,7 @@ def test_a_match_on_request_is_played_in_the_order_of_seats_told_and_not_rated()
 def test_what_follows_from_a_match_on_request_is_nothing() -> None:
     world = World([Ladder("it", "greed", 2, matches_wanted=0)])
     ann, bob = two(world)
-    world.store.follows = lambda result: StoreOutcome({}, (ann.identity,))  # what no store would say
+    world.store.follows = lambda result: StoreOutcome(paused=(ann.identity,))  # what no store would say
     ask(world, (ann, bob))
     world.run(lambda: bool(ann.done))
     assert ann.problems == []
@@ -99,9 +99,9 @@ def test_the_same_request_with_a_seed_deals_the_same_cards() -> None:
         world.run(lambda bots=(ann, bob): all(len(bot.done) == 2 for bot in bots))  # type: ignore[misc]
         for name in names:
             deal = world.store.kept[name].deal
-            assert (deal.seed, deal.board, deal.board_kept) == (SEED, chosen_board(SEED), name)
+            assert (deal.seed, deal.board) == (SEED, name)
             assert deal.commitment == commitment(SEED, deal.params)
-            told.append((deal.params, world.store.kept[name].played.key))
+            told.append((deal.params, match_of(world.store.kept[name]).key))
         for played in (*ann.done, *bob.done):
             assert played.ended is not None
             assert played.started.board == json.loads(played.ended.opening.params)["board"] == chosen_board(SEED)
@@ -117,7 +117,7 @@ def test_without_a_seed_no_two_have_the_same_board() -> None:
         ask(world, (ann, bob))
     world.run(lambda: len(world.store.kept) == 3)
     assert len({result.deal.board for result in world.store.kept.values()}) == 3
-    assert all(result.deal.board == result.deal.board_kept for result in world.store.kept.values())
+    assert all(json.loads(one.deal.params)["board"] == one.deal.board for one in world.store.kept.values())
 
 
 def test_bots_of_one_owner_may_meet_on_request() -> None:
@@ -192,7 +192,7 @@ def test_a_ladder_whose_rules_a_match_on_request_is_played_by_is_not_removed() -
     world.run(lambda: world.lobby.requested(name) == "open")
     not_removed(world, "it")
     world.run(lambda: name in world.store.kept)
-    assert world.store.kept[name].void is None
+    assert not world.store.kept[name].is_void
 
 
 def test_what_waits_for_a_ladder_that_is_removed_is_dropped() -> None:
@@ -205,7 +205,7 @@ def test_what_waits_for_a_ladder_that_is_removed_is_dropped() -> None:
     assert world.lobby.requested(name) == "dropped: ladder it was deleted"
     assert [bot.ladders for bot in world.lobby.here()] == [("rated",)] * 2
     world.run()
-    assert [(result.ladder, result.void) for result in world.store.kept.values()] == [("rated", None)]
+    assert [(result.ladder, result.void_cause) for result in world.store.kept.values()] == [("rated", None)]
     assert ann.problems == bob.problems == []
     world.lobby.set_ladder(Ladder("it", "szmal", 2))  # the name may be that of another game later
     world.run(lambda: len(world.store.kept) == 3)
@@ -235,7 +235,7 @@ def test_a_table_that_is_kept_is_not_given_away() -> None:
     asked_at = world.now
     world.run(lambda: name in world.store.kept)
     assert world.now - asked_at < 15.0
-    assert world.store.kept[name].void is None
+    assert not world.store.kept[name].is_void
 
 
 def test_tables_of_others_are_kept_only_when_ones_own_are_free() -> None:
@@ -575,11 +575,10 @@ def test_the_leaderboard_keeps_both_matches_of_one_chosen_seed_and_rates_neither
     names = [ask(world, (ann, bob), seed=SEED) for _ in range(2)]
     world.run(lambda: len(world.store.kept) == 2)
     with Store(tmp_path / "it.db") as store:
-        ledger = Ledger(store, [ladder])
+        store.ensure(ladder.kept)
         for name in names:
-            ledger.announce(world.store.announced[name])
-            assert ledger.submit(world.store.kept[name]).result(30) == StoreOutcome()
-        ledger.close()
+            store.announce(world.store.announced[name])
+            assert store.submit(world.store.kept[name]).result(30) == StoreOutcome()
         assert store.void_unfinished(datetime.now(UTC)) == []
         assert store.rankings("it") == []
         for name in names:
@@ -600,12 +599,11 @@ def test_what_was_announced_and_cut_off_is_void_at_the_next_start(tmp_path: Path
     asked = ask(world, (ann, bob))
     world.run(lambda: len(world.store.kept) == 1)
     with Store(tmp_path / "it.db") as store:
-        ledger = Ledger(store, [ladder])
+        store.ensure(ladder.kept)
         for announced in world.store.announced.values():
-            ledger.announce(announced)
+            store.announce(announced)
         for result in world.store.kept.values():
-            ledger.submit(result).result(30)
-        ledger.close()
+            store.submit(result).result(30)
     with Store(tmp_path / "it.db") as store:
         cut_off = store.void_unfinished(datetime.now(UTC))
         assert set(cut_off) == world.store.announced.keys() - world.store.kept.keys()
@@ -613,5 +611,5 @@ def test_what_was_announced_and_cut_off_is_void_at_the_next_start(tmp_path: Path
         for name, announced in world.store.announced.items():
             entry = store.match(name)
             assert (entry.void_cause is not None) is (name in cut_off)
-            assert [(seat.owner, seat.bot) for seat in entry.seats] == [seat[:2] for seat in announced.seats]
+            assert [(seat.owner, seat.bot) for seat in entry.seats] == [seat[:2] for seat in announced.players]
             assert (entry.requested_by, entry.reason) == ("ann" if name == asked else "", announced.reason)

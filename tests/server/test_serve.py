@@ -19,13 +19,13 @@ from tests.server.dialling import Bot
 
 PROGRAM = """
 import asyncio, sys
-from cutpurse.server.hosting.arena import Arena, serve
+from cutpurse.server.hosting.arena import Arena, Listening, serve
 from cutpurse.server.logs import logger, capture_library_logs
 from tests.server.toys import ToyLobby
 
 log = logger(sys.stderr)
 capture_library_logs(log)
-arena = Arena("127.0.0.1:0", ToyLobby(length=3, tables=1), log)
+arena = Arena(Listening("127.0.0.1:0"), ToyLobby(length=3, tables=1), log)
 asyncio.run(serve(arena, 60.0, lambda address: print(address, flush=True)))
 print("closed", flush=True)
 """

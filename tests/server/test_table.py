@@ -87,7 +87,7 @@ def test_a_broken_match_asks_nothing_and_takes_nothing(monkeypatch: pytest.Monke
     assert (table.match.faults, seat.incident) == ([], incident)
     world.run(lambda: bool(world.store.kept))
     (result,) = world.store.kept.values()
-    assert [(one.place, one.score) for one in result.seats] == [(0, 0), (0, 0)]
+    assert [(one.place, one.score) for one in result.seats] == [(None, None), (None, None)]
 
 
 def test_a_result_that_cannot_be_made_is_void_and_logged_like_any_other_break(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,11 @@ import pytest
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
-from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.results import Change, Identity, LadderTerms, StoreOutcome
 from cutpurse.leaderboard.store import Store
-from cutpurse.leaderboard.tokens import NOBODY
+from cutpurse.leaderboard.tokens import HOUSE, NOBODY
 from cutpurse.server.access.owners import Grant, HostedBotIdentity
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.finished_match import HOUSE, Identity, StoreOutcome
 from cutpurse.server.ladder_config import NUMBERS, Ladder, default_ladders, ladder_defined, ladder_of
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.lobby import Lobby, MatchRequest
@@ -172,7 +171,7 @@ def test_a_frozen_ladder_begins_no_match_and_ends_those_that_are_open() -> None:
     assert max(began) < START + timedelta(seconds=3)
     assert world.now > 1_003.0
     assert world.store.kept.keys() == world.store.announced.keys()
-    assert all(result.void is None and result.is_rated for result in world.store.kept.values())
+    assert all(not result.is_void and result.is_rated for result in world.store.kept.values())
     world.lobby.set_ladder(ladder("it"))  # it is open again
     before = len(world.store.kept)
     world.run(lambda: len(world.store.kept) >= before + 3)
@@ -238,7 +237,7 @@ def test_a_ladder_may_have_the_name_of_one_that_was_removed_and_be_another() -> 
     before = len(world.store.kept)
     world.run(lambda: len(world.store.kept) >= before + 3)
     newest = list(world.store.kept.values())[-3:]
-    assert [(one.ladder, len(one.seats), one.void) for one in newest] == [("it", 3, None)] * 3
+    assert [(one.ladder, len(one.seats), one.void_cause) for one in newest] == [("it", 3, None)] * 3
 
 
 def test_who_is_put_off_a_ladder_that_became_smaller_is_told() -> None:
@@ -273,7 +272,7 @@ def test_whoever_may_play_no_more_is_paired_no_more() -> None:
     open_then = {one.name for one in world.lobby.open_matches()}
     world.run(lambda: len(world.store.kept) >= len(open_then) + 13)
     last = [announced for name, announced in world.store.announced.items() if name not in open_then][-5:]
-    assert all({seat.owner for seat in one.seats} == {"ann", "bob"} for one in last)
+    assert all({seat.owner for seat in one.players} == {"ann", "bob"} for one in last)
     assert world.lobby.here()[2].ladders == ()
     assert {one.identity for one in world.lobby.here()} == {bot.identity for bot in bots}
 
@@ -343,9 +342,7 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     world = World([ladder("it")])
     ann, bob, cid = (world.bot(f"{name}s", tables=1, owner=name) for name in ("ann", "bob", "cid"))
     first = world.bot("anns", tables=1, owner="ann", version="2")
-    world.store.follows = lambda result: StoreOutcome(
-        {}, (ann.identity,) if ann.identity in {seat.player for seat in result.seats} else ()
-    )
+    world.store.follows = lambda result: StoreOutcome(paused=(ann.identity,) if ann.identity in result.players else ())
     world.run(lambda: bool(ann.problems))
     ((reason, text),) = ann.problems
     assert reason == "PAUSED"
@@ -357,8 +354,8 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     world.run(lambda: len(world.store.kept) >= 12)
     new = [announced for name, announced in world.store.announced.items() if name not in known]
     assert new
-    assert not any(ann.identity in one.seats for one in new)
-    assert any(first.identity in one.seats for one in new)  # another version of it is another
+    assert not any(ann.identity in one.players for one in new)
+    assert any(first.identity in one.players for one in new)  # another version of it is another
     assert not ann.sat  # what it sat at was played to the end
     assert refused(world.lobby, "ann", bot="anns")[0] == "PAUSED"
     ann.lose_stream(0.0)
@@ -375,7 +372,7 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
 def test_a_pause_that_has_ended_before_its_word_was_heard_is_none() -> None:
     world = World([ladder("it")])
     ann, _ = world.bot("sneak", owner="ann"), world.bot("brute", owner="bob")
-    world.store.follows = lambda result: StoreOutcome({}, (ann.identity,))
+    world.store.follows = lambda result: StoreOutcome(paused=(ann.identity,))
     world.run(lambda: world.lobby._storing.has_answers)  # the store has said so, and the lobby has not heard it
     world.lobby.lifted(ann.identity)
     world.store.follows = lambda result: StoreOutcome()
@@ -401,7 +398,7 @@ def test_who_was_paused_before_the_server_started_is() -> None:
 def test_house_bots_are_not_paused() -> None:
     world = World([ladder("it", house=("random",))])
     house, _ = world.bot("random", owner=HOUSE), world.bot("sneak", owner="ann")
-    world.store.follows = lambda result: StoreOutcome({}, (house.identity,))
+    world.store.follows = lambda result: StoreOutcome(paused=(house.identity,))
     world.run(lambda: len(world.store.kept) >= 5)
     assert house.problems == []
 
@@ -416,7 +413,9 @@ def test_the_store_is_asked_of_who_comes_and_what_it_says_is_used() -> None:
     world.lobby.tick(world.now)
     assert world.lobby._pairing._books["it"].known[ann].mu == 40.0
     assert world.lobby._pairing._books["it"].entries[bot].matches >= 70
-    world.store.follows = lambda result: StoreOutcome({seat.player: (Skill(-3.0, 1.0), 71) for seat in result.seats})
+    world.store.follows = lambda result: StoreOutcome(
+        changes=tuple(Change(player, Skill(40.0, 1.0), Skill(-3.0, 1.0)) for player in result.players)
+    )
     world.run(lambda: world.lobby._pairing._books["it"].known[ann].mu == -3.0)
     assert "it" in played(world)
 

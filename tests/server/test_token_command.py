@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from cutpurse.cli.main import app
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token, read_token
-from cutpurse.sdk.cli import app
 
 
 @pytest.fixture(autouse=True)
@@ -122,6 +122,12 @@ def test_a_token_as_json() -> None:
     assert json.loads(cutpurse("token", "list", "--json").stdout) == [made]
 
 
+def test_a_token_is_made_for_a_place_which_may_do_nothing_else() -> None:
+    run = cutpurse("token", "create", "lab", "--scope", "place", "--json")
+    assert run.exit_code == 0, run.stderr
+    assert json.loads(run.stdout)["scopes"] == ["place"]
+
+
 def test_a_token_is_revoked() -> None:
     secret = cutpurse("token", "create", "ann").stdout.strip()
     run = cutpurse("token", "revoke", secret[5:13])
@@ -139,7 +145,7 @@ def test_a_token_is_revoked() -> None:
         (["create", "a" * 10_000], 2, "it can be 1 to 32 of a-z"),
         (["create", "<b>ann</b>"], 2, "it can be 1 to 32 of a-z"),
         (["create", "local"], 2, "reserved for bots without a token"),
-        (["create", "ann", "--scope", "fly"], 2, "there is no scope 'fly'; there are: admin, play, read"),
+        (["create", "ann", "--scope", "fly"], 2, "there is no scope 'fly'; there are: admin, place, play, read"),
         (
             ["create", "ann", "--expires", "soon"],
             2,
@@ -279,7 +285,7 @@ def test_a_database_of_another_version_is_told() -> None:
 def test_from_the_first_token_on_a_server_asks_for_one(folder: Path) -> None:
     """Each a process of its own: a token, a server, a bot without it, with it, and with it in a file."""
     secret = cutpurse("token", "create", "ann").stdout.strip()
-    command = [sys.executable, "-m", "cutpurse.sdk.cli"]
+    command = [sys.executable, "-m", "cutpurse.cli"]
     environment = {**os.environ, "XDG_CONFIG_HOME": str(folder / "config")}
     for name in ("CUTPURSE_TOKEN", "CUTPURSE_SERVER", "CUTPURSE_CA"):
         environment.pop(name, None)

@@ -14,14 +14,14 @@ import grpc
 import pytest
 from typer.testing import CliRunner, Result
 
+from cutpurse.cli.main import app
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token, read_token
-from cutpurse.sdk.cli import app
-from cutpurse.sdk.errors import NotAuthorised
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import token_pb2, token_pb2_grpc
+from cutpurse.wire.errors import NotAuthorised
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.raw_bot import Ended, RawBot
 
@@ -146,18 +146,154 @@ async def test_what_is_wrong_is_told(arena: RunningArena, arguments: list[str], 
     assert (run.exit_code, said in run.stderr) == (code, True), run.stderr
 
 
-async def test_only_an_admin_may_ask(arena: RunningArena, monkeypatch: pytest.MonkeyPatch) -> None:
-    player = (await cutpurse("token", "create", "ann", "--server", arena.address)).stdout.strip()
+async def test_a_token_that_is_not_valid_changes_nothing(arena: RunningArena, monkeypatch: pytest.MonkeyPatch) -> None:
     before = arena.opened.store.tokens()
-    for token, said in ((player, "good for play, read, not for admin"), (new_token().reveal(), "is not valid here")):
-        monkeypatch.setenv("CUTPURSE_TOKEN", token)
-        for arguments in (["create", "bob"], ["list"], ["revoke", player[5:13]]):
-            run = await cutpurse("token", *arguments, "--server", arena.address)
-            assert (run.exit_code, said in run.stderr, run.stdout) == (6, True, ""), run.stderr
+    monkeypatch.setenv("CUTPURSE_TOKEN", new_token().reveal())
+    for arguments in (["create", "bob"], ["list"], ["revoke", before[0].id]):
+        run = await cutpurse("token", *arguments, "--server", arena.address)
+        assert (run.exit_code, "is not valid here" in run.stderr, run.stdout) == (6, True, ""), run.stderr
     monkeypatch.delenv("CUTPURSE_TOKEN")
     run = await cutpurse("token", "list", "--server", arena.address)
-    assert (run.exit_code, "takes a token with the scope admin: put it into CUTPURSE_TOKEN" in run.stderr) == (6, True)
+    assert (run.exit_code, "takes a token, for other owners one with the scope admin" in run.stderr) == (6, True)
     assert arena.opened.store.tokens() == before
+
+
+async def test_an_owner_manages_own_tokens(arena: RunningArena, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = ("--expires", "30d", "--server", arena.address)
+    first = (await cutpurse("token", "create", "ann", *ends)).stdout.strip()
+    monkeypatch.setenv("CUTPURSE_TOKEN", first)
+    second = (await cutpurse("token", "create", "ann", "--expires", "20d", "--server", arena.address)).stdout.strip()
+    assert await enters(arena, second) == "ann"
+    listed = json.loads((await cutpurse("token", "list", "--server", arena.address, "--json")).stdout)
+    assert [row["id"] for row in listed] == [first[5:13], second[5:13]]
+    assert (await cutpurse("token", "revoke", second[5:13], "--server", arena.address)).exit_code == 0
+    assert (await cutpurse("token", "revoke", first[5:13], "--server", arena.address)).exit_code == 0
+    assert (await cutpurse("token", "list", "--server", arena.address)).exit_code == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["create", "bob", "--expires", "1d"], 6, "makes tokens of ann only"),
+        (["create", "ann", "--scope", "admin", "--expires", "1d"], 6, "this token permits less: it lacks admin"),
+        (["create", "ann", "--scope", "play", "--expires", "1d"], 6, "this token permits less: it lacks play"),
+        (
+            ["create", "ann", "--scope", "read", "--expires", "1d", "--page", "https://page.test"],
+            6,
+            "this token permits less: it lacks link",
+        ),
+        (["create", "ann", "--scope", "read"], 2, "what it makes may not last longer"),
+        (["create", "ann", "--scope", "read", "--expires", "31d"], 2, "what it makes may not last longer"),
+        (["list", "root"], 6, "lists the tokens of ann only"),
+        (["revoke", "{root}"], 4, "ann has no such token"),
+        (["revoke", "{player}"], 6, "this token permits less: it lacks play"),
+    ],
+)
+async def test_a_token_gives_no_more_than_it_has(
+    arena: RunningArena, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, said: str
+) -> None:
+    (root,) = arena.opened.store.tokens()
+    player = (await cutpurse("token", "create", "ann", "--server", arena.address)).stdout.strip()
+    reader = await cutpurse("token", "create", "ann", "--scope", "read", "--expires", "30d", "--server", arena.address)
+    before = arena.opened.store.tokens()
+    monkeypatch.setenv("CUTPURSE_TOKEN", reader.stdout.strip())
+    words = [word.format(root=root.id, player=player[5:13]) for word in arguments]
+    run = await cutpurse("token", *words, "--server", arena.address)
+    assert (run.exit_code, said in run.stderr, run.stdout) == (code, True, ""), run.stderr
+    after = [(entry.id, entry.revoked) for entry in arena.opened.store.tokens()]
+    assert after == [(entry.id, entry.revoked) for entry in before]
+
+
+async def link_of(arena: RunningArena, *arguments: str) -> str:
+    """Create a link of ann, and return its code."""
+    words = ("token", "create", "ann", "--label", "Ann", "--page", "https://page.test/", *arguments)
+    run = await cutpurse(*words, "--server", arena.address)
+    assert run.exit_code == 0, run.stderr
+    assert "link " in run.stderr
+    assert "it works once" in run.stderr
+    before, _, code = run.stdout.strip().partition("#")
+    assert before == "https://page.test/sign-in"
+    return code
+
+
+async def redeem(arena: RunningArena, code: str) -> token_pb2.TokenMade:
+    async with grpc.aio.insecure_channel(arena.address) as channel:
+        stub: Any = token_pb2_grpc.TokenServiceStub(channel)
+        metadata = (("authorization", f"Bearer {code}"),)
+        made: token_pb2.TokenMade = (await stub.RedeemLink(token_pb2.RedeemLinkRequest(), metadata=metadata)).made
+        return made
+
+
+async def test_a_link_is_exchanged_once_for_the_token_that_it_stands_for(arena: RunningArena) -> None:
+    code = await link_of(arena, "--expires", "30d")
+    made = await redeem(arena, code)
+    assert (made.kept.owner, [*made.kept.scopes], made.kept.label) == ("ann", ["play", "read"], "Ann")
+    assert made.token != code
+    assert await enters(arena, made.token) == "ann"
+    link, token = arena.opened.store.tokens("ann")
+    assert (link.id, link.scopes, link.expires) == (code[5:13], ("link", "play", "read"), token.expires)
+    assert link.revoked is not None
+    assert token.revoked is None
+    with pytest.raises(grpc.aio.AioRpcError) as again:
+        await redeem(arena, code)
+    assert again.value.code() is grpc.StatusCode.UNAUTHENTICATED
+    assert len(arena.opened.store.tokens("ann")) == 2
+    assert made.token[13:] not in arena.log
+    assert code[13:] not in arena.log
+
+
+async def test_two_at_once_do_not_both_get_the_token_of_a_link(arena: RunningArena) -> None:
+    code = await link_of(arena)
+    answers = await asyncio.gather(*[redeem(arena, code) for _ in range(5)], return_exceptions=True)
+    assert sum(isinstance(answer, token_pb2.TokenMade) for answer in answers) == 1
+    assert len(arena.opened.store.tokens("ann")) == 2
+
+
+async def test_a_link_permits_nothing_else(arena: RunningArena, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = await link_of(arena, "--scope", "admin", "--scope", "play")
+    before = arena.opened.store.tokens()
+    async with RawBot(arena.address, code) as bot:
+        with pytest.raises(Ended) as ended:
+            await bot.hello("sneak")
+    assert ended.value.reason == "TOKEN_SCOPE"
+    monkeypatch.setenv("CUTPURSE_TOKEN", code)
+    for words in (
+        ["token", "list"],
+        ["token", "create", "ann"],
+        ["ladder", "freeze", "greed"],
+        ["bot", "logs", "sneak"],
+    ):
+        run = await cutpurse(*words, "--server", arena.address)
+        assert run.exit_code == 6, (words, run.stderr)
+    assert arena.opened.store.tokens() == before
+
+
+async def test_a_token_is_no_link(arena: RunningArena, admin: str) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await redeem(arena, admin)
+    assert refused.value.code() is grpc.StatusCode.PERMISSION_DENIED
+    assert "not for link" in (refused.value.details() or "")
+    run = await cutpurse("token", "create", "ann", "--scope", "link", "--server", arena.address)
+    assert (run.exit_code, "a token needs at least one scope" in run.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("page", ["league.example", "https://", "https://a/b", "https://a?b", "javascript:alert(1)//a"])
+async def test_an_address_that_is_no_page(arena: RunningArena, page: str) -> None:
+    run = await cutpurse("token", "create", "ann", "--page", page, "--server", arena.address)
+    assert (run.exit_code, "it is the address of the page" in run.stderr) == (2, True), run.stderr
+
+
+async def test_links_of_a_class(arena: RunningArena, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text("owner,label\nann,Ann\nbob,Bob\n", encoding="utf-8")
+    out = tmp_path / "links.csv"
+    words = ("--from", tmp_path / "class.csv", "--out", out, "--page", "http://127.0.0.1:7780")
+    run = await cutpurse("token", "create", *words, "--server", arena.address)
+    assert (run.exit_code, f"2 links for {arena.address} are in {out}" in run.stderr) == (0, True), run.stderr
+    with out.open(encoding="utf-8", newline="") as file:
+        made = list(csv.DictReader(file))
+    assert [line["owner"] for line in made] == ["ann", "bob"]
+    assert all(line["link"].startswith("http://127.0.0.1:7780/sign-in#cutp_") for line in made)
+    assert (await redeem(arena, made[1]["link"].partition("#")[2])).kept.owner == "bob"
 
 
 async def test_an_admin_that_may_not_play_does_not(arena: RunningArena, admin: str) -> None:

@@ -17,15 +17,15 @@ import pytest
 from google.protobuf.message import Message
 from typer.testing import CliRunner, Result
 
+from cutpurse.cli.main import app
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.cli import app
-from cutpurse.sdk.errors import NotFound, ServerRefused
-from cutpurse.sdk.league import League, league_at
-from cutpurse.sdk.tournament.progress_log import Journal
-from cutpurse.sdk.tournament.server_backend import TRIES, ServerBackend
-from cutpurse.sdk.tournament.tournament_file import Entrant, Format, Tournament
-from cutpurse.sdk.tournament.tournament_results import TournamentBoard
+from cutpurse.experiments.tournament.progress_log import Journal
+from cutpurse.experiments.tournament.server_backend import TRIES, ServerBackend
+from cutpurse.experiments.tournament.tournament_file import Entrant, Format, Tournament
+from cutpurse.experiments.tournament.tournament_results import TournamentBoard
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
+from cutpurse.wire.errors import NotFound, ServerRefused
+from cutpurse.wire.league import League, league_at
 
 CUP = 'name = "cup"\ngame = "greed"\nseats = 2\ndeals = 3\nbots = ["one", "two", "three:1"]\n'
 
@@ -41,7 +41,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ladders = folder / "ladders.toml"
     ladders.write_text('[[ladder]]\nname = "duel"\ngame = "greed"\nseats = 2\n', encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUTPURSE_")}
-    cli = (sys.executable, "-m", "cutpurse.sdk.cli")
+    cli = (sys.executable, "-m", "cutpurse.cli")
     with ExitStack() as stack:
 
         def start(*words: str) -> Path:

@@ -72,7 +72,7 @@ def test_a_void_match_that_the_store_has_not_taken_is_one_of_them() -> None:
     (unstored,) = world.lobby.unstored_matches()
     (announced,) = world.store.announced
     assert (unstored.name, unstored.ladder.name) == (announced, "it")
-    assert unstored.seats == world.store.announced[announced].seats
+    assert unstored.seats == world.store.announced[announced].players
     world.store.is_broken = False
     world.run(lambda: world.lobby.is_storing)
     assert announced in world.store.kept

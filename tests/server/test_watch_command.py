@@ -21,17 +21,17 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from cutpurse.cli.commands import match_watch
+from cutpurse.cli.league_options import local_time
+from cutpurse.cli.main import app
 from cutpurse.engine.record import event_to_json, read_record, replay
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.results import LadderTerms
-from cutpurse.sdk import league as leagues
-from cutpurse.sdk.cli import app
-from cutpurse.sdk.commands import match_watch
-from cutpurse.sdk.commands.league_options import local_time
-from cutpurse.sdk.errors import ServerUnreachable
-from cutpurse.sdk.league import league_at
-from cutpurse.sdk.watching import WatchEnd, WatchUpdate
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire import league as leagues
+from cutpurse.wire.errors import ServerUnreachable
+from cutpurse.wire.league import league_at
+from cutpurse.wire.watching import WatchEnd, WatchUpdate
 from tests.roots import CHECKOUT
 from tests.server.test_watch_service import LADDER, OWNERS, Stage, stage, until
 
@@ -41,7 +41,7 @@ async def begin(on: Stage, *arguments: object, token: str = "") -> asyncio.subpr
     environment = {**os.environ, "CUTPURSE_TOKEN": token, "COLUMNS": "100"}
     count = on.arena.opened.watching.watchers
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cutpurse.sdk.cli", "match", "watch", "--server", on.arena.address),
+        *(sys.executable, "-m", "cutpurse.cli", "match", "watch", "--server", on.arena.address),
         *(str(argument) for argument in arguments),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -230,4 +230,4 @@ def refuse(_: object) -> None:
 
 
 def test_a_watch_asks_whether_the_server_is_still_there() -> None:
-    assert dict(leagues._OPTIONS)["grpc.keepalive_time_ms"] == 30_000
+    assert dict(leagues.OPTIONS)["grpc.keepalive_time_ms"] == 30_000

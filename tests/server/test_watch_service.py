@@ -21,12 +21,12 @@ from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
-from cutpurse.sdk.league import league_at
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.lobby import OpenMatch
 from cutpurse.server.watching import broadcast
 from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc
+from cutpurse.wire.league import league_at
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.dialling import Ended, how_it_ended
 from tests.server.raw_bot import RawBot

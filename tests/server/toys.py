@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind
-from cutpurse.server.finished_match import Identity
+from cutpurse.leaderboard.results import DecisionUsage, Identity
 from cutpurse.server.streams.server_session import ServerSession
 from cutpurse.v1 import arena_pb2, game_pb2
 
@@ -35,6 +35,7 @@ class ToySeat:
         self.answered: list[tuple[int, int | None, float]] = []
         self.given_up: list[str] = []
         self.notes: list[tuple[int, str]] = []
+        self.usages: list[DecisionUsage] = []
         self.is_connected = True
         self.went_on = 0
         self.incident = ""
@@ -102,6 +103,9 @@ class ToySeat:
     def note(self, decision: int, text: str, most_bytes: int) -> bool:
         self.notes.append((decision, text))
         return not self.is_over
+
+    def report(self, usage: DecisionUsage) -> None:
+        self.usages.append(usage)
 
     def connected(self) -> None:
         self.is_connected = True

@@ -9,10 +9,10 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.online.client_session import Ask, ClientSession, Finish, Illegal, OwnerNotice
+from cutpurse.leaderboard.results import Identity
 from cutpurse.server.errors import CallStatus
-from cutpurse.server.finished_match import Identity
+from cutpurse.wire.client_session import Ask, ClientSession, Finish, Illegal, OwnerNotice
+from cutpurse.wire.errors import ServerRefused
 from tests.simulation.network import Call
 
 if TYPE_CHECKING:

@@ -22,20 +22,13 @@ from sqlalchemy.pool import StaticPool
 from cutpurse.leaderboard.errors import StoreError, Unsure
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW
+from cutpurse.leaderboard.result_writer import LastCommit
+from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, Change, FinishedMatch, Identity, MatchAnnouncement
+from cutpurse.leaderboard.results import StoreOutcome as Follows
 from cutpurse.leaderboard.schema import upgrade
-from cutpurse.leaderboard.store import Store, _PendingWrite
-from cutpurse.server.finished_match import (
-    FinishedMatch,
-    Identity,
-    MatchAnnouncement,
-    ResultStore,
-    StoreDown,
-    StoreUnsure,
-)
-from cutpurse.server.finished_match import StoreOutcome as Follows
+from cutpurse.leaderboard.store import Store, _PendingWrite, _Task
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.matches.leaderboard_store import Ledger
+from cutpurse.server.result_store import ResultStore
 from tests.simulation.faults import Faults
 from tests.simulation.virtual import Course
 
@@ -140,8 +133,8 @@ class PlainDisk:
                 not match.requested_by,
                 None,
                 match.ladder,
-                (0,) * len(match.seats),
-                match.deal.board_kept,
+                (0,) * len(match.players),
+                match.deal.board,
                 match.board_matches,
             )
         self._announced.clear()
@@ -157,11 +150,11 @@ class PlainDisk:
         if result.match in self._kept:
             return self._answers.get(result.match, Follows())
         self._announced.pop(result.match, None)
-        is_void = result.void is not None
+        is_void = result.is_void
         follows = Follows()
         if not is_void and result.is_rated:
             follows = self._answers[result.match] = self._rate(result)
-        places, board = tuple(seat.place for seat in result.seats), result.deal.board_kept
+        places, board = tuple(seat.place or 0 for seat in result.seats), result.deal.board
         self._kept[result.match] = Kept(
             is_void, result.is_rated, None, result.ladder, places, board, result.board_matches
         )
@@ -174,18 +167,21 @@ class PlainDisk:
         return follows
 
     def _rate(self, result: FinishedMatch) -> Follows:
-        changes, paused = {}, []
+        changes: list[Change] = []
+        paused: list[Identity] = []
         for seat in result.seats:
             known = self._standings.setdefault(seat.player, {})
             skill, matches = known.get(result.ladder, (Skill(25.0, 8.0), 0))
-            changes[seat.player] = known[result.ladder] = Skill(skill.mu + 2.0 - seat.place, 8.0), matches + 1
+            now = Skill(skill.mu + 2.0 - (seat.place or 0), 8.0)
+            known[result.ladder] = now, matches + 1
+            changes.append(Change(seat.player, skill, now))
             window = self._taken_over.setdefault((seat.player, result.ladder), [])
-            window.append(seat.end_cause.is_taken_over)
+            window.append(seat.is_taken_over)
             del window[:-PAUSE_WINDOW]
             if window[-1] and sum(window) >= PAUSE_FAILED and seat.player not in self._paused:
                 self._paused.add(seat.player)
                 paused.append(seat.player)
-        return Follows(changes, tuple(paused))
+        return Follows(None, tuple(changes), tuple(paused))
 
     def standings(self, player: Identity) -> Mapping[str, tuple[Skill, int]]:
         """Return the ratings of a bot."""
@@ -224,7 +220,7 @@ class _PlainStore:
 
         def do(luck: str) -> None:
             if luck:
-                problems.append(StoreDown(luck))
+                problems.append(StoreError(luck))
             else:
                 self._disk.announce(match)
 
@@ -237,7 +233,7 @@ class _PlainStore:
         self._spindle.write(do, tell)
         return future
 
-    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
+    def standings(self, player: Identity, seen: datetime) -> Future[Mapping[str, tuple[Skill, int]]]:
         future: Future[Mapping[str, tuple[Skill, int]]] = Future()
         self._spindle.read(lambda: future.set_result(self._disk.standings(player)))
         return future
@@ -251,7 +247,7 @@ class _PlainStore:
             if not luck or (luck != "fails" and self._spindle.commits()):
                 answers.append(self._disk.take(result))
             if luck:
-                problems.append(StoreDown(luck) if luck == "fails" else StoreUnsure(luck))
+                problems.append(StoreError(luck) if luck == "fails" else Unsure(luck))
 
         def settle() -> None:
             if problems:
@@ -278,11 +274,11 @@ class LedgerDisk:
         spindle = _Spindle(self._course, self._faults, is_alive)
         store = _VirtualStore(self._course, self._engine, spindle)
         store.void_unfinished(datetime(2026, 1, 1, tzinfo=UTC))
-        ledger = Ledger(store, self._ladders, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+        for ladder in self._ladders:
+            store.ensure(ladder.kept)
         self._store = store
         store.is_up = True
-        ledger._thread = _Hands(self._course, is_alive)  # type: ignore[assignment]
-        return ledger
+        return store
 
     def kept(self) -> dict[str, Kept]:
         rows = self._raw.execute(
@@ -338,23 +334,12 @@ def _engine() -> tuple[Engine, sqlite3.Connection]:
     return engine, raw
 
 
-class _Hands:
-    """A substitute for the ledger's thread, which runs its tasks a little later."""
-
-    def __init__(self, course: Course, is_alive: Callable[[], bool]) -> None:
-        self._course = course
-        self._is_alive = is_alive
-
-    def submit(self, do: Callable[..., object], *about: object) -> None:
-        self._course.after(0.0, lambda: do(*about) if self._is_alive() else None)
-
-
 class _VirtualStore(Store):
     """The leaderboard's own store without its thread and its file."""
 
     def __init__(self, course: Course, engine: Engine, spindle: _Spindle | None) -> None:
         self.path = Path("virtual.db")
-        self._rated = {}
+        self._last = LastCommit()
         self._broken = None
         self.is_up = False  # nothing fails while ladders are created
         self._course = course
@@ -364,12 +349,24 @@ class _VirtualStore(Store):
         self._luck = ""
 
     def _hand_in(self, job: Any) -> None:
+        if isinstance(job, _Task):
+            assert self._spindle is not None
+            self._spindle.read(lambda: self._run(job))
+            return
         if not self.is_up:
             self._write_entries([job])
             return
         self._batch.append(job)
         if len(self._batch) == 1:
             self._course.after(0.0, self._begin)
+
+    def _run(self, task: _Task) -> None:
+        try:
+            answer = self._do(task.write)
+        except StoreError as problem:
+            task.future.set_exception(problem)
+        else:
+            task.future.set_result(answer)
 
     def _begin(self) -> None:
         assert self._spindle is not None

@@ -49,13 +49,13 @@ class Ends:
         if not ended.voided and kept is None:
             self._wrong(f"{name} is told the end and the seed of match {match}, which is not stored")
         is_asked = match in self._rules.asked
-        if not book.table.tables and ended.rated is (ended.voided or is_asked):
+        if book.table.board_matches == 1 and ended.rated is (ended.voided or is_asked):
             self._wrong(f"match {match} is told to be both or neither of rated and void, or on request")
-        if book.table.tables and ended.rated and not ended.HasField("opening"):
+        if book.table.board_matches > 1 and ended.rated and not ended.HasField("opening"):
             self._wrong(f"match {match} is told to be rated before its board is over")
         if ended.HasField("opening"):
             self._unseal(name, book, ended.opening, ended.rated)
-        elif not book.table.tables:
+        elif book.table.board_matches == 1:
             self._wrong(f"{name} is told the end of match {match}, and not what was dealt")
 
     def opened(self, session: SessionBook, name: str, opened: arena_pb2.BoardOpened) -> None:
@@ -75,14 +75,16 @@ class Ends:
             self._wrong(f"match {table.name} was opened with another seed than it was dealt from")
         kept = self._world.disk.kept()
         mates = [
-            other for other in self._books.matches.values() if other.table.deal.seed == opening.seed and table.tables
+            other
+            for other in self._books.matches.values()
+            if other.table.deal.seed == opening.seed and table.board_matches > 1
         ]
         for other in mates:
             if not other.table.over:
                 self._wrong(f"{name} is told what was dealt while match {other.table.name} is played with it")
             self._books.sealed.pop(other.table.name, None)
         voids = [one.is_void for one in kept.values() if one.board == table.deal.board]
-        if table.tables and is_rated and (any(voids) or len(voids) < len(table.tables)):
+        if table.board_matches > 1 and is_rated and (any(voids) or len(voids) < table.board_matches):
             self._wrong(f"{name} is told that board {table.deal.board} is rated, and of its matches void are {voids}")
         self._books.sealed.pop(table.name, None)
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from cutpurse.leaderboard.errors import LeaderboardError
-from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.results import FinishedMatch, Identity, LadderTerms, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.access.owners import Grant, OpenGuard
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.finished_match import FinishedMatch, Identity, MatchAnnouncement, ResultStore, StoreOutcome
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.matches.requests import WAITS_S, MatchRequest
 from cutpurse.server.matches.server_match import ServerMatch
+from cutpurse.server.result_store import ResultStore
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -146,8 +146,8 @@ class Seen:
     def announce(self, match: MatchAnnouncement) -> Future[None]:
         return self._store.announce(match)
 
-    def standings(self, player: Identity) -> Any:
-        return self._store.standings(player)
+    def standings(self, player: Identity, seen: datetime) -> Any:
+        return self._store.standings(player, seen)
 
     def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
         future = self._store.submit(result)
@@ -203,7 +203,7 @@ class Rules:
 
     def _check_cards(self, where: str, table: ServerMatch, seats: list[Identity]) -> None:
         """Check that no owner gets a deal twice, except in a rotation, where all bots forget."""
-        kind = table.ladder.boards if table.tables else "plain"
+        kind = table.ladder.boards if table.board_matches > 1 else "plain"
         earlier = self._dealt.get(table.deal.seed, [])
         again = {one.owner for one in earlier} & {one.owner for one in seats}
         if earlier and kind == "plain":

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 from zlib import crc32
 
@@ -71,7 +70,6 @@ class Call:
         self._inbox: deque[bytes] = deque()
         self._reader: asyncio.Future[Any] | None = None
         self._writer: asyncio.Future[Any] | None = None
-        self._when_done: list[Callable[[Any], None]] = []
 
     # -- the bot's side
     def send(self, data: bytes) -> None:
@@ -214,10 +212,6 @@ class Call:
         self._finish(how)
         raise grpc.aio.AbortError
 
-    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
-        """Register a callback for the end of the call."""
-        self._when_done.append(callback)
-
     def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
         """Return the owner, instead of a token."""
         return (("owner", self.caller.owner),)
@@ -238,13 +232,11 @@ class Call:
         self._part()
 
     def done(self) -> None:
-        """Run the callbacks for the end of the call."""
+        """End the call for its reader."""
         if not self.is_done:
             self.is_done = True
             if self._reader is not None and not self._reader.done():
                 self._reader.set_result(grpc.aio.EOF)
-            for callback in self._when_done:
-                callback(self)
 
     def task_done(self, task: asyncio.Task[Any]) -> None:
         """Process the end of the server's coroutine for this call."""

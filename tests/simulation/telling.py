@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from cutpurse.engine.match import CORRECTIONS, EndCause
-from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.encode import MatchEncoder
 from tests.simulation.books import BEAT_S, STRIKES, Asked, Books, MatchBook, SeatBook, SessionBook, StreamBook
 from tests.simulation.ends import Ends
 from tests.simulation.league import Rules

@@ -21,15 +21,15 @@ from typing import Any, Final
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
-from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.results import Identity, LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE
-from cutpurse.server.finished_match import Identity
-from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.arena import Arena, ArenaServices, Listening
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches import match_start as dealing_module
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.matches.server_match import ServerMatch
+from cutpurse.server.streams.session_stages import SessionStage
 from tests.engine.toy import Toy
 from tests.simulation.bots import Bot
 from tests.simulation.disk import Disk, LedgerDisk, PlainDisk
@@ -244,7 +244,7 @@ class World:
         if any(bot.session.tables or not bot.is_there for bot in self.honest.values()):
             return False
         for session in server.arena.sessions._by_id.values():
-            if session.is_connected and session.is_met and session.free_tables != session.max_tables:
+            if session.stage is SessionStage.ONLINE and session.free_tables != session.max_tables:
                 self.fails(f"{session} has {session.free_tables} free tables of {session.max_tables}, and sits at none")
         return True
 
@@ -428,7 +428,14 @@ class _Server:
             paused=sorted(paused),
         )
         log: Any = self.log
-        self.arena = _Arena("127.0.0.1:0", self.lobby, log, limits=_LIMITS, entropy=entropy, guard=Guard(world.league))
+        self.arena = _Arena(
+            Listening("127.0.0.1:0"),
+            self.lobby,
+            log,
+            limits=_LIMITS,
+            entropy=entropy,
+            services=ArenaServices(Guard(world.league)),
+        )
         self.arena.open(self.loop)
 
     def accept(self, call: Call) -> None:

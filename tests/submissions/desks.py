@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import pytest
 
 from cutpurse.engine.clocks import TimeControl
-from cutpurse.sdk.commands.bot_submit import state
-from cutpurse.sdk.online.connection import Dialling
-from cutpurse.sdk.submission.packing import pack
-from cutpurse.sdk.submission.submission_client import Submissions
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.runners.port import runner_named
 from cutpurse.v1 import submission_pb2, submission_pb2_grpc
+from cutpurse.wire.connection import Dialling
+from cutpurse.wire.packing import pack
+from cutpurse.wire.submission_client import Submissions
+from cutpurse.wire.submission_text import submission_state
 from tests.looking import looks
 from tests.server.arenas import RunningArena, running_arena
 
@@ -76,15 +76,15 @@ class Author:
 
     async def submit(self, folder: Path, *ladders: str) -> submission_pb2.SubmissionShown:
         packed = pack(folder)
-        return await self.ask(lambda calls: calls.submit(packed, ladders))
+        return await self.ask(lambda calls: calls.submit(packed.content, ladders))
 
     async def until(self, bot: str, version: str, *states: str) -> submission_pb2.SubmissionShown:
         """Wait until the submission is in one of these states, which can include "running"; return it."""
         async for _ in looks():
             shown = await self.ask(lambda calls: calls.one(bot, version))
-            if state(shown) in states or (shown.is_running and "running" in states):
+            if submission_state(shown) in states or (shown.is_running and "running" in states):
                 return shown
-            if state(shown) in ("refused", "taken off"):
+            if submission_state(shown) in ("refused", "taken off"):
                 log = await self.ask(lambda calls: calls.log(bot, version))
                 break
         raise AssertionError(f"{shown.why}\n{log.check}\n{log.talk}")

@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.leaderboard.results import Identity
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.access.owners import HostedBotIdentity, OpenGuard
-from cutpurse.server.finished_match import Identity
 from cutpurse.server.logs import logger
 from cutpurse.server.runners.port import ExitStatus, ProgramSpec, ResourceUse
-from cutpurse.server.submissions.hosted_bots import HostedBots
+from cutpurse.server.submissions.hosted_bots import HostedBots, HostingSite
 from cutpurse.server.submissions.process_tokens import ProcessTokens
 from cutpurse.server.submissions.storage import Storage
+from cutpurse.wire.manifest import Manifest
 
 __all__ = ["MANIFEST", "Entry", "House", "Process", "Runner"]
 
@@ -117,12 +117,14 @@ class House:
         storage = Storage(folder / "x.bots")
         self.passes = ProcessTokens(OpenGuard())
         self.residents = HostedBots(
-            cast("Any", self.runner),
-            storage,
-            cast("Any", self.store),
-            self.passes,
-            logger(self.log, "debug"),
-            lambda: datetime.now(UTC),
+            HostingSite(
+                cast("Any", self.runner),
+                storage,
+                cast("Any", self.store),
+                self.passes,
+                logger(self.log, "debug"),
+                lambda: datetime.now(UTC),
+            ),
             is_paused=lambda identity: identity in self.paused,
             open_relay=self._open_relay,
             withdrawn=self.withdrawn.append,

@@ -22,7 +22,7 @@ START_S = 60.0
 def cutpurse(*words: object, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command without any of our variables in its environment."""
     return subprocess.run(
-        [sys.executable, "-m", "cutpurse.sdk.cli", *[str(word) for word in words]],
+        [sys.executable, "-m", "cutpurse.cli", *[str(word) for word in words]],
         cwd=folder,
         env={**_without_ours(os.environ), "HOME": str(folder), **environment},
         capture_output=True,
@@ -54,7 +54,7 @@ class RealServer:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "cutpurse.sdk.cli", "serve", "--db", "league.db"),
+                    *(sys.executable, "-m", "cutpurse.cli", "serve", "--db", "league.db"),
                     *("--address", self.address, "--drain", "1", *self.flags),
                 ],
                 cwd=self.folder,

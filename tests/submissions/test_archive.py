@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutpurse.sdk.submission.packing import pack
 from cutpurse.server.submissions.archive import ArchiveError, contents, read_entry, unpack
+from cutpurse.wire.packing import pack
 from tests.submissions.bad_archives import BAD, MANIFEST, bomb, good, quoted, zipped
 
 

@@ -17,15 +17,16 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
-from cutpurse.sdk.commands.bot_submit import state
-from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused
-from cutpurse.sdk.league import league_at
-from cutpurse.sdk.submission.packing import Packed, pack
 from cutpurse.server.access.owners import BAD
+from cutpurse.server.hosting.arena_stages import ArenaStage
 from cutpurse.server.submissions import hosted_bots as residents_module
 from cutpurse.server.submissions import submission_desk as desk_module
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.v1 import ladder_pb2, submission_pb2, submission_pb2_grpc
+from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused
+from cutpurse.wire.league import league_at
+from cutpurse.wire.packing import pack
+from cutpurse.wire.submission_text import submission_state
 from tests.looking import looks, until_so
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.raw_bot import Ended, RawBot
@@ -102,7 +103,7 @@ async def test_versions_take_over_and_can_be_rolled_back(short: Path) -> None:
         first = bot_folder(short)
         await handed_in(author, first)
         again = await author.submit(first)  # the same bytes: the same answer
-        assert (state(again), again.is_active) == ("accepted", True)
+        assert (submission_state(again), again.is_active) == ("accepted", True)
         with pytest.raises(UsageError, match=r"sneak:1 was submitted for every ladder of its games, not for duel"):
             await author.submit(first, "duel")
         (first / "bot.py").write_text(FIRST + "\n# changed\n")
@@ -185,7 +186,7 @@ async def test_what_was_received_is_there_after_the_server_is_started_anew(short
     folder = bot_folder(short)
     async with running_desk(short) as arena:
         received = await author_of(arena).submit(folder)
-        assert state(received) in ("received", "unpacked", "built")
+        assert submission_state(received) in ("received", "unpacked", "built")
     async with running_desk(short) as arena:  # it is taken up again
         await author_of(arena).until("sneak", "1", "running")
         storage = short / "test.db.bots"
@@ -240,9 +241,8 @@ async def test_what_is_not_taken_is_told_at_once_and_leaves_nothing(
         content, ladders = sent["content"], sent["ladders"]
         assert isinstance(content, bytes)
         assert isinstance(ladders, list)
-        other = Packed(packed.manifest, content, packed.files, ())
         with pytest.raises(error, match=told):
-            await author_of(arena).ask(lambda calls: calls.submit(other, ladders))
+            await author_of(arena).ask(lambda calls: calls.submit(content, ladders))
         assert arena.opened.store.submissions() == []
         assert sorted(path.name for path in (short / "test.db.bots").iterdir()) == ["run", "talk"]
 
@@ -399,11 +399,11 @@ async def test_nobody_runs_by_himself_what_the_server_runs_and_nobody_hands_in_w
 async def test_while_the_server_stops_nothing_is_taken(short: Path) -> None:
     async with running_desk(short) as arena:
         author = author_of(arena)
-        arena.opened.arena.stage = "draining"
+        arena.opened.arena.stage = ArenaStage.DRAINING
         with pytest.raises(CutpurseError, match="stopping and accepts nothing"):
             await author.submit(bot_folder(short))
-        arena.opened.arena.stage = "open"
-        assert state(await author.submit(bot_folder(short, version="2"))) == "received"
+        arena.opened.arena.stage = ArenaStage.OPEN
+        assert submission_state(await author.submit(bot_folder(short, version="2"))) == "received"
 
 
 async def test_a_server_without_it_says_so(short: Path) -> None:
@@ -425,9 +425,8 @@ def test_what_is_logged_is_one_line_of_json_each(short: Path) -> None:
     async def handed() -> str:
         async with running_desk(short) as arena:
             content = good(a__py=b"x").replace(b"a.py", b"a\n.p")
-            packed = Packed(pack(bot_folder(short)).manifest, content, (), ())
             with pytest.raises(UsageError, match="the name"):
-                await author_of(arena).ask(lambda calls: calls.submit(packed))
+                await author_of(arena).ask(lambda calls: calls.submit(content))
             return arena.log
 
     for line in asyncio.run(handed()).splitlines():

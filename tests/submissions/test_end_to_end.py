@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from cutpurse.bots.node_bot import command, folder
-from cutpurse.sdk.errors import NotFound
+from cutpurse.wire.errors import NotFound
 from tests.submissions.servers import RealServer, cutpurse
 
 pytestmark = pytest.mark.timeout(500)
@@ -83,7 +83,7 @@ def test_bots_in_two_languages_are_handed_in_and_ranked(server: RealServer, shor
     # eve dials in herself
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUTPURSE_")}
     dialled = subprocess.Popen(
-        [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "greedy", "--ladder", "trio", "--quiet"],
+        [sys.executable, "-m", "cutpurse.cli", "bot", "run", "greedy", "--ladder", "trio", "--quiet"],
         env={**environment, **here, "CUTPURSE_TOKEN": eve, "HOME": str(short)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

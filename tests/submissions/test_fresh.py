@@ -12,11 +12,11 @@ import pytest
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.leaderboard.match_file_writer import match_file
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.sdk.errors import NotAuthorised
-from cutpurse.sdk.match_file import check, read_matches
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches import open_boards as boards_module
 from cutpurse.server.submissions import hosted_bots as residents_module
+from cutpurse.wire.errors import NotAuthorised
+from cutpurse.wire.match_file import check, read_matches
 from tests.looking import until_so
 from tests.server.arenas import RunningArena
 from tests.submissions.desks import FIRST, PATIENT, author_of, bot_folder, handed_in, running_desk

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from cutpurse.engine.clocks import TimeControl
-from cutpurse.sdk.commands.bot_submit import state
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.runners.cgroups import cgroups
 from cutpurse.server.submissions import hosted_bots as residents_module
 from cutpurse.server.submissions.relays import AT_ONCE_BYTES, BYTES_PER_S, CALL_BYTES, MAX_CONNECTIONS
+from cutpurse.wire.submission_text import submission_state
 from tests.hostile.attackers import SUBMITTED, SUBMITTED_FILES
 from tests.looking import until_so
 from tests.server.arenas import RunningArena
@@ -142,7 +142,7 @@ async def test_a_bot_that_falls_silent_is_paused_and_then_not_run(short: Path) -
         shown = await author_of(arena, ann).ask(lambda calls: calls.one("sneak", "1"))
         while shown.is_running:
             shown = await author_of(arena, ann).ask(lambda calls: calls.one("sneak", "1"))
-        assert (shown.is_active, state(shown)) == (True, "accepted")
+        assert (shown.is_active, submission_state(shown)) == (True, "accepted")
         (bot,) = [entry for entry in arena.opened.store.bots("ann") if entry.bot == "sneak"]
         assert bot.paused is not None
         assert arena.log.count('"resident started"') == 2  # each once: it is not started while it is paused

@@ -10,8 +10,8 @@ from pathlib import Path
 import grpc
 import pytest
 
-from cutpurse.sdk.submission.packing import pack
 from cutpurse.v1 import submission_pb2, submission_pb2_grpc
+from cutpurse.wire.packing import pack
 from tests.looking import until
 from tests.submissions.desks import Author, bot_folder
 from tests.submissions.servers import RealServer

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import pytest
 
+from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.submissions import TAKEN_OFF
-from cutpurse.server.finished_match import Identity
 from cutpurse.server.runners.port import ProgramSpec, RunnerError
 from cutpurse.server.submissions import hosted_bots
 from cutpurse.server.submissions.hosted_bots import HEARING_S, LONGEST_WAIT_S, MOST_ENDS

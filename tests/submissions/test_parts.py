@@ -10,12 +10,10 @@ from typing import Any, cast
 
 import pytest
 
-from cutpurse.engine.match import EndCause
+from cutpurse.leaderboard.results import NORMAL, FinishedMatch, FinishedSeat, Identity
 from cutpurse.leaderboard.tokens import new_token
-from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.access.owners import ANYBODY, Grant, HostedBotIdentity, OpenGuard, TokenRefused
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.finished_match import FinishedMatch, FinishedSeat, Identity
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.lobby import OpenMatch
 from cutpurse.server.runners.port import ResourceUse
@@ -25,6 +23,7 @@ from cutpurse.server.submissions.resource_meters import ResourceMeters
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.server.submissions.submission_desk import requested_ladders
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.manifest import Manifest
 
 OFFERED = {"greed": ["greed", "duel"], "szmal": ["szmal"]}
 SNEAK = HostedBotIdentity("sneak", "3", ("duel", "szmal"), 4)
@@ -108,16 +107,12 @@ def finished(*seats: Identity) -> FinishedMatch:
     return FinishedMatch(
         match="m1",
         ladder="duel",
-        game="greed",
-        rules_version="1",
-        settings={},
+        rules="1",
         deal=cast("Any", None),
         started=now,
         finished=now,
-        seats=tuple(FinishedSeat(seat, 1, 0, EndCause.NORMAL, 0, 0) for seat in seats),
+        seats=tuple(FinishedSeat(seat, 1, 0, NORMAL) for seat in seats),
         decisions=0,
-        void=None,
-        played=cast("Any", None),
     )
 
 

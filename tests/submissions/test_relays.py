@@ -170,3 +170,10 @@ def test_a_relay_may_be_closed_after_its_loop(short: Path) -> None:
     loop.close()
     relay.close()
     assert relay._listening.fileno() == -1
+
+
+async def test_a_relay_that_is_closed_before_it_began_leaves_no_socket_open(short: Path) -> None:
+    loop = asyncio.get_running_loop()
+    relay = Relay(short / "bot.sock", short / "server.sock", loop, logger(io.StringIO()), bot="ann/sneak:1")
+    relay.close()  # as when no place has room for its bot
+    await until_so(lambda: relay._listening.fileno() == -1)

@@ -18,16 +18,17 @@ import pytest
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import SubmissionEntry
+from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import REFUSED
 from cutpurse.server.access.owners import OpenGuard
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.finished_match import Identity
 from cutpurse.server.logs import logger
 from cutpurse.server.runners.port import runner_named
 from cutpurse.server.submissions import intake
 from cutpurse.server.submissions import submission_desk as desk_module
 from cutpurse.server.submissions.checking import SubmissionCheck
+from cutpurse.server.submissions.hosted_bots import HostingSite
 from cutpurse.server.submissions.process_tokens import ProcessTokens
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.server.submissions.submission_desk import SubmissionDesk
@@ -48,12 +49,14 @@ class Kept:
         self.paused: set[Identity] = set()
         self.storage = Storage(storage_beside(folder / "league.db"))
         self.desk = SubmissionDesk(
-            runner_named("process"),
-            self.storage,
-            store,
-            ProcessTokens(OpenGuard()),
-            logger(sys.stderr),
-            lambda: datetime.now(UTC),
+            HostingSite(
+                runner_named("process"),
+                self.storage,
+                store,
+                ProcessTokens(OpenGuard()),
+                logger(sys.stderr),
+                lambda: datetime.now(UTC),
+            ),
             is_paused=lambda identity: identity in self.paused,
         )
 

@@ -30,9 +30,9 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Option
 from cutpurse.sdk.online.bot_pool import RemoteBots
-from cutpurse.sdk.online.client_session import Ask, ClientSession
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladder_config import Ladder
+from cutpurse.wire.client_session import Ask, ClientSession
 from tests.server.arenas import running_arena
 
 __all__ = ["Distinguished", "Pace", "Window", "distinguish", "played_windows"]
@@ -74,9 +74,9 @@ def _record_times(monkeypatch: pytest.MonkeyPatch, tape: _Tape) -> None:
             tape.came[todo.table.match, todo.table.seat][todo.decision.decision] = todo.at
         do(self, todo)
 
-    def noted_answer(self: ClientSession, table: Any, decision: int, option: int | None, notes: str = "") -> None:
+    def noted_answer(self: ClientSession, table: Any, decision: int, *answered: Any) -> None:
         tape.answered[table.match, table.seat][decision] = time.monotonic()
-        answer(self, table, decision, option, notes)
+        answer(self, table, decision, *answered)
 
     monkeypatch.setattr(RemoteBots, "do", noted_do)
     monkeypatch.setattr(ClientSession, "answer", noted_answer)

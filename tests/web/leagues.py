@@ -22,15 +22,13 @@ from typing import Final, TypeVar
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.results import FinishedMatch, Identity, LadderTerms, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import NOBODY
-from cutpurse.server.finished_match import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.server.ladder_config import Ladder, default_ladders
-from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.requests import MatchRequest
 from tests.faults.processes import Server, herd, server
-from tests.leaderboard.sample_results import result
+from tests.leaderboard.sample_results import add_version, result
 from tests.looking import until
 from tests.server.small_world import BotThere, Manner, World
 
@@ -71,6 +69,8 @@ def league_file(path: Path, matches: int = 6) -> Path:
     owners = LadderTerms(owners=("ann", "bob"), is_private=True)
     ladders.append(Ladder(PRIVATE, "greed", 2, control=_CONTROL, matches_wanted=2, terms=owners))
     with Store(path) as store:
+        for entry in ladders[:-2]:
+            store.ensure(entry.kept)
         for entry in ladders[-2:]:
             store.create_ladder(
                 entry.name,
@@ -81,15 +81,11 @@ def league_file(path: Path, matches: int = 6) -> Path:
                 created=datetime(2026, 1, 1, tzinfo=UTC),
                 terms=entry.terms,
             )
-        ledger = _Prompt(store, ladders, lambda: datetime(2026, 1, 1, tzinfo=UTC))
-        try:
-            for day in range(2):
-                _play_a_day(ladders, ledger, day)
-                for entry in ladders:
-                    estimated_at = datetime(2026, 1, 1 + day, tzinfo=UTC)
-                    store.put_estimates(store.ladder_estimates(entry.name), estimated_at).result()
-        finally:
-            ledger.close()
+        for day in range(2):
+            _play_a_day(ladders, _Prompt(store), day)
+            for entry in ladders:
+                estimated_at = datetime(2026, 1, 1 + day, tzinfo=UTC)
+                store.put_estimates(store.ladder_estimates(entry.name), estimated_at).result()
         frozen = datetime(2026, 1, 3, tzinfo=UTC)
         store.change_ladder("duel", LadderTerms(frozen=frozen))
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -97,20 +93,23 @@ def league_file(path: Path, matches: int = 6) -> Path:
     return path
 
 
-class _Prompt(Ledger):
-    """A ledger that waits for its answers, so that the timing of its thread does not change the matches."""
+class _Prompt:
+    """A store that waits for its answers, so that the timing of its thread does not change the matches."""
 
-    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def standings(self, player: Identity, seen: datetime) -> Future[Mapping[str, tuple[Skill, int]]]:
         """Load the ratings of a bot; return a finished future."""
-        return _done(super().standings(player))
+        return _done(self._store.standings(player, datetime(2026, 1, 1, tzinfo=UTC)))
 
     def announce(self, match: MatchAnnouncement) -> Future[None]:
         """Store an announcement; return a finished future."""
-        return _done(super().announce(match))
+        return _done(self._store.announce(match))
 
     def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
         """Store a result; return a finished future."""
-        return _done(super().submit(result))
+        return _done(self._store.submit(result))
 
 
 def _done(answer: Future[_Answer]) -> Future[_Answer]:
@@ -126,9 +125,9 @@ def _clock(control: TimeControl) -> dict[str, int]:
     return {name: getattr(control, name) for name in control.__dataclass_fields__}
 
 
-def _play_a_day(ladders: Sequence[Ladder], ledger: Ledger, day: int) -> None:
+def _play_a_day(ladders: Sequence[Ladder], store: _Prompt, day: int) -> None:
     """Let all bots of the day play until every ladder has its matches, except `duel`, which has no limit."""
-    world = World(ladders, seed=f"day {day}", most_tables=6, store=ledger)
+    world = World(ladders, seed=f"day {day}", most_tables=6, store=store)
     world.now += day * _DAY_S
     bots = _bots(world, day)
     asked = MatchRequest("szmal", tuple(bot.identity for bot in bots[:4]), None, "ann")
@@ -157,7 +156,7 @@ def _bots(world: World, day: int) -> list[BotThere]:
 def page_process(database: Path) -> Iterator[str]:
     """Run `cutpurse web` on a database as a process, and yield its address."""
     log = database.parent / "web.log"
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", "web", "--db", str(database), "--listen", "127.0.0.1:0"]
+    command = [sys.executable, "-m", "cutpurse.cli", "web", "--db", str(database), "--listen", "127.0.0.1:0"]
     with log.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file) as process:
         try:
             until(lambda: _address(log) is not None or process.poll() is not None, "the page listens")
@@ -202,10 +201,10 @@ def _settle(path: Path) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     with Store(path) as store:
         store.create_ladders([ladder.kept for ladder in default_ladders()], now)
-        versions = [store.ensure_version("settled", f"veteran{number}", "1") for number in range(4)]
+        versions = [add_version(store, "settled", f"veteran{number}", "1") for number in range(4)]
         for number in range(40):
             seated = Random(number).sample(versions, 4)
-            store.submit(result(f"settled{number}", seated, ladder="greed", record=None)).result()
+            store.submit(result(f"settled{number}", seated, ladder="greed", record="")).result()
         store.put_estimates(store.ladder_estimates("greed"), now).result()
 
 

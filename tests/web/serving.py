@@ -10,9 +10,9 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from cutpurse.sdk.league import League, league_at
 from cutpurse.server.web.app import create_app
 from cutpurse.server.web.league_client import Asking
+from cutpurse.wire.league import League, league_at
 
 __all__ = ["app_of", "page_of", "page_of_file"]
 

@@ -15,11 +15,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from cutpurse.leaderboard.reader import LeaderboardReader
-from cutpurse.sdk.match_file import read_matches
 from cutpurse.server.web.api.endpoints import CALLS, PREFIX
 from cutpurse.server.web.api.plain import enum_name, plain
 from cutpurse.server.web.api.tables import cell
 from cutpurse.v1 import arena_pb2, ladder_pb2
+from cutpurse.wire.match_file import read_matches
 from tests.web.leagues import PRIVATE
 from tests.web.serving import page_of, page_of_file
 
@@ -299,6 +299,7 @@ def test_matches_are_sent_page_by_page() -> None:
         pages.append(request.before)
         number = (request.before or 4) - 1
         seat = ladder_pb2.MatchSeat(bot=ladder_pb2.BotName(owner="ann", bot="@now", version="-1"), score=-5)
+        seat.usage.CopyFrom(ladder_pb2.UsageTotal(input_tokens=7, cost_micros=9, model="@model"))
         match = ladder_pb2.MatchShown(number=number, match=f"m{number}", ladder="it", seats=[seat] * 300)
         return ladder_pb2.ListMatchesResponse(matches=[match], next=number if number > 1 else 0)
 
@@ -312,6 +313,7 @@ def test_matches_are_sent_page_by_page() -> None:
     assert [one["match"] for one in told] == [f"m{number}" for number in (3, 2, 1) for _ in range(300)]
     assert pages == [0, 3, 2]
     assert (told[0]["bot"], told[0]["version"], told[0]["score"]) == ("'@now", "'-1", "-5")
+    assert (told[0]["input_tokens"], told[0]["cost_micros"], told[0]["model"]) == ("7", "9", "'@model")
     pages.clear()
     head = page.head("/ladders/it/matches.csv")
     assert (head.status_code, head.content) == (200, b"")

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from cutpurse.sdk.errors import NotFound, ServerUnreachable
-from cutpurse.sdk.league import League
 from cutpurse.server.web import league_client as asking_module
 from cutpurse.server.web.league_client import Asking
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotFound, ServerUnreachable
+from cutpurse.wire.league import League
 
 LADDERS = ladder_pb2.ListLaddersResponse(
     ladders=[ladder_pb2.LadderShown(defined=ladder_pb2.LadderDefined(name="duel"))]

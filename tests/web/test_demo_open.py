@@ -23,7 +23,7 @@ def test_the_page_stays_open_in_a_browser_and_ends_in_order(number: signal.Signa
     browser.chmod(0o755)
     words = ("demo", "--open", "--matches", "1", "--folder", str(tmp_path / "run"))
     with subprocess.Popen(
-        [sys.executable, "-m", "cutpurse.sdk.cli", *words],
+        [sys.executable, "-m", "cutpurse.cli", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -11,9 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from cutpurse.games import GAMES
-from cutpurse.sdk.errors import NotFound
 from cutpurse.server.web import documents
 from cutpurse.server.web.markdown import Links, written
+from cutpurse.wire.errors import NotFound
 from tests.builds import needs_pure
 from tests.roots import CHECKOUT
 from tests.test_rule_numbers import definitions
@@ -87,7 +87,7 @@ def test_tables_scroll_and_lose_an_empty_head() -> None:
 
 @pytest.mark.parametrize("game", sorted(GAMES))
 def test_every_rule_of_a_sheet_is_an_anchor_of_its_page(page: TestClient, game: str) -> None:
-    sheet = (CHECKOUT / "docs" / "rules" / f"{game}.md").read_text(encoding="utf-8")
+    sheet = (CHECKOUT / "docs" / "reference" / "rules" / f"{game}.md").read_text(encoding="utf-8")
     answer = page.get(f"/rules/{game}")
     anchors = Anchors(answer.text).ids
     assert answer.status_code == 200
@@ -102,7 +102,8 @@ def addresses() -> list[str]:
     return [
         "/rules",
         *[f"/rules/{game}" for game in GAMES],
-        *[f"/docs/{name}" for name in documents.names()],
+        "/docs",
+        *[f"/docs/{name}" for name in documents.names() if name != documents.INDEX],
         "/api/v1",
     ]
 
@@ -123,20 +124,35 @@ def test_every_link_of_a_document_leads_somewhere(page: TestClient, address: str
 
 
 def test_every_page_of_the_documentation_is_there(page: TestClient) -> None:
-    for path in (CHECKOUT / "docs").glob("*.md"):
+    folder = CHECKOUT / "docs"
+    for path in (page for page in folder.rglob("*.md") if page.parent.name != "rules"):
         title = re.findall(r"^# (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)[0]
-        answer = page.get(f"/docs/{path.stem.replace('_', '-')}")
+        name = path.relative_to(folder).with_suffix("").as_posix().replace("_", "-")
+        answer = page.get("/docs" if name == "index" else f"/docs/{name}")
         assert answer.status_code == 200
         assert f">{title}</h1>" in unescape(answer.text)
 
 
 @pytest.mark.parametrize(
     ("address", "there"),
-    [("/docs", "/docs/README"), ("/docs/match_files", "/docs/match-files"), ("/docs/playing.md", "/docs/playing")],
+    [
+        ("/docs/README", "/docs"),
+        ("/docs/index.md", "/docs"),
+        ("/docs/reference/match_file", "/docs/reference/match-file"),
+        ("/docs/reference/match_file.md", "/docs/reference/match-file"),
+        ("/docs/match_files.md", "/docs/reference/match-file"),
+    ],
 )
 def test_documents_are_found_by_the_names_of_their_files(page: TestClient, address: str, there: str) -> None:
     answer = page.get(address, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (308, there)
+
+
+@pytest.mark.parametrize(("name", "there"), sorted(documents.MOVED.items()))
+def test_a_document_is_found_by_its_name_before_it_had_a_folder(page: TestClient, name: str, there: str) -> None:
+    answer = page.get(f"/docs/{name}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (308, "/docs" if there == "index" else f"/docs/{there}")
+    assert page.get(answer.headers["location"]).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -144,7 +160,8 @@ def test_documents_are_found_by_the_names_of_their_files(page: TestClient, addre
     [
         "/docs/nothing",
         "/docs/..%2f..%2fpyproject",
-        "/docs/rules",
+        "/docs/reference/rules",
+        "/docs/reference/rules/greed",
         "/docs/rules%2fgreed",
         "/docs/%00",
         "/docs/pictures/..%2fx.png",
@@ -166,10 +183,41 @@ def test_documents_lie_beside_the_page_or_in_the_checkout(tmp_path: Path, monkey
     assert documents.documents_folder() == CHECKOUT / "docs"
     packed = tmp_path / "docs"
     packed.mkdir()
-    (packed / "README.md").write_text("# All\n", encoding="utf-8")
+    (packed / "index.md").write_text("# All\n", encoding="utf-8")
     monkeypatch.setattr(documents, "PACKED", packed)
     assert documents.documents_folder() == packed
     monkeypatch.setattr(documents, "PACKED", tmp_path / "no")
     monkeypatch.setattr(documents, "CHECKOUT", tmp_path / "neither")
     with pytest.raises(NotFound, match="not installed"):
         documents.documents_folder()
+
+
+@needs_pure
+def test_a_picture_is_a_photograph_or_a_drawing(
+    page: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "index.md").write_text("# All\n", encoding="utf-8")
+    monkeypatch.setattr(documents, "PACKED", tmp_path)
+    for name, kind in (("a.png", "image/png"), ("a.svg", "image/svg+xml")):
+        (tmp_path / "pictures" / name).write_bytes(kind.encode())
+        answer = page.get(f"/docs/pictures/{name}")
+        assert (answer.headers["content-type"], answer.text) == (kind, kind)
+    (tmp_path / "pictures" / "a.html").write_text("no", encoding="utf-8")
+    assert page.get("/docs/pictures/a.html").status_code == 404
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_page_of_a_game_opens_with_the_game_in_a_minute(game: str) -> None:
+    with page_of({}) as page:
+        html = page.get(f"/rules/{game}").text
+    headings = re.findall(r"<h[12][^>]*>(.*?)</h[12]>", html)
+    title = GAMES[game].words.title
+    assert [unescape(one) for one in headings[:3]] == [title, f"{title} in a minute", "The rules by number"]
+    introduction, _, sheet = html.partition('id="by-number"')
+    pictures = re.findall(r'<img[^>]* src="(/docs/pictures/[^"]*)"', introduction)
+    assert pictures == [f"/docs/pictures/{game}-{number}.svg" for number in (1, 2, 3)]
+    assert all(page.get(one).headers["content-type"] == "image/svg+xml" for one in pictures)
+    assert re.search(r"<strong>Your turn.?</strong>|<strong>A round.</strong>", introduction)
+    assert re.search(r'id="[A-Z]{2}-1\.1"', sheet)
+    assert len(re.findall("<h1", html)) == 1

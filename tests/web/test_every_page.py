@@ -101,10 +101,10 @@ def address(site: str, place: str) -> str:
         "matches with faults": "/matches?faulted=true&bot=dan%2Fbroken",
         "live in an archive": "/live?ladder=greed",
         "rules": "/rules",
-        "documents": "/docs/README",
-        "first bot": "/docs/first-bot",
-        "protocol": "/docs/protocol",
-        "rulings": "/docs/rulings",
+        "documents": "/docs",
+        "first bot": "/docs/tutorial/first-bot",
+        "protocol": "/docs/reference/protocol",
+        "rulings": "/docs/reference/rulings",
         "api": "/api/v1",
     }[place]
 

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
 from cutpurse.server.web.security_headers import HEADERS, MOST_HEADER_BYTES, MOST_TARGET_BYTES
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
 from tests.web.serving import app_of, page_of
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=y>"

@@ -123,7 +123,7 @@ class DrawnAlike:
         told = [event.to(viewer) for event in game.log or ()]
         self.told += bool(told)
         made = frame(view, told, ["a"] * game.n, asked=asked_of(view, told), public=game.view(None))
-        return everything(made) + drawn(made) + rendered("told.html", told=made.lines)
+        return everything(made) + drawn(made) + rendered("told.html", told=made.lines, names=made.names, frame=made)
 
 
 @pytest.mark.timeout(0)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from cutpurse.sdk.errors import NotFound, ServerUnreachable
 from cutpurse.server.web import last_known
 from cutpurse.server.web.last_known import RETRY_S, LastKnown
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotFound, ServerUnreachable
 
 FIRST, SECOND = (ladder_pb2.ListMatchesResponse(next=number) for number in (1, 2))
 

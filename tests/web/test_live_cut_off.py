@@ -16,8 +16,6 @@ from fastapi import Request, Response
 from sse_starlette.sse import EventSourceResponse
 from starlette.types import Message
 
-from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.league import League
 from cutpurse.server.hosting.page import listening_socket
 from cutpurse.server.logs import capture_library_logs, logger
 from cutpurse.server.web.app import create_app, end_streams
@@ -27,6 +25,8 @@ from cutpurse.server.web.match_view.live_feed import Watches
 from cutpurse.server.web.pages import live
 from cutpurse.server.web.serving import serve_page
 from cutpurse.server.web.stream_shares import StreamShares
+from cutpurse.wire.errors import ServerRefused
+from cutpurse.wire.league import League
 from tests.server.moments import end_at_every_moment
 from tests.web.test_frame import EMPTY
 from tests.web.test_live_tables import Stream

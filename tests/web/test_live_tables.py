@@ -13,11 +13,11 @@ import pytest
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.games import GAMES
-from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
-from cutpurse.sdk.watching import WatchBegin, WatchUpdate, watched
 from cutpurse.server.web.match_view import live_feed
 from cutpurse.server.web.match_view.live_feed import BrowserEvent, LiveSubscriber, Watches
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotFound, ServerRefused, ServerUnreachable
+from cutpurse.wire.watching import WatchBegin, WatchUpdate, watched
 from tests.properties.random_play import EVERY_GAME
 from tests.server.test_watching import Hall, Seen
 from tests.web.drawings import taken_apart
@@ -130,7 +130,7 @@ async def test_a_spectator_is_shown_what_all_may_see_and_nothing_else(
             stream.tell(message)
             await screen.until(lambda number=number: screen.number == number)  # type: ignore[misc]  # as above
             if isinstance(step, WatchBegin | WatchUpdate):
-                check_cards(step.view.raw, taken_apart(screen.html))
+                check_cards(step.view, taken_apart(screen.html))
         text = taken_apart(screen.html).text
         assert "The match is over" in text
         assert "the promise fits the seed that was opened" in text

@@ -14,9 +14,9 @@ from starlette.testclient import TestClient
 
 from cutpurse.leaderboard.queries import MatchEntry
 from cutpurse.leaderboard.reader import LeaderboardReader
-from cutpurse.sdk.errors import NotFound, ServerUnreachable
 from cutpurse.server.web.pages.matches import bot_meant
 from cutpurse.v1 import arena_pb2, ladder_pb2
+from cutpurse.wire.errors import NotFound, ServerUnreachable
 from tests.web.leagues import PRIVATE, SCRIPTS
 from tests.web.serving import page_of, page_of_file
 from tests.web.test_frame import EMPTY
@@ -167,6 +167,23 @@ def test_where_nothing_was_decided_nothing_is_offered_to_be_replayed(decisions: 
     assert ("there is nothing to replay" in html) == (not decisions)
     assert (f'href="/matches/{match.match}/replay"' in html) == bool(decisions)
     assert "How long they thought" not in html
+
+
+def test_what_bots_report_of_their_models_is_on_the_page_of_the_match_and_cleaned() -> None:
+    used = ladder_pb2.UsageTotal(
+        matches=1, input_tokens=11_004, output_tokens=1_561, cost_micros=2_210, fallbacks=1, model="<b>llama3.2"
+    )
+    bots = [ladder_pb2.BotName(owner="ann", bot=name, version="1") for name in ("model", "plain")]
+    seats = [ladder_pb2.MatchSeat(bot=bots[0], place=1, usage=used), ladder_pb2.MatchSeat(bot=bots[1], place=2)]
+    match = ladder_pb2.MatchShown(match="ab" * 16, ladder="slow", game="greed", decisions=9, seats=seats)
+    told = ladder_pb2.GetMatchResponse(match=match)
+    html = page_of({"GetMatch": lambda _: told}).get(f"/matches/{match.match}").text
+    assert '<td data-head="Tokens" class="number">11,004 + 1,561</td>' in html
+    assert '<td data-head="Cost" class="number">$0.00221</td>' in html
+    assert '<td data-head="Model">&lt;b&gt;llama3.2 <span class="quiet">1 fallback</span></td>' in html
+    assert html.count('<td data-head="Tokens" class="number"></td>') == 1
+    del told.match.seats[0]
+    assert "Tokens" not in page_of({"GetMatch": lambda _: told}).get(f"/matches/{match.match}").text
 
 
 def test_a_link_to_a_match_can_be_shown_in_a_line_and_its_moment_cited(

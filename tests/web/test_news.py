@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
-from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
 from cutpurse.server.web.event_broadcast import EventBroadcaster
 from cutpurse.server.web.stream_shares import StreamShares
+from cutpurse.wire.errors import NotFound, ServerRefused, ServerUnreachable
 
 
 class Told:

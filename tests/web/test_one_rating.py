@@ -17,11 +17,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from cutpurse.leaderboard.reader import LeaderboardReader
-from cutpurse.leaderboard.results import CompletedMatch
+from cutpurse.leaderboard.results import FinishedMatch, Identity
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.league import format_bot_name, league_at, ranking_pages, rankings
 from cutpurse.v1 import ladder_pb2
-from tests.leaderboard.sample_results import LADDER, prepare, result
+from cutpurse.wire.league import format_bot_name, league_at, ranking_pages, rankings
+from tests.leaderboard.sample_results import LADDER, add_version, prepare, result
 from tests.sdk.test_command_line import run
 from tests.web.serving import page_of_file
 
@@ -44,20 +44,22 @@ def league(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Store(path) as store:
         versions = prepare(store)[:8]
         results = [_by_skill(f"m{number}", Random(number).sample(versions, 4), number) for number in range(80)]
-        newcomer = store.ensure_version("owner 9", "newcomer", "1.0")
+        newcomer = add_version(store, "owner 9", "newcomer", "1.0")
         results += [result(f"new{number}", [newcomer, *versions[number : number + 3]]) for number in range(3)]
         for future in [store.submit(one) for one in results]:
             future.result()
         store.put_estimates(store.ladder_estimates(LADDER), NOW).result()
-        late = store.ensure_version("owner 9", "late", "1.0")
+        late = add_version(store, "owner 9", "late", "1.0")
         store.submit(result("late", [late, *versions[:3]])).result()
     return path
 
 
-def _by_skill(match: str, seated: list[int], number: int) -> CompletedMatch:
-    """A match in which a lower id is better, with luck."""
+def _by_skill(match: str, seated: list[Identity], number: int) -> FinishedMatch:
+    """A match in which a bot with a lower number is better, with luck."""
     chance = Random(f"luck {number}")
-    return result(match, seated, [round(100 * chance.gauss(-version, 4.0)) for version in seated])
+    return result(
+        match, seated, [round(100 * chance.gauss(-int(player.bot.removeprefix("bot ")), 4.0)) for player in seated]
+    )
 
 
 @pytest.fixture(scope="module")

@@ -14,13 +14,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from cutpurse.leaderboard.reader import LeaderboardReader
-from cutpurse.sdk.league import format_bot_name
 from cutpurse.server.web import rendering
 from cutpurse.server.web.charts import axis_of
 from cutpurse.server.web.match_view import drawing
 from cutpurse.server.web.rating_display import lead_of
 from cutpurse.server.web.rendering import Rendering
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.league import format_bot_name
 from tests.sdk.test_command_line import run
 from tests.web.leagues import HOSTILE, PRIVATE
 from tests.web.serving import page_of, page_of_file
@@ -341,6 +341,22 @@ def test_a_bot_that_is_not_placed_yet_says_so_and_stands_below_with_its_provisio
     assert "cid" not in words_of(text_of(page, "/").split('<ol class="leaders">')[1].split("</ol>")[0])
 
 
+def test_tokens_and_cost_per_match_stand_beside_the_rating_where_bots_report_them() -> None:
+    assert "Tokens" not in words_of(text_of(page_of(_estimated()), "/ladders/duel"))
+    answers = _estimated()
+    ranking = answers["ListRankings"](None)
+    ranking.rankings[1].usage.CopyFrom(
+        pb.UsageTotal(matches=4, input_tokens=40_000, output_tokens=2_002, cost_micros=10_001)
+    )
+    page = page_of({**answers, "ListRankings": lambda _: ranking})
+    text = text_of(page, "/ladders/duel")
+    assert "Faults Tokens Cost" in words_of(text)
+    assert re.search(r'<td class="number">10,500</td>\s*<td class="number">\$0.0025</td>', text)
+    sheet = page.get("/ladders/duel/rankings.csv").text.splitlines()
+    assert sheet[0].endswith(",tokens_per_match,cost_micros_per_match")
+    assert [line.rsplit(",", 2)[1:] for line in sheet[1:]] == [["", ""], ["10500", "2500"], ["", ""], ["", ""]]
+
+
 def test_where_boards_are_rated_boards_are_counted() -> None:
     page = page_of(_estimated())
     assert " 0 boards · 2 bots here " in words_of(text_of(page, "/"))
@@ -482,7 +498,8 @@ def test_the_commands_for_a_first_bot_do_what_they_say(tmp_path: Path, monkeypat
 def test_bots_of_the_house_are_not_counted_and_it_says_so(house: list[str], said: str) -> None:
     defined = pb.LadderDefined(name="greed", game="greed", terms=pb.LadderTerms(house=house))
     ladder = pb.LadderShown(defined=defined, bots=2)
-    standings = Rendering(live=True).html("standings.html", ladder=ladder, rows=[], lead=None, every_version=False)
+    drawn: dict[str, Any] = {"rows": [], "first": None, "lead": None, "wanted": "", "found": []}
+    standings = Rendering(live=True).html("standings.html", ladder=ladder, every_version=False, **drawn)
     assert re.findall(r"\d+ bots here[^<]*?(?= *<)", standings) == [said]
 
 
@@ -520,7 +537,13 @@ def test_templates_of_a_table_are_those_of_the_beginning_too(tmp_path: Path, mon
 def test_sentences_above_the_rankings_are_apart(every_version: bool, before: str) -> None:
     ladder = pb.LadderShown(defined=pb.LadderDefined(name="greed", game="greed"))
     rows = [pb.Ranking(bot=pb.BotName(bot="new"))]
-    drawn = {"lead": lead_of(rows), "axis": axis_of([0, 50]), "all": 1, "state": pb.ListRankingsResponse()}
+    drawn: dict[str, Any] = {
+        "lead": lead_of(rows),
+        "axis": axis_of([0, 50]),
+        "all": 1,
+        "state": pb.ListRankingsResponse(),
+    }
+    drawn |= {"first": rows[0], "wanted": "", "found": []}
     page = Rendering(live=True)
     standings = page.html("standings.html", ladder=ladder, rows=rows, every_version=every_version, **drawn)
     assert f"{before}. A bot is <a" in " ".join(standings.split())

@@ -13,10 +13,10 @@ from cutpurse.engine.errors import CutpurseError
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.errors import NotAuthorised, NotFound
-from cutpurse.sdk.league import League, league_at
 from cutpurse.server.ladder_config import Ladder, ladder_of
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotAuthorised, NotFound
+from cutpurse.wire.league import League, league_at
 from tests.server.arenas import running_arena
 from tests.server.league_world import SECRETS, league_world
 

@@ -10,12 +10,12 @@ from contextlib import suppress
 
 import pytest
 
-from cutpurse.sdk.league import League
 from cutpurse.server.hosting.page import listening_socket
 from cutpurse.server.logs import capture_library_logs, logger
 from cutpurse.server.web import serving
 from cutpurse.server.web.app import create_app
 from cutpurse.server.web.league_client import Asking
+from cutpurse.wire.league import League
 from tests.web.test_frame import EMPTY
 
 HOST = b"host: arena.test\r\nconnection: close\r\n\r\n"

@@ -19,14 +19,16 @@ from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import Record, read_record, replay, write_record
 from cutpurse.engine.text import option_text
 from cutpurse.games import GAMES
-from cutpurse.sdk.league import league_at
-from cutpurse.sdk.match_file import read_matches
 from cutpurse.server.web.match_view.drawing import drawn, lines_of
 from cutpurse.server.web.match_view.frames import asked_of, frame, whole_events, whole_view
 from cutpurse.server.web.match_view.replay_path import STRIDE, Replayed, Swing
+from cutpurse.server.web.match_view.seat_names import short_names
+from cutpurse.server.web.match_view.seat_worth import WORTH
 from cutpurse.server.web.pages import replay as pages
 from cutpurse.server.web.pages.replay import BATCH
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.league import league_at
+from cutpurse.wire.match_file import read_matches
 from tests.properties.random_play import EVERY_GAME
 from tests.web.drawings import taken_apart
 from tests.web.leagues import PRIVATE
@@ -166,19 +168,37 @@ def test_jumps_lead_to_faults_steals_and_turns(record: Record) -> None:
     assert all(one.marks.thinking_ms and one.marks.thinking_ms % 5 == 0 for one in seats)
 
 
+def test_what_a_bot_used_stands_at_its_decision(record: Record) -> None:
+    """Decisions are counted from 1 in what is stored, and from 0 in a replay."""
+    usages: list[dict[int, str]] = [{} for _ in record.seats]
+    replayed = Replayed(record, record.seats, (), usages)
+    first, *_, last = [asked for _, asked, _ in replay(record, GAMES[record.game])]
+    for asked in (first, last):
+        usages[asked.seat][asked.number + 1] = f"{asked.number} tokens"
+    moments = replayed.moments(None, 0, len(replayed.path(None).ats))
+    decided = [moment.decided for moment in moments if moment.decided]
+    assert [(one.seat, one.number, one.usage) for one in decided if one.usage] == [
+        (asked.seat, asked.number, f"{asked.number} tokens") for asked in (first, last)
+    ]
+
+
 def test_the_scores_are_told_at_every_moment_and_where_they_moved_most(record: Record) -> None:
     replayed = Replayed(record, record.seats)
     scores = replayed.scores
     assert len(scores) == len(replayed.path(None).ats)
-    assert scores[:-1] == [tuple(match.game.scores()) for match, _, _ in replay(record, GAMES[record.game])]
+    worth = WORTH[record.game]
+    assert scores[:-1] == [
+        tuple([worth(whole_view(match.game), seat).value for seat in range(match.game.n)])
+        for match, _, _ in replay(record, GAMES[record.game])
+    ]
     assert list(scores[-1]) == record.result["scores"]
     every = replayed.swings(10**6)
     moved = [0] * replayed.seats
     for swing in every:
         before = scores[swing.at - 1]
-        assert swing.changed == tuple(
-            [(seat, now - before[seat]) for seat, now in enumerate(scores[swing.at]) if now != before[seat]]
-        )
+        changed = {seat: now - before[seat] for seat, now in enumerate(scores[swing.at]) if now != before[seat]}
+        assert dict(swing.changed) == changed
+        assert abs(swing.changed[0][1]) == max(map(abs, changed.values()))
         for seat, change in swing.changed:
             moved[seat] += change
     assert [first + change for first, change in zip(scores[0], moved, strict=True)] == list(scores[-1])
@@ -190,9 +210,21 @@ def test_the_scores_are_told_at_every_moment_and_where_they_moved_most(record: R
     assert [one.at for one in largest] == sorted(one.at for one in largest)
     assert sorted(map(size, largest)) == sorted(map(size, every))[-3:]
     moments = list(replayed.moments(None, 0, 10**6))
-    for one in largest:
-        now = [row.text for row in moments[one.at].rows if row.is_now]
-        assert set(one.texts) <= set(now)  # which tells of faults and scores besides
+    if record.game != "szmal":  # whose cards are carried out by the rules
+        for one in largest:
+            assert one.text in [row.text for row in moments[one.at].rows if row.is_now]
+
+
+def test_a_turning_point_names_what_changed_the_worth() -> None:
+    """In Szmal cards are revealed together and then carried out; one that fails changes nothing."""
+    record = recorded("szmal", 0.0)
+    replayed = Replayed(record, record.seats)
+    texts = [one.text for one in replayed.swings(10**6)]
+    assert not any("without effect" in text or "reveals" in text for text in texts)
+    effects = [text for text in texts if text.endswith("is carried out")]
+    assert len(effects) > len(texts) // 3
+    assert texts[0] == "Inform! of seat 3 is carried out"
+    assert "Every each-turn ability in play" in texts  # which no seat does
 
 
 def test_a_moment_of_a_long_replay_costs_less_than_50_ms() -> None:
@@ -289,19 +321,27 @@ def test_a_record_that_was_told_otherwise_is_not_said_to_agree(
     assert "events are the same" not in text
 
 
-def test_the_page_shows_how_the_scores_went_to_who_sees_all_cards(
+def test_the_pages_tell_the_story_to_who_sees_all_cards(
     page: TestClient, matches: Sequence[ladder_pb2.MatchShown]
 ) -> None:
+    """The chart with a line for each seat, how it was decided, and links to the turning points."""
     match = next(one for one in matches if one.game == "steal_and_plunder")
     text = page.get(f"/matches/{match.match}/replay").text
-    (section,) = re.findall(r'<section class="scores".*?</section>', text, re.DOTALL)
-    assert "in thousands" in section
-    assert section.count('class="course') == len(match.seats)
-    links = re.findall(r'<li><a href="([^"]*)">Moment (\d+)</a>', section)
+    (chart,) = re.findall(r'<svg class="timeline".*?</svg>', text, re.DOTALL)
+    assert len(re.findall(r'<path class="s-\d"', chart)) == len(match.seats)
+    links = re.findall(r'<li><a href="([^"]*)" data-index="(\d+)">', text)
     assert 0 < len(links) <= 6
+    assert f'data-points="[{", ".join([moment for _, moment in links])}]"' in text
     for address, moment in links:
         assert f">Moment {moment} of " in page.get(html.unescape(address)).text
-    assert '<section class="scores"' not in page.get(f"/matches/{match.match}/replay?seat=1").text
+    story = page.get(f"/matches/{match.match}").text
+    assert chart in story
+    (how,) = re.findall(r'<p class="lead how">(.*?)</p>', story, re.DOTALL)
+    (main,) = re.findall(r"<main.*</main>", story, re.DOTALL)
+    assert taken_apart(main.partition('class="swings"')[0]).text.count(" won") == 1
+    assert re.search(r"won, \$[\d,]+ ahead, and was ahead", taken_apart(how).text)
+    for hidden in ("timeline", "swings", "turning"):
+        assert f'class="{hidden}"' not in page.get(f"/matches/{match.match}/replay?seat=1").text
 
 
 def test_a_batch_is_the_same_as_the_pages(page: TestClient, matches: Sequence[ladder_pb2.MatchShown]) -> None:
@@ -334,6 +374,34 @@ def test_names_of_bots_are_text_in_replays(page: TestClient, matches: Sequence[l
         if hostile == 6:
             break
     assert hostile
+
+
+def test_seats_have_the_names_of_their_bots_everywhere(
+    page: TestClient, matches: Sequence[ladder_pb2.MatchShown]
+) -> None:
+    """In tabs, options, log and chart; the number is only a tooltip and a label."""
+    match = next(one for one in matches if one.game == "greed" and not any("<" in seat.bot.bot for seat in one.seats))
+    bots = [seat.bot.bot for seat in match.seats]
+    for at in (4, match.decisions):
+        text = page.get(f"/matches/{match.match}/replay?at={at}").text
+        (main,) = re.findall(r"<main.*(?=<section class=\"proof)", text, re.DOTALL)
+        shown = taken_apart(main).text
+        assert re.findall(r"\bseat \d", shown) == []
+        assert all(name in shown for name in bots)
+    assert f'title="seat 0"><bdi>{bots[0]}</bdi>' in text
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (("ann/sneak", "bob/thug"), ("sneak", "thug")),
+        (("ann/sneak", "bob/sneak", "cid/thug"), ("ann/sneak", "bob/sneak", "thug")),
+        (("ann/sneak", "ann/sneak", "thug"), ("ann/sneak (0)", "ann/sneak (1)", "thug")),
+        (("ann/", "bob/a/b"), ("ann/", "a/b")),
+    ],
+)
+def test_a_name_is_as_short_as_tells_the_seats_apart(names: tuple[str, ...], short: tuple[str, ...]) -> None:
+    assert short_names(names) == short
 
 
 @pytest.mark.parametrize(

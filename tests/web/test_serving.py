@@ -18,7 +18,7 @@ from tests.faults.processes import Server, server
 from tests.looking import until
 from tests.roots import CHECKOUT
 
-CUTPURSE = (sys.executable, "-m", "cutpurse.sdk.cli")
+CUTPURSE = (sys.executable, "-m", "cutpurse.cli")
 
 
 def page_address(said: str) -> str:
@@ -91,7 +91,7 @@ def test_while_the_server_hangs_its_page_lives_and_says_so(tmp_path: Path) -> No
             until(lambda: "The arena does not answer now" in browser.get("/").text, "the page says so")
             shown = browser.get("/")
             assert (shown.status_code, 'href="/ladders/greed"' in shown.text) == (200, True)
-            for path in ("/healthz", "/rules/greed", "/docs/playing"):
+            for path in ("/healthz", "/rules/greed", "/docs/reference/protocol"):
                 assert browser.get(path).status_code == 200
             assert browser.get("/api/v1/ladders").status_code == 503  # programs are told, and not what was so once
             host.signal(signal.SIGCONT)
@@ -133,6 +133,8 @@ def test_one_that_other_machines_can_read_is_said_to_be(tmp_path: Path) -> None:
     [
         (("web", "--db", "none.db"), 4, "no database none.db: it does not exist"),
         (("web", "--db", "a.db", "--server", "127.0.0.1:1"), 2, "name one of them"),
+        (("web", "none.jsonl"), 4, "no file none.jsonl: it does not exist"),
+        (("web", "none.jsonl", "--db", "a.db"), 2, "name one of them"),
         (("web", "--listen", "nowhere", "--server", "127.0.0.1:1"), 2, "'nowhere' is no address"),
         (("web", "--listen", "unix:/x", "--server", "127.0.0.1:1"), 2, "cannot be asked over HTTP"),
         (("web", "--reconnect-timeout", "0"), 2, "it is a number of seconds above 0"),
@@ -149,7 +151,7 @@ def test_what_cannot_be_done_is_told_in_one_line(words: tuple[str, ...], code: i
 
 @pytest.mark.parametrize("command", ["web", "serve"])
 def test_a_missing_extra_is_told_by_the_line_that_installs_it(command: str, tmp_path: Path) -> None:
-    program = "import sys; sys.modules['fastapi'] = None; from cutpurse.sdk.cli import main; main()"
+    program = "import sys; sys.modules['fastapi'] = None; from cutpurse.cli.main import main; main()"
     words = [command, *(("--web", "127.0.0.1:0") if command == "serve" else ())]
     run = subprocess.run(
         [sys.executable, "-c", program, *words], check=False, capture_output=True, text=True, cwd=tmp_path, timeout=60

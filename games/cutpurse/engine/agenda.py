@@ -118,9 +118,7 @@ class Question(Step):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Choice(Question):
-    """Waits for one seat. Everybody sees what is chosen, unless `told` is False or `seen_by` hides a card."""
-
-    told: ClassVar[bool] = True
+    """Waits for one seat. Everybody sees what is chosen; `seen_by` hides cards of it."""
 
     def chosen(self, g: Any, option: Option) -> None:
         """Carry out what the seat chose."""

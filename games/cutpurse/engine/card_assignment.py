@@ -56,7 +56,7 @@ def fit(able: Sequence[frozenset[int]], cards: list[int], rng: Chance) -> list[i
 
 
 def weighted(choices: Sequence[tuple[_T, int]], rng: Chance) -> _T:
-    """One of these, each as likely as its weight, to 2 ** -64. Raises ValueError if none weighs anything."""
+    """Draw one of these, each as likely as its weight, to 2 ** -64. Raises ValueError if none weighs anything."""
     total = sum([weight for _, weight in choices])
     if not total:
         raise ValueError("the unseen cards cannot lie where they may lie")
@@ -79,7 +79,7 @@ class _Ways:
         self.choices: dict[tuple[int, _Numbers], list[tuple[_Numbers, int]]] = {}
 
     def count(self, group: int, left: list[int]) -> int:
-        """From this group to the last, of so many cards of each sort."""
+        """Count the ways to deal this many cards of each sort to the groups from this one to the last."""
         if group == len(self.sizes):
             return 1
         for i in self.over[group]:  # the same whatever is left of them, so more of what is counted is the same
@@ -87,7 +87,7 @@ class _Ways:
         return sum([weight for _, weight in self.weighed(group, tuple(left))])
 
     def weighed(self, group: int, left: _Numbers) -> list[tuple[_Numbers, int]]:
-        """So many of each sort for this group, and the ways to that and from there to the end; none that has no way."""
+        """List what this group can get of each sort, each with its number of ways; leave out what has none."""
         key = (group, left)
         if key not in self.choices:
             fitting = self.fitting[group]
@@ -103,11 +103,11 @@ class _Ways:
         return self.choices[key]
 
 
-_ways = lru_cache(maxsize=16)(_Ways)  # whoever imagines has the same to count again and again
+_ways = lru_cache(maxsize=16)(_Ways)  # a bot that imagines counts the same again and again
 
 
 def _shares(sizes: _Numbers, sorts: dict[tuple[bool, ...], list[int]], rng: Chance) -> list[_Numbers]:
-    """How many cards of each sort go to each group of places."""
+    """Return how many cards of each sort go to each group of places."""
     ways = _ways(sizes, tuple(sorts))
     left: _Numbers = tuple([len(cards) for cards in sorts.values()])
     shares = []
@@ -119,7 +119,7 @@ def _shares(sizes: _Numbers, sorts: dict[tuple[bool, ...], list[int]], rng: Chan
 
 
 def _splits(places: int, room: Sequence[int]) -> Iterator[_Numbers]:
-    """Every way to make up this number of numbers that are no greater than these."""
+    """Yield every way to make up this number of numbers that are no greater than these."""
     if not room:
         if not places:
             yield ()

@@ -97,7 +97,7 @@ class Chance:
         return self.below(len(cards))
 
     def shuffle(self, cards: list[int]) -> None:
-        """Fisher-Yates: for i from the last place down to 1, swap place i with place below(i + 1)."""
+        """Shuffle by Fisher-Yates: for i from the last place down to 1, swap place i with place below(i + 1)."""
         last = len(cards) - 1
         if last < 1:
             return
@@ -124,7 +124,7 @@ class Chance:
         return Chance(self.key, self)
 
     def save(self) -> list[str | int]:
-        """[key as hex, deal, words used so far]."""
+        """Return [key as hex, deal, words used so far]."""
         return [self.key.hex(), self.deal, self.at]
 
     @classmethod
@@ -159,7 +159,7 @@ class Script(Chance):
         return number
 
     def shuffle(self, cards: list[int]) -> None:
-        """Nothing: a test lays the cards as it wants them."""
+        """Leave the order as it is: a test lays the cards as it wants them."""
 
     def fork(self) -> Script:
         return Script(self.left)

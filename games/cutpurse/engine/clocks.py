@@ -1,8 +1,8 @@
 """A match with clocks: who has how much time, what is late, and when a window may close.
 
-Whoever drives it, a server with its streams or a test with a list of moments, hands every moment in: a float of
-seconds on one clock that never goes back. This module reads no clock, sleeps nowhere and knows no network. Durations
-are told in whole milliseconds; within, all is counted in whole microseconds, so that nothing is lost by adding up.
+Its driver, a server with its streams or a test with a list of moments, hands every moment in: a float of seconds on
+one clock that never goes back. This module reads no clock, sleeps nowhere and knows no network. Durations are given in
+whole milliseconds and counted in whole microseconds, so that nothing is lost by adding up.
 
     timed = TimedMatch(Match(rules, seats, key, hold_polls=True), TimeControl(), now)
     for decision in timed.opened():
@@ -102,7 +102,7 @@ class _Clock:
     __slots__ = ("allowed", "deadline", "decision", "is_handed_over", "number", "refused", "repeats")
 
     def __init__(self, decision: OpenDecision, deadline: int, allowed: int) -> None:
-        """`deadline`: the last moment at which an answer is in time."""
+        """Start the clock of a decision; `deadline` is the last moment at which an answer is in time."""
         self.decision = decision
         self.number = decision.number
         self.deadline = deadline
@@ -270,7 +270,7 @@ class TimedMatch:
         return closed
 
     def next_event_at(self) -> float | None:
-        """When `tick` has something to do unless answers come before; None when the match is over.
+        """Return when `tick` has something to do unless answers come before; None when the match is over.
 
         For a decision this is a millisecond after its last moment: an answer that was read just then is still taken.
         """
@@ -280,7 +280,7 @@ class TimedMatch:
         return (min(deadlines) + _AFTERWARDS) / 1e6 if deadlines else None
 
     def next_poll_at(self) -> float | None:
-        """When to ask again; None when the match is over.
+        """Return when to ask again; None when the match is over.
 
         Not after `next_event_at`, also if what is open is handed over in the meantime, which makes its time end sooner.
         """
@@ -319,15 +319,15 @@ class TimedMatch:
         self._clocks = [None] * len(self._clocks)
 
     def result(self) -> MatchResult:
-        """How it ended.  Raises WrongDecision while it goes on."""
+        """Return how the match ended.  Raises WrongDecision while it goes on."""
         return self.match.result()
 
     def thinking_ms(self, seat: int) -> int:
-        """How long a seat has thought in this match, network included, over the decisions that are closed."""
+        """Return how long a seat has thought over its closed decisions, network included, in milliseconds."""
         return sum(self._thought[seat]) // _MS
 
     def thinking_times(self, seat: int) -> list[int]:
-        """How long a seat has thought over each of its decisions that are closed, in their order, in whole ms.
+        """Return how long a seat has thought over each of its closed decisions, in their order, in whole ms.
 
         Rounded so that they add up to `thinking_ms`: each is up to a millisecond more or less than it was.
         """

@@ -10,9 +10,9 @@ D = lp("cutpurse/fair/v1"):
 
 The last number counts what others put into the key; so far nobody does.
 
-A fresh seed has a fresh board, and `params` name it. Whoever asks for a match may choose the seed, to have the same
-cards again: then the board that `params` name follows from the seed (`chosen_board`), and so anyone can see that it was
-chosen.
+A fresh seed has a fresh board, and `params` name it. The client that asks for a match may choose the seed, to have the
+same cards again: then the board that `params` name follows from the seed (`chosen_board`), and so anyone can see that
+it was chosen.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The dealer, which moves the cards and records events.
 
-Cards move only through here; a zone says who sees them. So what a viewer is shown, told and remembers is written once,
+Cards move only through here; a zone says who sees them. So what a viewer sees, hears of and remembers is written once,
 and no game contains a line of redaction. This module knows no rules and no names of zones; `Table` adds the names.
 """
 
@@ -25,7 +25,7 @@ class Dealer:
     __slots__ = ("chance", "clues", "everyone", "log", "notes")
 
     def __init__(self, chance: Chance, everyone: int) -> None:
-        """`everyone` is the set of all viewers."""
+        """Deal for these viewers; `everyone` is the set of all."""
         self.chance = chance
         self.everyone = everyone
         self.log: list[Event] | None = None  # playouts do not pay for events
@@ -34,7 +34,7 @@ class Dealer:
 
     # -- cards move
     def enter(self, cards: Iterable[int], zone: Zone, shown: int = 0) -> None:
-        """Cards come out of the box into a zone; `shown` as for `move`."""
+        """Bring cards out of the box into a zone; `shown` as for `move`."""
         entered = tuple(cards)
         if zone.plain and zone.ordered and not zone.remembers:
             zone.cards += entered
@@ -48,7 +48,7 @@ class Dealer:
     def move(self, card: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> None:
         """Move a card of this face from one zone to another.
 
-        Whoever sees either end sees its face, and so do the viewers in `shown`. Without `columns` the card keeps its
+        Viewers who see either end see its face, and so do the viewers in `shown`. Without `columns` the card keeps its
         numbers if both zones have columns.
         """
         self.move_at(src.cards.index(card), src, dst, shown, columns)
@@ -166,7 +166,7 @@ class Dealer:
         return self.move_at(self.chance.pick(src.cards), src, dst, shown, columns)
 
     def move_all(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> None:
-        """All cards go at once, and what was known of them goes along."""
+        """Move all cards of a zone at once; what was known of them goes along."""
         if not src.cards:
             return
         if src.plain and dst.plain and not dst.cards and (dst.ordered or not src.ordered):
@@ -260,6 +260,6 @@ class Dealer:
         number: int = 0,
         actor: int | None = None,
     ) -> None:
-        """Something happened that is no answer: a bust, a coin that fell. All see its cards."""
+        """Tell everybody of something that is no answer: a bust, a coin that fell. All see its cards."""
         if self.log is not None:
             self.log.append(Happened(Act(verb, cards, zone, seat, number, (), actor), ()))

@@ -1,7 +1,7 @@
 """What happened, stored once, with a face for every viewer.
 
-Events are numbered from 0 without gaps, alike for all viewers: each is told of every event, and of the faces he may
-see. What not everybody may know to have happened (a sealed answer that did not count) is no event.
+Events are numbered from 0 without gaps, alike for all viewers: each viewer gets every event, with the faces that this
+viewer may see. What not everybody may know to have happened (a sealed answer that did not count) is no event.
 """
 
 from __future__ import annotations

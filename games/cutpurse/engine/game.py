@@ -41,9 +41,12 @@ def _default_settings(settings_type: type[Any], seats: int) -> Any:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Game(Table[S_co]):
-    """Base of every game; see the module's docstring."""
+    """Base of every game; see the module's docstring.
 
-    __slots__ = ("_agenda", "answers", "asked", "polled")
+    A game that is compiled has the hint above, too: else mypyc initialises a game twice that is made as `cls(...)`.
+    """
+
+    __slots__ = ("_agenda", "answers", "asked", "polled", "step_log")
 
     settings_type: ClassVar[type[Any]] = Settings
     usual_seats: ClassVar[int] = 4
@@ -74,6 +77,14 @@ class Game(Table[S_co]):
         """Find the settings that make these rules play as an earlier version did, or None; see `settings_under`."""
         return None
 
+    @classmethod
+    def max_decisions(cls, seats: int, settings: Any) -> int:
+        """Return a proven limit of the answers that a match can need; 0: no limit is known.
+
+        Answers with one option count.
+        """
+        return 0
+
     def begin(self) -> None:
         """Set up the first deal and put the first steps on the agenda."""
         raise TypeError(f"{type(self).__name__} does not begin")
@@ -87,14 +98,14 @@ class Game(Table[S_co]):
         return (self.scores()[seat],)
 
     def may_lie(self, zone: Zone, card: int) -> bool:
-        """For `imagine`: whether a card that is nowhere to be seen can be among the hidden ones of this zone."""
+        """Return whether an unseen card can be among the hidden ones of this zone, for `imagine`."""
         return True
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
-        """For `imagine`: fill zones whose hidden cards depend on each other, taking the cards out of `unseen`."""
+        """Fill zones whose hidden cards depend on each other, taking the cards out of `unseen`, for `imagine`."""
 
     def is_plausible(self) -> bool:
-        """For `imagine`: whether this full state agrees with what the rules let everybody infer."""
+        """Return whether this full state agrees with what the rules let everybody infer, for `imagine`."""
         return True
 
     # -- making one
@@ -105,6 +116,7 @@ class Game(Table[S_co]):
         self.answers: dict[int, Option] = {} if like is None else like.answers.copy()
         self.polled: Poll | None = None  # the poll that is open, and whom it asks
         self.asked: list[int] = []
+        self.step_log: list[tuple[int, Step]] | None = None  # steps that ran, with the number of events before each
 
     @classmethod
     def new(
@@ -170,7 +182,7 @@ class Game(Table[S_co]):
         return [seat for seat in self._asked(top) if seat not in answers]
 
     def _asked(self, poll: Poll) -> list[int]:
-        """Whom the poll asks that is next: found out once, for nothing changes while it is open."""
+        """Return whom the next poll asks: found out once, for nothing changes while it is open."""
         if poll is not self.polled:
             self.polled, self.asked = poll, poll.seats(self)
         return self.asked
@@ -233,7 +245,7 @@ class Game(Table[S_co]):
         return decisions
 
     def _tell_choice(self, choice: Choice, option: Option) -> None:
-        if self.log is not None and choice.told:
+        if self.log is not None:
             act = option.by(choice.seat)
             self.log.append(Happened(act, choice.seen_by(self, option) or ()))
 
@@ -255,6 +267,8 @@ class Game(Table[S_co]):
                 self._close({})
             else:
                 agenda.pop()
+                if self.step_log is not None:
+                    self.step_log.append((len(self.log or ()), top))
                 top.run(self)
 
     def _close(self, answers: dict[int, Option]) -> None:
@@ -265,7 +279,7 @@ class Game(Table[S_co]):
         poll.closed(self, answers)
 
     def view(self, seat: int | None = None) -> View:
-        """Everything a seat, or (None) the spectator, may know now."""
+        """Return everything a seat, or (None) the spectator, may know now."""
         viewer = self.n if seat is None else seat
         if self.notes:
             self.catch_up()
@@ -284,6 +298,12 @@ class Game(Table[S_co]):
     def fork(self) -> Self:
         """Make an independent copy that continues alike; steps are shared, events are not kept."""
         return self.__class__(self.n, self.settings, self.chance.fork(), self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Fork, and keep the events: for `copy.deepcopy`."""
+        copy = self.fork()
+        copy.log = None if self.log is None else self.log[:]
+        return copy
 
     def places(self) -> list[int]:
         """Compute the place of each seat by `standing`, 1 is best; equal standings share the better place."""
@@ -341,7 +361,7 @@ class Game(Table[S_co]):
         return game
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For `copy` and `pickle`: what was saved, loaded, for what zones share is told by being the same object.
+        """Copy and pickle by save and load, since zones share objects.
 
         Events are kept.
         """
@@ -356,7 +376,8 @@ class Game(Table[S_co]):
     # -- what rules call; the rest is in `Table`
     def then(self, *steps: Step) -> None:
         """Do these next, in the order written, before whatever was already on the agenda."""
-        self._agenda += steps[::-1]
+        for step in reversed(steps):
+            self._agenda.append(step)
 
     def tell_scores(self, over: bool) -> None:
         """Tell that a deal, or the game, was counted up."""

@@ -1,9 +1,9 @@
 """A full state that fits what one viewer may know: what a search bot plays out instead of the real one.
 
 Everything a view shows is taken as it is; every card that is nowhere to be seen goes to a place where it may lie. The
-other seats' card knowledge is not in a view: in the imagined state they have learned nothing. A sealed answer is not in
-a view either: there everybody asked is still to answer. This module knows no game; what a game adds is `may_lie`,
-`imagine_zones` and `is_plausible`.
+other seats' card knowledge is not in a view: in the imagined state they have learned nothing, unless `share_knowledge`
+assumes something. A sealed answer is not in a view either: there everybody asked is still to answer. This module knows
+no game; what a game adds is `may_lie`, `imagine_zones` and `is_plausible`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN, Visibility
 from cutpurse.engine.zones import Zone, ZoneView, bit
 
-__all__ = ["fill", "imagine"]
+__all__ = ["fill", "imagine", "share_knowledge"]
 
 TRIES: Final = 100  # how often a state that contradicts what all can infer is thrown away before the last one is taken
 
@@ -61,6 +61,33 @@ def imagine(view: View, rng: Chance) -> Game:
     if state is None:
         raise failure
     return state
+
+
+def share_knowledge(game: Game, view: View, rng: Chance) -> None:
+    """Let the other seats know cards of hidden zones in a state that was imagined from `view`.
+
+    What they know is not in the view, so it is assumed: of each other's zones they know what the viewer knows, and of a
+    zone of the viewer as large a share as the viewer knows of the same zones of others. The view stays as it is.
+    """
+    viewer = game.n if view.viewer is None else view.viewer
+    known, cards = Counter[int](), Counter[int]()  # by kind of zone, of all other seats
+    for picture in view.zones:
+        if picture.owner != viewer:
+            known[picture.kind.number] += len(picture.known)
+            cards[picture.kind.number] += picture.size
+    for zone in game.zones():
+        learners = zone.everyone & ~zone.sees
+        if not learners or not zone.remembers or zone.masks is not None:
+            continue
+        if zone.sees & bit(viewer):
+            kind = zone.kind.number
+            learned = tuple([card for card in zone.cards if rng.below(max(1, cards[kind])) < known[kind]])
+            zone.runs = ((learned, learners),) if learned else ()
+        else:
+            zone.runs = tuple([(faces, learners) for faces, _ in zone.runs])
+        if zone.runs:
+            zone.tracked = learners
+        zone.changed()
 
 
 def _unseen(game: Game) -> list[int]:
@@ -124,7 +151,10 @@ def _slots(game: Game, spread: Spread) -> list[Zone]:
 
 
 def _has_a_way(game: Game, spread: Spread) -> bool:
-    """Tell whether the known cards of a spread can lie in its places by the rules, all at once."""
+    """Tell whether enough known cards of a spread can lie in its places by the rules, all at once.
+
+    Places that are left are for its unknown cards; of more cards than places, the rest lies elsewhere.
+    """
     slots = _slots(game, spread)
     taken: dict[int, int] = {}  # by slot, which of the faces lies there
 
@@ -138,7 +168,8 @@ def _has_a_way(game: Game, spread: Spread) -> bool:
                     return True
         return False
 
-    return all(place(index, set()) for index in range(len(spread.faces)))
+    placed = [place(index, set()) for index in range(len(spread.faces))].count(True)
+    return placed >= len(slots) - spread.unknown
 
 
 def _hidden_place(zone: Zone, rng: Chance) -> int:

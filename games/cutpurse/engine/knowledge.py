@@ -1,9 +1,8 @@
 """Card knowledge: what each viewer can prove about cards that they do not see.
 
 What a viewer knows has two forms. A *run* belongs to one zone: these faces certainly lie there. A *clue* ties several
-zones together: it is a list of possibilities, exactly one of which is true. A possibility is a tuple of *spreads*. A
-spread is a set of cards that lie in several zones, a known number in each, where nobody can say which card lies in
-which zone.
+zones together: it is a list of possibilities, and exactly one is true. A possibility is a tuple of *spreads*. A spread
+is a set of cards that lie in several zones, a known number in each, where nobody can say which card lies in which zone.
 
 Far more cards move than anybody asks about. So the dealer only writes notes into the knowledge log, and `catch_up`
 works them off, in their order, before somebody looks. This module knows no rules and no views.
@@ -16,7 +15,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import product
 from math import factorial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+
+from cutpurse.engine.values import PlainValue
 
 if TYPE_CHECKING:
     from cutpurse.engine.table import Table
@@ -46,7 +47,7 @@ __all__ = [
 
 MOST_POSSIBILITIES: Final = 8  # of one clue; a clue that would have more is forgotten, which is never false
 MANY_POSSIBILITIES: Final = 8  # of one clue; from then on two are joined into a weaker one where that is possible
-MOST_CACHED: Final = 512  # spreads of which consequences are kept: those of one clue are mostly the same
+MOST_CACHED: Final = 512  # moves of a card within a spread: the spreads of a clue are mostly the same
 
 Item = TypeVar("Item")
 Run = tuple[tuple[int, ...], int]  # faces, and the viewers who know that they lie in this zone
@@ -65,15 +66,92 @@ SEEN_OFF: Final = 6  # zone, card: all who may know something of a zone see the 
 Note = tuple[object, ...]
 
 
-class Spread(NamedTuple):
-    """Cards that lie in several zones: all ways to lay them there are equally likely.
+@final
+class Spread(PlainValue):
+    """Cards that lie in several zones: all ways to lay them there are equally likely. Never changes.
 
     They can be more than the places: then the rest lies anywhere out of sight, such as in a deck that was shuffled.
+    Spreads have an order, so that equal knowledge can have one form.
     """
 
-    faces: tuple[int, ...]  # sorted
-    unknown: int  # further cards of the spread, whose faces the viewer has never seen
-    places: tuple[tuple[int, int], ...]  # zone number and number of cards, by zone
+    __slots__ = ("_bounds", "_hash", "_rooms", "_values", "elsewhere", "faces", "is_settled", "places", "unknown")
+
+    def __init__(self, faces: tuple[int, ...], unknown: int, places: tuple[tuple[int, int], ...]) -> None:
+        self.faces = faces  # sorted
+        self.unknown = unknown  # further cards of the spread, whose faces the viewer has never seen
+        self.places = places  # zone number and number of cards, by zone
+        elsewhere = len(faces) + unknown
+        for _, count in places:
+            elsewhere -= count
+        self.elsewhere = elsewhere  # cards that lie in none of these zones
+        # Whether it is certain which faces lie in each zone.
+        self.is_settled = not elsewhere and (len(places) == 1 or (not unknown and faces[:1] == faces[-1:]))
+        self._values: tuple[Any, ...] = (faces, unknown, places)
+        self._hash = hash(self._values)  # possibilities are compared in sets
+        self._bounds: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] | None = None  # most are never asked for them
+        self._rooms: dict[int, int] | None = None
+
+    def values(self) -> tuple[Any, ...]:
+        return self._values
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Spread) and self._values == other._values
+
+    def __lt__(self, other: Spread) -> bool:
+        return self._values < other._values
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def count(self, zone: int) -> int:
+        """Return how many of the cards lie in a zone."""
+        for number, count in self.places:
+            if number == zone:
+                return count
+        return 0
+
+    def bounds(self, zone: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the faces that lie in a zone for certain, and all that may lie there, both sorted."""
+        if self._bounds is None:
+            self._bounds = {}
+        bounds = self._bounds.get(zone)
+        if bounds is None:
+            bounds = self._bounds[zone] = self._find_bounds(self.count(zone))
+        return bounds
+
+    def _find_bounds(self, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Find the bounds in a zone where this many of the cards lie."""
+        faces = self.faces
+        elsewhere = len(faces) + self.unknown - count
+        if not count:
+            return (), ()
+        if not elsewhere:
+            return faces, faces
+        if len(set(faces)) == len(faces):
+            return (), faces
+        certain: tuple[int, ...] = ()
+        possible: tuple[int, ...] = ()
+        i = 0
+        while i < len(faces):
+            face = faces[i]
+            end = i + 1
+            while end < len(faces) and faces[end] == face:
+                end += 1
+            if end - i > elsewhere:
+                certain += faces[i : end - elsewhere]
+            possible += faces[i : min(end, i + count)]
+            i = end
+        return certain, possible
+
+    def rooms(self) -> dict[int, int]:
+        """Return how many of the faces can lie in each zone, and (0) elsewhere; not to be changed."""
+        if self._rooms is None:
+            known = len(self.faces)
+            rooms = {zone: min(count, known) for zone, count in self.places}
+            if self.elsewhere:
+                rooms[0] = min(self.elsewhere, known)
+            self._rooms = rooms
+        return self._rooms
 
 
 Possibility = tuple[Spread, ...]
@@ -90,7 +168,7 @@ class Clue:
         zones: set[int] = set()
         for possibility in possibilities:
             for spread in possibility:
-                for zone, _ in spread[2]:
+                for zone, _ in spread.places:
                     zones.add(zone)
         self.zones = zones
         self._bounds: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
@@ -114,11 +192,9 @@ class Clue:
     def has(self, zone: int, card: int) -> bool:
         """Return whether a card that leaves this zone with this face could be one of the clue's."""
         for possibility in self.possibilities:
-            for faces, unknown, places in possibility:
-                if unknown or card in faces:
-                    for number, _ in places:
-                        if number == zone:
-                            return True
+            for spread in possibility:
+                if (spread.unknown or card in spread.faces) and spread.count(zone):
+                    return True
         return False
 
     def bounds(self, zone: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -133,53 +209,23 @@ class Clue:
 def ways(possibility: Possibility) -> int:
     """Count the ways to lay the cards of all spreads to their places."""
     count = 1
-    for faces, unknown, places in possibility:
-        rest = len(faces) + unknown
-        count *= factorial(rest)
-        for _, number in places:
+    for spread in possibility:
+        count *= factorial(len(spread.faces) + spread.unknown)
+        for _, number in spread.places:
             count //= factorial(number)
-            rest -= number
-        count //= factorial(rest)
+        count //= factorial(spread.elsewhere)
     return count
-
-
-@lru_cache(maxsize=MOST_CACHED)
-def _bounds(spread: Spread, zone: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the faces of a spread that lie in one of its zones for certain, and all that may, both sorted."""
-    faces, unknown, places = spread
-    count = 0
-    for number, here in places:
-        if number == zone:
-            count = here
-    elsewhere = len(faces) + unknown - count
-    if not count or not elsewhere:
-        return ((), ()) if not count else (faces, faces)
-    if len(set(faces)) == len(faces):
-        return (), faces
-    certain: tuple[int, ...] = ()
-    possible: tuple[int, ...] = ()
-    i = 0
-    while i < len(faces):
-        face = faces[i]
-        end = i + 1
-        while end < len(faces) and faces[end] == face:
-            end += 1
-        if end - i > elsewhere:
-            certain += faces[i : end - elsewhere]
-        possible += faces[i : min(end, i + count)]
-        i = end
-    return certain, possible
 
 
 def certain_in(possibilities: Sequence[Possibility], zone: int) -> tuple[int, ...]:
     """Return the faces that lie in a zone in every one of these possibilities, sorted."""
     if len(possibilities) == 1 and len(possibilities[0]) == 1:  # as most clues are
-        return _bounds(possibilities[0][0], zone)[0]
+        return possibilities[0][0].bounds(zone)[0]
     different: set[tuple[int, ...]] = set()  # mostly few
     for possibility in possibilities:
         faces: tuple[int, ...] = ()
         for spread in possibility:
-            faces += _bounds(spread, zone)[0]
+            faces += spread.bounds(zone)[0]
         if not faces:
             return ()
         different.add(faces)
@@ -194,27 +240,32 @@ def possible_in(possibilities: Sequence[Possibility], zone: int) -> tuple[int, .
 def _beyond(possibilities: Sequence[Possibility], zone: int, certain: tuple[int, ...]) -> tuple[int, ...]:
     """Return the faces that may lie in a zone beyond these certain ones, sorted."""
     if len(possibilities) == 1 and len(possibilities[0]) == 1:
-        possible = _bounds(possibilities[0][0], zone)[1]
+        possible = possibilities[0][0].bounds(zone)[1]
         if not certain:
             return possible
     different: set[tuple[int, ...]] = set()  # mostly few
     for possibility in possibilities:
         faces: tuple[int, ...] = ()
         for spread in possibility:
-            faces += _bounds(spread, zone)[1]
+            faces += spread.bounds(zone)[1]
         different.add(faces)
-    most = Counter[int]()
+    most: dict[int, int] = {}
     for faces in different:
-        most |= Counter(faces)
-    most.subtract(certain)
-    return tuple(sorted(most.elements()))
+        for face in faces:
+            most[face] = max(most.get(face, 0), faces.count(face))
+    for face in certain:
+        most[face] -= 1
+    beyond: list[int] = []
+    for face in sorted(most):
+        beyond += [face] * most[face]
+    return tuple(beyond)
 
 
 def clues_to_lists(clues: Iterable[tuple[Possibility, ...]]) -> list[object]:
     """Return clues as lists of numbers, for JSON."""
     return [
         [
-            [[list(faces), unknown, [list(place) for place in places]] for faces, unknown, places in possibility]
+            [[list(spread.faces), spread.unknown, [list(place) for place in spread.places]] for spread in possibility]
             for possibility in possibilities
         ]
         for possibilities in clues
@@ -397,7 +448,7 @@ def _simplify(
         known: dict[int, tuple[int, ...]] = {}
         clues: list[tuple[Possibility, ...]] = []
         for spread in unique.pop():
-            if _is_certain(spread):
+            if spread.is_settled:
                 known[spread.places[0][0]] = spread.faces
             elif spread.faces:
                 clues.append(((spread,),))
@@ -417,7 +468,7 @@ def _split(
         loose: list[Spread] = []
         cards: list[tuple[int, int]] = []
         for spread in possibility:
-            if _is_certain(spread):
+            if spread.is_settled:
                 for face in spread.faces:
                     cards.append((spread.places[0][0], face))
             else:
@@ -478,27 +529,19 @@ def _with_certain(spreads: list[Spread], cards: list[tuple[int, int]]) -> Possib
 
 def _simplify_spread(spread: Spread) -> tuple[dict[int, tuple[int, ...]], list[tuple[Possibility, ...]]]:
     """Do what `_simplify` does for a single spread."""
-    faces, unknown, places = spread
-    places = tuple([place for place in places if place[1]])
-    if not faces or not places:
+    if not spread.faces or not spread.places:
         return {}, []
-    rest = len(faces) + unknown - sum([count for _, count in places])
-    if not rest and len(places) == 1:
-        return {places[0][0]: faces}, []
-    if not rest and not unknown and faces[0] == faces[-1]:
-        return {zone: faces[:count] for zone, count in places}, []
-    return {}, [((Spread(faces, unknown, places),),)]
+    if spread.is_settled:
+        return {zone: spread.faces[:count] for zone, count in spread.places}, []
+    return {}, [((spread,),)]
 
 
 def _broadest(possibilities: set[Possibility]) -> set[Possibility]:
     """Leave out each possibility that says the same as another one but for fewer places."""
     groups: dict[tuple[tuple[int, ...], ...], list[Possibility]] = {}  # by the faces of their spreads
     for possibility in possibilities:
-        key = tuple([spread[0] for spread in possibility if spread[0]])
-        if key in groups:
-            groups[key].append(possibility)
-        else:
-            groups[key] = [possibility]
+        key = tuple([spread.faces for spread in possibility if spread.faces])
+        groups.setdefault(key, []).append(possibility)
     if len(groups) == len(possibilities):
         return possibilities
     found: set[Possibility] = set()
@@ -513,7 +556,7 @@ def _broadest_alike(possibilities: list[Possibility]) -> list[Possibility]:
     """Do what `_broadest` does for possibilities with the same faces in their spreads."""
     kept: list[tuple[Possibility, list[dict[int, int]]]] = []
     for possibility in possibilities:
-        rooms = [_rooms(spread) for spread in possibility if spread[0]]
+        rooms = [spread.rooms() for spread in possibility if spread.faces]
         is_covered = False
         for _, other in kept:
             if _covers(other, rooms):
@@ -525,20 +568,10 @@ def _broadest_alike(possibilities: list[Possibility]) -> list[Possibility]:
     return [possibility for possibility, _ in kept]
 
 
-@lru_cache(maxsize=MOST_CACHED)
-def _rooms(spread: Spread) -> dict[int, int]:
-    """Return how many of the faces of a spread can lie in each zone, and (0) elsewhere; not to be changed."""
-    known = len(spread.faces)
-    rooms = {zone: min(count, known) for zone, count in spread.places}
-    if elsewhere := known + spread.unknown - sum([count for _, count in spread.places]):
-        rooms[0] = min(elsewhere, known)
-    return rooms
-
-
 def _covers(many: list[dict[int, int]], few: list[dict[int, int]]) -> bool:
     """Return whether each spread has at least as much room in each zone as another one with the same faces."""
     for room, other in zip(many, few):  # noqa: B905  # slower
-        if room is other:  # the cached rooms of one spread
+        if room is other:  # the rooms of one spread
             continue
         if len(room) < len(other):
             return False
@@ -548,39 +581,16 @@ def _covers(many: list[dict[int, int]], few: list[dict[int, int]]) -> bool:
     return True
 
 
-def _is_certain(spread: Spread) -> bool:
-    """Return whether the cards of a spread all lie in one zone."""
-    return len(spread.places) == 1 and spread.places[0][1] == len(spread.faces) + spread.unknown
-
-
-@lru_cache(maxsize=MOST_CACHED)
-def _settled(spread: Spread) -> tuple[Spread | None, tuple[tuple[int, tuple[int, ...]], ...]]:
-    """Return what a spread leaves open, if anything, and the faces that it lays for certain, by zone."""
-    faces, unknown, places = spread
-    if any(not count for _, count in places):
-        places = tuple([place for place in places if place[1]])
-        spread = Spread(faces, unknown, places)
-    if not places:
-        return None, ()
-    laid = sum([count for _, count in places])
-    if laid == len(faces) + unknown:
-        if len(places) == 1:
-            return None, ((places[0][0], faces),)
-        if not unknown and faces[0] == faces[-1]:
-            return None, tuple([(zone, faces[:count]) for zone, count in places])
-    return spread, ()
-
-
 def _normal(possibility: Possibility) -> Possibility:
     """Return the one form of a possibility: equal knowledge is an equal value."""
     spreads: list[Spread] = []
     sure: dict[int, tuple[int, ...]] = {}
     for spread in possibility:
-        left, certain = _settled(spread)
-        if left is not None:
-            spreads.append(left)
-        for zone, faces in certain:
-            sure[zone] = sure.get(zone, ()) + faces
+        if spread.is_settled:
+            for zone, count in spread.places:
+                sure[zone] = sure.get(zone, ()) + spread.faces[:count]
+        elif spread.places:
+            spreads.append(spread)
     for zone, faces in sure.items():
         if faces:
             spreads.append(Spread(tuple(sorted(faces)), 0, ((zone, len(faces)),)))
@@ -592,9 +602,7 @@ def _count_in(possibility: Possibility, zone: int) -> int:
     """Count the cards that a possibility lays in a zone."""
     found = 0
     for spread in possibility:
-        for number, count in spread[2]:
-            if number == zone:
-                found += count
+        found += spread.count(zone)
     return found
 
 
@@ -602,22 +610,13 @@ def _count_card(possibility: Possibility, card: int) -> int:
     """Count the cards of this face in the spreads of a possibility."""
     found = 0
     for spread in possibility:
-        if card in spread[0]:
-            found += spread[0].count(card)
+        found += spread.faces.count(card)
     return found
-
-
-def _reaches(spread: Spread, zone: int) -> bool:
-    """Return whether a spread reaches into a zone."""
-    for number, _ in spread[2]:
-        if number == zone:
-            return True
-    return False
 
 
 @lru_cache(maxsize=MOST_CACHED)
 def _moved(spread: Spread, src: int, dst: int) -> Spread:
-    """Return a spread of which one card went from a zone to another; 0 is anywhere."""
+    """Return a spread after one of its cards went from a zone to another; 0 is anywhere."""
     places: list[tuple[int, int]] = []
     found = False
     for zone, count in spread.places:
@@ -696,7 +695,7 @@ def _hidden_among(masks: tuple[int, ...], viewers: int) -> int:
 
 
 def _slip(table: Table, src: Zone, dst: int, size: int, viewers: int, sure: tuple[int, ...]) -> None:
-    """One of the cards of a zone went to another zone, and these viewers don't see which.
+    """Note that a card of a zone went to another zone, and that these viewers don't see which.
 
     Either it belongs to one of the spreads that reach into the zone, or to the rest of the zone: the faces that are
     certainly there and the cards that the viewers know nothing of. From now on that rest is a spread, too.
@@ -714,13 +713,13 @@ def _slip(table: Table, src: Zone, dst: int, size: int, viewers: int, sure: tupl
         rest = size - _count_in(possibility, number)
         if rest < len(sure):
             continue
-        own = Spread(sure, rest - len(sure), ((number, rest),))
-        if rest > 0:
-            possibilities.append((*possibility, _moved(own, number, dst)))
+        own = (Spread(sure, rest - len(sure), ((number, rest),)),) if rest else ()
+        if own:
+            possibilities.append((*possibility, _moved(own[0], number, dst)))
         for i, spread in enumerate(possibility):
-            if _reaches(spread, number):
+            if spread.count(number):
                 others = possibility[:i] + possibility[i + 1 :]
-                possibilities.append((*others, own, _moved(spread, number, dst)))
+                possibilities.append((*others, *own, _moved(spread, number, dst)))
     _learn(table, viewers, possibilities)
 
 
@@ -736,15 +735,17 @@ def _take(table: Table, src: Zone, card: int, size: int, viewers: int, copies: t
     combined = _combined(affected)
     possibilities: list[Possibility] = []
     if combined is not None:
-        viewer = _members(viewers)[0]
-        unsure = size - others - len(_sure(src, viewer))
-        box = table.copies()[card]
-        spare: int | None = None  # counted only if it matters
+        spare = 0
+        if table.copies()[card] > min([_count_card(possibility, card) for possibility in combined]):
+            groups = _by_spare_copies(table, card, viewers, affected, copies)
+            if len(groups) > 1:  # one who sees more copies than another knows more now
+                for group in groups.values():
+                    _take(table, src, card, size, group, copies)
+                return
+            (spare,) = groups
+        unsure = size - others - len(_sure(src, _members(viewers)[0]))
         for possibility in combined:
-            count = _count_card(possibility, card)
-            if box > count and spare is None:
-                spare = _spare_copies(table, card, viewer, affected, copies)
-            another = spare is not None and spare > count
+            another = spare > _count_card(possibility, card)
             rest = unsure - _count_in(possibility, src.number)
             possibilities += _without(
                 possibility, src.number, card, another, rest > 0, len(combined) >= MANY_POSSIBILITIES
@@ -796,8 +797,8 @@ def _without(
     if another and rest:
         found.append(possibility)
     for i, spread in enumerate(possibility):
-        faces, unknown, places = spread
-        if not (unknown or card in faces) or not _reaches(spread, zone):
+        faces, unknown, places = spread.faces, spread.unknown, spread.places
+        if not (unknown or card in faces) or not spread.count(zone):
             continue
         others = possibility[:i] + possibility[i + 1 :]
         if card in faces:
@@ -811,6 +812,17 @@ def _without(
         elif unknown and another and not rest:
             found.append((*others, _moved(Spread(faces, unknown - 1, places), zone, 0)))
     return found
+
+
+def _by_spare_copies(
+    table: Table, card: int, viewers: int, clues: list[Clue], copies: tuple[int, ...]
+) -> dict[int, int]:
+    """Gather viewers who have these clues by their number of spare copies of a card."""
+    groups: dict[int, int] = {}
+    for viewer in _members(viewers):
+        spare = _spare_copies(table, card, viewer, clues, copies)
+        groups[spare] = groups.get(spare, 0) | 1 << viewer
+    return groups
 
 
 def _spare_copies(table: Table, card: int, viewer: int, clues: list[Clue], copies: tuple[int, ...]) -> int:
@@ -880,7 +892,7 @@ def _look(
 
 
 def _rename(table: Table, src: Zone, target: int) -> None:
-    """All of a zone went to another; the viewers know of it there what they knew here."""
+    """Note that all of a zone went to another; the viewers know of it there what they knew here."""
     if src.runs:
         if target:
             dst = table.zone(target)

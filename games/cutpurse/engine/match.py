@@ -1,8 +1,8 @@
 """A match: a game, the answers of its seats and their faults, until there is a result and a record.
 
-No clock, no network, no bot is known here: whoever drives a match puts its questions and hands the answers in. An
-illegal answer may be corrected twice; then the game's published safe option is taken and the seat has a fault. Whoever
-runs the platform may void a match at any moment.
+No clock, no network, no bot is known here: the driver of a match puts its questions and hands the answers in. An
+illegal answer may be corrected twice; then the game's published safe option is taken and the seat has a fault. The
+operator of the platform may void a match at any moment.
 
 A seat is *taken over* after three faults, after one fault by a lost connection, or when `take_over` says that its bot
 cannot go on. The match then plays the seat on by safe options to the end, so that the others keep a whole game. Every
@@ -15,8 +15,8 @@ whether the hidden cards of the seat left it a choice. The choices, events and r
 
 With `hold_polls` a window never closes by itself, not even one in which nobody really has a choice: once all answers
 are in it is held until the driver releases it. So a driver with a clock (`clocks.TimedMatch`) can let windows last
-equally long, and their speed does not tell who was really asked. What is chosen, told and recorded is the same. A
-window is a question with `window` set: every poll, and a choice to react with a card that others do not see.
+equally long, and their speed does not tell who was really asked. Choices, events and record are the same. A window is a
+question with `window` set: every poll, and a choice to react with a card that others do not see.
 
     match = Match(GAMES["greed"], seats=["ann", "bob", "cid"], key=key)
     while decision := match.decision():
@@ -68,11 +68,12 @@ class EndCause(Enum):
     DISCONNECTED = "disconnected"
     VOID_SERVER = "void_server"  # the platform failed
     VOID_OPERATOR = "void_operator"  # the operator ended the match
+    VOID_OUTAGE = "void_outage"  # a language model could not be reached, and the ladder voids such matches
 
     @property
     def is_void(self) -> bool:
         """Whether the match of a seat that ended so counts for nothing."""
-        return self in (EndCause.VOID_SERVER, EndCause.VOID_OPERATOR)
+        return self in (EndCause.VOID_SERVER, EndCause.VOID_OPERATOR, EndCause.VOID_OUTAGE)
 
     @property
     def is_taken_over(self) -> bool:
@@ -164,15 +165,17 @@ class Match:
         hold_polls: bool = False,
         conduct: int = CONDUCT,
         ask_all: bool = False,
+        position: Game | None = None,
     ) -> None:
-        """Set up the game and deal.  Raises SettingsError.
+        """Set up the game and deal, or play on from a position.  Raises SettingsError.
 
+        A match from a position cannot be recorded; its settings are those of the position, which is played on itself.
         With `log`, `game.log` keeps every event. With `hold_polls`, windows wait for `release`. `conduct` is the rule
         for seats that fail, see `CONDUCT`. With `ask_all`, questions with one option are put to their seats too.
         """
         self.rules = rules
         self.seats = tuple(seats)
-        self.game = rules(len(seats), rules.check(len(seats), settings or {}), Chance(key))
+        self.game = position or rules(len(seats), rules.check(len(seats), settings or {}), Chance(key))
         self.key = key
         # Questions with one option are left out, for their answers follow, unless they were faulted.
         self.choices: list[Chosen] = []
@@ -192,7 +195,10 @@ class Match:
         self._ask_all = ask_all
         self._last: tuple[int, Option] | None = None  # the answer that will close the window that is held
         self._void: EndCause | None = None
-        self.game.start(log)
+        if position is None:
+            self.game.start(log)
+        elif log:
+            position.log = []
         self._advance()
 
     def fork(self) -> Match:
@@ -216,7 +222,7 @@ class Match:
         return not self.open and not self.held
 
     def decisions(self) -> list[OpenDecision]:
-        """Every open question, by seat; none when the match is over or a window is held."""
+        """Return every open question, by seat; none when the match is over or a window is held."""
         return list(self.open.values())
 
     def decision(self, seat: int | None = None) -> OpenDecision | None:
@@ -226,7 +232,7 @@ class Match:
         return self.open.get(seat)
 
     def asked(self, seat: int) -> int:
-        """How many decisions were put to a seat so far; they are numbered from 0."""
+        """Return how many decisions were put to a seat so far; they are numbered from 0."""
         return self._asked[seat]
 
     def safe_option(self, seat: int) -> int:
@@ -239,7 +245,7 @@ class Match:
         return 0 if safe is options[0] else options.index(safe)
 
     def corrections_left(self, seat: int) -> int:
-        """How often a seat may still correct an illegal answer to its open question; 0 if none is open."""
+        """Return how often a seat may still correct an illegal answer to its open question; 0 if none is open."""
         return min(CORRECTIONS, CORRECTIONS + 1 - self._wrong.get(seat, 0)) if seat in self.open else 0
 
     def answer(self, seat: int, number: int, answer: Option | int) -> None:
@@ -299,7 +305,7 @@ class Match:
             self._fault(decision, cause, reason)
 
     def is_taken_over(self, seat: int) -> bool:
-        """Whether a seat is played on by safe options."""
+        """Return whether a seat is played on by safe options."""
         return seat in self._played_on
 
     def release(self) -> None:
@@ -314,19 +320,19 @@ class Match:
             self.take_over(*self._to_take.pop(0))
 
     def void(self, cause: EndCause) -> None:
-        """End the match at once, for the cause VOID_SERVER or VOID_OPERATOR: it counts for nothing.
+        """End the match at once, for a cause that voids it: it counts for nothing.
 
         Also possible when it has just come to its end; a second time changes nothing. First windows that are held are
         released, and questions with one option answered, so that the record is the same as without holding and asking.
         """
         if not cause.is_void:
-            raise ValueError(f"a match is voided by the server or an operator, not for the cause {cause.value}")
+            raise ValueError(f"the cause {cause.value} voids no match")
         self._do_what_follows()
         self.open.clear()
         self._void = self._void or cause
 
     def result(self) -> MatchResult:
-        """How it ended.  Raises WrongDecision while it goes on."""
+        """Return how the match ended.  Raises WrongDecision while it goes on."""
         if not self.over:
             what = f"{len(self.open)} decisions are open" if self.open else "a window is held"
             raise WrongDecision(f"the match goes on: {what}")

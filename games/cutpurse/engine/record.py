@@ -16,7 +16,7 @@ spectator, heard. This module reads and writes no file.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -33,6 +33,7 @@ __all__ = [
     "SCHEMA",
     "Record",
     "Verified",
+    "Visit",
     "act_to_json",
     "event_hashes",
     "event_to_json",
@@ -49,6 +50,7 @@ _CONDUCT: Final = {1: 1, 2: CONDUCT}  # by schema, the rule for seats that fail
 _DIGEST: Final = ',"digest":"'
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode  # json.dumps would make one for every event
 LONE_CHOICE: Final = 5  # the parts of a faulted choice with one option: the number of its decision is the last
+Visit = Callable[[Match, OpenDecision, Chosen], None]  # is given the match, the question, and what was chosen then
 _ACT_FIELDS: Final = ("cards", "zone", "seat", "number", "places")
 
 
@@ -70,7 +72,7 @@ class Record:
 
 # -- in words
 def act_to_json(words: Words, act: Act) -> list[Any]:
-    """[verb, {field: value}] with cards by name; fields that say nothing are left out."""
+    """Return [verb, {field: value}] with cards by name; leave out fields that say nothing."""
     fields: dict[str, Any] = {}
     for name in _ACT_FIELDS:
         value = getattr(act, name)
@@ -313,8 +315,8 @@ def _void_as_recorded(match: Match, record: Record) -> None:
     if len(match.choices) < len(record.choices) or not isinstance(causes, list):
         return
     _take_over_unasked(match, record)
-    for cause in (EndCause.VOID_SERVER, EndCause.VOID_OPERATOR):
-        if cause.value in causes:
+    for cause in EndCause:
+        if cause.is_void and cause.value in causes:
             match.void(cause)
 
 
@@ -346,13 +348,17 @@ def verify(line: str, rules: type[Game]) -> list[str]:
     return verified(line, rules).checked
 
 
-def verified(line: str, rules: type[Game]) -> Verified:
-    """Verify a record, and return its match too.  Raises RecordError."""
+def verified(line: str, rules: type[Game], visit: Visit | None = None) -> Verified:
+    """Verify a record, and return its match too.  Raises RecordError.
+
+    `visit` is called before each choice of the replay, so what it saw holds only if nothing is raised.
+    """
     record = read_record(line)
     checked = [f"the digest fits the {len(line.rstrip())} bytes of the record"]
     match: Match | None = None
-    for match, _, _ in replay(record, rules):  # noqa: B007  # the last one is wanted
-        pass
+    for match, decision, chosen in replay(record, rules):
+        if visit is not None:
+            visit(match, decision, chosen)
     if match is None:
         match = _begin(record, rules)
     again = [_choice_to_json(rules.words, chosen) for chosen in match.choices]

@@ -11,7 +11,7 @@ Arrangements come in blocks of n * (n - 1) for n players, and a block in squares
   of "this player left of that one" by at most 4 with an even number of players and by at most 6 with an odd one.
 
 The players are shuffled for each block by a seed. With 9, 15 or another odd number of players that is no prime a block
-is one square: the seats are even, the neighbours only on average. No game has so many seats.
+is one square: the seats are even, the neighbours only on average. No game has that many seats.
 
 The squares: row r of the first one has player r + z(s) on seat s (modulo n), for z = 0, 1, n - 1, 2, n - 2, ... With an
 even n each player follows each other one once along the rows, from the first seat to the last (Williams, 1949); from

@@ -70,14 +70,14 @@ class SettingKind:
 
 
 def _joined(counts: list[int]) -> str:
-    """Neighbouring numbers in a few words: "5", "2 to 4"."""
+    """Format neighbouring numbers in a few words: "5", "2 to 4"."""
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 # The values of a dataclass field made by a function have the type of its default, hence Any: the caller annotates.
 # `only_seats` and `only_with` are those of `SettingKind`.
 def choice(default: str, *others: str, text: str, rule: str, only_with: tuple[str, str] | None = None) -> Any:
-    """One of several words, the first being the default."""
+    """Declare a setting that is one of several words, the first being the default."""
     kind = SettingKind(text, rule, (default, *others), only_with=only_with)
     return field(default=default, metadata={"kind": kind})
 
@@ -122,7 +122,7 @@ def number(
 
 
 def table(keys: tuple[str, ...], *, text: str, rule: str) -> Any:
-    """Numbers by name, such as silver_coin:60,ruby:310; what is not named keeps its printed number."""
+    """Declare a setting of numbers by name, as silver_coin:60,ruby:310; what is not named keeps its printed number."""
     return field(default=(), metadata={"kind": SettingKind(text, rule, keys=keys)})
 
 
@@ -132,7 +132,7 @@ class Settings:
 
     @classmethod
     def kinds(cls) -> dict[str, SettingKind]:
-        """Every setting by name, in the order declared."""
+        """Return every setting by name, in the order declared."""
         return {f.name: f.metadata["kind"] for f in fields(cls)}
 
     @classmethod
@@ -185,7 +185,7 @@ class Settings:
         return ""
 
     def problem(self, seats: int) -> str:
-        """Why these settings do not fit together or this number of seats; empty if they do."""
+        """Say why these settings do not fit together or this number of seats; empty if they do."""
         return ""
 
     def text(self, name: str) -> str:

@@ -222,7 +222,7 @@ class Table(Dealer, Generic[S_co]):
     # -- card knowledge
     @classmethod
     def box(cls, seats: int, settings: Any) -> list[int]:
-        """Every card that takes part, a number a copy."""
+        """Return every card that takes part, a number a copy."""
         raise TypeError(f"{cls.__name__} has no box")
 
     def copies(self) -> list[int]:
@@ -237,11 +237,12 @@ class Table(Dealer, Generic[S_co]):
     def _copies_in_sight(self, card: int, but: Zone) -> tuple[int, ...]:
         found: list[int] = []
         for zone in self.in_order():
-            if zone.masks is None:
-                if zone.sees and card in zone.cards and zone is not but:  # nobody sees the deck, the longest of them
-                    found += [zone.sees] * zone.cards.count(card)
-            elif card in zone.cards and zone is not but:
-                found += [mask for i, mask in enumerate(zone.masks) if zone.cards[i] == card]
+            masks = zone.masks
+            if zone is but or (masks is None and not zone.sees):  # nobody sees the deck, the longest of them
+                continue
+            for i, other in enumerate(zone.cards):
+                if other == card:
+                    found.append(zone.sees if masks is None else masks[i])
         return tuple(found)
 
     def catch_up(self) -> None:
@@ -285,8 +286,8 @@ class Table(Dealer, Generic[S_co]):
     def place(self, zone: Zone, kind: ZoneKind, seat: int, face_down: bool = False) -> None:
         """Move a zone made in play on top before a seat, as this kind: stolen, bagged, carried abroad.
 
-        Whoever could see its cards goes on knowing them, by the new kind's visibility; `face_down` turns them over, so
-        that in one of mixed visibility nobody sees them any more. Counters that the new kind does not have are gone.
+        Viewers who could see its cards go on knowing them, by the new kind's visibility; `face_down` turns them over,
+        so that in one of mixed visibility nobody sees them any more. Counters that the new kind does not have are gone.
         """
         getattr(self, zone.kind.name)[zone.owner].remove(zone)
         before, masks, zone.owner = zone.sees, zone.masks, seat
@@ -369,7 +370,7 @@ class Table(Dealer, Generic[S_co]):
         self.chance.open(deal)
 
     def seats_from(self, seat: int) -> tuple[int, ...]:
-        """Every seat clockwise, this one first."""
+        """Return every seat clockwise, this one first."""
         return _CLOCKWISE[self.n][seat]
 
     def opponents(self, seat: int) -> tuple[int, ...]:

@@ -51,7 +51,7 @@ def _words(table: _ZoneLookup) -> Words:
 
 
 def cards_text(words: Words, cards: Iterable[int]) -> str:
-    """Titles with how many of each, in the order first met: "2 x Copper Wire, Gold Bar, a card face down"."""
+    """Count cards by title, in the order first met: "2 x Copper Wire, Gold Bar, a card face down"."""
     counts = Counter(cards)
     parts = []
     for card, copies in counts.items():

@@ -102,7 +102,7 @@ class View(PlainValue):
         return [zone for zone in self.zones if zone.kind.name == kind and zone.owner == owner]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For `copy` and `pickle`: kinds of zones go by their numbers, since each of them is one object."""
+        """Copy and pickle kinds of zones by their numbers, since each of them is one object."""
         zones = tuple([(zone.number, zone.kind.number, *zone.values()[2:]) for zone in self.zones])
         return _made_again, (*self.values()[:6], zones, self.agenda, self.clues)
 
@@ -124,7 +124,7 @@ class View(PlainValue):
         }
 
     def to_bytes(self) -> bytes:
-        """Canonical JSON: equal if and only if the views are."""
+        """Return canonical JSON: equal if and only if the views are."""
         return json.dumps(self.to_json(), separators=(",", ":"), sort_keys=True).encode()
 
 

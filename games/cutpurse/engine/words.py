@@ -1,6 +1,6 @@
 """The vocabulary of a game: its cards, verbs, kinds of zone and counters, each with its number, name and sentence.
 
-Everything outside the engine (views, options, events, records, later the wire) is told in these words, so no other
+Everything outside the engine (views, options, events, records, the wire) is expressed in these words, so no other
 place needs to know a game. Numbers start at 1; card number 0 is a card lying face down. Names never change, numbers
 for one rules version. This module knows no rules.
 """

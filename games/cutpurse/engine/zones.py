@@ -79,7 +79,7 @@ class ZoneView(PlainValue):
         )
 
     def showing(self, cards: tuple[int, ...], columns: tuple[tuple[int, ...], ...]) -> ZoneView:
-        """Return this zone with other cards, of which nothing but their faces is known."""
+        """Return this zone with other cards; nothing but their faces is known."""
         return ZoneView(self.number, self.kind, self.owner, self.size, cards, (), (), self.counters, columns)
 
 

@@ -18,7 +18,7 @@ class Registry(MutableMapping[str, T]):
     """A mapping of names to what is in modules, in the order in which it was named."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
-        """`places`: where each thing is, as "module:Class"."""
+        """Register things by name; `places` says where each is, as "module:Class"."""
         self._places = {**places}
         self._found: dict[str, T] = {}
 

@@ -1,6 +1,6 @@
-"""Where rules come from, by the sheets in `docs/rules/`; written by `python scripts/rule_origins.py`.
+"""Where rules come from, by the sheets in `docs/reference/rules/`; written by `scripts/rule_origins.py`.
 
-"ruling": no published text settles it, and the project decides, with its reason in `docs/rulings.md`;
+"ruling": no published text settles it, and the project decides, see `docs/reference/rulings.md`;
 "partly ruling": parts of it; "proposed": a number of the project, as none is published.
 """
 

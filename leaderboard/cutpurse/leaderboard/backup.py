@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from cutpurse.leaderboard.database import OWNERS, explained
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry, StoreError
 from cutpurse.leaderboard.lock import WritingLock
 from cutpurse.leaderboard.schema import known_revision
+from cutpurse.leaderboard.sqlite_database import OWNERS, explained
 
 __all__ = ["Copied", "back_up", "restore"]
 

@@ -1,147 +1,123 @@
-"""Connections to the SQLite file of a leaderboard, and explanations of its errors.
+"""The port to the database of a leaderboard: SQLite in a file, or PostgreSQL on a server.
 
-One connection writes, and several read. Readers are opened read-only, so that no second connection ever writes a
-checkpoint (two at once could corrupt the file in SQLite before 3.51.3). The file is in WAL mode with
-`synchronous=FULL`: when a commit returns, the data is on the disk, unless the disk itself loses it. Only its user can
-read a new file, and SQLite gives the files beside it the same mode. This module knows no table.
+    database = find_database("league.db")  # or "postgresql://league@db.example/league"
+    access = database.open_for_writing(busy_timeout_s=5.0)
+
+One process writes a database, on one connection, and any number read it. On a server several arenas may share the right
+to write; then one transaction at a time writes. This module knows no table.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import sqlite3
-from contextlib import suppress
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from sqlalchemy.pool import QueuePool
 
-from cutpurse.leaderboard.errors import StoreError
+from cutpurse.leaderboard.address import is_postgresql
+from cutpurse.leaderboard.errors import LeaderboardError, StoreError
 
-__all__ = ["OWNERS", "database_path", "explained", "file_identity", "reading_engine", "writing_engine"]
+__all__ = ["READERS", "Database", "WriteAccess", "find_database"]
 
-OWNERS: Final = 0o600  # file mode; the file contains hashes of tokens, all cards, notes and private ladders
 READERS: Final = 8  # maximum read connections; more readers wait for a free one
-_URL: Final = "sqlite:///"
-_OTHER_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # one slash, because Path drops the other; C:/ is no URL
-_ROOM: Final = 65_536  # bytes; twice the space that SQLite needs beside a file to open it
-
-# Advice by words in SQLite's message.
-_ADVICE: Final = {
-    "locked": "another process is writing to it; you can retry the same write",
-    "full": "free some space; you can retry the same write",
-    "readonly": "give this process the right to write the file and its folder, and leave the file where it is",
-    "read-only": "give this process the right to write the file and its folder, and leave the file where it is",
-    "malformed": "restore it from a backup",
-    "not a database": "name another file, or restore it from a backup",
-    "unable to open": "its folder must exist and be writable",
-    "disk I/O": "look at the disk; you can retry the same write",
-}
 
 
-def database_path(database: str | os.PathLike[str]) -> Path:
-    """Return the file of a path or a URL `sqlite:///PATH`.  Raises StoreError for anything else."""
-    text = os.fspath(database)
-    if text.startswith(_URL):
-        text = text.removeprefix(_URL)
-    elif found := _OTHER_URL.match(text):
-        scheme = found[1]
-        raise StoreError(f"a leaderboard is kept in SQLite: give a path or sqlite:///PATH, not a {scheme} address")
-    if not text or text == ":memory:":
-        raise StoreError("a leaderboard is kept in a file: give its path")
-    return Path(text).absolute()
+class WriteAccess(ABC):
+    """The exclusive right to write a database, until `release`.
 
-
-def writing_engine(path: Path, busy_timeout_s: float) -> Engine:
-    """Create an engine with one connection, whose transactions begin with the write lock; create a missing file.
-
-    Only the first connection creates the file: if it is moved away later, that is an error, not an empty leaderboard.
+    Attributes:
+        engine: Engine with one connection; each transaction begins with the right to write.
+        is_alone: Whether no other process writes, so that this one may upgrade the schema.
     """
-    mode = "rwc"
 
-    def connect() -> sqlite3.Connection:
-        nonlocal mode
-        if mode == "rwc":
-            _make(path)
-        connection = _connect(path, mode, busy_timeout_s)
+    engine: Engine
+    is_alone = True
+
+    @abstractmethod
+    def check(self) -> None:
+        """Check that a write reaches the database that was opened.  Raises StoreError."""
+
+    @abstractmethod
+    def settle(self) -> None:
+        """Wait until it is certain whether a failed commit happened.  Raises StoreError or SQLAlchemyError."""
+
+    def share(self) -> None:  # noqa: B027  # files have nothing to share
+        """Let other arenas write, too, if it was opened with `is_shared`.  Raises StoreError."""
+
+    @abstractmethod
+    def release(self) -> None:
+        """Close the connection and give up the right."""
+
+
+class Database(ABC):
+    """The place of a leaderboard.
+
+    Attributes:
+        address: Address without its password, for messages and commands.
+        beside: Path beside which other files of the league are stored.
+        environment: Variables that another process needs to open `address`.
+    """
+
+    address: str
+    beside: Path
+    environment: Mapping[str, str]
+
+    @abstractmethod
+    def exists(self) -> bool:
+        """Return whether it may be there; a server is asked only when it is opened."""
+
+    @abstractmethod
+    def open_for_reading(self, busy_timeout_s: float) -> Engine:
+        """Create an engine with read-only connections; each transaction sees a consistent snapshot."""
+
+    @abstractmethod
+    def open_for_writing(self, busy_timeout_s: float, *, is_shared: bool = False) -> WriteAccess:
+        """Take the right to write, creating a missing file.
+
+        Args:
+            busy_timeout_s: Maximum wait for a lock of another process.
+            is_shared: Share the right with other processes that do so, too.
+
+        Raises:
+            InUse: If another process has the right.
+            StoreError: If the database cannot be opened.
+        """
+
+    @abstractmethod
+    def is_failure(self, error: DBAPIError) -> bool:
+        """Return whether the database failed, as opposed to a statement or value that it rejects."""
+
+    @abstractmethod
+    def explain(self, error: SQLAlchemyError) -> LeaderboardError:
+        """Explain an error in one line, with the address and advice but without the statement and its values."""
+
+    def __str__(self) -> str:
+        return self.address
+
+
+def find_database(database: str | os.PathLike[str] | Database) -> Database:
+    """Return the database with this address.
+
+    Args:
+        database: A path, `sqlite:///PATH` or `postgresql://...`.
+
+    Raises:
+        StoreError: If it is another address, or the driver for it is not installed.
+    """
+    if isinstance(database, Database):
+        return database
+    if is_postgresql(database):
         try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("PRAGMA foreign_keys=ON")
-        except sqlite3.Error:
-            connection.close()
-            raise
-        mode = "rw"
-        return connection
+            from cutpurse.leaderboard.postgresql_database import PostgresqlDatabase
+        except ModuleNotFoundError as problem:
+            if (problem.name or "").split(".")[0] != "psycopg":
+                raise
+            raise StoreError("psycopg is not installed; this does it: pip install 'cutpurse[cluster]'") from None
+        return PostgresqlDatabase(os.fspath(database))
+    from cutpurse.leaderboard.sqlite_database import SqliteDatabase
 
-    engine = create_engine(_URL, creator=connect, poolclass=QueuePool, pool_size=1, max_overflow=0)
-    _begin_with(engine, "BEGIN IMMEDIATE")
-    return engine
-
-
-def reading_engine(path: Path, busy_timeout_s: float) -> Engine:
-    """Create an engine with read-only connections; each transaction sees a consistent snapshot."""
-    engine = create_engine(
-        _URL,
-        creator=lambda: _connect(path, "ro", busy_timeout_s),
-        poolclass=QueuePool,
-        pool_size=READERS,
-        max_overflow=0,
-    )
-    _begin_with(engine, "BEGIN")
-    return engine
-
-
-def file_identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode of a file, which survive a rename; None if there is no file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def explained(error: SQLAlchemyError | sqlite3.Error, path: Path) -> StoreError:
-    """Explain a database error in one line, with the file and advice but without the statement and its values."""
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    said = str(cause).partition("\n")[0]
-    advice = next((advice for word, advice in _ADVICE.items() if word in said), None)
-    if "disk I/O" in said and _is_full(path.parent):  # SQLite's message if it cannot create the -shm file
-        advice = f"its disk is full: {_ADVICE['full']}"
-    return StoreError(f"the leaderboard {path}: {said}{f'; {advice}' if advice else ''}")
-
-
-def _is_full(folder: Path) -> bool:
-    try:
-        disk = os.statvfs(folder)
-    except (OSError, AttributeError):  # Windows has none
-        return False
-    return disk.f_bavail * disk.f_frsize < _ROOM
-
-
-def _make(path: Path) -> None:
-    """Create a missing file that only its user can read and write; SQLite would follow the umask.
-
-    An existing file is not opened: closing it here would release the locks of this process on it.
-    """
-    with suppress(OSError):  # it exists, or SQLite will report the problem
-        os.close(os.open(path.resolve(), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNERS))
-
-
-def _connect(path: Path, mode: str, busy_timeout_s: float) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"{path.as_uri()}?mode={mode}",
-        uri=True,
-        timeout=busy_timeout_s,
-        isolation_level=None,  # SQLAlchemy begins transactions; the driver would begin them too late
-        check_same_thread=False,  # a connection of the pool is used by one thread at a time
-    )
-
-
-def _begin_with(engine: Engine, statement: str) -> None:
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql(statement)
+    return SqliteDatabase(database)

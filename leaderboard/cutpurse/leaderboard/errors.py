@@ -8,6 +8,7 @@
     |   |-- LedgerCorrupt   stored results contradict each other; no result is stored until a person has repaired them
     |   `-- Unsure          it is unknown whether the result was stored; submit it again
     |-- InvalidEntry        the input is invalid; nothing was stored
+    |   `-- LadderMoved     another arena has the ladder of the match now, or had it meanwhile
     `-- NoSuchEntry         no ladder, match, record or other entry has this name
 
 Each message says in one line what was wrong, what was expected, and what to do. A retry can help after a StoreError,
@@ -16,11 +17,10 @@ but not after an InvalidEntry or a LedgerCorrupt.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 __all__ = [
     "InUse",
     "LeaderboardError",
+    "LadderMoved",
     "LedgerCorrupt",
     "NewerSchema",
     "NoSuchEntry",
@@ -43,15 +43,16 @@ class InUse(StoreError):
     """The error if another process writes the database.
 
     Attributes:
-        path: The database.
-        process: ID of the other process, None if it is unknown.
+        database: Address of the database.
+        holder: The other process, such as "process 77"; "another process" if it is unknown.
     """
 
-    def __init__(self, path: Path, process: int | None) -> None:
-        which = "another process" if process is None else f"process {process}"
-        super().__init__(f"the leaderboard {path} is being written by {which}; only one can at a time: end that first")
-        self.path = path
-        self.process = process
+    def __init__(self, database: str, holder: str | None) -> None:
+        self.database = database
+        self.holder = holder or "another process"
+        super().__init__(
+            f"the leaderboard {database} is being written by {self.holder}; only one can at a time: end that first"
+        )
 
 
 class OlderSchema(StoreError):
@@ -83,3 +84,7 @@ class InvalidEntry(LeaderboardError):
 
 class NoSuchEntry(LeaderboardError):
     """The error if no entry has this name."""
+
+
+class LadderMoved(InvalidEntry):
+    """The error if this arena does not have the ladder of a match any more; a retry cannot help."""

@@ -11,7 +11,7 @@ the transaction of its connection, which must hold the write lock. This module k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.relations import MATCHES, PAUSES, SEATS
-from cutpurse.leaderboard.results import NORMAL, CompletedMatch
+from cutpurse.leaderboard.results import NORMAL, FinishedMatch, Identity
 from cutpurse.leaderboard.rows import stamp
 
 __all__ = ["Conduct", "PauseTerms", "fault_streaks", "lift_pause"]
@@ -50,27 +50,27 @@ class Conduct:
     paused: set[int]  # versions
     pauses: list[dict[str, object]] = field(default_factory=list)  # new rows to insert
 
-    def note(self, result: CompletedMatch, number: int) -> tuple[int, ...]:
-        """Add a rated result, stored as match `number`, and return the versions that it pauses."""
+    def note(self, result: FinishedMatch, versions: Sequence[int], number: int) -> tuple[Identity, ...]:
+        """Add a rated result of these version IDs, stored as match `number`, and return the versions that it pauses."""
         terms = self.terms[result.ladder]
         paused = []
-        for seat in result.seats:
-            window = self.windows.get((result.ladder, seat.version))
+        for seat, version in zip(result.seats, versions, strict=True):
+            window = self.windows.get((result.ladder, version))
             if window is None:
                 continue
             window.append(_Rated(result.match, seat.end_cause))
             del window[: -terms.window]
-            if seat.version in self.paused or not seat.is_taken_over:
+            if version in self.paused or not seat.is_taken_over:
                 continue
             failed = [f"{rated.match} ({rated.end_cause})" for rated in window if rated.end_cause != NORMAL]
             if not 0 < terms.failed <= len(failed):
                 continue
-            self.paused.add(seat.version)
-            paused.append(seat.version)
+            self.paused.add(version)
+            paused.append(seat.player)
             matches = f"its last {len(window)} rated matches" if len(window) > 1 else "its last rated match"
             self.pauses.append(
                 {
-                    "version_id": seat.version,
+                    "version_id": version,
                     "match_number": number,
                     "since": stamp(result.finished),
                     "cause": f"taken over in {len(failed)} of {matches} on ladder {result.ladder}: {', '.join(failed)}",
@@ -80,19 +80,19 @@ class Conduct:
 
 
 def fault_streaks(
-    connection: Connection, results: Iterable[CompletedMatch], terms: Mapping[str, PauseTerms]
+    connection: Connection, results: Iterable[tuple[FinishedMatch, Sequence[int]]], terms: Mapping[str, PauseTerms]
 ) -> Conduct:
     """Load the pauses and recent matches of the versions that fail in one of `results`.
 
     Args:
         connection: Connection in a transaction.
-        results: Rated results that are not void and not stored yet.
+        results: Rated results that are not void and not stored yet, with the IDs of their versions by seat.
         terms: Terms by ladder; results of other ladders are ignored.
     """
     failing = {
-        (result.ladder, seat.version)
-        for result in results
-        for seat in result.seats
+        (result.ladder, version)
+        for result, versions in results
+        for seat, version in zip(result.seats, versions, strict=True)
         if seat.is_taken_over and result.ladder in terms
     }
     pauses = _last_pauses(connection, {version for _, version in failing})

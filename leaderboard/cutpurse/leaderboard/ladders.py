@@ -12,13 +12,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, delete, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import Connection, delete, insert, select, update
 
 from cutpurse.leaderboard.comparisons import BOARDS as KINDS
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.relations import BOARDS, EPOCHS, ESTIMATES, LADDERS, OWNERS, RATING_POINTS, SUBMISSIONS
+from cutpurse.leaderboard.relations import (
+    BOARDS,
+    EPOCHS,
+    ESTIMATES,
+    LADDERS,
+    LEASES,
+    OWNERS,
+    RATING_POINTS,
+    SUBMISSIONS,
+)
 from cutpurse.leaderboard.results import LadderTerms, checked_name
 from cutpurse.leaderboard.submissions import UNDER_WAY
 
@@ -50,6 +58,7 @@ class NewLadder:
         clock: Time controls, stored as they are.
         terms: Terms that may change later.
         boards: Kind of its boards, of `comparisons.BOARDS`.
+        is_hosted: Only submitted and house bots play, and workers play the matches.
     """
 
     name: str
@@ -60,6 +69,7 @@ class NewLadder:
     clock: Mapping[str, object] = field(default_factory=dict)
     terms: LadderTerms = field(default_factory=LadderTerms)
     boards: str = "plain"
+    is_hosted: bool = False
 
 
 def ensure_ladder(connection: Connection, new: NewLadder) -> int:
@@ -129,7 +139,7 @@ def check_unused(connection: Connection, ladder: str) -> int:
 def delete_ladder(connection: Connection, ladder: str) -> None:
     """Delete a ladder that nothing depends on.  Raises as `check_unused` does."""
     ladder_id = check_unused(connection, ladder)
-    for rows in (ESTIMATES, RATING_POINTS, EPOCHS):
+    for rows in (ESTIMATES, RATING_POINTS, EPOCHS, LEASES):
         connection.execute(delete(rows).where(rows.c.ladder_id == ladder_id))
     connection.execute(delete(LADDERS).where(LADDERS.c.id == ladder_id))
 
@@ -188,6 +198,7 @@ def _defined(new: NewLadder) -> dict[str, object]:
         "seats": seats,
         "clock": _json(new.clock),
         "boards": new.boards,
+        "is_hosted": new.is_hosted,
     }
 
 
@@ -201,6 +212,7 @@ def _terms(terms: LadderTerms) -> dict[str, object]:
         "most_per_owner": terms.most_per_owner,
         "pause_failed": terms.pause_failed,
         "pause_window": terms.pause_window,
+        "voids_outages": terms.voids_outages,
     }
 
 

@@ -41,7 +41,7 @@ class WritingLock:
         except BlockingIOError:
             said = os.pread(self._file, _DIGITS, 0).decode("ascii", "replace").strip()
             os.close(self._file)
-            raise InUse(path, int(said) if said.isdigit() else None) from None
+            raise InUse(str(path), f"process {said}" if said.isdigit() else None) from None
         except OSError as error:  # a file system without locks
             os.close(self._file)
             raise StoreError(

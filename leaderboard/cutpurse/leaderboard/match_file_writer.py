@@ -1,10 +1,10 @@
 """The writer of match files, which anybody can verify without this server.
 
 A match file is a head on the first line, then the record. The head contains what the leaderboard knows of a finished
-match: the seats and their results, the commitment to the deal, and its opening. `docs/match_files.md` describes every
-field. Like the record, the head is JSON without spaces and with sorted keys. Two keys are exceptions: `schema` comes
-first, and `digest` last. The digest is the SHA-256 of everything before `,"digest":`, as hex. This module knows no
-database and reads no file.
+match: the seats and their results, the commitment to the deal, and its opening. `docs/reference/match_file.md`
+describes every field. Like the record, the head is JSON without spaces and with sorted keys. Two keys are exceptions:
+`schema` comes first, and `digest` last. The digest is the SHA-256 of everything before `,"digest":`, as hex. This
+module knows no database and reads no file.
 """
 
 from __future__ import annotations

@@ -13,18 +13,21 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from sqlalchemy import (
+    BigInteger,
     DateTime,
     Dialect,
     Float,
     ForeignKeyConstraint,
     Index,
+    Integer,
     LargeBinary,
     MetaData,
+    String,
     UniqueConstraint,
     text,
 )
 from sqlalchemy.types import TypeDecorator
-from sqlmodel import Field, SQLModel
+from sqlmodel import AutoString, Field, SQLModel
 
 __all__ = [
     "TokenRow",
@@ -34,6 +37,7 @@ __all__ = [
     "EpochRow",
     "EstimateRow",
     "LadderRow",
+    "LeaseRow",
     "MatchRow",
     "NotesRow",
     "OpenMatchRow",
@@ -44,9 +48,12 @@ __all__ = [
     "RatingChangeRow",
     "SeatRow",
     "SubmissionRow",
+    "ArchiveRow",
     "Base",
+    "ReportRow",
     "UtcDateTime",
     "VersionRow",
+    "WorkRow",
 ]
 
 
@@ -74,6 +81,11 @@ class Base(SQLModel):
             "pk": "pk_%(table_name)s",
         }
     )
+
+
+def _where(condition: str, on_postgresql: str = "") -> dict[str, Any]:
+    """Return the condition of a partial index for both databases; without it PostgreSQL would index every row."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(on_postgresql or condition)}
 
 
 class OwnerRow(Base, table=True):
@@ -138,7 +150,7 @@ class SubmissionRow(Base, table=True):
     __tablename__ = "submissions"
     __table_args__ = (
         UniqueConstraint("owner_id", "bot", "version"),
-        Index("ix_submissions_active", "owner_id", "bot", unique=True, sqlite_where=text("is_active = 1")),
+        Index("ix_submissions_active", "owner_id", "bot", unique=True, **_where("is_active = 1", "is_active")),
     )
     id: int | None = Field(default=None, primary_key=True)
     owner_id: int = Field(foreign_key="owners.id")
@@ -164,7 +176,7 @@ class PauseRow(Base, table=True):
     """
 
     __tablename__ = "pauses"
-    __table_args__ = (Index("ix_pauses_one_at_a_time", "version_id", unique=True, sqlite_where=text("lifted IS NULL")),)
+    __table_args__ = (Index("ix_pauses_one_at_a_time", "version_id", unique=True, **_where("lifted IS NULL")),)
     id: int | None = Field(default=None, primary_key=True)
     version_id: int = Field(foreign_key="versions.id", index=True)
     match_number: int = Field(foreign_key="matches.number", index=True)  # the match that caused it
@@ -197,6 +209,22 @@ class LadderRow(Base, table=True):
     most_per_owner: int = 0  # maximum simultaneous bots per owner; 0 means no limit
     pause_failed: int = 3  # taken-over matches, of the last `pause_window`, that pause a version; 0 means never
     pause_window: int = 8  # rated matches on the ladder that count
+    voids_outages: bool = False  # a match is void when the provider of a bot's language model is down
+    is_hosted: bool = False  # only submitted and house bots play, and workers play the matches; never changes
+
+
+class LeaseRow(Base, table=True):
+    """The right of an arena to play and rate a ladder, until a time of the database's clock.
+
+    Only leagues of several arenas have rows. `epoch` counts the arenas that took the ladder.
+    """
+
+    __tablename__ = "leases"
+    ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
+    holder: str  # name of the arena's process; empty if nobody ever had it
+    address: str  # where bots dial it
+    epoch: int
+    until: datetime = Field(sa_type=UtcDateTime)
 
 
 class EpochRow(Base, table=True):
@@ -218,7 +246,7 @@ class BoardRow(Base, table=True):
     __tablename__ = "boards"
     __table_args__ = (
         UniqueConstraint("ladder_id", "sequence"),
-        Index("ix_boards_sealed", "id", sqlite_where=text("is_sealed = 1")),
+        Index("ix_boards_sealed", "id", **_where("is_sealed = 1", "is_sealed")),
         ForeignKeyConstraint(["ladder_id", "epoch"], ["epochs.ladder_id", "epochs.number"]),
     )
     id: str = Field(primary_key=True)
@@ -257,10 +285,15 @@ class MatchRow(Base, table=True):
         Index(None, "ladder_id", "finished"),
         # A covering index: without it SQLite may use the index of all matches, and check each for a fault.
         Index(
-            "ix_matches_faulted", "ladder_id", "number", "finished", "is_faulted", sqlite_where=text("is_faulted = 1")
+            "ix_matches_faulted",
+            "ladder_id",
+            "number",
+            "finished",
+            "is_faulted",
+            **_where("is_faulted = 1", "is_faulted"),
         ),
     )
-    number: int | None = Field(default=None, primary_key=True)
+    number: int | None = Field(default=None, primary_key=True, sa_column_kwargs={"autoincrement": False})
     id: str = Field(unique=True)
     board_id: str = Field(foreign_key="boards.id", index=True)
     ladder_id: int = Field(foreign_key="ladders.id")  # as in the board, for the index
@@ -284,7 +317,7 @@ class SeatRow(Base, table=True):
         Index(None, "version_id", "match_number"),
         Index(None, "version_id", "ladder_id", "match_number"),
         Index(  # a covering index, too
-            "ix_seats_faulted", "version_id", "match_number", "ladder_id", "faults", sqlite_where=text("faults > 0")
+            "ix_seats_faulted", "version_id", "match_number", "ladder_id", "faults", **_where("faults > 0")
         ),
     )
     match_number: int = Field(primary_key=True, foreign_key="matches.number")
@@ -317,6 +350,57 @@ class NotesRow(Base, table=True):
     seat: int = Field(primary_key=True)
     dropped_bytes: int  # size of notes above the limit, which are not stored
     notes: bytes = Field(sa_type=LargeBinary)  # see `decision_logs.pack_notes`
+
+
+class UsageRow(Base, table=True):
+    """The usage that the bot of a seat reported, added up; a seat without a report has no row.
+
+    The usage of each decision is in the decision log.
+    """
+
+    __tablename__ = "usages"
+    __table_args__ = (
+        ForeignKeyConstraint(["match_number", "seat"], ["seats.match_number", "seats.seat"]),
+        Index(None, "ladder_id", "version_id"),
+    )
+    match_number: int = Field(primary_key=True)
+    seat: int = Field(primary_key=True)
+    ladder_id: int  # as in the match, for the index
+    version_id: int  # as in the seat, for the index
+    input_tokens: int
+    output_tokens: int
+    cost_micros: int  # millionths of a US dollar
+    fallbacks: int  # decisions that no model chose
+    model: str  # the last reported one
+
+
+class WorkRow(Base, table=True):
+    """An announced match that a worker plays; see `work`. The row is deleted when the result is stored."""
+
+    __tablename__ = "work"
+    match_id: str = Field(primary_key=True)
+    code: str  # version of this program, which the worker must have
+    task: str  # JSON; all that a worker needs but the seed
+    seed: bytes = Field(sa_type=LargeBinary)  # handed out once, to the worker that takes the match
+    state: str  # "waiting", "taken", "over" (reported) or "lost"
+    worker: str = ""  # the worker that took it
+    since: datetime = Field(sa_type=UtcDateTime)  # of the state "waiting"
+
+
+class ReportRow(Base, table=True):
+    """What a worker handed back of a match, until the result is stored."""
+
+    __tablename__ = "reports"
+    match_id: str = Field(primary_key=True, foreign_key="work.match_id")
+    report: bytes = Field(sa_type=LargeBinary)
+
+
+class ArchiveRow(Base, table=True):
+    """The built files of a submitted bot, packed, for workers."""
+
+    __tablename__ = "archives"
+    digest: bytes = Field(primary_key=True, sa_type=LargeBinary)  # SHA-256 of the content
+    content: bytes = Field(sa_type=LargeBinary)
 
 
 class RatingRow(Base, table=True):
@@ -400,3 +484,12 @@ class RatingChangeRow(Base, table=True):
     sigma_before: float = Field(sa_type=Float)
     mu_after: float = Field(sa_type=Float)
     sigma_after: float = Field(sa_type=Float)
+
+
+# SQLite stores integers of 64 bits and compares texts by their code points; so must PostgreSQL.
+for _relation in Base.metadata.tables.values():
+    for _column in _relation.columns:
+        if isinstance(_column.type, Integer):
+            _column.type = Integer().with_variant(BigInteger(), "postgresql")
+        elif isinstance(_column.type, AutoString):
+            _column.type = String().with_variant(String(collation="C"), "postgresql")

@@ -12,20 +12,30 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy import Table as Relation
-from sqlalchemy.dialects.sqlite import insert
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.relations import BOTS, OWNERS, TOKENS, VERSIONS
 from cutpurse.leaderboard.results import checked_name
-from cutpurse.leaderboard.tokens import HOUSE, NOBODY, Token
+from cutpurse.leaderboard.tokens import HOUSE, NOBODY, PEOPLE, Token
 
-__all__ = ["SCOPES", "NewToken", "create_tokens", "ensure_version", "note_uses", "revoke_token"]
+__all__ = [
+    "LINK",
+    "SCOPES",
+    "NewToken",
+    "create_tokens",
+    "ensure_owner",
+    "ensure_version",
+    "note_uses",
+    "redeem_link",
+    "revoke_token",
+]
 
-SCOPES: Final = ("admin", "play", "read")
+SCOPES: Final = ("admin", "place", "play", "read")
+LINK: Final = "link"  # scope of a code that is exchanged once for a token with its other scopes
 _OWNER: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # as for names of bots
 _LONGEST_LABEL: Final = 200  # characters
 
@@ -37,7 +47,7 @@ class NewToken:
     Attributes:
         owner: Name of the owner.
         label: Text for people.
-        scopes: What the token permits, of `SCOPES`.
+        scopes: What the token permits, of `SCOPES`; with `LINK` beside them, what the token behind the link permits.
         expires: When it expires, with a time zone. Default: never.
 
     Raises:
@@ -59,12 +69,14 @@ class NewToken:
             raise InvalidEntry(f"the owner {NOBODY} is reserved for bots without a token; choose another name")
         if self.owner == HOUSE:
             raise InvalidEntry(f"the owner {HOUSE} is reserved for the server's own bots; choose another name")
+        if self.owner == PEOPLE:
+            raise InvalidEntry(f"the owner {PEOPLE} is reserved for people who play on the page; choose another name")
         if len(self.label) > _LONGEST_LABEL or not self.label.isprintable():
             raise InvalidEntry(f"the label {self.label!r:.100} can be {_LONGEST_LABEL} printable characters at most")
-        if not self.scopes:
+        if not {*self.scopes} - {LINK}:
             raise InvalidEntry(f"a token needs at least one scope; there are: {', '.join(SCOPES)}")
         for scope in self.scopes:
-            if scope not in SCOPES:
+            if scope not in (*SCOPES, LINK):
                 raise InvalidEntry(f"there is no scope {scope!r:.100}; there are: {', '.join(SCOPES)}")
         if self.expires is not None and self.expires.tzinfo is None:
             raise InvalidEntry(f"the token of {self.owner} expires at {self.expires}, which needs a time zone")
@@ -82,6 +94,11 @@ def _is_kept(moment: datetime) -> bool:
 
 
 # -- names
+def ensure_owner(connection: Connection, owner: str) -> int:
+    """Return the ID of an owner, creating them if new.  Raises InvalidEntry if the name is invalid."""
+    return _ensure(connection, OWNERS, {"name": checked_name("the name of an owner", owner)})
+
+
 def ensure_version(connection: Connection, owner: str, bot: str, version: str, created: datetime | None) -> int:
     """Return the ID of a version, creating the version, its bot and its owner if new.
 
@@ -97,7 +114,7 @@ def ensure_version(connection: Connection, owner: str, bot: str, version: str, c
     Raises:
         InvalidEntry: If a name is invalid.
     """
-    owner_id = _ensure(connection, OWNERS, {"name": checked_name("the name of an owner", owner)})
+    owner_id = ensure_owner(connection, owner)
     bot_id = _ensure(connection, BOTS, {"owner_id": owner_id, "name": checked_name("the name of a bot", bot)})
     row = {"bot_id": bot_id, "label": checked_name("the label of a version", version)}
     found = _found(connection, VERSIONS, row)
@@ -155,6 +172,22 @@ def revoke_token(connection: Connection, token_id: str, revoked: datetime) -> To
     chosen = update(TOKENS).where(TOKENS.c.id == token_id)
     connection.execute(chosen.where(TOKENS.c.revoked.is_(None)).values(revoked=revoked))
     return queries.token(connection, token_id)
+
+
+def redeem_link(connection: Connection, link_id: str, token: Token, now: datetime) -> TokenEntry:
+    """Create the token that a link stands for, and revoke the link.
+
+    Raises:
+        InvalidEntry: If it is no link, or was used, revoked or has expired.
+        NoSuchEntry: If there is no such token.
+    """
+    link = queries.token(connection, link_id)
+    if LINK not in link.scopes or not link.is_good(now):
+        raise InvalidEntry("this link was used before, or has expired; ask the host of the page for another")
+    scopes = [scope for scope in link.scopes if scope != LINK]
+    (made,) = create_tokens(connection, [(NewToken(link.owner, link.label, scopes, link.expires), token)], now)
+    revoke_token(connection, link_id, now)
+    return made
 
 
 def note_uses(connection: Connection, uses: Mapping[str, datetime]) -> None:

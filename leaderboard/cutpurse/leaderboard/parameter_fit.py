@@ -17,7 +17,7 @@ from itertools import combinations, count
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
-from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate_fast
 
 __all__ = ["RankedMatch", "fit", "log_loss"]
 
@@ -122,7 +122,7 @@ def _predictions(results: Sequence[RankedMatch], settings: TrueSkill, after: int
             for (one, place), (other, other_place) in combinations(zip(before, places, strict=True), 2):
                 ahead = one.mu - other.mu if place <= other_place else other.mu - one.mu
                 yield _Pair(ahead, math.sqrt(luck + one.sigma**2 + other.sigma**2), place == other_place)
-        skills.update(zip(players, rate(places, before, settings), strict=True))
+        skills.update(zip(players, rate_fast(places, before, settings), strict=True))
 
 
 def _loss(pairs: Sequence[_Pair], margin: float) -> float:

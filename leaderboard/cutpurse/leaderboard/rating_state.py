@@ -5,7 +5,7 @@ The writer of the ledger and `recompute` both use this module, so they cannot di
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -62,10 +62,24 @@ def standing_of(
 
 
 def step(
-    standings: Sequence[RatingState], places: Sequence[int], faults: Sequence[int], settings: TrueSkill, sequence: int
+    standings: Sequence[RatingState],
+    places: Sequence[int],
+    faults: Sequence[int],
+    settings: TrueSkill,
+    sequence: int,
+    rated: Callable[[Sequence[int], Sequence[Skill], TrueSkill], list[Skill]] = rate,
 ) -> list[RatingState]:
-    """Compute the rating states after board `sequence`; all lists are in the same order."""
-    skills = rate(places, [standing.skill for standing in standings], settings)
+    """Compute the rating states after board `sequence`; all lists are in the same order.
+
+    Args:
+        standings: Rating states before it.
+        places: Places on the board.
+        faults: Faults on the board.
+        settings: TrueSkill parameters of the ladder.
+        sequence: Number of the board on its ladder.
+        rated: `rate`, or `rate_fast` for many boards at once.
+    """
+    skills = rated(places, [standing.skill for standing in standings], settings)
     return [
         RatingState(
             skill,

@@ -3,7 +3,7 @@
     with LeaderboardReader("ladder.db") as reader:
         reader.rankings("greed-main")
 
-This module cannot write, create or upgrade a file.
+This module cannot write, create or upgrade a database.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Self
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from cutpurse.leaderboard import queries
-from cutpurse.leaderboard.database import database_path, explained, reading_engine
+from cutpurse.leaderboard import queries, work
+from cutpurse.leaderboard.database import Database, find_database
 from cutpurse.leaderboard.estimates.history import RatingPoint, rating_points
 from cutpurse.leaderboard.estimates.result_matrix import Grown, LadderEstimates, grown, ladder_results
 from cutpurse.leaderboard.queries import (
@@ -33,9 +33,9 @@ from cutpurse.leaderboard.queries import (
     SubmissionEntry,
     TokenEntry,
 )
-from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.results import DecisionLog
 from cutpurse.leaderboard.schema import check_schema
+from cutpurse.leaderboard.work import EndedWork
 
 __all__ = ["LeaderboardReader", "Readings"]
 
@@ -43,13 +43,21 @@ __all__ = ["LeaderboardReader", "Readings"]
 class Readings:
     """The queries of a leaderboard, on read-only connections."""
 
-    def __init__(self, database: str | os.PathLike[str], busy_timeout_s: float = 5.0) -> None:
-        """Set the file, a path or `sqlite:///PATH`, without opening it.  Raises StoreError for anything else."""
-        self.path = database_path(database)
-        self._reading = reading_engine(self.path, busy_timeout_s)
+    def __init__(self, database: str | os.PathLike[str] | Database, busy_timeout_s: float = 5.0) -> None:
+        """Set the database without opening it.
+
+        Args:
+            database: A path, `sqlite:///PATH` or `postgresql://...`.
+            busy_timeout_s: Maximum wait for a lock of another process, or for a connection to a server.
+
+        Raises:
+            StoreError: If it is another address, or the driver for it is not installed.
+        """
+        self.database = find_database(database)
+        self._reading = self.database.open_for_reading(busy_timeout_s)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the database."""
         self._reading.dispose()
 
     def __enter__(self) -> Self:
@@ -67,7 +75,7 @@ class Readings:
             with self._reading.connect() as connection:
                 yield connection
         except SQLAlchemyError as error:
-            raise explained(error, self.path) from None
+            raise self.database.explain(error) from None
 
     # -- ladders and rankings
     def ladders(self) -> list[LadderEntry]:
@@ -120,11 +128,6 @@ class Readings:
         with self.reading() as connection:
             results = ladder_results(connection, ladder)
         return results.estimates()
-
-    def standings(self, version_id: int) -> dict[str, tuple[Skill, int]]:
-        """Run `queries.standings`."""
-        with self.reading() as connection:
-            return queries.standings(connection, version_id)
 
     # -- matches
     def matches(
@@ -195,6 +198,27 @@ class Readings:
         with self.reading() as connection:
             return queries.submission_log(connection, submission_id)
 
+    # -- matches that workers play
+    def open_work(self) -> dict[str, str]:
+        """Run `work.open_work`."""
+        with self.reading() as connection:
+            return work.open_work(connection)
+
+    def count_work(self) -> dict[str, int]:
+        """Run `work.count_work`."""
+        with self.reading() as connection:
+            return work.count_work(connection)
+
+    def ended_work(self, limit: int) -> list[EndedWork]:
+        """Run `work.ended_work`."""
+        with self.reading() as connection:
+            return work.ended_work(connection, limit)
+
+    def has_archive(self, digest: bytes) -> bool:
+        """Run `work.has_archive`."""
+        with self.reading() as connection:
+            return work.has_archive(connection, digest)
+
     # -- tokens
     def tokens(self, owner: str | None = None) -> list[TokenEntry]:
         """Run `queries.tokens`."""
@@ -210,12 +234,12 @@ class Readings:
 class LeaderboardReader(Readings):
     """A leaderboard opened read-only."""
 
-    def __init__(self, database: str | os.PathLike[str], busy_timeout_s: float = 5.0) -> None:
+    def __init__(self, database: str | os.PathLike[str] | Database, busy_timeout_s: float = 5.0) -> None:
         """Open a leaderboard.  Raises StoreError: OlderSchema or NewerSchema if its schema is not this version's."""
         super().__init__(database, busy_timeout_s)
         try:
             with self.reading() as connection:
-                check_schema(connection, self.path)
+                check_schema(connection, self.database.address)
         except BaseException:
             self.close()
             raise

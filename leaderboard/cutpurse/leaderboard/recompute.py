@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, exists, func, select
+from sqlalchemy import Connection, case, exists, func, select
 
 from cutpurse.leaderboard.head_to_head import Encounters, HeadToHead
 from cutpurse.leaderboard.queries import RatingStep, ladder_history, ladders
 from cutpurse.leaderboard.rating_state import RatingState, standing_of, step
-from cutpurse.leaderboard.ratings import Skill
+from cutpurse.leaderboard.ratings import Skill, rate_fast
 from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.relations import BOARDS, CHANGES, LADDERS, MATCHES, OPPONENTS, RATINGS, SEATS, VERSIONS
 
@@ -124,7 +124,7 @@ def _take(entry: RatingStep, standings: dict[int, RatingState], parents: Mapping
     """Rate a comparison again, update `standings`, and find differences to the stored changes."""
     where = f"board {entry.sequence} (match {entry.match})"
     before = [standing_of(version, standings, parents, entry.settings) for version in entry.versions]
-    after = step(before, entry.places, entry.faults, entry.settings, entry.sequence)
+    after = step(before, entry.places, entry.faults, entry.settings, entry.sequence, rate_fast)
     standings.update(zip(entry.versions, after, strict=True))
     for version, old, new, stored in zip(entry.versions, before, after, entry.changes, strict=True):
         if stored is None:
@@ -152,7 +152,7 @@ def _unrated(connection: Connection, ladder: str) -> Iterator[str]:
         .select_from(of_ladder)
         .where(LADDERS.c.name == ladder, BOARDS.c.matches > 1)
         .group_by(BOARDS.c.id)
-        .having((func.sum(is_to_be) == func.max(BOARDS.c.matches)) != func.max(is_rated))
+        .having((func.count(case((is_to_be, 1))) == func.max(BOARDS.c.matches)) != (func.count(BOARDS.c.sequence) > 0))
     )
     for board in connection.scalars(several):
         yield f"all matches of board {board} count and it was not rated, or one is void or missing and it was"

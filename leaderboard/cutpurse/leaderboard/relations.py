@@ -7,6 +7,7 @@ from sqlalchemy import FromClause
 from cutpurse.leaderboard.models import Base
 
 __all__ = [
+    "ARCHIVES",
     "BOARDS",
     "BOTS",
     "CHANGES",
@@ -14,6 +15,7 @@ __all__ = [
     "EPOCHS",
     "ESTIMATES",
     "LADDERS",
+    "LEASES",
     "MATCHES",
     "NOTES",
     "OPEN_MATCHES",
@@ -22,10 +24,13 @@ __all__ = [
     "PAUSES",
     "RATINGS",
     "RATING_POINTS",
+    "REPORTS",
     "SEATS",
     "SUBMISSIONS",
     "TOKENS",
+    "USAGES",
     "VERSIONS",
+    "WORK",
     "rated_seats",
 ]
 
@@ -43,11 +48,16 @@ ESTIMATES = Base.metadata.tables["estimates"]
 RATING_POINTS = Base.metadata.tables["rating_points"]
 CHANGES = Base.metadata.tables["rating_changes"]
 OPPONENTS = Base.metadata.tables["opponents"]
+LEASES = Base.metadata.tables["leases"]
 OPEN_MATCHES = Base.metadata.tables["open_matches"]
 COURSES = Base.metadata.tables["courses"]
 NOTES = Base.metadata.tables["notes"]
+USAGES = Base.metadata.tables["usages"]
 PAUSES = Base.metadata.tables["pauses"]
 SUBMISSIONS = Base.metadata.tables["submissions"]
+WORK = Base.metadata.tables["work"]
+REPORTS = Base.metadata.tables["reports"]
+ARCHIVES = Base.metadata.tables["archives"]
 
 
 def rated_seats() -> FromClause:

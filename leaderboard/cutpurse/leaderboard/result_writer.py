@@ -16,7 +16,9 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from cutpurse.leaderboard.comparisons import BoardMatch, Comparison, comparisons_of, why_incompatible
 from cutpurse.leaderboard.decision_logs import COMPRESSION, pack_courses, pack_notes
+from cutpurse.leaderboard.dialects import driver_sql
 from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt
+from cutpurse.leaderboard.owner_registry import ensure_version
 from cutpurse.leaderboard.rating_state import RatingState, standing_of, step
 from cutpurse.leaderboard.relations import (
     BOARDS,
@@ -28,12 +30,40 @@ from cutpurse.leaderboard.relations import (
     PAUSES,
     RATINGS,
     SEATS,
+    USAGES,
 )
-from cutpurse.leaderboard.results import Announcement, Change, CompletedMatch, Stored
+from cutpurse.leaderboard.results import Change, FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.rows import add_rows, stamp
-from cutpurse.leaderboard.write_state import AnnouncedMatch, BoardState, LadderState, World, load_write_state, seated
+from cutpurse.leaderboard.write_state import (
+    AnnouncedMatch,
+    BoardState,
+    LadderState,
+    StoredVersion,
+    World,
+    load_write_state,
+)
 
-__all__ = ["write"]
+__all__ = ["LastCommit", "write"]
+
+MOST_KNOWN: Final = 10_000  # versions whose IDs are cached
+
+
+@dataclass(slots=True)
+class LastCommit:
+    """Cached values of the database as of the last commit. Clear them if a transaction fails.
+
+    Attributes:
+        rated: Number of rated boards by ladder ID.
+        versions: IDs of versions.
+    """
+
+    rated: dict[int, int] = field(default_factory=dict)
+    versions: dict[Identity, int] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        """Drop all values."""
+        self.rated.clear()
+        self.versions.clear()
 
 
 # -- pending rows
@@ -50,40 +80,43 @@ class _PendingRows:
     seats: list[dict[str, object]] = field(default_factory=list)
     courses: list[dict[str, object]] = field(default_factory=list)
     notes: list[dict[str, object]] = field(default_factory=list)
+    usages: list[dict[str, object]] = field(default_factory=list)
     changes: list[dict[str, object]] = field(default_factory=list)
 
 
 def write(
-    connection: Connection, entries: Sequence[CompletedMatch | Announcement], rated: dict[int, int]
-) -> list[Stored | InvalidEntry | None]:
+    connection: Connection, entries: Sequence[FinishedMatch | MatchAnnouncement], last: LastCommit
+) -> list[StoreOutcome | InvalidEntry | None]:
     """Write announcements and results in the order of `entries`, and rate the boards that are complete.
 
-    An entry that is stored already changes nothing, and a result gets its first answer again. The answer to an invalid
-    entry is an InvalidEntry, which is not raised, so that the other entries are stored.
+    Missing versions are created. An entry that is stored already changes nothing, and a result gets its first answer
+    again. The answer to an invalid entry is an InvalidEntry, which is not raised, so that the other entries are stored.
 
     Args:
         connection: Connection in a transaction that holds the write lock.
         entries: Announcements and results.
-        rated: Number of rated boards by ladder ID, as of the last write. Missing ladders are counted, and all values
-            are updated. Clear it if the transaction fails.
+        last: Cached values, which are completed and updated.
 
     Returns:
         The answer to each entry; None for an announcement.
 
     Raises:
         LedgerCorrupt: If the sequence numbers of a ladder have a gap, before or after the write.
+        InvalidEntry: If a name is invalid.
+        Exception: What making a record raises.
     """
-    world = load_write_state(connection, entries)
+    world = load_write_state(connection, entries, _version_ids(connection, entries, last.versions))
+    rated = last.rated
     for name, ladder in world.ladders.items():
         _check_before(connection, name, ladder, rated)
     rows = _PendingRows()
-    answers: list[Stored | InvalidEntry | None] = []
+    answers: list[StoreOutcome | InvalidEntry | None] = []
     for entry in entries:
         if entry.match in world.known:
-            answers.append(world.known[entry.match] if isinstance(entry, CompletedMatch) else None)
+            answers.append(world.known[entry.match] if isinstance(entry, FinishedMatch) else None)
         elif problem := _problem(entry, world):
             answers.append(InvalidEntry(f"match {entry.match}: {problem}"))
-        elif isinstance(entry, Announcement):
+        elif isinstance(entry, MatchAnnouncement):
             _announce(entry, world, rows)
             answers.append(None)
         else:
@@ -93,6 +126,23 @@ def write(
         if ladder.added:
             _check_after(connection, name, ladder, rated)
     return answers
+
+
+def _version_ids(
+    connection: Connection, entries: Sequence[FinishedMatch | MatchAnnouncement], known: dict[Identity, int]
+) -> dict[Identity, int]:
+    """Return the IDs of the versions in these matches, creating missing ones.  Raises InvalidEntry."""
+    ids = {}
+    for entry in entries:
+        for player in entry.players:
+            if player in known:
+                ids[player] = known[player]
+            elif player not in ids:
+                ids[player] = ensure_version(connection, *player, created=entry.started)
+    if len(known) >= MOST_KNOWN:
+        known.clear()
+    known.update(ids)
+    return ids
 
 
 # -- consistency of the ledger
@@ -119,151 +169,142 @@ def _check_after(connection: Connection, name: str, ladder: LadderState, rated: 
 
 
 # -- single entries
-def _problem(entry: CompletedMatch | Announcement, world: World) -> str | None:
+def _problem(entry: FinishedMatch | MatchAnnouncement, world: World) -> str | None:
     """Explain why an entry is invalid, or return None."""
     ladder = world.ladders.get(entry.ladder)
     if ladder is None:
         return f"there is no ladder {entry.ladder!r:.300}"
-    versions = seated(entry)
+    versions = world.seated(entry)
     if len(versions) != ladder.seats:
         return f"it has {len(versions)} seats, and ladder {entry.ladder} has {ladder.seats}"
-    for seat, version in enumerate(versions):
-        if version not in world.versions:
-            return f"seat {seat} has version {version}, which nobody made known"
     announced = world.announced.get(entry.match)
     if announced is not None:
-        if announced != AnnouncedMatch(entry.board, ladder.id, entry.deal, versions, entry.board_matches):
+        if announced != AnnouncedMatch(ladder.id, entry.deal, versions, entry.board_matches):
             return "it was announced with another ladder, board, deal or other seats"
         return None
-    board = world.boards.get(entry.board)
+    board = world.boards.get(entry.deal.board)
     if board is not None and len(board.versions) >= board.matches:
         has = "its match" if board.matches == 1 else f"its {board.matches} matches"
-        return f"board {entry.board} has {has} already, {', '.join(board.versions)}"
+        return f"board {entry.deal.board} has {has} already, {', '.join(board.versions)}"
     if board is not None and (board.ladder_id, board.deal, board.matches) != (
         ladder.id,
         entry.deal,
         entry.board_matches,
     ):
-        return f"board {entry.board} has another ladder, another deal or another number of matches"
+        return f"board {entry.deal.board} has another ladder, another deal or another number of matches"
     return why_incompatible(
         ladder.boards, entry.board_matches, versions, board.versions.values() if board is not None else ()
     )
 
 
-def _announce(entry: Announcement, world: World, rows: _PendingRows) -> None:
+def _announce(entry: MatchAnnouncement, world: World, rows: _PendingRows) -> None:
     if entry.match in world.announced:
         return
-    ladder = world.ladders[entry.ladder]
-    world.announced[entry.match] = AnnouncedMatch(
-        entry.board, ladder.id, entry.deal, entry.versions, entry.board_matches
-    )
+    ladder, versions = world.ladders[entry.ladder], world.seated(entry)
+    world.announced[entry.match] = AnnouncedMatch(ladder.id, entry.deal, versions, entry.board_matches)
     _seat(entry, ladder.id, world, rows)
     rows.open[entry.match] = {
         "match_id": entry.match,
-        "board_id": entry.board,
+        "board_id": entry.deal.board,
         "rules": entry.rules,
         "started": stamp(entry.started),
-        "versions": str(list(entry.versions)),  # a list of integers is valid JSON
+        "versions": str(list(versions)),  # a list of integers is valid JSON
         "requested_by": entry.requested_by,
         "reason": entry.reason,
     }
 
 
-def _store(result: CompletedMatch, world: World, rows: _PendingRows) -> Stored:
+def _store(result: FinishedMatch, world: World, rows: _PendingRows) -> StoreOutcome:
     ladder = world.ladders[result.ladder]
     world.number += 1
     board = _seat(result, ladder.id, world, rows)
-    board.over.append(_sat(result))
-    answer = Stored(result.match, None, ())
-    if result.is_rated and not result.void:
-        paused = world.conduct.note(result, world.number)
+    board.over.append(_sat(result, world))
+    answer = StoreOutcome()
+    if result.is_rated and not result.is_void:
+        paused = world.conduct.note(result, world.seated(result), world.number)
         if matches := board.counts():
             changes = _rate(comparisons_of(ladder.boards, matches), ladder, world.versions, rows)
-            if len(matches) > 1:
-                changes = tuple(sorted(changes, key=lambda change: change.version))
-            answer = Stored(result.match, ladder.sequence, changes, paused)
+            order = sorted(changes) if len(matches) > 1 else changes
+            answer = StoreOutcome(ladder.sequence, tuple(changes[version] for version in order), paused)
         else:
             answer = replace(answer, paused=paused)
     _note_board(result, ladder, answer.sequence, world, rows)
-    _note(result, ladder.id, world.number, rows)
+    _note(result, ladder.id, world, rows)
     world.known[result.match] = answer
     return answer
 
 
-def _seat(entry: CompletedMatch | Announcement, ladder_id: int, world: World, rows: _PendingRows) -> BoardState:
+def _seat(entry: FinishedMatch | MatchAnnouncement, ladder_id: int, world: World, rows: _PendingRows) -> BoardState:
     """Return the board of a match, and add the match to it."""
-    board = world.boards.get(entry.board)
+    board = world.boards.get(entry.deal.board)
     if board is None:
-        board = world.boards[entry.board] = BoardState(ladder_id, entry.deal, entry.board_matches)
-        rows.boards[entry.board] = _board(entry, ladder_id)
-    board.versions[entry.match] = seated(entry)
+        board = world.boards[entry.deal.board] = BoardState(ladder_id, entry.deal, entry.board_matches)
+        rows.boards[entry.deal.board] = _board(entry, ladder_id)
+    board.versions[entry.match] = world.seated(entry)
     return board
 
 
-def _sat(result: CompletedMatch) -> BoardMatch | None:
+def _sat(result: FinishedMatch, world: World) -> BoardMatch | None:
     """Return the places and faults of a match; None if it is void."""
-    if result.void:
+    if result.is_void:
         return None
     places, faults = zip(*((seat.place or 0, seat.faults) for seat in result.seats), strict=True)
-    return BoardMatch(seated(result), places, faults)
+    return BoardMatch(world.seated(result), places, faults)
 
 
 def _rate(
-    fields: Sequence[Comparison], ladder: LadderState, bots: Mapping[int, int], rows: _PendingRows
-) -> tuple[Change, ...]:
-    """Rate the next board of the ladder, and return the changes."""
+    fields: Sequence[Comparison], ladder: LadderState, bots: Mapping[int, StoredVersion], rows: _PendingRows
+) -> dict[int, Change]:
+    """Rate the next board of the ladder, and return the changes by version ID."""
     ladder.added += 1
     ladder.sequence += 1
-    changes: list[Change] = []
+    changes: dict[int, Change] = {}
     for versions, places, faults in fields:
         before = [standing_of(version, ladder.standings, ladder.parents, ladder.settings) for version in versions]
         after = step(before, places, faults, ladder.settings, ladder.sequence)
         ladder.standings.update(zip(versions, after, strict=True))
         ladder.changed.update(versions)
-        ladder.encounters.add([bots[version] for version in versions], places)
-        changes += [
-            Change(version, old.skill, new.skill, new.matches)
-            for version, old, new in zip(versions, before, after, strict=True)
-        ]
+        ladder.encounters.add([bots[version].bot_id for version in versions], places)
+        for version, old, new in zip(versions, before, after, strict=True):
+            changes[version] = Change(bots[version].player, old.skill, new.skill)
+            rows.changes.append(
+                {
+                    "ladder_id": ladder.id,
+                    "sequence": ladder.sequence,
+                    "version_id": version,
+                    "mu_before": old.skill.mu,
+                    "sigma_before": old.skill.sigma,
+                    "mu_after": new.skill.mu,
+                    "sigma_after": new.skill.sigma,
+                }
+            )
     ladder.added_changes += len(changes)
-    rows.changes += [
-        {
-            "ladder_id": ladder.id,
-            "sequence": ladder.sequence,
-            "version_id": change.version,
-            "mu_before": change.before.mu,
-            "sigma_before": change.before.sigma,
-            "mu_after": change.after.mu,
-            "sigma_after": change.after.sigma,
-        }
-        for change in changes
-    ]
-    return tuple(changes)
+    return changes
 
 
 def _note_board(
-    result: CompletedMatch, ladder: LadderState, sequence: int | None, world: World, rows: _PendingRows
+    result: FinishedMatch, ladder: LadderState, sequence: int | None, world: World, rows: _PendingRows
 ) -> None:
     """Update the board of a result."""
     is_announced = world.announced.pop(result.match, None) is not None
     if is_announced and rows.open.pop(result.match, None) is None:  # announced in an earlier transaction
         rows.closed.append(result.match)
-    board = world.boards[result.board]
-    row = rows.boards.get(result.board)
+    board = world.boards[result.deal.board]
+    row = rows.boards.get(result.deal.board)
     if row is not None:
         row["is_sealed"] = not board.is_over
         if sequence is not None:
             row.update(sequence=sequence, epoch=ladder.epoch)
         return
     if sequence is not None:
-        rows.rated.append((sequence, ladder.epoch, result.board))
+        rows.rated.append((sequence, ladder.epoch, result.deal.board))
     if board.matches > 1 and board.is_over:
-        rows.over.append(result.board)
+        rows.over.append(result.deal.board)
 
 
-def _board(entry: CompletedMatch | Announcement, ladder_id: int) -> dict[str, object]:
+def _board(entry: FinishedMatch | MatchAnnouncement, ladder_id: int) -> dict[str, object]:
     return {
-        "id": entry.board,
+        "id": entry.deal.board,
         "ladder_id": ladder_id,
         "sequence": None,
         "epoch": None,
@@ -275,13 +316,14 @@ def _board(entry: CompletedMatch | Announcement, ladder_id: int) -> dict[str, ob
     }
 
 
-def _note(result: CompletedMatch, ladder_id: int, number: int, rows: _PendingRows) -> None:
-    """Add the rows of a match and its seats."""
+def _note(result: FinishedMatch, ladder_id: int, world: World, rows: _PendingRows) -> None:
+    """Add the rows of a match and its seats.  Raises what making its record raises."""
+    number, record = world.number, result.record()
     rows.matches.append(
         {
             "number": number,
             "id": result.match,
-            "board_id": result.board,
+            "board_id": result.deal.board,
             "ladder_id": ladder_id,
             "rules": result.rules,
             "started": stamp(result.started),
@@ -292,7 +334,7 @@ def _note(result: CompletedMatch, ladder_id: int, number: int, rows: _PendingRow
             "requested_by": result.requested_by,
             "reason": result.reason,
             "is_faulted": any(seat.faults for seat in result.seats),
-            "record": None if result.record is None else zlib.compress(result.record.encode(), COMPRESSION),
+            "record": zlib.compress(record.encode(), COMPRESSION) if record else None,
         }
     )
     rows.seats += [
@@ -300,7 +342,7 @@ def _note(result: CompletedMatch, ladder_id: int, number: int, rows: _PendingRow
             "match_number": number,
             "seat": seat,
             "ladder_id": ladder_id,
-            "version_id": taken.version,
+            "version_id": world.ids[taken.player],
             "place": taken.place,
             "score": taken.score,
             "end_cause": taken.end_cause,
@@ -324,6 +366,21 @@ def _note(result: CompletedMatch, ladder_id: int, number: int, rows: _PendingRow
         for seat, taken in enumerate(result.seats)
         if taken.notes or taken.dropped_bytes
     ]
+    rows.usages += [
+        {
+            "match_number": number,
+            "seat": seat,
+            "ladder_id": ladder_id,
+            "version_id": world.ids[taken.player],
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "cost_micros": usage.cost_micros,
+            "fallbacks": usage.fallbacks,
+            "model": usage.model,
+        }
+        for seat, taken in enumerate(result.seats)
+        if taken.course is not None and (usage := taken.course.usage) is not None
+    ]
 
 
 # -- all rows, parents before children
@@ -332,7 +389,7 @@ def _insert(connection: Connection, rows: _PendingRows, world: World) -> None:
         connection.execute(delete(OPEN_MATCHES).where(OPEN_MATCHES.c.match_id.in_(rows.closed)))
     add_rows(connection, BOARDS, list(rows.boards.values()))
     if rows.rated:
-        connection.exec_driver_sql("UPDATE boards SET sequence = ?, epoch = ? WHERE id = ?", rows.rated)
+        connection.exec_driver_sql(driver_sql(connection, _RATE), rows.rated)
     if rows.over:
         connection.execute(update(BOARDS).where(BOARDS.c.id.in_(rows.over)).values(is_sealed=False))
     for relation, several in (
@@ -341,6 +398,7 @@ def _insert(connection: Connection, rows: _PendingRows, world: World) -> None:
         (SEATS, rows.seats),
         (COURSES, rows.courses),
         (NOTES, rows.notes),
+        (USAGES, rows.usages),
         (CHANGES, rows.changes),
         (PAUSES, world.conduct.pauses),
     ):
@@ -356,13 +414,15 @@ def _insert(connection: Connection, rows: _PendingRows, world: World) -> None:
             for (bot, other), tally in sorted(ladder.encounters.items())
         ]
         if met:
-            connection.exec_driver_sql(_MEET, met)
+            connection.exec_driver_sql(driver_sql(connection, _MEET), met)
 
 
+_RATE: Final = "UPDATE boards SET sequence = ?, epoch = ? WHERE id = ?"
 _MEET: Final = """
 INSERT INTO opponents (ladder_id, bot_id, other_id, matches, ahead, level) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (bot_id, ladder_id, other_id) DO UPDATE SET
-matches = matches + excluded.matches, ahead = ahead + excluded.ahead, level = level + excluded.level
+matches = opponents.matches + excluded.matches, ahead = opponents.ahead + excluded.ahead,
+level = opponents.level + excluded.level
 """
 
 

@@ -1,45 +1,70 @@
 """The values a store takes when a match begins and ends, and its answer once they are stored.
 
-A result is validated when it is created, so an impossible result never reaches the ledger. This module knows no
-database.
+The store checks a result before it writes it, so an impossible result never reaches the ledger. This module knows no
+match in play and no database.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from cutpurse.leaderboard.comparisons import MOST_MATCHES
 from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.ratings import Skill
+from cutpurse.leaderboard.tokens import NOBODY
 
 __all__ = [
     "MAX_PAUSE_WINDOW",
     "NORMAL",
     "PAUSE_FAILED",
     "PAUSE_WINDOW",
-    "Announcement",
+    "VOID_SERVER",
     "Change",
+    "Deal",
     "DecisionLog",
     "DecisionFault",
-    "DealCommitment",
+    "DecisionUsage",
+    "FinishedMatch",
+    "FinishedSeat",
+    "Identity",
     "LadderTerms",
-    "CompletedMatch",
+    "MatchAnnouncement",
     "SeatNote",
-    "SeatResult",
-    "Stored",
+    "StoreOutcome",
+    "UsageTotal",
     "checked_name",
+    "no_record",
     "pause_problem",
 ]
 
 NORMAL: Final = "normal"  # the end cause of a seat whose bot played to the end
+VOID_SERVER: Final = "void_server"  # the void cause of a match that the server failed or did not finish
 _LONGEST: Final = 200  # maximum characters of a name or ID
 _MOST: Final = 2**63 - 1  # maximum value of a column
 PAUSE_FAILED: Final = 3  # default number of taken-over matches that pause a version
 PAUSE_WINDOW: Final = 8  # default number of rated matches counted; large enough not to be hidden by good matches
 MAX_PAUSE_WINDOW: Final = 100  # the window is read again at each failure
+
+
+class Identity(NamedTuple):
+    """A version of a bot of an owner. Each version has its own ranking entry. Bot names are unique per owner."""
+
+    owner: str
+    bot: str
+    version: str
+
+    @property
+    def shown(self) -> str:
+        """The form shown to people, as "ann/sneak:1.0"; without the owner if it has no real one."""
+        return f"{self.bot}:{self.version}" if self.owner == NOBODY else f"{self.owner}/{self.bot}:{self.version}"
+
+    @property
+    def recorded(self) -> str:
+        """The form in records, as "ann/sneak 1.0"."""
+        return self.shown.replace(":", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +85,69 @@ class DecisionFault:
 
 
 @dataclass(frozen=True, slots=True)
+class DecisionUsage:
+    """What a bot reported that it used for a decision, such as the tokens of a language model.
+
+    Attributes:
+        decision: Number of the decision of the seat, from 1.
+        input_tokens: Tokens that the model read.
+        output_tokens: Tokens that it wrote.
+        cost_micros: Cost in millionths of a US dollar.
+        model: Name of the model; may be empty.
+        fallback: Why the model did not choose the option; empty if it did.
+    """
+
+    decision: int
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_micros: int = 0
+    model: str = ""
+    fallback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTotal:
+    """The reported usage of several decisions, added up.
+
+    Attributes:
+        matches: Number of matches with a report.
+        input_tokens: Tokens that models read.
+        output_tokens: Tokens that they wrote.
+        cost_micros: Cost in millionths of a US dollar.
+        fallbacks: Number of decisions that no model chose.
+        model: Name of the last reported model; may be empty.
+    """
+
+    matches: int
+    input_tokens: int
+    output_tokens: int
+    cost_micros: int
+    fallbacks: int
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionLog:
-    """The thinking time of each decision of a seat, in milliseconds, and the faults of the seat."""
+    """The thinking time of each decision of a seat, in milliseconds, its faults, and its usage by decision."""
 
     thinking_ms: tuple[int, ...]
     faults: tuple[DecisionFault, ...]
+    usages: tuple[DecisionUsage, ...] = ()
+
+    @property
+    def usage(self) -> UsageTotal | None:
+        """The usage of the match; None if the bot reported none."""
+        usages = self.usages
+        if not usages:
+            return None
+        return UsageTotal(
+            1,
+            sum(usage.input_tokens for usage in usages),
+            sum(usage.output_tokens for usage in usages),
+            sum(usage.cost_micros for usage in usages),
+            sum(bool(usage.fallback) for usage in usages),
+            next((usage.model for usage in reversed(usages) if usage.model), ""),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +159,24 @@ class SeatNote:
 
 
 @dataclass(frozen=True, slots=True)
-class SeatResult:
+class FinishedSeat:
     """The result of one seat.
 
     Attributes:
-        version: ID of the version, from `Store.ensure_version`.
+        player: The version that played.
         place: Finishing place, 1 is best; None in a void match.
         score: Score; None in a void match.
-        end_cause: `NORMAL`, or why the server took over the seat.
+        end_cause: `NORMAL`, or why the server took over the seat, or why the match is void.
         faults: Number of faults.
         thinking_ms: Total thinking time.
         course: Decision log, None if it was not recorded.
         notes: Notes of the bot, for its owner alone.
         dropped_bytes: Size of notes that were sent but not stored.
-        cpu_ms: CPU time of the bot's process, None if not measured.
-        peak_bytes: Peak memory of the bot's process, None if not measured.
+        cpu_ms: CPU time of the bot's process during the match, None if not measured.
+        peak_bytes: Peak memory of the bot's process since its start, None if not measured.
     """
 
-    version: int
+    player: Identity
     place: int | None
     score: int | None
     end_cause: str
@@ -111,84 +194,115 @@ class SeatResult:
         return self.end_cause != NORMAL
 
 
-@dataclass(frozen=True, slots=True)
-class DealCommitment:
-    """The commitment to a deal, and its opening (`seed` and `params`), as bytes."""
+class Deal(NamedTuple):
+    """The deal of a board.
 
+    Attributes:
+        board: ID of the board. Another one than in `params` if a chosen seed may be dealt again.
+        commitment: Commitment to the seed and the parameters, published before the match.
+        seed: The seed.
+        params: The parameters, as canonical JSON.
+    """
+
+    board: str
     commitment: bytes
     seed: bytes
     params: bytes
 
 
+def no_record() -> str:
+    """Return an empty text, as the record of a match that has none."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
-class CompletedMatch:
-    """A finished match.
+class FinishedMatch:
+    """The result of a match. It holds the seed and every card, so it goes to a store and nowhere else.
 
     Attributes:
         match: ID of the match. A second result with the same ID is ignored, even if it differs.
-        board: ID of the board.
         ladder: Name of the ladder.
         rules: Version of the game's rules.
+        deal: Deal of its board.
         started: Start time, with a time zone.
         finished: End time, with a time zone.
-        decisions: Number of decisions.
+        decisions: Number of answers that took effect, without those chosen by the rules.
         seats: Results by seat. Ties share a place; a place is 1 plus the number of seats ahead.
-        deal: Commitment to the deal, and its opening.
-        record: Line that replays the match, None if there is none.
+        make_record: Makes the line that replays the match, or an empty one. It may take milliseconds, so the store
+            calls it on its own thread.
         void_cause: Why the match is void, None if it is not.
         is_rated: False for a requested match, which has places but changes no rating.
         requested_by: Requester of the match, for people; may be empty.
         reason: Why these versions met, for people; may be empty.
         board_matches: Number of matches on its board (`cutpurse.leaderboard.comparisons`).
-
-    Raises:
-        InvalidEntry: If the values are impossible.
     """
 
     match: str
-    board: str
     ladder: str
     rules: str
+    deal: Deal
     started: datetime
     finished: datetime
     decisions: int
-    seats: tuple[SeatResult, ...]
-    deal: DealCommitment
-    record: str | None = None
+    seats: tuple[FinishedSeat, ...]
+    make_record: Callable[[], str] = no_record
     void_cause: str | None = None
     is_rated: bool = True
     requested_by: str = ""
     reason: str = ""
     board_matches: int = 1
 
-    def __post_init__(self) -> None:
-        checked_name("the id of a match", self.match)
-        checked_name("the id of a board", self.board)
-        _check_board(self)
+    @property
+    def is_void(self) -> bool:
+        """Whether the match is void, so that it counts for nothing."""
+        return self.void_cause is not None
+
+    @property
+    def players(self) -> tuple[Identity, ...]:
+        """The versions that played, by seat."""
+        return tuple(seat.player for seat in self.seats)
+
+    def record(self) -> str:
+        """Make the record.
+
+        Returns an empty text for a void match whose record cannot be made, for example because its game is broken. For
+        other matches that error is raised.
+        """
+        try:
+            return self.make_record()
+        except Exception:
+            if not self.is_void:
+                raise
+            return ""
+
+    def voided(self) -> FinishedMatch:
+        """Return the match as void by the server's fault."""
+        seats = tuple(replace(seat, place=None, score=None, end_cause=VOID_SERVER) for seat in self.seats)
+        return replace(self, seats=seats, void_cause=VOID_SERVER)
+
+    def check(self) -> None:
+        """Check the values.  Raises InvalidEntry if they are impossible."""
+        _check_entry(self)
         if self.started.tzinfo is None or self.finished.tzinfo is None:
             raise InvalidEntry(
                 f"match {self.match}: started {self.started} and finished {self.finished} need a time zone"
             )
-        _check_seated(self.match, [seat.version for seat in self.seats])
         self._check_numbers()
-        if self.void:
+        if self.is_void:
             if any(seat.place is not None or seat.score is not None for seat in self.seats):
                 raise InvalidEntry(f"match {self.match} is void, so its seats have no place and no score")
         else:
             self._check_places()
 
-    @property
-    def void(self) -> bool:
-        """Whether the match is void, so that it counts for nothing."""
-        return self.void_cause is not None
-
     def _check_numbers(self) -> None:
         counts = [self.decisions]
         for seat in self.seats:
             counts += (seat.faults, seat.thinking_ms, seat.dropped_bytes, seat.cpu_ms or 0, seat.peak_bytes or 0)
+            if seat.course is not None and (usage := seat.course.usage) is not None:
+                counts += (usage.input_tokens, usage.output_tokens, usage.cost_micros)
         if not all(0 <= number <= _MOST for number in counts):
             raise InvalidEntry(
-                f"match {self.match}: decisions, faults, thinking times and bytes are counts, not {counts}"
+                f"match {self.match}: decisions, faults, thinking times, bytes and usage are counts, not {counts}"
             )
         if not all(abs(seat.score or 0) <= _MOST for seat in self.seats):
             raise InvalidEntry(f"match {self.match}: a score has at most 63 bits")
@@ -205,32 +319,27 @@ class CompletedMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Announcement:
-    """A match that begins, with the commitment to its deal.
+class MatchAnnouncement:
+    """A match that will begin. It is stored first, so that the successor of a killed server knows its commitment.
 
     Attributes:
         match: ID of the match.
-        board: ID of the board.
         ladder: Name of the ladder.
         rules: Version of the game's rules.
+        deal: Deal of its board.
         started: Start time, with a time zone.
-        deal: Commitment to the deal, and its opening.
-        versions: IDs of the versions, by seat.
+        players: The versions, by seat.
         requested_by: Requester of an unrated match; empty for a rated match.
         reason: Why these versions meet, for people; may be empty.
         board_matches: Number of matches on its board.
-
-    Raises:
-        InvalidEntry: If the values are impossible.
     """
 
     match: str
-    board: str
     ladder: str
     rules: str
+    deal: Deal
     started: datetime
-    deal: DealCommitment
-    versions: tuple[int, ...]
+    players: tuple[Identity, ...]
     requested_by: str = ""
     reason: str = ""
     board_matches: int = 1
@@ -240,40 +349,35 @@ class Announcement:
         """Whether the match may change ratings."""
         return not self.requested_by
 
-    def __post_init__(self) -> None:
-        checked_name("the id of a match", self.match)
-        checked_name("the id of a board", self.board)
-        _check_board(self)
+    def check(self) -> None:
+        """Check the values.  Raises InvalidEntry if they are impossible."""
+        _check_entry(self)
         if self.started.tzinfo is None:
             raise InvalidEntry(f"match {self.match}: started {self.started} needs a time zone")
-        _check_seated(self.match, self.versions)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The change of a version's rating by a board; `matches` is its number of rated boards including this one."""
+    """The change of a version's pairing skill by a board."""
 
-    version: int
+    player: Identity
     before: Skill
     after: Skill
-    matches: int
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """The answer to a stored result; a repeated submission gets the same answer.
+class StoreOutcome:
+    """The effects of a stored result; a repeated submission gets the same answer.
 
     Attributes:
-        match: ID of the match.
         sequence: Number of its board among the rated boards of the ladder, from 1; None if the board is not rated.
-        changes: Rating changes by seat, or by version for a board of several matches; empty if nothing is rated.
-        paused: IDs of the versions that this match paused (`cutpurse.leaderboard.fault_streaks`).
+        changes: Changes by seat, or by version for a board of several matches; empty if nothing is rated.
+        paused: Versions that this match paused (`cutpurse.leaderboard.fault_streaks`).
     """
 
-    match: str
-    sequence: int | None
-    changes: tuple[Change, ...]
-    paused: tuple[int, ...] = ()
+    sequence: int | None = None
+    changes: tuple[Change, ...] = ()
+    paused: tuple[Identity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +393,7 @@ class LadderTerms:
         house: Names of the house bots that fill empty seats.
         pause_failed: Number of taken-over matches, of the last `pause_window`, that pause a version; 0 means never.
         pause_window: Number of rated matches on the ladder that count for pauses.
+        voids_outages: A match is void when the provider of a bot's language model is down.
 
     Raises:
         InvalidEntry: If a value is invalid.
@@ -302,6 +407,7 @@ class LadderTerms:
     most_per_owner: int = 0
     pause_failed: int = PAUSE_FAILED
     pause_window: int = PAUSE_WINDOW
+    voids_outages: bool = False
 
     @property
     def is_limited(self) -> bool:
@@ -345,19 +451,18 @@ def checked_name(what: str, name: str) -> str:
     return name
 
 
-def _check_board(entry: CompletedMatch | Announcement) -> None:
-    """Check the number of matches of the board.  Raises InvalidEntry."""
+def _check_entry(entry: FinishedMatch | MatchAnnouncement) -> None:
+    """Check what results and announcements have in common.  Raises InvalidEntry."""
+    checked_name("the id of a match", entry.match)
+    checked_name("the id of a board", entry.deal.board)
     if not 0 < entry.board_matches <= MOST_MATCHES:
         raise InvalidEntry(
             f"match {entry.match}: its board has {entry.board_matches} matches; 1 to {MOST_MATCHES} can be"
         )
     if entry.board_matches > 1 and not entry.is_rated:
         raise InvalidEntry(f"match {entry.match} was asked for, and so is the only one on its board")
-
-
-def _check_seated(match: str, versions: Sequence[int]) -> None:
-    """Check the versions in a match.  Raises InvalidEntry."""
-    if len(versions) < 2:
-        raise InvalidEntry(f"match {match}: {len(versions)} seats; a match has at least 2")
-    if len(set(versions)) < len(versions):
-        raise InvalidEntry(f"match {match}: a version sits in two seats, and cannot be rated against itself")
+    players = entry.players
+    if len(players) < 2:
+        raise InvalidEntry(f"match {entry.match}: {len(players)} seats; a match has at least 2")
+    if len(set(players)) < len(players):
+        raise InvalidEntry(f"match {entry.match}: a version sits in two seats, and cannot be rated against itself")

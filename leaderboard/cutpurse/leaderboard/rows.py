@@ -13,6 +13,8 @@ from operator import itemgetter
 from sqlalchemy import Connection
 from sqlalchemy import Table as Relation
 
+from cutpurse.leaderboard.dialects import driver_sql
+
 __all__ = ["add_rows", "stamp"]
 
 
@@ -30,7 +32,8 @@ def add_rows(
     if rows:
         columns = tuple(rows[0])
         pick = itemgetter(*columns)
-        connection.exec_driver_sql(_statement(relation, columns, replaces), [pick(row) for row in rows])
+        statement = driver_sql(connection, _statement(relation, columns, replaces))
+        connection.exec_driver_sql(statement, [pick(row) for row in rows])
 
 
 def stamp(moment: datetime) -> str:

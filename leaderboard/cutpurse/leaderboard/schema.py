@@ -1,11 +1,11 @@
 """The schema of a leaderboard, and its upgrade by the migrations beside this module.
 
-    engine = writing_engine(database_path("ladder.db"), busy_timeout_s=5.0)
-    upgrade(engine)
+    access = find_database("ladder.db").open_for_writing(busy_timeout_s=5.0)
+    upgrade(access.engine)
 
 Revisions are numbered from 1, and the name of each module begins with its number. `schema.sql` is the result of all
-migrations and creates a new database. Alembic takes a third of a second to import, so it is imported only for an
-upgrade. This module knows no table.
+migrations and creates a new database in SQLite; `schema.postgresql.sql` does so in PostgreSQL, whose first schema is 8.
+Alembic takes a third of a second to import, so it is imported only for an upgrade. This module knows no table.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, inspect
 
 from cutpurse.leaderboard.errors import NewerSchema, OlderSchema, StoreError
 
@@ -24,7 +24,11 @@ __all__ = ["check_schema", "describe_upgrade", "known_revision", "newest_revisio
 
 _FAILED_LAST: Final = 7  # first schema whose matches place taken-over seats behind all others
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
-_SCHEMA: Final = Path(__file__).with_name("schema.sql")  # written by `pytest --update-schema tests/leaderboard`
+# Both are written by `pytest --update-schema tests/leaderboard`.
+_SCHEMA: Final = Path(__file__).with_name("schema.sql")
+_SCHEMA_ON_POSTGRESQL: Final = Path(__file__).with_name("schema.postgresql.sql")
+_FIRST_ON_POSTGRESQL: Final = 8
+_TABLE: Final = "ladders"  # a table that every leaderboard has
 
 
 def upgrade(engine: Engine) -> str | None:
@@ -37,8 +41,11 @@ def upgrade(engine: Engine) -> str | None:
 
     Raises:
         NewerSchema: If this version does not know the schema.
-        StoreError: If foreign keys would be broken.
+        StoreError: If foreign keys would be broken, or if the tables in a PostgreSQL database are something else's.
     """
+    if engine.dialect.name == "postgresql":
+        with engine.begin() as connection:
+            return _upgrade_on_postgresql(connection)
     ours = _ours()
     with engine.connect() as connection:
         driver = connection.connection.dbapi_connection
@@ -61,6 +68,24 @@ def upgrade(engine: Engine) -> str | None:
     return before
 
 
+def _upgrade_on_postgresql(connection: Connection) -> str | None:
+    before, ours = _found(connection), _ours()
+    _refuse_newer(before, ours)
+    if before is None:
+        if others := inspect(connection).get_table_names():
+            raise StoreError(
+                f"the database has tables of something else ({', '.join(sorted(others)):.100}): name an empty database"
+            )
+        script = _SCHEMA_ON_POSTGRESQL.read_text(encoding="utf-8")
+        connection.exec_driver_sql(script, execution_options={"no_parameters": True})
+        return None
+    if int(before) < _FIRST_ON_POSTGRESQL:
+        raise StoreError(f"the database has schema {before}, which never was in PostgreSQL: name an empty database")
+    if before != ours[0]:
+        _migrate(connection)
+    return before
+
+
 def describe_upgrade(before: str) -> str:
     """Describe in one line what an upgrade from schema `before` does not change; may be empty."""
     if int(before) < _FAILED_LAST:
@@ -71,13 +96,13 @@ def describe_upgrade(before: str) -> str:
     return ""
 
 
-def check_schema(connection: Connection, path: Path) -> None:
+def check_schema(connection: Connection, address: str) -> None:
     """Check that a database has the newest schema.  Raises NewerSchema or OlderSchema."""
     found, ours = _found(connection), _ours()
     _refuse_newer(found, ours)
     if found != ours[0]:
         what = "is no leaderboard yet" if found is None else f"has schema {found}, and {ours[0]} is needed"
-        raise OlderSchema(f"the leaderboard {path} {what}; this does it: cutpurse db upgrade {path}")
+        raise OlderSchema(f"the leaderboard {address} {what}; this does it: cutpurse db upgrade {address}")
 
 
 def newest_revision() -> str:
@@ -136,7 +161,11 @@ def _migrate(connection: Connection) -> None:
 
 def _found(connection: Connection) -> str | None:
     """Return the revision of a database, None if it has none."""
-    if not connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").first():
+    if connection.dialect.name == "postgresql":
+        # Other programs have a table of this name, too.
+        if not all(inspect(connection).has_table(name) for name in ("alembic_version", _TABLE)):
+            return None
+    elif not connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").first():
         return None
     found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").first()
     return None if found is None else str(found[0])

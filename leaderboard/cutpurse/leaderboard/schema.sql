@@ -4,6 +4,11 @@ CREATE TABLE alembic_version (
 	version_num VARCHAR(32) NOT NULL,
 	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
+CREATE TABLE archives (
+	digest BLOB NOT NULL,
+	content BLOB NOT NULL,
+	CONSTRAINT pk_archives PRIMARY KEY (digest)
+);
 CREATE TABLE boards (
 	id VARCHAR NOT NULL,
 	ladder_id INTEGER NOT NULL,
@@ -59,9 +64,18 @@ CREATE TABLE ladders (
 	game VARCHAR NOT NULL,
 	settings VARCHAR NOT NULL,
 	seats INTEGER NOT NULL,
-	clock VARCHAR NOT NULL, owners VARCHAR DEFAULT '[]' NOT NULL, most_bots INTEGER DEFAULT '0' NOT NULL, is_private BOOLEAN DEFAULT '0' NOT NULL, frozen DATETIME, house VARCHAR DEFAULT '[]' NOT NULL, created DATETIME, boards VARCHAR DEFAULT 'plain' NOT NULL, most_per_owner INTEGER DEFAULT '0' NOT NULL, pause_failed INTEGER DEFAULT '3' NOT NULL, pause_window INTEGER DEFAULT '8' NOT NULL,
+	clock VARCHAR NOT NULL, owners VARCHAR DEFAULT '[]' NOT NULL, most_bots INTEGER DEFAULT '0' NOT NULL, is_private BOOLEAN DEFAULT '0' NOT NULL, frozen DATETIME, house VARCHAR DEFAULT '[]' NOT NULL, created DATETIME, boards VARCHAR DEFAULT 'plain' NOT NULL, most_per_owner INTEGER DEFAULT '0' NOT NULL, pause_failed INTEGER DEFAULT '3' NOT NULL, pause_window INTEGER DEFAULT '8' NOT NULL, voids_outages BOOLEAN DEFAULT 0 NOT NULL, is_hosted BOOLEAN DEFAULT 0 NOT NULL,
 	CONSTRAINT pk_ladders PRIMARY KEY (id),
 	CONSTRAINT uq_ladders_name UNIQUE (name)
+);
+CREATE TABLE leases (
+	ladder_id INTEGER NOT NULL,
+	holder VARCHAR NOT NULL,
+	address VARCHAR NOT NULL,
+	epoch INTEGER NOT NULL,
+	until DATETIME NOT NULL,
+	CONSTRAINT fk_leases_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT pk_leases PRIMARY KEY (ladder_id)
 );
 CREATE TABLE "matches" (
 	number INTEGER NOT NULL,
@@ -170,6 +184,12 @@ CREATE TABLE ratings (
 	CONSTRAINT fk_ratings_version_id FOREIGN KEY(version_id) REFERENCES versions (id),
 	CONSTRAINT pk_ratings PRIMARY KEY (ladder_id, version_id)
 );
+CREATE TABLE reports (
+	match_id VARCHAR NOT NULL,
+	report BLOB NOT NULL,
+	CONSTRAINT fk_reports_match_id FOREIGN KEY(match_id) REFERENCES work (match_id),
+	CONSTRAINT pk_reports PRIMARY KEY (match_id)
+);
 CREATE TABLE "seats" (
 	match_number INTEGER NOT NULL,
 	seat INTEGER NOT NULL,
@@ -216,6 +236,19 @@ CREATE TABLE tokens (
 	CONSTRAINT fk_tokens_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id),
 	CONSTRAINT pk_tokens PRIMARY KEY (id)
 );
+CREATE TABLE usages (
+	match_number INTEGER NOT NULL,
+	seat INTEGER NOT NULL,
+	ladder_id INTEGER NOT NULL,
+	version_id INTEGER NOT NULL,
+	input_tokens INTEGER NOT NULL,
+	output_tokens INTEGER NOT NULL,
+	cost_micros INTEGER NOT NULL,
+	fallbacks INTEGER NOT NULL,
+	model VARCHAR NOT NULL,
+	CONSTRAINT fk_usages_match_number_seat FOREIGN KEY(match_number, seat) REFERENCES seats (match_number, seat),
+	CONSTRAINT pk_usages PRIMARY KEY (match_number, seat)
+);
 CREATE TABLE "versions" (
 	id INTEGER NOT NULL,
 	bot_id INTEGER NOT NULL,
@@ -226,6 +259,16 @@ CREATE TABLE "versions" (
 	CONSTRAINT fk_versions_parent_id FOREIGN KEY(parent_id) REFERENCES versions (id),
 	CONSTRAINT pk_versions PRIMARY KEY (id),
 	CONSTRAINT uq_versions_bot_id_label UNIQUE (bot_id, label)
+);
+CREATE TABLE work (
+	match_id VARCHAR NOT NULL,
+	code VARCHAR NOT NULL,
+	task VARCHAR NOT NULL,
+	seed BLOB NOT NULL,
+	state VARCHAR NOT NULL,
+	worker VARCHAR NOT NULL,
+	since DATETIME NOT NULL,
+	CONSTRAINT pk_work PRIMARY KEY (match_id)
 );
 CREATE INDEX ix_boards_sealed ON boards (id) WHERE is_sealed = 1;
 CREATE INDEX ix_matches_board_id ON matches (board_id);
@@ -242,4 +285,5 @@ CREATE INDEX ix_seats_faulted ON seats (version_id, match_number, ladder_id, fau
 CREATE INDEX ix_seats_version_id_ladder_id_match_number ON seats (version_id, ladder_id, match_number);
 CREATE INDEX ix_seats_version_id_match_number ON seats (version_id, match_number);
 CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE is_active = 1;
-INSERT INTO alembic_version VALUES ('8');
+CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
+INSERT INTO alembic_version VALUES ('11');

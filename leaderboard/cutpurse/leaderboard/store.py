@@ -1,4 +1,4 @@
-"""A leaderboard on a disk: one thread writes, any thread reads.
+"""A leaderboard in its database: one thread writes, any thread reads.
 
 Any thread can submit a result and gets a future. The future is done once the result, its record and the new ratings are
 committed together. The writing thread commits everything that waits in one transaction. So a single result does not
@@ -6,8 +6,7 @@ wait, and many results share the cost of a commit. There are no timers.
 
     with Store("ladder.db") as store:
         store.ensure_ladder("greed-main", game="greed", seats=4, rating=TrueSkill(draw_probability=0.05))
-        ann = store.ensure_version("ann", "sneak", "1.0")
-        store.submit(CompletedMatch(...)).result()
+        store.submit(FinishedMatch(...)).result()
         store.rankings("greed-main")
 
 A submitted result cannot be withdrawn: cancelling its future does nothing. The writing thread runs the callbacks of
@@ -24,16 +23,17 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from cutpurse.leaderboard import (
     fault_streaks,
@@ -42,21 +42,23 @@ from cutpurse.leaderboard import (
     queries,
     result_writer,
     submissions,
+    work,
     write_state,
 )
-from cutpurse.leaderboard.database import explained, file_identity, writing_engine
+from cutpurse.leaderboard.database import Database
 from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError, Unsure
 from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates, put_estimates
 from cutpurse.leaderboard.ladders import NewLadder
-from cutpurse.leaderboard.lock import WritingLock
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import LadderEntry, Pause, SubmissionEntry, TokenEntry
-from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.reader import Readings
-from cutpurse.leaderboard.results import Announcement, CompletedMatch, LadderTerms, Stored
-from cutpurse.leaderboard.schema import upgrade
+from cutpurse.leaderboard.result_writer import LastCommit
+from cutpurse.leaderboard.results import FinishedMatch, Identity, LadderTerms, MatchAnnouncement, StoreOutcome
+from cutpurse.leaderboard.schema import check_schema, newest_revision, upgrade
 from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.leaderboard.tokens import Token, new_token
+from cutpurse.leaderboard.work import NewWork
 
 __all__ = ["GATHER", "Store"]
 
@@ -71,8 +73,8 @@ Answer = TypeVar("Answer")
 class _PendingWrite:
     """A result or an announcement that waits to be stored."""
 
-    entry: CompletedMatch | Announcement
-    future: Future[Any]  # Stored, or None for an announcement
+    entry: FinishedMatch | MatchAnnouncement
+    future: Future[Any]  # StoreOutcome, or None for an announcement
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,41 +83,52 @@ class _Task:
 
     write: Callable[[Connection], object]
     future: Future[Any]  # of the result of `write`
+    is_change: bool = True  # whether cached copies of stored values may be outdated afterwards
 
 
 class Store(Readings):
-    """A leaderboard opened for writing; opening creates a missing file and upgrades an old schema."""
+    """A leaderboard opened for writing; opening creates a missing file or tables and upgrades an old schema."""
 
-    def __init__(self, database: str | os.PathLike[str], busy_timeout_s: float = 5.0) -> None:
-        """Open the file, and start the writing thread.
+    def __init__(
+        self, database: str | os.PathLike[str] | Database, busy_timeout_s: float = 5.0, *, is_shared: bool = False
+    ) -> None:
+        """Open the database, and start the writing thread.
 
         Args:
-            database: A path or `sqlite:///PATH`.
-            busy_timeout_s: Maximum wait for a lock of another process.
+            database: A path, `sqlite:///PATH` or `postgresql://...`.
+            busy_timeout_s: Maximum wait for a lock of another process, or for a connection to a server.
+            is_shared: Share the right to write with other arenas, see `ArenaStore`.
 
         Raises:
             StoreError: If it fails; InUse if another process writes it, NewerSchema if a newer version wrote it.
         """
         super().__init__(database, busy_timeout_s)
-        self._right = WritingLock(self.path)
-        self._writing = writing_engine(self.path, busy_timeout_s)
+        self._access = self.database.open_for_writing(busy_timeout_s, is_shared=is_shared)
         self._waiting: SimpleQueue[_PendingWrite | _Task | None] = SimpleQueue()
         self._lock = threading.Lock()  # so that no write is queued behind the None that ends the thread
         self._closed = False
-        self._rated: dict[int, int] = {}  # number of rated boards by ladder ID, as of the last commit
+        self._last = LastCommit()
         self._broken: LedgerCorrupt | None = None
         self.changes = 0  # number of writes other than results; a cached copy is outdated if it has changed
         try:
-            self.found = upgrade(self._writing)  # revision before the upgrade; None if the file was empty
+            # revision before the upgrade; None if the database was empty
+            self.found = upgrade(self._access.engine) if self._access.is_alone else self._newest()
+            self._access.check()
+            self._access.share()
         except BaseException as error:
-            self._writing.dispose()
-            self._right.release()
+            super().close()
+            self._access.release()
             if isinstance(error, SQLAlchemyError):
-                raise explained(error, self.path) from None
+                raise self.database.explain(error) from None
             raise
-        self._file = file_identity(self.path)
-        self._thread = threading.Thread(target=self._write, name=f"leaderboard {self.path.name}", daemon=True)
+        self._thread = threading.Thread(target=self._write, name=f"leaderboard {self.database}", daemon=True)
         self._thread.start()
+
+    def _newest(self) -> str:
+        """Return the revision, which must be the newest.  Raises NewerSchema or OlderSchema."""
+        with self.reading() as connection:
+            check_schema(connection, self.database.address)
+        return newest_revision()
 
     # -- writing
     def ensure_ladder(
@@ -248,6 +261,17 @@ class Store(Readings):
         """Revoke a token; return once that is stored.  Raises NoSuchEntry, and StoreError."""
         return self._do(lambda connection: owner_registry.revoke_token(connection, token_id, revoked))
 
+    def redeem_link(self, link_id: str, now: datetime) -> tuple[Token, TokenEntry]:
+        """Exchange a link for its token, once; return when that is stored.
+
+        Raises:
+            InvalidEntry: If it is no link, or was used, revoked or has expired.
+            NoSuchEntry: If there is no such token.
+            StoreError: As in `submit`.
+        """
+        token = new_token()
+        return token, self._do(lambda connection: owner_registry.redeem_link(connection, link_id, token, now))
+
     def note_uses(self, uses: Mapping[str, datetime]) -> Future[None]:
         """Store when tokens were last used, by ID; the future may have a StoreError."""
         future: Future[None] = Future()
@@ -311,47 +335,105 @@ class Store(Readings):
         self._do(lambda connection: submissions.not_kept(connection, which))
 
     # -- matches
-    def announce(self, announcement: Announcement) -> Future[None]:
+    def announce(self, match: MatchAnnouncement) -> Future[None]:
         """Store an announcement with the commitment to its deal; the future is done after the commit.
 
-        A match that is announced or stored already stays as it is. The future may have an InvalidEntry (no such ladder
-        or version, another number of seats, a board that is full) or a StoreError.
-
-        Raises:
-            StoreError: If the store is closed.
+        Missing owners, bots and versions are created. A match that is announced or stored already stays as it is. The
+        future may have an InvalidEntry (impossible values, no such ladder, another number of seats, a board that is
+        full) or a StoreError.
         """
         future: Future[None] = Future()
-        self._hand_in(_PendingWrite(announcement, future))
+        self._hand_in_entry(_PendingWrite(match, future))
         return future
 
-    def void_unfinished(self, now: datetime) -> list[str]:
+    def void_unfinished(
+        self, now: datetime, ladders: Collection[str] | None = None, *, has_workers: bool = False
+    ) -> list[str]:
         """Store every announced match that is not over as void, by the server's fault, and return their IDs.
 
         A server calls this at its start, because no match can continue without its clocks. A board with a void match is
         not rated. Returns once the results are stored.
 
+        Args:
+            now: End of these matches.
+            ladders: Only matches of these ladders. Default: of all.
+            has_workers: Whether workers play on, so that their matches are not void.
+
         Raises:
             StoreError: As in `submit`.
         """
         with self.reading() as connection:
-            cut_off = write_state.unfinished(connection, now)
+            played = work.open_work(connection)
+            cut_off = write_state.unfinished(connection, now, ladders)
+        if has_workers:
+            cut_off = [result for result in cut_off if result.match not in played]
         for future in [self.submit(result) for result in cut_off]:
             future.result()
-        self._do(write_state.reveal_boards)
+        if played and not has_workers:
+            self.remove_work([result.match for result in cut_off if result.match in played])
+        self._do(lambda connection: write_state.reveal_boards(connection, ladders))
         return [result.match for result in cut_off]
 
-    def submit(self, result: CompletedMatch) -> Future[Stored]:
+    # -- matches that workers play; each method returns once its change is stored, and raises StoreError as in `submit`
+    def open_to_workers(self, install: Callable[[Connection], None]) -> None:
+        """Create what workers call, and what `install` creates, in one transaction."""
+
+        def create(connection: Connection) -> None:
+            work.create_functions(connection)
+            install(connection)
+
+        self._do(create)
+
+    def put_work(self, works: Sequence[NewWork], now: datetime, enqueue: Callable[[Connection], None]) -> None:
+        """Let workers take announced matches, and put them into their queue in the same transaction.
+
+        Args:
+            works: The matches.
+            now: The time of day.
+            enqueue: Puts them into the queue.
+        """
+
+        def put(connection: Connection) -> None:
+            work.put_work(connection, works, now)
+            enqueue(connection)
+
+        self._do_work(put)
+
+    def requeue_work(self, enqueue: Callable[[Connection], None]) -> None:
+        """Run `enqueue`, which puts matches into the queue that may have left it."""
+        self._do_work(enqueue)
+
+    def remove_work(self, matches: Collection[str]) -> None:
+        """Run `work.remove_work`."""
+        self._do_work(lambda connection: work.remove_work(connection, matches))
+
+    def put_archive(self, digest: bytes, content: bytes) -> None:
+        """Run `work.put_archive`."""
+        self._do_work(lambda connection: work.put_archive(connection, digest, content))
+
+    def remove_archives(self, kept: Collection[bytes]) -> None:
+        """Run `work.remove_archives`."""
+        self._do_work(lambda connection: work.remove_archives(connection, kept))
+
+    def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
         """Store and rate a result; the future is done after the commit.
 
-        If the match is stored already, nothing changes and the first answer is repeated. The future may have a
-        StoreError; after an Unsure, the result may be stored nevertheless. It may have an InvalidEntry: no such ladder
-        or version, another number of seats, a full board, or a deal that differs from the announced one.
-
-        Raises:
-            StoreError: If the store is closed.
+        Missing owners, bots and versions are created. If the match is stored already, nothing changes and the first
+        answer is repeated. The future may have a StoreError; after an Unsure, the result may be stored nevertheless. It
+        may have an InvalidEntry: impossible values, no such ladder, another number of seats, a full board, a deal that
+        differs from the announced one, or a record that cannot be made.
         """
-        future: Future[Stored] = Future()
-        self._hand_in(_PendingWrite(result, future))
+        future: Future[StoreOutcome] = Future()
+        self._hand_in_entry(_PendingWrite(result, future))
+        return future
+
+    def standings(self, player: Identity, seen: datetime) -> Future[Mapping[str, tuple[Skill, int]]]:
+        """Return the pairing skill of a version and its number of rated matches, by ladder.
+
+        Missing owner, bot and version are created, as of `seen`. The future may have an InvalidEntry or a StoreError.
+        """
+        future: Future[Mapping[str, tuple[Skill, int]]] = Future()
+        self._hand_in(_Task(partial(_standings, player=player, seen=seen), future, is_change=False))
         return future
 
     @property
@@ -360,16 +442,15 @@ class Store(Readings):
         return self._waiting.qsize()
 
     def close(self) -> None:
-        """Write everything that waits, then close the file."""
+        """Write everything that waits, then close the database."""
         with self._lock:
             is_closed, self._closed = self._closed, True
             if not is_closed:
                 self._waiting.put(None)
         self._thread.join()
         super().close()  # first: the last connection to close writes a checkpoint, which only the writer may do
-        self._writing.dispose()
         if not is_closed:
-            self._right.release()
+            self._access.release()
 
     # -- the thread
     def _do(self, write: Callable[[Connection], Answer]) -> Answer:
@@ -377,12 +458,28 @@ class Store(Readings):
         self._hand_in(_Task(write, future))
         return future.result()
 
+    def _do_work(self, write: Callable[[Connection], None]) -> None:
+        """Write what nobody has cached."""
+        future: Future[None] = Future()
+        self._hand_in(_Task(write, future, is_change=False))
+        future.result()
+
+    def _hand_in_entry(self, waiting: _PendingWrite) -> None:
+        try:
+            waiting.entry.check()
+        except InvalidEntry as problem:
+            waiting.future.set_exception(problem.with_traceback(None))
+        else:
+            self._hand_in(waiting)
+
     def _hand_in(self, job: _PendingWrite | _Task) -> None:
         job.future.set_running_or_notify_cancel()  # a cancelled wait must not lose the result
         with self._lock:
-            if self._closed:
-                raise StoreError(f"the leaderboard {self.path} is closed")
-            self._waiting.put(job)
+            is_closed = self._closed
+            if not is_closed:
+                self._waiting.put(job)
+        if is_closed:
+            job.future.set_exception(StoreError(f"the leaderboard {self.database} is closed"))
 
     def _write(self) -> None:
         ended = False
@@ -407,7 +504,7 @@ class Store(Readings):
         with suppress(Empty):
             while results < GATHER and len(jobs) < MOST_AT_ONCE:
                 jobs.append(job := self._waiting.get_nowait())
-                results += isinstance(job, _PendingWrite) and isinstance(job.entry, CompletedMatch)
+                results += isinstance(job, _PendingWrite) and isinstance(job.entry, FinishedMatch)
         return jobs
 
     def _write_task(self, task: _Task) -> None:
@@ -417,7 +514,7 @@ class Store(Readings):
         except Exception as error:
             task.future.set_exception(error)
         else:
-            self.changes += 1
+            self.changes += task.is_change
             task.future.set_result(answer)
 
     def _write_entries(self, batch: Sequence[_PendingWrite]) -> None:
@@ -428,9 +525,9 @@ class Store(Readings):
             return
         try:
             with self._transaction() as connection:
-                answers = result_writer.write(connection, [waiting.entry for waiting in batch], self._rated)
+                answers = self._write_all(connection, [waiting.entry for waiting in batch])
         except Exception as error:
-            self._rated.clear()
+            self._last.clear()
             self._not_written(batch, error)
         else:
             for waiting, answer in zip(batch, answers, strict=True):
@@ -438,6 +535,12 @@ class Store(Readings):
                     waiting.future.set_exception(answer)
                 else:
                     waiting.future.set_result(answer)
+
+    def _write_all(
+        self, connection: Connection, entries: Sequence[FinishedMatch | MatchAnnouncement]
+    ) -> list[StoreOutcome | InvalidEntry | None]:
+        """Run `result_writer.write`."""
+        return result_writer.write(connection, entries, self._last)
 
     def _not_written(self, batch: Sequence[_PendingWrite], error: Exception) -> None:
         """Answer the entries of a failed transaction, or store each of them in its own transaction."""
@@ -448,8 +551,11 @@ class Store(Readings):
             _fail(batch, LedgerCorrupt, error.ladder)
         elif isinstance(error, StoreError):
             _fail(batch, StoreError, *error.args)
-        elif len(batch) == 1:
-            batch[0].future.set_exception(error)
+        elif isinstance(error, InvalidEntry) and len(batch) == 1:
+            batch[0].future.set_exception(error.with_traceback(None))
+        elif len(batch) == 1:  # its text may quote the record
+            problem = InvalidEntry("the match cannot be written down")
+            batch[0].future.set_exception(problem.with_traceback(error.__traceback__))
         else:  # one of them caused an unexpected error, so the others are stored without it
             for waiting in batch:
                 self._write_entries([waiting])
@@ -457,14 +563,17 @@ class Store(Readings):
     def _look_up(self, batch: Sequence[_PendingWrite], error: Unsure) -> None:
         """Answer the entries of a failed commit by looking up which are stored."""
         try:
+            self._access.settle()
             with self.reading() as connection:
                 stored = write_state.stored(connection, {waiting.entry.match for waiting in batch})
+                lost = write_state.voided(connection, [waiting.entry for waiting in batch])
         except Exception:
             _fail(batch, Unsure, *error.args)
             return
         for waiting in batch:
             answer = stored.get(waiting.entry.match)
-            if isinstance(waiting.entry, Announcement) or answer is None:  # announcing a match twice does no harm
+            is_announcement = isinstance(waiting.entry, MatchAnnouncement)  # announcing a match twice does no harm
+            if is_announcement or answer is None or waiting.entry.match in lost:
                 waiting.future.set_exception(StoreError(*error.args))
             else:
                 waiting.future.set_result(answer)
@@ -476,20 +585,25 @@ class Store(Readings):
         Raises:
             StoreError: If the database fails; an Unsure if the commit fails.
         """
-        if file_identity(self.path) != self._file:
-            # SQLite would continue to write into the moved or deleted file.
-            raise StoreError(f"the leaderboard {self.path} was moved or replaced; put it back, or open it anew")
+        self._access.check()
         is_committing = False
         try:
-            with self._writing.begin() as connection:
+            with self._access.engine.begin() as connection:
                 yield connection
                 is_committing = True
         except DBAPIError as error:
-            if type(error) not in (OperationalError, DatabaseError):
+            if not self.database.is_failure(error):
                 raise  # an unsuitable value: a bug of the caller, not a failure of the database
-            self._writing.dispose()  # perhaps only this connection is broken
-            problem = explained(error, self.path)
-            raise (Unsure(*problem.args) if is_committing else problem) from None
+            self._access.engine.dispose()  # perhaps only this connection is broken
+            # On a server another process may have written before the next connection.
+            self._last.clear()
+            self.changes += 1
+            problem = self.database.explain(error)
+            raise (Unsure if is_committing else StoreError)(*problem.args) from None
+
+
+def _standings(connection: Connection, player: Identity, seen: datetime) -> dict[str, tuple[Skill, int]]:
+    return queries.standings(connection, owner_registry.ensure_version(connection, *player, created=seen))
 
 
 def _fail(batch: Sequence[_PendingWrite], problem: Callable[..., StoreError], *facts: object) -> None:

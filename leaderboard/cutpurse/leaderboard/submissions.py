@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import Connection, insert, select, update
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InvalidEntry
+from cutpurse.leaderboard.owner_registry import ensure_owner
 from cutpurse.leaderboard.queries import SubmissionEntry
-from cutpurse.leaderboard.relations import OWNERS, SUBMISSIONS
+from cutpurse.leaderboard.relations import SUBMISSIONS
 from cutpurse.leaderboard.results import checked_name
 
 __all__ = [
@@ -81,9 +81,7 @@ def hand_in(connection: Connection, new: NewSubmission, received: datetime) -> S
     Raises:
         InvalidEntry: If the stored version is not refused and has other bytes or ladders, or a name is invalid.
     """
-    row = {"name": checked_name("the name of an owner", new.owner)}
-    connection.execute(insert(OWNERS).values(row).on_conflict_do_nothing())
-    owner_id = connection.scalar(select(OWNERS.c.id).where(OWNERS.c.name == new.owner))
+    owner_id = ensure_owner(connection, new.owner)
     found = connection.execute(
         select(
             SUBMISSIONS.c.id, SUBMISSIONS.c.digest, SUBMISSIONS.c.state, SUBMISSIONS.c.is_kept, SUBMISSIONS.c.ladders
@@ -141,13 +139,13 @@ def set_state(
         submission: ID of the submission.
         state: New state, of `STATES`.
         changed: Time of the change.
-        why: Reason in one line, for the owner.
+        why: Reason in one line, for the owner. PostgreSQL stores no NUL character, so it is replaced.
         log: New log; None keeps the old one.
 
     Raises:
         NoSuchEntry: If there is no such submission.
     """
-    values: dict[str, object] = {"state": state, "why": why[:MOST_WHY], "changed": changed}
+    values: dict[str, object] = {"state": state, "why": why[:MOST_WHY].replace("\0", "\ufffd"), "changed": changed}
     if log is not None:
         values["log"] = zlib.compress(log.encode())
     if state != ACCEPTED:

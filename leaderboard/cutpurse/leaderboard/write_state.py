@@ -6,15 +6,16 @@ Every function reads in the transaction of its connection. This module knows no 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Row, bindparam, func, select, text, update
+from sqlalchemy import ColumnElement, Connection, FromClause, Row, bindparam, func, select, update
 
 from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch
+from cutpurse.leaderboard.dialects import listed_integers, listed_texts
 from cutpurse.leaderboard.fault_streaks import Conduct, PauseTerms, fault_streaks
 from cutpurse.leaderboard.head_to_head import Encounters
 from cutpurse.leaderboard.ladders import epoch_of
@@ -22,32 +23,40 @@ from cutpurse.leaderboard.rating_state import RatingState
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.relations import (
     BOARDS,
+    BOTS,
     CHANGES,
     LADDERS,
     MATCHES,
     OPEN_MATCHES,
+    OWNERS,
     PAUSES,
     RATINGS,
     SEATS,
     VERSIONS,
     rated_seats,
 )
-from cutpurse.leaderboard.results import Announcement, Change, CompletedMatch, DealCommitment, SeatResult, Stored
+from cutpurse.leaderboard.results import (
+    VOID_SERVER,
+    Change,
+    Deal,
+    FinishedMatch,
+    FinishedSeat,
+    Identity,
+    MatchAnnouncement,
+    StoreOutcome,
+)
 
 __all__ = [
-    "VOID",
     "AnnouncedMatch",
     "BoardState",
     "LadderState",
     "World",
     "load_write_state",
-    "seated",
     "stored",
     "unfinished",
     "reveal_boards",
+    "voided",
 ]
-
-VOID: Final = "void_server"  # void cause of a match that the end of the server cut off
 
 
 @dataclass(slots=True)
@@ -73,9 +82,8 @@ class LadderState:
 class AnnouncedMatch:
     """The announcement of a match that is not over."""
 
-    board: str
     ladder_id: int
-    deal: DealCommitment
+    deal: Deal
     versions: tuple[int, ...]
     board_matches: int
 
@@ -91,7 +99,7 @@ class BoardState:
     """
 
     ladder_id: int
-    deal: DealCommitment
+    deal: Deal
     matches: int
     versions: dict[str, tuple[int, ...]] = field(default_factory=dict)
     over: list[BoardMatch | None] = field(default_factory=list)
@@ -107,83 +115,113 @@ class BoardState:
         return sat if len(sat) == self.matches else []
 
 
+class StoredVersion(NamedTuple):
+    """A version of a bot, as it is stored."""
+
+    bot_id: int
+    player: Identity
+
+
 @dataclass(slots=True)
 class World:
     """The stored state that a write needs, updated while results are written."""
 
-    known: dict[str, Stored]  # by match
+    ids: Mapping[Identity, int]  # of the versions in the matches to write
+    known: dict[str, StoreOutcome]  # by match
     announced: dict[str, AnnouncedMatch]  # by match
     boards: dict[str, BoardState]  # existing boards, by name
     ladders: dict[str, LadderState]  # existing ladders, by name
-    versions: Mapping[int, int]  # bot ID by version ID
+    versions: Mapping[int, StoredVersion]  # by version ID
     conduct: Conduct
     number: int  # of the last stored match
 
+    def seated(self, entry: FinishedMatch | MatchAnnouncement) -> tuple[int, ...]:
+        """List the IDs of the versions in a match, by seat."""
+        return tuple(self.ids[player] for player in entry.players)
 
-def load_write_state(connection: Connection, entries: Sequence[CompletedMatch | Announcement]) -> World:
-    """Load the stored matches, boards, ladders and versions that `entries` refer to."""
+
+def load_write_state(
+    connection: Connection, entries: Sequence[FinishedMatch | MatchAnnouncement], ids: Mapping[Identity, int]
+) -> World:
+    """Load the stored matches, boards, ladders and versions that `entries` refer to.
+
+    Args:
+        connection: Connection in a transaction.
+        entries: Results and announcements.
+        ids: IDs of the versions in them.
+    """
     known = stored(connection, {entry.match for entry in entries})
     announced = _announced(connection, {entry.match for entry in entries})
-    new = [entry for entry in entries if isinstance(entry, CompletedMatch) and entry.match not in known]
+    new = [entry for entry in entries if isinstance(entry, FinishedMatch) and entry.match not in known]
     last = connection.execute(_LAST).first()
-    boards = _boards(connection, {entry.board for entry in entries})
+    boards = _boards(connection, {entry.deal.board for entry in entries})
     playing: dict[str, set[int]] = {}  # by ladder, the versions in these matches and in others of their boards
     for entry in entries:
         versions = playing.setdefault(entry.ladder, set())
-        versions.update(seated(entry))
-        if entry.board_matches > 1 and entry.board in boards:
-            versions.update(*boards[entry.board].versions.values())
+        versions.update(ids[player] for player in entry.players)
+        if entry.board_matches > 1 and entry.deal.board in boards:
+            versions.update(*boards[entry.deal.board].versions.values())
     ladders = _ladders(connection, playing)
     pause_terms = {name: ladder.pause for name, ladder in ladders.items()}
+    counted = [
+        (result, [ids[player] for player in result.players]) for result in new if result.is_rated and not result.is_void
+    ]
     return World(
+        ids,
         known,
         announced,
         boards,
         ladders,
-        _bots(connection, {version for versions in playing.values() for version in versions}),
-        fault_streaks(connection, [result for result in new if result.is_rated and not result.void], pause_terms),
+        _versions(connection, {version for versions in playing.values() for version in versions}),
+        fault_streaks(connection, counted, pause_terms),
         0 if last is None else last.number,
     )
 
 
-def seated(entry: CompletedMatch | Announcement) -> tuple[int, ...]:
-    """List the versions in a match, by seat."""
-    if isinstance(entry, Announcement):
-        return entry.versions
-    return tuple(seat.version for seat in entry.seats)
-
-
-# Hundreds of keys are passed as one JSON array, because one parameter per key is slow.
-_KEYS: Final = func.json_each(bindparam("keys")).table_valued("value")
-_AMONG: Final = select(_KEYS.c.value)
+_AMONG: Final = listed_integers("keys")
+_AMONG_TEXTS: Final = listed_texts("keys")
 
 
 def _keys(keys: Iterable[str | int]) -> dict[str, str]:
     return {"keys": json.dumps(list(keys))}
 
 
+# -- names of versions
+_NAMES: Final = (OWNERS.c.name.label("owner"), BOTS.c.name.label("bot"), VERSIONS.c.label.label("version"))
+
+
+def _named(versions: FromClause, version_id: ColumnElement[Any]) -> FromClause:
+    """Join rows that have a version with the tables of its `_NAMES`."""
+    joined = versions if versions is VERSIONS else versions.join(VERSIONS, VERSIONS.c.id == version_id)
+    return joined.join(BOTS, BOTS.c.id == VERSIONS.c.bot_id).join(OWNERS, OWNERS.c.id == BOTS.c.owner_id)
+
+
+def _player(row: Row[*tuple[Any, ...]]) -> Identity:
+    return Identity(row.owner, row.bot, row.version)
+
+
 # -- matches and boards
 _LAST: Final = select(MATCHES.c.number).order_by(MATCHES.c.number.desc()).limit(1)
 _STORED: Final = (
-    select(MATCHES.c.id, MATCHES.c.number, BOARDS.c.sequence, CHANGES)
-    .select_from(rated_seats())
+    select(MATCHES.c.id, MATCHES.c.number, BOARDS.c.sequence, CHANGES, *_NAMES)
+    .select_from(_named(rated_seats(), SEATS.c.version_id))
     .where(MATCHES.c.number.in_(_AMONG))
     .order_by(MATCHES.c.number, SEATS.c.seat)
 )
-_NUMBERS: Final = select(MATCHES.c.number).where(MATCHES.c.id.in_(_AMONG))
+_NUMBERS: Final = select(MATCHES.c.number).where(MATCHES.c.id.in_(_AMONG_TEXTS))
 _ANNOUNCED: Final = (
     select(OPEN_MATCHES.c.match_id, OPEN_MATCHES.c.versions, BOARDS)
     .join(BOARDS, BOARDS.c.id == OPEN_MATCHES.c.board_id)
-    .where(OPEN_MATCHES.c.match_id.in_(_AMONG))
+    .where(OPEN_MATCHES.c.match_id.in_(_AMONG_TEXTS))
 )
-_BOARDS: Final = select(BOARDS).where(BOARDS.c.id.in_(_AMONG))
+_BOARDS: Final = select(BOARDS).where(BOARDS.c.id.in_(_AMONG_TEXTS))
 _OPEN: Final = select(OPEN_MATCHES.c.board_id, OPEN_MATCHES.c.match_id, OPEN_MATCHES.c.versions).where(
-    OPEN_MATCHES.c.board_id.in_(_AMONG)
+    OPEN_MATCHES.c.board_id.in_(_AMONG_TEXTS)
 )
 _OVER: Final = (
     select(MATCHES.c.board_id, MATCHES.c.id, MATCHES.c.void_cause, SEATS.c.version_id, SEATS.c.place, SEATS.c.faults)
     .select_from(MATCHES.join(SEATS, SEATS.c.match_number == MATCHES.c.number))
-    .where(MATCHES.c.board_id.in_(_AMONG))
+    .where(MATCHES.c.board_id.in_(_AMONG_TEXTS))
     .order_by(MATCHES.c.number, SEATS.c.seat)
 )
 _SEVERAL: Final = (
@@ -198,7 +236,21 @@ _LAST_OF_BOARD: Final = (
 )
 
 
-def stored(connection: Connection, matches: Set[str]) -> dict[str, Stored]:
+_CHANGES: Final = (
+    select(CHANGES, *_NAMES)
+    .select_from(_named(CHANGES, CHANGES.c.version_id))
+    .where(CHANGES.c.ladder_id == bindparam("ladder"), CHANGES.c.sequence == bindparam("sequence"))
+    .order_by(CHANGES.c.version_id)
+)
+_PAUSED: Final = (
+    select(*_NAMES)
+    .select_from(_named(PAUSES, PAUSES.c.version_id))
+    .where(PAUSES.c.match_number == bindparam("match"))
+    .order_by(PAUSES.c.id)
+)
+
+
+def stored(connection: Connection, matches: Set[str]) -> dict[str, StoreOutcome]:
     """Return what `Store.submit` answers for those of `matches` that are stored, by match."""
     numbers = connection.scalars(_NUMBERS, _keys(matches)).all()
     if not numbers:
@@ -207,11 +259,10 @@ def stored(connection: Connection, matches: Set[str]) -> dict[str, Stored]:
     for row in connection.execute(_STORED, _keys(numbers)).all():
         by_match.setdefault(row.id, []).append(row)
     answers = {
-        match: Stored(
-            match,
+        match: StoreOutcome(
             rows[0].sequence,
-            tuple(_change(connection, row) for row in rows if row.version_id is not None),
-            _paused(connection, rows[0].number),
+            tuple(_change(row) for row in rows if row.version_id is not None),
+            tuple(_player(row) for row in connection.execute(_PAUSED, {"match": rows[0].number})),
         )
         for match, rows in by_match.items()
     }
@@ -222,21 +273,31 @@ def stored(connection: Connection, matches: Set[str]) -> dict[str, Stored]:
     return answers
 
 
-def _of_several(connection: Connection, answer: Stored, number: int, ladder_id: int, sequence: int | None) -> Stored:
+def voided(connection: Connection, entries: Sequence[FinishedMatch | MatchAnnouncement]) -> set[str]:
+    """Return the matches that are stored as void although their entry is not: another server made them void."""
+    names = {entry.match for entry in entries if not isinstance(entry, FinishedMatch) or not entry.is_void}
+    is_void = select(MATCHES.c.id).where(MATCHES.c.id.in_(_AMONG_TEXTS), MATCHES.c.void_cause.is_not(None))
+    return set(connection.scalars(is_void, _keys(names)))
+
+
+def _of_several(
+    connection: Connection, answer: StoreOutcome, number: int, ladder_id: int, sequence: int | None
+) -> StoreOutcome:
     """Complete the answer for a match whose board has several matches: only the last match rates the board."""
     which = {"ladder": ladder_id, "sequence": sequence}
     if sequence is None or connection.scalar(_LAST_OF_BOARD, which) != number:
         return replace(answer, sequence=None, changes=())
-    rows = connection.execute(
-        select(CHANGES)
-        .where(CHANGES.c.ladder_id == ladder_id, CHANGES.c.sequence == sequence)
-        .order_by(CHANGES.c.version_id)
-    ).all()
-    return replace(answer, changes=tuple(_change(connection, row) for row in rows))
+    return replace(answer, changes=tuple(_change(row) for row in connection.execute(_CHANGES, which)))
 
 
-def unfinished(connection: Connection, now: datetime) -> list[CompletedMatch]:
-    """Create a void result for each announced match that is not over, in the order of starting."""
+def unfinished(connection: Connection, now: datetime, ladders: Collection[str] | None = None) -> list[FinishedMatch]:
+    """Create a void result for each announced match that is not over, in the order of starting.
+
+    Args:
+        connection: Connection in a transaction.
+        now: End of these matches.
+        ladders: Only matches of these ladders. Default: of all.
+    """
     query = (
         select(
             OPEN_MATCHES,
@@ -250,49 +311,42 @@ def unfinished(connection: Connection, now: datetime) -> list[CompletedMatch]:
         .join(LADDERS, LADDERS.c.id == BOARDS.c.ladder_id)
         .order_by(OPEN_MATCHES.c.started, OPEN_MATCHES.c.match_id)
     )
+    if ladders is not None:
+        query = query.where(LADDERS.c.name.in_(ladders))
+    rows = connection.execute(query).all()
+    versions = _versions(connection, {version for row in rows for version in json.loads(row.versions)})
     return [
-        CompletedMatch(
+        FinishedMatch(
             match=row.match_id,
-            board=row.board_id,
             ladder=row.ladder,
             rules=row.rules,
             started=row.started,
             finished=now,
             decisions=0,
-            seats=tuple(SeatResult(version, None, None, VOID) for version in json.loads(row.versions)),
-            deal=DealCommitment(row.commitment, row.seed, row.params),
-            void_cause=VOID,
+            seats=tuple(
+                FinishedSeat(versions[version].player, None, None, VOID_SERVER) for version in json.loads(row.versions)
+            ),
+            deal=Deal(row.board_id, row.commitment, row.seed, row.params),
+            void_cause=VOID_SERVER,
             is_rated=not row.requested_by,
             requested_by=row.requested_by,
             reason=row.reason,
             board_matches=row.matches,
         )
-        for row in connection.execute(query).all()
+        for row in rows
     ]
 
 
-def _change(connection: Connection, row: Row[*tuple[Any, ...]]) -> Change:
-    whose = (CHANGES.c.ladder_id == row.ladder_id) & (CHANGES.c.version_id == row.version_id)
-    since = select(func.count()).where(whose, CHANGES.c.sequence > row.sequence).scalar_subquery()
-    now = select(RATINGS.c.matches - since).where(
-        RATINGS.c.ladder_id == row.ladder_id, RATINGS.c.version_id == row.version_id
-    )
-    before, after = Skill(row.mu_before, row.sigma_before), Skill(row.mu_after, row.sigma_after)
-    return Change(row.version_id, before, after, connection.scalar(now) or 0)
-
-
-def _paused(connection: Connection, number: int) -> tuple[int, ...]:
-    query = select(PAUSES.c.version_id).where(PAUSES.c.match_number == number).order_by(PAUSES.c.id)
-    return tuple(connection.scalars(query))
+def _change(row: Row[*tuple[Any, ...]]) -> Change:
+    return Change(_player(row), Skill(row.mu_before, row.sigma_before), Skill(row.mu_after, row.sigma_after))
 
 
 def _announced(connection: Connection, matches: Set[str]) -> dict[str, AnnouncedMatch]:
     """Load the announcements of those of `matches` that are not over."""
     return {
         row.match_id: AnnouncedMatch(
-            row.id,
             row.ladder_id,
-            DealCommitment(row.commitment, row.seed, row.params),
+            Deal(row.id, row.commitment, row.seed, row.params),
             tuple(json.loads(row.versions)),
             row.matches,
         )
@@ -303,7 +357,7 @@ def _announced(connection: Connection, matches: Set[str]) -> dict[str, Announced
 def _boards(connection: Connection, boards: Set[str]) -> dict[str, BoardState]:
     """Load those of `boards` that exist, with their finished and unfinished matches."""
     found = {
-        row.id: BoardState(row.ladder_id, DealCommitment(row.commitment, row.seed, row.params), row.matches)
+        row.id: BoardState(row.ladder_id, Deal(row.id, row.commitment, row.seed, row.params), row.matches)
         for row in connection.execute(_BOARDS, _keys(boards))
     }
     if not found:
@@ -320,19 +374,28 @@ def _boards(connection: Connection, boards: Set[str]) -> dict[str, BoardState]:
     return found
 
 
-def reveal_boards(connection: Connection) -> None:
-    """Mark every board as having no more matches to play, so that its matches are shown."""
-    # The condition is written as in the index, or SQLite would not use the index.
-    connection.execute(update(BOARDS).where(text("boards.is_sealed = 1")).values(is_sealed=False))
+def reveal_boards(connection: Connection, ladders: Collection[str] | None = None) -> None:
+    """Mark every board without an open match as having no more to play, so that it is shown; see `unfinished`."""
+    open_boards = select(OPEN_MATCHES.c.board_id)
+    sealed = update(BOARDS).where(BOARDS.c.is_sealed, BOARDS.c.id.not_in(open_boards)).values(is_sealed=False)
+    if ladders is not None:
+        named = select(LADDERS.c.id).where(LADDERS.c.name.in_(ladders))
+        sealed = sealed.where(BOARDS.c.ladder_id.in_(named))
+    connection.execute(sealed)
 
 
 # -- ladders and versions
-_BOTS: Final = select(VERSIONS.c.id, VERSIONS.c.bot_id).where(VERSIONS.c.id.in_(_AMONG))
+_VERSIONS: Final = (
+    select(VERSIONS.c.id, VERSIONS.c.bot_id, *_NAMES)
+    .select_from(_named(VERSIONS, VERSIONS.c.id))
+    .where(VERSIONS.c.id.in_(_AMONG))
+)
 _RATINGS: Final = select(RATINGS).where(RATINGS.c.ladder_id == bindparam("ladder"), RATINGS.c.version_id.in_(_AMONG))
 
 
-def _bots(connection: Connection, versions: Set[int]) -> dict[int, int]:
-    return {row.id: row.bot_id for row in connection.execute(_BOTS, _keys(versions))}
+def _versions(connection: Connection, versions: Set[int]) -> dict[int, StoredVersion]:
+    rows = connection.execute(_VERSIONS, _keys(versions))
+    return {row.id: StoredVersion(row.bot_id, _player(row)) for row in rows}
 
 
 def _ladders(connection: Connection, playing: Mapping[str, Set[int]]) -> dict[str, LadderState]:

@@ -40,6 +40,58 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _Fallback:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _FallbackEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Fallback.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    FALLBACK_UNSPECIFIED: _Fallback.ValueType  # 0
+    """It did not: the model chose."""
+    FALLBACK_OTHER: _Fallback.ValueType  # 1
+    """Another reason."""
+    FALLBACK_UNREADABLE: _Fallback.ValueType  # 2
+    """The model gave no answer that could be read."""
+    FALLBACK_TRUNCATED: _Fallback.ValueType  # 3
+    """Its answer was cut off."""
+    FALLBACK_ILLEGAL: _Fallback.ValueType  # 4
+    """It named an option that was not offered."""
+    FALLBACK_OUTAGE: _Fallback.ValueType  # 5
+    """Its provider was down. On a ladder with LadderTerms.voids_outages this voids the match if the decision is open, at most three
+    times a day for each owner (on a server without tokens, for each bot); else the bot's answer counts like any other.
+    """
+    FALLBACK_TIME: _Fallback.ValueType  # 6
+    """The clock left no time."""
+    FALLBACK_BUDGET: _Fallback.ValueType  # 7
+    """The budget for the model was used up."""
+    FALLBACK_LEFT: _Fallback.ValueType  # 8
+    """The program that plays by the model has left."""
+
+class Fallback(_Fallback, metaclass=_FallbackEnumTypeWrapper):
+    """Why a bot took an option that its model did not choose. Servers read an unknown number as OTHER."""
+
+FALLBACK_UNSPECIFIED: Fallback.ValueType  # 0
+"""It did not: the model chose."""
+FALLBACK_OTHER: Fallback.ValueType  # 1
+"""Another reason."""
+FALLBACK_UNREADABLE: Fallback.ValueType  # 2
+"""The model gave no answer that could be read."""
+FALLBACK_TRUNCATED: Fallback.ValueType  # 3
+"""Its answer was cut off."""
+FALLBACK_ILLEGAL: Fallback.ValueType  # 4
+"""It named an option that was not offered."""
+FALLBACK_OUTAGE: Fallback.ValueType  # 5
+"""Its provider was down. On a ladder with LadderTerms.voids_outages this voids the match if the decision is open, at most three
+times a day for each owner (on a server without tokens, for each bot); else the bot's answer counts like any other.
+"""
+FALLBACK_TIME: Fallback.ValueType  # 6
+"""The clock left no time."""
+FALLBACK_BUDGET: Fallback.ValueType  # 7
+"""The budget for the model was used up."""
+FALLBACK_LEFT: Fallback.ValueType  # 8
+"""The program that plays by the model has left."""
+Global___Fallback: _TypeAlias = Fallback  # noqa: Y015
+
 class _RefusalReason:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -55,7 +107,7 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_ALREADY_DECIDED: _RefusalReason.ValueType  # 3
     """Another answer to this decision came first and counts."""
     REFUSAL_REASON_STALE: _RefusalReason.ValueType  # 4
-    """The decision is over because the match is, or because the seat is played on. Not counted against the bot."""
+    """The match is over, or the seat was taken over. Not counted against the bot."""
     REFUSAL_REASON_UNKNOWN_DECISION: _RefusalReason.ValueType  # 5
     """There is no such table or decision in this session (yet)."""
 
@@ -71,7 +123,7 @@ REFUSAL_REASON_TOO_LATE: RefusalReason.ValueType  # 2
 REFUSAL_REASON_ALREADY_DECIDED: RefusalReason.ValueType  # 3
 """Another answer to this decision came first and counts."""
 REFUSAL_REASON_STALE: RefusalReason.ValueType  # 4
-"""The decision is over because the match is, or because the seat is played on. Not counted against the bot."""
+"""The match is over, or the seat was taken over. Not counted against the bot."""
 REFUSAL_REASON_UNKNOWN_DECISION: RefusalReason.ValueType  # 5
 """There is no such table or decision in this session (yet)."""
 Global___RefusalReason: _TypeAlias = RefusalReason  # noqa: Y015
@@ -87,41 +139,49 @@ class _EndCauseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EndCause.Val
     END_CAUSE_NORMAL: _EndCause.ValueType  # 1
     """It played to the end."""
     END_CAUSE_TIMEOUT: _EndCause.ValueType  # 2
-    """Too many decisions out of time; played on by safe options. A seat with this or one of the next three causes comes
-    behind every seat that ended normally; several share the last place. Its score is what its cards made.
+    """Taken over after too many late decisions. Seats with this or one of the next three causes share the last place. The score
+    is that of the cards.
     """
     END_CAUSE_ILLEGAL: _EndCause.ValueType  # 3
-    """Too many illegal answers; played on by safe options."""
+    """Taken over after too many illegal answers."""
     END_CAUSE_CRASHED: _EndCause.ValueType  # 4
-    """Its own code failed too often; played on by safe options."""
+    """Taken over after too many failures of its own code."""
     END_CAUSE_DISCONNECTED: _EndCause.ValueType  # 5
-    """Its stream was lost and did not come back before a clock was over; played on by safe options."""
+    """Taken over because a decision was late while its stream was lost."""
     END_CAUSE_VOID_SERVER: _EndCause.ValueType  # 6
     """The platform failed. The match is void."""
     END_CAUSE_VOID_OPERATOR: _EndCause.ValueType  # 7
     """An operator ended the match. It is void."""
+    END_CAUSE_VOID_OUTAGE: _EndCause.ValueType  # 8
+    """The provider of a language model was down, and the ladder voids such matches: see FALLBACK_OUTAGE. Bots without the feature
+    "usage" get VOID_OPERATOR instead.
+    """
 
 class EndCause(_EndCause, metaclass=_EndCauseEnumTypeWrapper):
-    """How a seat came to its end."""
+    """Why a seat ended."""
 
 END_CAUSE_UNSPECIFIED: EndCause.ValueType  # 0
 """Not used."""
 END_CAUSE_NORMAL: EndCause.ValueType  # 1
 """It played to the end."""
 END_CAUSE_TIMEOUT: EndCause.ValueType  # 2
-"""Too many decisions out of time; played on by safe options. A seat with this or one of the next three causes comes
-behind every seat that ended normally; several share the last place. Its score is what its cards made.
+"""Taken over after too many late decisions. Seats with this or one of the next three causes share the last place. The score
+is that of the cards.
 """
 END_CAUSE_ILLEGAL: EndCause.ValueType  # 3
-"""Too many illegal answers; played on by safe options."""
+"""Taken over after too many illegal answers."""
 END_CAUSE_CRASHED: EndCause.ValueType  # 4
-"""Its own code failed too often; played on by safe options."""
+"""Taken over after too many failures of its own code."""
 END_CAUSE_DISCONNECTED: EndCause.ValueType  # 5
-"""Its stream was lost and did not come back before a clock was over; played on by safe options."""
+"""Taken over because a decision was late while its stream was lost."""
 END_CAUSE_VOID_SERVER: EndCause.ValueType  # 6
 """The platform failed. The match is void."""
 END_CAUSE_VOID_OPERATOR: EndCause.ValueType  # 7
 """An operator ended the match. It is void."""
+END_CAUSE_VOID_OUTAGE: EndCause.ValueType  # 8
+"""The provider of a language model was down, and the ladder voids such matches: see FALLBACK_OUTAGE. Bots without the feature
+"usage" get VOID_OPERATOR instead.
+"""
 Global___EndCause: _TypeAlias = EndCause  # noqa: Y015
 
 class _ErrorReason:
@@ -141,7 +201,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_BAD_MESSAGE: _ErrorReason.ValueType  # 7
     """INVALID_ARGUMENT. Not a message of this protocol, or a field out of its bounds. Three of them end the stream."""
     ERROR_REASON_NOT_FOUND: _ErrorReason.ValueType  # 8
-    """NOT_FOUND. There is nothing of that name; what there is is named."""
+    """NOT_FOUND. Nothing has this name; the text lists what exists."""
     ERROR_REASON_STREAMS: _ErrorReason.ValueType  # 10
     """RESOURCE_EXHAUSTED. Too many streams, sessions or connections."""
     ERROR_REASON_MESSAGE_SIZE: _ErrorReason.ValueType  # 11
@@ -149,29 +209,31 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_SUPERSEDED: _ErrorReason.ValueType  # 12
     """ABORTED. A newer stream of this bot took over. Do not reconnect."""
     ERROR_REASON_RESUME_EXPIRED: _ErrorReason.ValueType  # 13
-    """NOT_FOUND. The session cannot be resumed (any more); say Hello without resume."""
+    """NOT_FOUND. The session cannot be resumed (any more); send Hello without resume."""
     ERROR_REASON_DRAINING: _ErrorReason.ValueType  # 14
     """UNAVAILABLE. The server is stopping."""
     ERROR_REASON_SILENT: _ErrorReason.ValueType  # 15
-    """UNAVAILABLE. The stream was silent for too long, or did not read what it was sent; or its Hello came too late."""
+    """UNAVAILABLE. The stream was silent for too long or did not read, or its Hello came too late."""
     ERROR_REASON_STORAGE: _ErrorReason.ValueType  # 16
-    """UNAVAILABLE. The store cannot be reached; no match is started until it can."""
+    """UNAVAILABLE. Results cannot be stored; no match starts until they can."""
     ERROR_REASON_INCIDENT: _ErrorReason.ValueType  # 17
-    """INTERNAL. A fault of the server; the text holds a number to quote, and nothing else."""
+    """INTERNAL. A server error; the text has only an ID to quote."""
     ERROR_REASON_SETTINGS: _ErrorReason.ValueType  # 18
     """INVALID_ARGUMENT. A number of seats, a setting or a value that the game does not have; the text says what it has."""
     ERROR_REASON_TOKEN_INVALID: _ErrorReason.ValueType  # 19
-    """UNAUTHENTICATED. The call has no token, or one that is unknown, malformed, expired or revoked; which, is not told."""
+    """UNAUTHENTICATED. No token, or one that is unknown, malformed, expired or revoked; the text does not say which."""
     ERROR_REASON_TOKEN_SCOPE: _ErrorReason.ValueType  # 20
-    """PERMISSION_DENIED. The token is good, though not for this."""
+    """PERMISSION_DENIED. The token is valid, but its scopes do not permit this."""
     ERROR_REASON_FROZEN: _ErrorReason.ValueType  # 21
     """FAILED_PRECONDITION. The ladder is frozen; the text says since when."""
     ERROR_REASON_FULL: _ErrorReason.ValueType  # 22
-    """RESOURCE_EXHAUSTED. As many bots play on the ladder as may; or as many matches wait to be played as may."""
+    """RESOURCE_EXHAUSTED. Too many bots on the ladder or of the owner, or too many requests."""
     ERROR_REASON_PAUSED: _ErrorReason.ValueType  # 23
-    """FAILED_PRECONDITION. The bot was taken over in too many matches and is paused; the text says why, and how it comes back."""
+    """FAILED_PRECONDITION. The bot was taken over in too many matches and is paused; the text says why, and how to unpause it."""
     ERROR_REASON_NOT_YOURS: _ErrorReason.ValueType  # 24
     """PERMISSION_DENIED. The ladder, or the seat, is not for this owner."""
+    ERROR_REASON_ELSEWHERE: _ErrorReason.ValueType  # 25
+    """FAILED_PRECONDITION. Another server of this league plays every ladder that was asked for. ErrorInfo.metadata has its "address"."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Reasons, of problems within a stream and, as ErrorInfo.reason, of calls that fail."""
@@ -187,7 +249,7 @@ ERROR_REASON_HELLO: ErrorReason.ValueType  # 6
 ERROR_REASON_BAD_MESSAGE: ErrorReason.ValueType  # 7
 """INVALID_ARGUMENT. Not a message of this protocol, or a field out of its bounds. Three of them end the stream."""
 ERROR_REASON_NOT_FOUND: ErrorReason.ValueType  # 8
-"""NOT_FOUND. There is nothing of that name; what there is is named."""
+"""NOT_FOUND. Nothing has this name; the text lists what exists."""
 ERROR_REASON_STREAMS: ErrorReason.ValueType  # 10
 """RESOURCE_EXHAUSTED. Too many streams, sessions or connections."""
 ERROR_REASON_MESSAGE_SIZE: ErrorReason.ValueType  # 11
@@ -195,29 +257,31 @@ ERROR_REASON_MESSAGE_SIZE: ErrorReason.ValueType  # 11
 ERROR_REASON_SUPERSEDED: ErrorReason.ValueType  # 12
 """ABORTED. A newer stream of this bot took over. Do not reconnect."""
 ERROR_REASON_RESUME_EXPIRED: ErrorReason.ValueType  # 13
-"""NOT_FOUND. The session cannot be resumed (any more); say Hello without resume."""
+"""NOT_FOUND. The session cannot be resumed (any more); send Hello without resume."""
 ERROR_REASON_DRAINING: ErrorReason.ValueType  # 14
 """UNAVAILABLE. The server is stopping."""
 ERROR_REASON_SILENT: ErrorReason.ValueType  # 15
-"""UNAVAILABLE. The stream was silent for too long, or did not read what it was sent; or its Hello came too late."""
+"""UNAVAILABLE. The stream was silent for too long or did not read, or its Hello came too late."""
 ERROR_REASON_STORAGE: ErrorReason.ValueType  # 16
-"""UNAVAILABLE. The store cannot be reached; no match is started until it can."""
+"""UNAVAILABLE. Results cannot be stored; no match starts until they can."""
 ERROR_REASON_INCIDENT: ErrorReason.ValueType  # 17
-"""INTERNAL. A fault of the server; the text holds a number to quote, and nothing else."""
+"""INTERNAL. A server error; the text has only an ID to quote."""
 ERROR_REASON_SETTINGS: ErrorReason.ValueType  # 18
 """INVALID_ARGUMENT. A number of seats, a setting or a value that the game does not have; the text says what it has."""
 ERROR_REASON_TOKEN_INVALID: ErrorReason.ValueType  # 19
-"""UNAUTHENTICATED. The call has no token, or one that is unknown, malformed, expired or revoked; which, is not told."""
+"""UNAUTHENTICATED. No token, or one that is unknown, malformed, expired or revoked; the text does not say which."""
 ERROR_REASON_TOKEN_SCOPE: ErrorReason.ValueType  # 20
-"""PERMISSION_DENIED. The token is good, though not for this."""
+"""PERMISSION_DENIED. The token is valid, but its scopes do not permit this."""
 ERROR_REASON_FROZEN: ErrorReason.ValueType  # 21
 """FAILED_PRECONDITION. The ladder is frozen; the text says since when."""
 ERROR_REASON_FULL: ErrorReason.ValueType  # 22
-"""RESOURCE_EXHAUSTED. As many bots play on the ladder as may; or as many matches wait to be played as may."""
+"""RESOURCE_EXHAUSTED. Too many bots on the ladder or of the owner, or too many requests."""
 ERROR_REASON_PAUSED: ErrorReason.ValueType  # 23
-"""FAILED_PRECONDITION. The bot was taken over in too many matches and is paused; the text says why, and how it comes back."""
+"""FAILED_PRECONDITION. The bot was taken over in too many matches and is paused; the text says why, and how to unpause it."""
 ERROR_REASON_NOT_YOURS: ErrorReason.ValueType  # 24
 """PERMISSION_DENIED. The ladder, or the seat, is not for this owner."""
+ERROR_REASON_ELSEWHERE: ErrorReason.ValueType  # 25
+"""FAILED_PRECONDITION. Another server of this league plays every ladder that was asked for. ErrorInfo.metadata has its "address"."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
 
 @_typing.final
@@ -233,10 +297,11 @@ class PlayRequest(_message.Message):
     MAX_TABLES_FIELD_NUMBER: _builtins.int
     LEAVING_FIELD_NUMBER: _builtins.int
     NOTES_FIELD_NUMBER: _builtins.int
+    USAGES_FIELD_NUMBER: _builtins.int
     received: _builtins.int
     """The highest PlayResponse.envelope received so far; 0 in the first envelope."""
     max_tables: _builtins.int
-    """At how many tables the bot will sit at once, from now on. 0: it wants no new matches for now."""
+    """Maximum number of simultaneous matches from now on. 0: no new matches for now."""
     leaving: _builtins.bool
     """The bot wants no new matches; open tables are played to the end, then the server closes the stream."""
     @_builtins.property
@@ -253,9 +318,13 @@ class PlayRequest(_message.Message):
 
     @_builtins.property
     def notes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Note]:
-        """What the bot has to say about its decisions, for the log of its seat, which only its owner reads. If Welcome has the
-        feature "notes"; without it they are passed over.
+        """Notes about the bot's decisions, for the log of its seat, which only its owner can read. Ignored unless Welcome has the
+        feature "notes".
         """
+
+    @_builtins.property
+    def usages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Usage]:
+        """What the bot used for its decisions. Ignored unless Welcome has the feature "usage"."""
 
     def __init__(
         self,
@@ -267,10 +336,11 @@ class PlayRequest(_message.Message):
         max_tables: _builtins.int | None = ...,
         leaving: _builtins.bool = ...,
         notes: _abc.Iterable[Global___Note] | None = ...,
+        usages: _abc.Iterable[Global___Usage] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_tables", b"_max_tables", "hello", b"hello", "max_tables", b"max_tables"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_tables", b"_max_tables", "answers", b"answers", "give_ups", b"give_ups", "hello", b"hello", "leaving", b"leaving", "max_tables", b"max_tables", "notes", b"notes", "received", b"received"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_tables", b"_max_tables", "answers", b"answers", "give_ups", b"give_ups", "hello", b"hello", "leaving", b"leaving", "max_tables", b"max_tables", "notes", b"notes", "received", b"received", "usages", b"usages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_tables: _TypeAlias = _typing.Literal["max_tables"]  # noqa: Y015
     _WhichOneofArgType__max_tables: _TypeAlias = _typing.Literal["_max_tables", b"_max_tables"]  # noqa: Y015
@@ -330,7 +400,7 @@ class PlayResponse(_message.Message):
 
     @_builtins.property
     def boards(self) -> _containers.RepeatedCompositeFieldContainer[Global___BoardOpened]:
-        """Boards of several matches that are over, of which this bot has been told the end of its match before."""
+        """Boards of several matches that are over, after this bot got the MatchEnded of its own match."""
 
     def __init__(
         self,
@@ -380,24 +450,26 @@ class Hello(_message.Message):
     bot: _builtins.str
     """The bot's name: 1 to 32 of a-z, 0-9, "_", "-" and ".", the first a letter or digit."""
     version: _builtins.str
-    """Which version of it this is, in the same signs; empty: "1". Another version is another entry in the rankings."""
+    """Version of the bot, in the same characters. Empty: "1". Each version has its own entry in the rankings."""
     max_tables: _builtins.int
-    """At how many tables it will sit at once; 0: 4. The server may grant fewer."""
+    """Maximum number of simultaneous matches. 0: 4. The server may grant fewer."""
     events: _builtins.bool
-    """True: with each decision come the events since the last one."""
+    """True: each decision comes with the events since the last one."""
     declines_requests: _builtins.bool
-    """True: only the bot's own owner may ask for matches with it; requests of other owners are refused (NOT_YOURS)."""
+    """True: only the bot's own owner may request matches with it; requests of other owners are refused (NOT_YOURS)."""
     @_builtins.property
     def games(self) -> _containers.RepeatedCompositeFieldContainer[Global___GameWanted]:
-        """Which games it plays; none: every game."""
+        """Games to play. None: every game."""
 
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Optional abilities by name; unknown ones are ignored on both sides. "agenda": Observation.agenda is filled."""
+        """Optional abilities by name; unknown ones are ignored on both sides. "agenda": Observation.agenda is filled. "notes" and
+        "usage": the server stores Note and Usage.
+        """
 
     @_builtins.property
     def resume(self) -> Global___Resume:
-        """Goes on with an earlier session."""
+        """Resumes an earlier session."""
 
     def __init__(
         self,
@@ -434,10 +506,10 @@ class GameWanted(_message.Message):
     game: _builtins.str
     """For example "greed"."""
     rules_version: _builtins.str
-    """The rules version the bot was written for. Empty: any. Refused if the server plays another one."""
+    """Rules version that the bot was written for. Empty: any. Refused if the server plays another one."""
     @_builtins.property
     def ladders(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ladders to be paired on. Empty: every ladder of the game."""
+        """Ladders to play on. Empty: every ladder of the game."""
 
     def __init__(
         self,
@@ -456,9 +528,9 @@ Global___GameWanted: _TypeAlias = GameWanted  # noqa: Y015
 
 @_typing.final
 class Resume(_message.Message):
-    """Goes on with a session whose stream was lost. Answered by Welcome with `resumed`, then, for every table that was open, a
-    MatchStarted and, if it is asked, a Decision with a whole observation, or a MatchEnded. Answers already received count; a
-    repeat is harmless.
+    """Resumes a session after its stream was lost. The server answers with Welcome with `resumed`, then for every open table
+    MatchStarted and the open Decision with a whole observation, or MatchEnded. Answers already received count; a repeat is
+    harmless.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -485,7 +557,7 @@ Global___Resume: _TypeAlias = Resume  # noqa: Y015
 
 @_typing.final
 class Welcome(_message.Message):
-    """The server lets the bot in."""
+    """The server accepts the bot."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -505,43 +577,50 @@ class Welcome(_message.Message):
     FEATURES_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
     MAX_NOTE_BYTES_FIELD_NUMBER: _builtins.int
+    ELSEWHERE_FIELD_NUMBER: _builtins.int
     session: _builtins.str
-    """Names this session."""
+    """ID of this session."""
     resume_secret: _builtins.bytes
-    """Needed to resume it. Tell nobody."""
+    """Secret to resume it."""
     protocol_minor: _builtins.int
     """The minor version that both sides speak."""
     resumed: _builtins.bool
-    """True if an earlier session goes on."""
+    """True if an earlier session was resumed."""
     resume_window_ms: _builtins.int
-    """For how long after a lost stream the session can be resumed. The clocks run on meanwhile."""
+    """Time after a lost stream in which the session can be resumed, in ms. The clocks run on meanwhile."""
     max_tables: _builtins.int
-    """Tables granted."""
+    """Maximum number of simultaneous matches, as granted."""
     most_tables: _builtins.int
-    """Most tables that will ever be granted."""
+    """Highest number that this server grants."""
     max_bytes: _builtins.int
-    """Greatest size of an envelope from the bot."""
+    """Maximum size of an envelope from the bot, in bytes."""
     max_envelopes_per_second: _builtins.int
-    """Envelopes a second, beyond which the server reads more slowly. Not counted are, for each envelope with decisions, one
-    acknowledgement and an answer to each decision: whoever does only what was asked is never slowed.
+    """Envelopes per second beyond which the server reads more slowly. One acknowledgement of each envelope and one answer to
+    each decision do not count, so a bot that only answers is never slowed.
     """
     heartbeat_ms: _builtins.int
-    """The server sends an envelope, if need be an empty one, at least this often. Twice as long without one, or without an
-    acknowledgement, is a lost stream.
+    """Maximum time between two envelopes of the server, in ms; an empty one is sent if necessary. After twice this time without
+    one, or without an acknowledgement, the stream is lost.
     """
     server: _builtins.str
     """"cutpurse 0.3.1"."""
     bot: _builtins.str
-    """The bot's name as it will be shown."""
+    """Name of the bot in the rankings."""
     version: _builtins.str
-    """The bot's version as it will be shown."""
+    """Version of the bot in the rankings."""
     owner: _builtins.str
-    """Whose the token is. "local": no token was asked for."""
+    """Owner of the token. "local": the server asks for no token."""
     max_note_bytes: _builtins.int
-    """So many bytes of notes are kept for a match."""
+    """Maximum bytes of notes stored per match."""
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Optional abilities that both sides have."""
+
+    @_builtins.property
+    def elsewhere(self) -> _containers.RepeatedCompositeFieldContainer[Global___LadderElsewhere]:
+        """Ladders that the bot wants to play and that other servers of this league play now. To play there, open a stream to each
+        address with the same Hello, without resume, and divide the tables. Dial only addresses that you trust with the token.
+        """
 
     def __init__(
         self,
@@ -562,18 +641,45 @@ class Welcome(_message.Message):
         features: _abc.Iterable[_builtins.str] | None = ...,
         owner: _builtins.str = ...,
         max_note_bytes: _builtins.int = ...,
+        elsewhere: _abc.Iterable[Global___LadderElsewhere] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "features", b"features", "heartbeat_ms", b"heartbeat_ms", "max_bytes", b"max_bytes", "max_envelopes_per_second", b"max_envelopes_per_second", "max_note_bytes", b"max_note_bytes", "max_tables", b"max_tables", "most_tables", b"most_tables", "owner", b"owner", "protocol_minor", b"protocol_minor", "resume_secret", b"resume_secret", "resume_window_ms", b"resume_window_ms", "resumed", b"resumed", "server", b"server", "session", b"session", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "elsewhere", b"elsewhere", "features", b"features", "heartbeat_ms", b"heartbeat_ms", "max_bytes", b"max_bytes", "max_envelopes_per_second", b"max_envelopes_per_second", "max_note_bytes", b"max_note_bytes", "max_tables", b"max_tables", "most_tables", b"most_tables", "owner", b"owner", "protocol_minor", b"protocol_minor", "resume_secret", b"resume_secret", "resume_window_ms", b"resume_window_ms", "resumed", b"resumed", "server", b"server", "session", b"session", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Welcome: _TypeAlias = Welcome  # noqa: Y015
 
 @_typing.final
+class LadderElsewhere(_message.Message):
+    """A ladder that another server of the league plays."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LADDER_FIELD_NUMBER: _builtins.int
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    ladder: _builtins.str
+    """Name of the ladder."""
+    address: _builtins.str
+    """Where to dial: "HOST:PORT", or with TLS "https://HOST:PORT"."""
+    def __init__(
+        self,
+        *,
+        ladder: _builtins.str = ...,
+        address: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "ladder", b"ladder"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LadderElsewhere: _TypeAlias = LadderElsewhere  # noqa: Y015
+
+@_typing.final
 class MatchStarted(_message.Message):
-    """A match begins. After a resume: a match goes on."""
+    """A match begins; after a resume, it continues."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -590,34 +696,34 @@ class MatchStarted(_message.Message):
     BOARD_FIELD_NUMBER: _builtins.int
     LADDER_FIELD_NUMBER: _builtins.int
     table: _builtins.int
-    """The table, for the rest of the session."""
+    """Number of the match within this session; never used twice."""
     match: _builtins.str
-    """Names the match for ever."""
+    """Unique ID of the match."""
     game: _builtins.str
     """For example "greed"."""
     rules_version: _builtins.str
-    """The rules version that is played."""
+    """Rules version of the match."""
     catalogue_digest: _builtins.str
-    """Which catalogue the numbers belong to; GameService.GetGame(game, seats, settings) gives it."""
+    """Digest of the catalogue that explains the numbers; GameService.GetGame(game, seats, settings) returns it."""
     seat: _builtins.int
     """Your seat."""
     commitment: _builtins.bytes
-    """SHA-256 commitment to the key of the board, 32 bytes. Opened in MatchEnded when all matches of the board are over."""
+    """SHA-256 commitment to the key of the board, 32 bytes. Opened when all matches of the board are over."""
     board: _builtins.str
-    """Matches that share this deal have the same board."""
+    """ID of the board; matches that share a deal have the same one."""
     ladder: _builtins.str
-    """The ladder it counts for. Empty: it is not rated."""
+    """Ladder on which it is rated. Empty: not rated."""
     @_builtins.property
     def settings(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Setting]:
         """Settings that differ from the defaults."""
 
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatTaken]:
-        """Who sits where. seats[s] is seat s."""
+        """The bot of each seat: seats[s] is seat s."""
 
     @_builtins.property
     def clock(self) -> Global___Clock:
-        """How much time there is."""
+        """Time control."""
 
     def __init__(
         self,
@@ -645,7 +751,7 @@ Global___MatchStarted: _TypeAlias = MatchStarted  # noqa: Y015
 
 @_typing.final
 class SeatTaken(_message.Message):
-    """Who sits on a seat."""
+    """The bot of a seat."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -655,9 +761,9 @@ class SeatTaken(_message.Message):
     bot: _builtins.str
     """The bot's name."""
     version: _builtins.str
-    """Which version of it."""
+    """Its version."""
     owner: _builtins.str
-    """Who answers for it: a bot's name is its owner's own, and others may have one of the same. "local": nobody in particular."""
+    """Its owner; bots of different owners may have the same name. "local": the server asks for no token."""
     def __init__(
         self,
         *,
@@ -675,7 +781,7 @@ Global___SeatTaken: _TypeAlias = SeatTaken  # noqa: Y015
 
 @_typing.final
 class Clock(_message.Message):
-    """How much time a seat has. A decision first uses its base, then the bank; only when both are spent is it late."""
+    """The time control of a match. A decision first uses its base time, then the bank; it is late when both are used up."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -687,22 +793,20 @@ class Clock(_message.Message):
     POLL_FLOOR_MS_FIELD_NUMBER: _builtins.int
     HANDOVER_MS_FIELD_NUMBER: _builtins.int
     base_ms: _builtins.int
-    """For each decision."""
+    """Base time of each decision, in ms."""
     bank_ms: _builtins.int
-    """For the whole match."""
+    """Time bank for the whole match, in ms."""
     grace_ms: _builtins.int
-    """Given on top for the network with each decision, never counted."""
+    """Network allowance of each decision, in ms; never counted."""
     corrections: _builtins.int
-    """How often an illegal answer may be corrected within one decision."""
+    """Number of corrections after illegal answers to one decision."""
     max_faults: _builtins.int
-    """After so many faulted decisions the seat is played by safe options."""
+    """Number of faults after which the seat is taken over and played by safe options."""
     poll_floor_ms: _builtins.int
-    """A question to several seats at once is closed no sooner than this after it was put, whoever was really asked: a window
-    that shut at once would say that nobody held the card.
-    """
+    """Minimum duration of a question to several seats, in ms. One that closed at once would tell that nobody held the card."""
     handover_ms: _builtins.int
-    """A clock starts when its decision is handed to the network, or this long after the decision was ready if the bot has not
-    acknowledged what was sent before, or is away.
+    """A clock starts when its decision is handed to the network. If the bot is away or has not acknowledged what was sent
+    before, it starts this long after the decision was ready, in ms.
     """
     def __init__(
         self,
@@ -740,25 +844,25 @@ class Decision(_message.Message):
     BANK_LEFT_MS_FIELD_NUMBER: _builtins.int
     SAFE_OPTION_FIELD_NUMBER: _builtins.int
     table: _builtins.int
-    """Which table."""
+    """The table."""
     decision: _builtins.int
-    """Counts the questions to this seat from 1."""
+    """Number of the decision, counted per seat from 1."""
     ask: _builtins.int
-    """What is asked, see Catalogue.asks. What it is about is the last entry of Observation.pending."""
+    """The question, see Catalogue.asks. What it is about is the last entry of Observation.pending."""
     first_event: _builtins.int
-    """Number of the first of `events`. After a resume it may be higher than the next one expected: what happened meanwhile is in
-    the observation.
+    """Number of the first of `events`. After a resume it may be higher than the next one expected: what happened meanwhile is
+    in the observation.
     """
     base_left_ms: _builtins.int
-    """Left of this decision's base."""
+    """Base time left, in ms."""
     bank_left_ms: _builtins.int
-    """Left in the bank."""
+    """Time left in the bank, in ms."""
     safe_option: _builtins.int
-    """Position of the option that is taken if no answer comes in time."""
+    """Index of the option that is taken if no valid answer comes in time."""
     @_builtins.property
     def options(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Act]:
-        """What may be answered, never empty. Answer with the position in this list. A list with one option is put too, so that
-        nobody can tell by the clock who had a choice: let such an answer take as long as your others.
+        """Legal options, never empty. Answer with the index in this list. Lists with one option are sent too, so that time does not
+        tell who had a choice: let such an answer take as long as your others.
         """
 
     @_builtins.property
@@ -767,7 +871,7 @@ class Decision(_message.Message):
 
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Event]:
-        """What happened since the last decision of this table, if Hello asked for it."""
+        """Events since the last decision of this table, if Hello has `events`."""
 
     def __init__(
         self,
@@ -801,11 +905,11 @@ class Answer(_message.Message):
     DECISION_FIELD_NUMBER: _builtins.int
     OPTION_FIELD_NUMBER: _builtins.int
     table: _builtins.int
-    """Which table."""
+    """The table."""
     decision: _builtins.int
-    """Which decision."""
+    """The decision."""
     option: _builtins.int
-    """Position in Decision.options, from 0. An answer without it is refused as ILLEGAL."""
+    """Index in Decision.options, from 0. An answer without it is refused as ILLEGAL."""
     def __init__(
         self,
         *,
@@ -834,13 +938,13 @@ class GiveUp(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     WHOLE_MATCH_FIELD_NUMBER: _builtins.int
     table: _builtins.int
-    """Which table."""
+    """The table."""
     decision: _builtins.int
-    """Which decision."""
+    """The decision."""
     reason: _builtins.str
-    """What failed, for the bot's owner: at most 200 characters are kept."""
+    """What failed, for the bot's owner; at most 200 characters are stored."""
     whole_match: _builtins.bool
-    """The bot cannot play on in this match, for example because it could not start: its seat is taken over at once."""
+    """True: the bot cannot continue this match, for example because it could not start. Its seat is taken over at once."""
     def __init__(
         self,
         *,
@@ -859,7 +963,7 @@ Global___GiveUp: _TypeAlias = GiveUp  # noqa: Y015
 
 @_typing.final
 class Note(_message.Message):
-    """Something for the log of the bot's seat. Kept are as many as Welcome.max_note_bytes allows for a match, the first ones."""
+    """A note for the log of the bot's seat. The first Welcome.max_note_bytes of a match are stored."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -867,11 +971,11 @@ class Note(_message.Message):
     DECISION_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     table: _builtins.int
-    """Which table."""
+    """The table."""
     decision: _builtins.int
-    """Which decision it is about."""
+    """The decision that it is about; 0: before the first."""
     text: _builtins.str
-    """In UTF-8."""
+    """The note, in UTF-8."""
     def __init__(
         self,
         *,
@@ -888,6 +992,55 @@ class Note(_message.Message):
 Global___Note: _TypeAlias = Note  # noqa: Y015
 
 @_typing.final
+class Usage(_message.Message):
+    """What a bot used for a decision, such as the tokens of a language model, as the bot reports it. Stored with the match; everyone
+    who may see the match can read it when it is over, and nobody before. Send it with the answer. Several for one decision: the
+    last one counts, so a repeat is harmless. One that is out of bounds is not stored, and a Problem says so.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    INPUT_TOKENS_FIELD_NUMBER: _builtins.int
+    OUTPUT_TOKENS_FIELD_NUMBER: _builtins.int
+    COST_MICROS_FIELD_NUMBER: _builtins.int
+    MODEL_FIELD_NUMBER: _builtins.int
+    FALLBACK_FIELD_NUMBER: _builtins.int
+    table: _builtins.int
+    """The table. 0 in a stored one."""
+    decision: _builtins.int
+    """The decision, from 1."""
+    input_tokens: _builtins.int
+    """Tokens that the model read, at most 1,000,000,000."""
+    output_tokens: _builtins.int
+    """Tokens that it wrote, reasoning included, at most 1,000,000,000."""
+    cost_micros: _builtins.int
+    """What it cost, in millionths of a US dollar, at most 1,000,000,000,000."""
+    model: _builtins.str
+    """Name of the model. Stored are at most 64 characters of A-Z, a-z, 0-9, space and "._:/@+-"; others become "?"."""
+    fallback: Global___Fallback.ValueType
+    """Why the bot took an option that the model did not choose."""
+    def __init__(
+        self,
+        *,
+        table: _builtins.int = ...,
+        decision: _builtins.int = ...,
+        input_tokens: _builtins.int = ...,
+        output_tokens: _builtins.int = ...,
+        cost_micros: _builtins.int = ...,
+        model: _builtins.str = ...,
+        fallback: Global___Fallback.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cost_micros", b"cost_micros", "decision", b"decision", "fallback", b"fallback", "input_tokens", b"input_tokens", "model", b"model", "output_tokens", b"output_tokens", "table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Usage: _TypeAlias = Usage  # noqa: Y015
+
+@_typing.final
 class Refusal(_message.Message):
     """An answer was not accepted."""
 
@@ -901,17 +1054,17 @@ class Refusal(_message.Message):
     LATE_BY_MS_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     table: _builtins.int
-    """Which table."""
+    """The table."""
     decision: _builtins.int
-    """Which decision."""
+    """The decision."""
     reason: Global___RefusalReason.ValueType
-    """Why."""
+    """The reason."""
     corrections_left: _builtins.int
-    """How many more times this decision may be answered."""
+    """Number of further answers that are allowed to this decision."""
     options_count: _builtins.int
-    """How many options there were: valid answers are 0 to options_count - 1."""
+    """Number of options: valid answers are 0 to options_count - 1."""
     late_by_ms: _builtins.int
-    """By how much it was late."""
+    """How late it was, in ms."""
     text: _builtins.str
     """For people."""
     def __init__(
@@ -947,20 +1100,20 @@ class MatchEnded(_message.Message):
     RATED_FIELD_NUMBER: _builtins.int
     OPENING_FIELD_NUMBER: _builtins.int
     table: _builtins.int
-    """Which table."""
+    """The table."""
     first_event: _builtins.int
     """Number of the first of `events`."""
     voided: _builtins.bool
-    """True if the platform was at fault, or an operator ended it: the match counts for nothing."""
+    """True if the platform failed or an operator ended the match: it does not count."""
     rated: _builtins.bool
-    """True if it has gone into the rating; of a board of several matches only the last to end can say so."""
+    """True if it was rated. On a board of several matches, only the last match to end can be."""
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Event]:
         """What happened since the last decision, if Hello asked for it."""
 
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatOutcome]:
-        """seats[s] is how seat s ended. When voided, places and scores are 0."""
+        """Outcome of each seat: seats[s] is seat s. Places and scores are 0 if voided."""
 
     @_builtins.property
     def opening(self) -> Global___Opening:
@@ -987,8 +1140,8 @@ Global___MatchEnded: _TypeAlias = MatchEnded  # noqa: Y015
 
 @_typing.final
 class BoardOpened(_message.Message):
-    """All matches of a board are over. For a bot that was told MatchEnded without `opening`, as others still played with the same
-    cards; one that is away then is told nothing, and can ask for the match by its name.
+    """All matches of a board are over. Sent to bots that got MatchEnded without `opening`, because others still played with the
+    same cards. A bot that is not connected then gets nothing, and can query the match by its ID.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -998,14 +1151,14 @@ class BoardOpened(_message.Message):
     OPENING_FIELD_NUMBER: _builtins.int
     RATED_FIELD_NUMBER: _builtins.int
     match: _builtins.str
-    """The match of this bot."""
+    """Match of this bot."""
     board: _builtins.str
-    """The board, as MatchStarted named it."""
+    """ID of the board, as in MatchStarted."""
     rated: _builtins.bool
-    """True if the board has gone into the rating."""
+    """True if the board was rated."""
     @_builtins.property
     def opening(self) -> Global___Opening:
-        """Opens the commitment that MatchStarted made."""
+        """Opens the commitment of MatchStarted."""
 
     def __init__(
         self,
@@ -1037,8 +1190,8 @@ class Opening(_message.Message):
     seed: _builtins.bytes
     """32 bytes from the server's operating system."""
     params: _builtins.bytes
-    """What was settled before the deal, as JSON: the board, the game, its rules version, seats and settings; of a board of
-    several matches its kind too, and for each of its tables the match and the seats.
+    """What was fixed before the deal, as JSON: board, game, rules version, seats and settings; for a board of several matches
+    also its kind, and match and seats of each of its tables.
     """
     def __init__(
         self,
@@ -1056,7 +1209,7 @@ Global___Opening: _TypeAlias = Opening  # noqa: Y015
 
 @_typing.final
 class SeatOutcome(_message.Message):
-    """How a seat ended."""
+    """The outcome of a seat."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1066,9 +1219,9 @@ class SeatOutcome(_message.Message):
     place: _builtins.int
     """1 is the best; equal places are shared."""
     score: _builtins.int
-    """What the place was decided by, in the game's own unit."""
+    """Score that decides the place, in the game's own unit."""
     end_cause: Global___EndCause.ValueType
-    """How it came to its end."""
+    """Why it ended."""
     def __init__(
         self,
         *,
@@ -1094,9 +1247,9 @@ class Drain(_message.Message):
     RECONNECT_AFTER_MS_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     time_left_ms: _builtins.int
-    """Open tables go on for this long."""
+    """Time that open matches may still take, in ms."""
     reconnect_after_ms: _builtins.int
-    """When to come back and resume. Differs from bot to bot, so that not all come at once."""
+    """Time to wait before reconnecting, in ms. It differs from bot to bot, so that not all come at once."""
     text: _builtins.str
     """For people."""
     def __init__(
@@ -1125,13 +1278,13 @@ class Problem(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     STRIKES_LEFT_FIELD_NUMBER: _builtins.int
     reason: Global___ErrorReason.ValueType
-    """What."""
+    """The reason."""
     table: _builtins.int
-    """At which table; 0 if at none."""
+    """The table; 0 if none."""
     text: _builtins.str
     """For people."""
     strikes_left: _builtins.int
-    """How many more of these end the stream; 0 if they do not."""
+    """Number of further problems of this kind that end the stream; 0 if they do not."""
     def __init__(
         self,
         *,

@@ -10,7 +10,7 @@ Conventions, everywhere in this package:
  * Cards, zones, kinds, verbs and asks are numbered from 1. 0 means "none", and for a card "face down for you".
  * Seats are numbered from 0, clockwise. Counters are numbered from 0, because they are positions in a list.
  * A field about a seat is `optional`: read it only where the verb or the comment says that it is there.
- * Numbers of things are stable for one `Catalogue.digest`; names are stable for ever. Look numbers up by name.
+ * Numbers of things are stable for one `Catalogue.digest`; names never change. Look numbers up by name.
  * What you may not know is not in the message. Two situations that you cannot tell apart are equal byte for byte.
 """
 
@@ -48,7 +48,7 @@ class _VisibilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Visibility
     """It differs from card to card: some lie open, some are hidden."""
 
 class Visibility(_Visibility, metaclass=_VisibilityEnumTypeWrapper):
-    """Who sees the faces in a zone of this kind, as a rule. An observation shows each viewer what he may see."""
+    """Who sees the faces in a zone of this kind by default. An observation shows each viewer what they may see."""
 
 VISIBILITY_UNSPECIFIED: Visibility.ValueType  # 0
 """Not used."""
@@ -248,9 +248,7 @@ class Setting(_message.Message):
     name: _builtins.str
     """As in SettingKind.name."""
     value: _builtins.str
-    """As written on the command line: "true", "60", "single". A bot that is asked to play a match is told only settings
-    that differ from their defaults.
-    """
+    """As on the command line: "true", "60", "single". MatchStarted has only settings that differ from their defaults."""
     def __init__(
         self,
         *,
@@ -444,7 +442,7 @@ class CardKind(_message.Message):
     COPIES_FIELD_NUMBER: _builtins.int
     TRAITS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """For programs, stable for ever: "copper_wire"."""
+    """For programs; never changes: "copper_wire"."""
     title: _builtins.str
     """For people: "Copper Wire"."""
     text: _builtins.str
@@ -581,12 +579,12 @@ class Verb(_message.Message):
     name: _builtins.str
     """For programs: "attack"."""
     text: _builtins.str
-    """What is told when it happens, a sentence with {actor}, {seat}, {zone}, {cards}, {number}: "{actor} attacks {zone} with {cards}".
-    The fields that it names are those that mean something in an Act with this verb.
+    """Text of the event, a sentence with {actor}, {seat}, {zone}, {cards}, {number}: "{actor} attacks {zone} with {cards}".
+    Only the fields that it names mean something in an Act with this verb.
     """
     option_text: _builtins.str
-    """What is offered when it is an option: "attack {zone} with {cards}". After "you" it tells what the viewer did himself.
-    Empty if it happens by the rules (a bust, a coin falls), and is never an option.
+    """Text of the option: "attack {zone} with {cards}". After "you" it describes the viewer's own act. Empty if it happens by
+    the rules (a bust, a coin falls), and is never an option.
     """
     rule: _builtins.str
     """The rule it carries out: "SP-4.11"."""
@@ -674,8 +672,8 @@ Global___StepKind: _TypeAlias = StepKind  # noqa: Y015
 
 @_typing.final
 class Act(_message.Message):
-    """A verb with what it is done to. The one shape of an option ("you may ..."), of something under way ("he is about to
-    ...") and of an event ("he did ...").
+    """A verb with its object. The one shape of an option ("you may ..."), of something in progress ("they are about to ...") and
+    of an event ("they did ...").
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -803,7 +801,7 @@ Global___Observation: _TypeAlias = Observation  # noqa: Y015
 
 @_typing.final
 class Clue(_message.Message):
-    """Possibilities of which exactly one is true."""
+    """Possibilities; exactly one is true."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -851,8 +849,8 @@ Global___Possibility: _TypeAlias = Possibility  # noqa: Y015
 
 @_typing.final
 class Spread(_message.Message):
-    """Cards of which so many lie in each of some zones; nobody can say which card lies in which zone. Where they are more than
-    these places, the rest lies anywhere out of sight, such as in a deck that was shuffled.
+    """Cards that lie in several zones, a known number in each; which card lies in which zone is not known. If there are more
+    cards than places, the rest lies anywhere out of sight, such as in a shuffled deck.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -975,7 +973,7 @@ class Zone(_message.Message):
 
     @_builtins.property
     def known(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Faces of which you know that they are among the cards you do not see. A face is listed once for each copy."""
+        """Faces that are certainly among the cards you do not see. A face is listed once for each copy."""
 
     @_builtins.property
     def maybe(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -1039,9 +1037,9 @@ Global___Column: _TypeAlias = Column  # noqa: Y015
 
 @_typing.final
 class Event(_message.Message):
-    """Something happened. Events of a match are numbered from 0 without gaps, the same numbers for all viewers: each viewer is told
-    of every event, and of the faces he may see. What not everybody may know to have happened (a sealed answer that
-    did not count) is no event.
+    """Something happened. Events of a match are numbered from 0 without gaps, with the same numbers for all viewers. Each viewer
+    gets every event, with the faces that they may see. What not everybody may know (a sealed answer that did not count) is no
+    event.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -1118,9 +1116,9 @@ class Moved(_message.Message):
     TO_ZONE_FIELD_NUMBER: _builtins.int
     CARDS_FIELD_NUMBER: _builtins.int
     from_zone: _builtins.int
-    """Whence. 0: from outside the game."""
+    """Zone that they came from. 0: from outside the game."""
     to_zone: _builtins.int
-    """Whither. 0: out of the game."""
+    """Zone that they went to. 0: out of the game."""
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """One entry for each card, 0 for each face that you may not see."""
@@ -1251,7 +1249,7 @@ class Placed(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
     zone: _builtins.int
-    """Which zone; one never heard of before has just been made."""
+    """The zone; a new number means that it has just been made."""
     kind: _builtins.int
     """What it is now. 0: it is gone."""
     seat: _builtins.int
@@ -1285,7 +1283,7 @@ class Asked(_message.Message):
     """See Catalogue.asks."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Who was asked."""
+        """Seats that were asked."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ Conventions, everywhere in this package:
  * Cards, zones, kinds, verbs and asks are numbered from 1. 0 means "none", and for a card "face down for you".
  * Seats are numbered from 0, clockwise. Counters are numbered from 0, because they are positions in a list.
  * A field about a seat is `optional`: read it only where the verb or the comment says that it is there.
- * Numbers of things are stable for one `Catalogue.digest`; names are stable for ever. Look numbers up by name.
+ * Numbers of things are stable for one `Catalogue.digest`; names never change. Look numbers up by name.
  * What you may not know is not in the message. Two situations that you cannot tell apart are equal byte for byte.
 """
 

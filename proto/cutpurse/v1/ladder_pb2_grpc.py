@@ -122,112 +122,112 @@ class LadderServiceServicer(object):
     """
 
     def ListLadders(self, request, context):
-        """Which ladders there are.
+        """Lists ladders.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateLadder(self, request, context):
-        """Makes ladders, all of them or none; they are played on at once. Needs the scope "admin".
+        """Creates ladders, all of them or none; they are open at once. Needs the scope "admin".
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ChangeLadder(self, request, context):
-        """Changes what may change of a ladder: when it is frozen, who may play, how many, what is public. Needs "admin".
+        """Changes the terms of a ladder: when it is frozen, who may play, limits, what is public. Needs "admin".
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteLadder(self, request, context):
-        """Deletes a ladder that was made by mistake: one on which no match was ever begun. Needs "admin".
+        """Deletes a ladder on which no match ever started. Needs "admin".
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListRankings(self, request, context):
-        """Who stands where on a ladder.
+        """Lists the ranking of a ladder.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListHistory(self, request, context):
-        """How the pairing skill of a bot on a ladder changed, match by match.
+        """Lists the changes of a bot's pairing skill on a ladder, match by match.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListOpponents(self, request, context):
-        """How a bot did on a ladder against each other.
+        """Lists the results of a bot on a ladder against each opponent.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListMatches(self, request, context):
-        """Matches that are over, the newest first.
+        """Lists finished matches, the newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListOpenMatches(self, request, context):
-        """Matches that are being played.
+        """Lists open matches.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetMatch(self, request, context):
-        """One match that is over, with how each seat did.
+        """Returns a finished match, with the log of each seat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetRecord(self, request, context):
-        """The file of a match that is over: all that is needed to check it, in pieces to be put together.
+        """Returns the file of a finished match, in pieces to be joined: all that is needed to verify it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchMatch(self, request, context):
-        """Follows matches as they are played: as a spectator, some time later; or as a seat, at once, with its owner's token.
+        """Streams matches as they are played: for a spectator with a delay; for a seat at once, with its owner's token.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RequestMatch(self, request, context):
-        """Has an unrated match played by chosen bots. Needs the scope "play".
+        """Requests an unrated match of chosen bots. Needs the scope "play".
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListBots(self, request, context):
-        """Bots that were rated or are there on a ladder that the caller may see, and his own: who is there, who is paused.
+        """Lists bots that were rated or are online on ladders that the caller may see, and the caller's own.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListLogs(self, request, context):
-        """What became of a bot's decisions, match by match, with its notes: the owner's alone. Needs "read".
+        """Lists the decision logs of the caller's bots, match by match, with their notes. Needs "read".
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def LiftPause(self, request, context):
-        """Lets a paused version play again, once it has passed its check. Needs "play", and is for its owner, or "admin" too.
+        """Unpauses a version that has passed its check. For its owner, with "play", and for "admin".
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

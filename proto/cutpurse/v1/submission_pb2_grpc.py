@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class SubmissionServiceStub(object):
-    """Hands in bots, and tells what became of them.
+    """Submits bots, and reports their state.
     """
 
     def __init__(self, channel):
@@ -68,48 +68,48 @@ class SubmissionServiceStub(object):
 
 
 class SubmissionServiceServicer(object):
-    """Hands in bots, and tells what became of them.
+    """Submits bots, and reports their state.
     """
 
     def Submit(self, request_iterator, context):
-        """Hands in a bot: its head first, then its archive piece by piece. Answered when it is kept on the server's disk; from then
-        on it is built, checked and played whatever happens, also if the server is started anew. The same bytes again are
-        answered as the first time. Other bytes under the name and version of a bot that plays or has played are refused.
+        """Submits a bot: its head first, then its archive piece by piece. The answer comes when it is on the server's disk; from
+        then on it is built, checked and played, also after a restart of the server. The same bytes again get the same answer.
+        Other bytes for a name and version that plays or has played are refused.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListSubmissions(self, request, context):
-        """Tells what was handed in, the newest first.
+        """Lists submissions, the newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetSubmissionLog(self, request, context):
-        """Tells what was found when it was built and checked, and what it has said since, the newest of it.
+        """Returns what was seen when it was built and checked, and the newest part of its output.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetArchive(self, request, context):
-        """Gives back an archive as it was handed in, piece by piece.
+        """Returns an archive as it was submitted, piece by piece.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RetireBot(self, request, context):
-        """Takes a bot off its ladders. Its open matches go on without it.
+        """Removes a bot from its ladders. Its open matches go on without it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ActivateVersion(self, request, context):
-        """Has a version play that was accepted before, in place of the one that plays now.
+        """Makes an earlier accepted version play, in place of the present one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -157,7 +157,7 @@ def add_SubmissionServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SubmissionService(object):
-    """Hands in bots, and tells what became of them.
+    """Submits bots, and reports their state.
     """
 
     @staticmethod

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63utpurse/v1/token.proto\x12\x0b\x63utpurse.v1\"?\n\x13\x43reateTokensRequest\x12(\n\x06wanted\x18\x01 \x03(\x0b\x32\x18.cutpurse.v1.TokenWanted\"O\n\x0bTokenWanted\x12\r\n\x05owner\x18\x01 \x01(\t\x12\r\n\x05label\x18\x02 \x01(\t\x12\x0e\n\x06scopes\x18\x03 \x03(\t\x12\x12\n\nexpires_ms\x18\x04 \x01(\x04\"<\n\x14\x43reateTokensResponse\x12$\n\x04made\x18\x01 \x03(\x0b\x32\x16.cutpurse.v1.TokenMade\"@\n\tTokenMade\x12$\n\x04kept\x18\x01 \x01(\x0b\x32\x16.cutpurse.v1.TokenKept\x12\r\n\x05token\x18\x02 \x01(\t\"\x97\x01\n\tTokenKept\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12\x0e\n\x06scopes\x18\x03 \x03(\t\x12\r\n\x05label\x18\x04 \x01(\t\x12\x12\n\ncreated_ms\x18\x05 \x01(\x04\x12\x12\n\nexpires_ms\x18\x06 \x01(\x04\x12\x12\n\nrevoked_ms\x18\x07 \x01(\x04\x12\x14\n\x0clast_used_ms\x18\x08 \x01(\x04\"\"\n\x11ListTokensRequest\x12\r\n\x05owner\x18\x01 \x01(\t\"<\n\x12ListTokensResponse\x12&\n\x06tokens\x18\x01 \x03(\x0b\x32\x16.cutpurse.v1.TokenKept\" \n\x12RevokeTokenRequest\x12\n\n\x02id\x18\x01 \x01(\t\"<\n\x13RevokeTokenResponse\x12%\n\x05token\x18\x01 \x01(\x0b\x32\x16.cutpurse.v1.TokenKept2\x84\x02\n\x0cTokenService\x12S\n\x0c\x43reateTokens\x12 .cutpurse.v1.CreateTokensRequest\x1a!.cutpurse.v1.CreateTokensResponse\x12M\n\nListTokens\x12\x1e.cutpurse.v1.ListTokensRequest\x1a\x1f.cutpurse.v1.ListTokensResponse\x12P\n\x0bRevokeToken\x12\x1f.cutpurse.v1.RevokeTokenRequest\x1a .cutpurse.v1.RevokeTokenResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63utpurse/v1/token.proto\x12\x0b\x63utpurse.v1\"?\n\x13\x43reateTokensRequest\x12(\n\x06wanted\x18\x01 \x03(\x0b\x32\x18.cutpurse.v1.TokenWanted\"O\n\x0bTokenWanted\x12\r\n\x05owner\x18\x01 \x01(\t\x12\r\n\x05label\x18\x02 \x01(\t\x12\x0e\n\x06scopes\x18\x03 \x03(\t\x12\x12\n\nexpires_ms\x18\x04 \x01(\x04\"<\n\x14\x43reateTokensResponse\x12$\n\x04made\x18\x01 \x03(\x0b\x32\x16.cutpurse.v1.TokenMade\"@\n\tTokenMade\x12$\n\x04kept\x18\x01 \x01(\x0b\x32\x16.cutpurse.v1.TokenKept\x12\r\n\x05token\x18\x02 \x01(\t\"\x97\x01\n\tTokenKept\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12\x0e\n\x06scopes\x18\x03 \x03(\t\x12\r\n\x05label\x18\x04 \x01(\t\x12\x12\n\ncreated_ms\x18\x05 \x01(\x04\x12\x12\n\nexpires_ms\x18\x06 \x01(\x04\x12\x12\n\nrevoked_ms\x18\x07 \x01(\x04\x12\x14\n\x0clast_used_ms\x18\x08 \x01(\x04\"\"\n\x11ListTokensRequest\x12\r\n\x05owner\x18\x01 \x01(\t\"<\n\x12ListTokensResponse\x12&\n\x06tokens\x18\x01 \x03(\x0b\x32\x16.cutpurse.v1.TokenKept\" \n\x12RevokeTokenRequest\x12\n\n\x02id\x18\x01 \x01(\t\"<\n\x13RevokeTokenResponse\x12%\n\x05token\x18\x01 \x01(\x0b\x32\x16.cutpurse.v1.TokenKept\"\x11\n\x0fGetTokenRequest\"9\n\x10GetTokenResponse\x12%\n\x05token\x18\x01 \x01(\x0b\x32\x16.cutpurse.v1.TokenKept\"\x13\n\x11RedeemLinkRequest\":\n\x12RedeemLinkResponse\x12$\n\x04made\x18\x01 \x01(\x0b\x32\x16.cutpurse.v1.TokenMade\" \n\x0fListActsRequest\x12\r\n\x05limit\x18\x01 \x01(\r\"8\n\x10ListActsResponse\x12$\n\x04\x61\x63ts\x18\x01 \x03(\x0b\x32\x16.cutpurse.v1.PersonAct\"C\n\tPersonAct\x12\r\n\x05\x61t_ms\x18\x01 \x01(\x04\x12\n\n\x02\x62y\x18\x02 \x01(\t\x12\x0c\n\x04what\x18\x03 \x01(\t\x12\r\n\x05\x61\x62out\x18\x04 \x01(\t2\xe5\x03\n\x0cTokenService\x12S\n\x0c\x43reateTokens\x12 .cutpurse.v1.CreateTokensRequest\x1a!.cutpurse.v1.CreateTokensResponse\x12M\n\nListTokens\x12\x1e.cutpurse.v1.ListTokensRequest\x1a\x1f.cutpurse.v1.ListTokensResponse\x12P\n\x0bRevokeToken\x12\x1f.cutpurse.v1.RevokeTokenRequest\x1a .cutpurse.v1.RevokeTokenResponse\x12G\n\x08GetToken\x12\x1c.cutpurse.v1.GetTokenRequest\x1a\x1d.cutpurse.v1.GetTokenResponse\x12M\n\nRedeemLink\x12\x1e.cutpurse.v1.RedeemLinkRequest\x1a\x1f.cutpurse.v1.RedeemLinkResponse\x12G\n\x08ListActs\x12\x1c.cutpurse.v1.ListActsRequest\x1a\x1d.cutpurse.v1.ListActsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -49,6 +49,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REVOKETOKENREQUEST']._serialized_end=598
   _globals['_REVOKETOKENRESPONSE']._serialized_start=600
   _globals['_REVOKETOKENRESPONSE']._serialized_end=660
-  _globals['_TOKENSERVICE']._serialized_start=663
-  _globals['_TOKENSERVICE']._serialized_end=923
+  _globals['_GETTOKENREQUEST']._serialized_start=662
+  _globals['_GETTOKENREQUEST']._serialized_end=679
+  _globals['_GETTOKENRESPONSE']._serialized_start=681
+  _globals['_GETTOKENRESPONSE']._serialized_end=738
+  _globals['_REDEEMLINKREQUEST']._serialized_start=740
+  _globals['_REDEEMLINKREQUEST']._serialized_end=759
+  _globals['_REDEEMLINKRESPONSE']._serialized_start=761
+  _globals['_REDEEMLINKRESPONSE']._serialized_end=819
+  _globals['_LISTACTSREQUEST']._serialized_start=821
+  _globals['_LISTACTSREQUEST']._serialized_end=853
+  _globals['_LISTACTSRESPONSE']._serialized_start=855
+  _globals['_LISTACTSRESPONSE']._serialized_end=911
+  _globals['_PERSONACT']._serialized_start=913
+  _globals['_PERSONACT']._serialized_end=980
+  _globals['_TOKENSERVICE']._serialized_start=983
+  _globals['_TOKENSERVICE']._serialized_end=1468
 # @@protoc_insertion_point(module_scope)

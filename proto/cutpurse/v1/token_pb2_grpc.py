@@ -50,6 +50,21 @@ class TokenServiceStub(object):
                 request_serializer=cutpurse_dot_v1_dot_token__pb2.RevokeTokenRequest.SerializeToString,
                 response_deserializer=cutpurse_dot_v1_dot_token__pb2.RevokeTokenResponse.FromString,
                 _registered_method=True)
+        self.GetToken = channel.unary_unary(
+                '/cutpurse.v1.TokenService/GetToken',
+                request_serializer=cutpurse_dot_v1_dot_token__pb2.GetTokenRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_token__pb2.GetTokenResponse.FromString,
+                _registered_method=True)
+        self.RedeemLink = channel.unary_unary(
+                '/cutpurse.v1.TokenService/RedeemLink',
+                request_serializer=cutpurse_dot_v1_dot_token__pb2.RedeemLinkRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_token__pb2.RedeemLinkResponse.FromString,
+                _registered_method=True)
+        self.ListActs = channel.unary_unary(
+                '/cutpurse.v1.TokenService/ListActs',
+                request_serializer=cutpurse_dot_v1_dot_token__pb2.ListActsRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_token__pb2.ListActsResponse.FromString,
+                _registered_method=True)
 
 
 class TokenServiceServicer(object):
@@ -57,21 +72,43 @@ class TokenServiceServicer(object):
     """
 
     def CreateTokens(self, request, context):
-        """Makes tokens, all of them or none. They count as soon as it has answered.
+        """Creates tokens, all of them or none. They are valid as soon as the answer comes. Without "admin" they belong to the caller's
+        owner, permit no more than the caller's token, and expire no later.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListTokens(self, request, context):
-        """Tells which tokens there are, never their secrets.
+        """Lists tokens, never their secrets. Without "admin" only those of the caller's owner.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RevokeToken(self, request, context):
-        """Makes a token good for nothing, for ever. Streams that came with it are ended within a second.
+        """Revokes a token permanently. Its streams end within a second.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetToken(self, request, context):
+        """Returns the caller's own token, as stored.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RedeemLink(self, request, context):
+        """Exchanges the caller's token, which has the scope "link", for a new one with its other scopes. It works only once.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListActs(self, request, context):
+        """Lists who changed which tokens, ladders and submitted bots. Needs the scope "admin".
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -94,6 +131,21 @@ def add_TokenServiceServicer_to_server(servicer, server):
                     servicer.RevokeToken,
                     request_deserializer=cutpurse_dot_v1_dot_token__pb2.RevokeTokenRequest.FromString,
                     response_serializer=cutpurse_dot_v1_dot_token__pb2.RevokeTokenResponse.SerializeToString,
+            ),
+            'GetToken': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetToken,
+                    request_deserializer=cutpurse_dot_v1_dot_token__pb2.GetTokenRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_token__pb2.GetTokenResponse.SerializeToString,
+            ),
+            'RedeemLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.RedeemLink,
+                    request_deserializer=cutpurse_dot_v1_dot_token__pb2.RedeemLinkRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_token__pb2.RedeemLinkResponse.SerializeToString,
+            ),
+            'ListActs': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListActs,
+                    request_deserializer=cutpurse_dot_v1_dot_token__pb2.ListActsRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_token__pb2.ListActsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -178,6 +230,87 @@ class TokenService(object):
             '/cutpurse.v1.TokenService/RevokeToken',
             cutpurse_dot_v1_dot_token__pb2.RevokeTokenRequest.SerializeToString,
             cutpurse_dot_v1_dot_token__pb2.RevokeTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetToken(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.TokenService/GetToken',
+            cutpurse_dot_v1_dot_token__pb2.GetTokenRequest.SerializeToString,
+            cutpurse_dot_v1_dot_token__pb2.GetTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RedeemLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.TokenService/RedeemLink',
+            cutpurse_dot_v1_dot_token__pb2.RedeemLinkRequest.SerializeToString,
+            cutpurse_dot_v1_dot_token__pb2.RedeemLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListActs(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.TokenService/ListActs',
+            cutpurse_dot_v1_dot_token__pb2.ListActsRequest.SerializeToString,
+            cutpurse_dot_v1_dot_token__pb2.ListActsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from cutpurse.sdk.errors import NotFound
+from cutpurse.wire.errors import NotFound
 
 __all__ = ["command", "folder"]
 

@@ -1,15 +1,22 @@
-"""A bot that simulates its options: it imagines the cards that it cannot see, and plays every option out.
+"""A bot that thinks ahead: information-set Monte Carlo tree search, after Cowling, Powley and Whitehouse (2012).
 
-It decides in four steps:
+Nobody sees all cards, so a decision belongs to an *information set*: all positions in which the seat that decides has
+one and the same view. What is learned in one of them counts for all. A playout has five parts:
 
-1. A rule of thumb suggests an option. It stays unless another one is clearly better.
-2. Imagine a table that fits everything in the view. Play each option out on it, every seat by the rule of thumb,
-   and count how many opponents end up behind. All options get the same tables, so luck is the same for all.
-3. Repeat with new tables. From time to time the worse half of the options drops out.
-4. Take the best other option if it leads the rule of thumb by more than luck explains, else the rule of thumb.
+1. Imagine a full state that fits what the bot sees: a determinization. Play one of the bot's options in it.
+2. Select. A seat whose information set was met before takes the option that promises most (`promising`), and from time
+   to time another one. So each seat, too, learns what is good for itself, from nothing but what it would see.
+3. Expand. At the first information set of the bot's own that is new, the tree ends.
+4. Play on by the rule of thumb, to the end if it is near. Else stop at a horizon, and estimate by the scores who will
+   come first: what follows is mostly luck.
+5. Count that estimate for every option that was selected on the way.
 
-On a server it stops after half of the remaining base time, and takes the best option found by then. If its base time is
-used up, it takes the rule of thumb.
+The options of the decision itself are not selected but race, as in Hybrid MCTS (Pepels et al. 2014): all get the same
+imagined states, so luck is the same for all. At each stage half of them drop out, and those that trail the rule of
+thumb. In the end the best one is taken only if it leads the rule of thumb by more than luck explains. So a search that
+finds nothing plays as its rule of thumb does.
+
+Seats that decide at the same time need no rule of their own: no view shows the sealed answer of another seat.
 
 The rule of thumb is `GreedyBot`. Replace it by your own bot to get one that thinks ahead. This module knows no game.
 """
@@ -17,7 +24,8 @@ The rule of thumb is `GreedyBot`. Replace it by your own bot to get one that thi
 from __future__ import annotations
 
 import os
-from math import ceil, log2, sqrt
+from itertools import combinations
+from math import ceil, exp, log2, sqrt, tanh
 from statistics import fmean, stdev
 from typing import Any, Final
 
@@ -25,91 +33,143 @@ from cutpurse.bots.greedy_bot import GreedyBot
 from cutpurse.engine.agenda import Option as Act
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
-from cutpurse.engine.imagine import imagine
+from cutpurse.engine.imagine import imagine, share_knowledge
+from cutpurse.engine.view import View
 from cutpurse.sdk.bot import Bot, MatchInfo
 from cutpurse.sdk.decision import Decision, Option
-from cutpurse.sdk.views import VIEWS
+from cutpurse.sdk.views.base import GameView
 
 __all__ = ["SearchBot"]
 
 PLAYOUTS: Final = 100  # per decision
 SHARE: Final = 0.5  # of the remaining base time
-LONGEST_PLAYOUT: Final = 300  # decisions; then the current standing counts
+NEAR: Final = 80  # decisions; where some playout is longer, the end is far, and all are cut at the horizon
+HORIZON: Final = 30  # decisions; then the scores are an estimate, if they have changed by then
+LONGEST_PLAYOUT: Final = 300  # decisions
 CLEARLY: Final = 1.5  # standard errors by which an option must lead the rule of thumb
+TRUST: Final = 0.7  # probability that the rule of thumb is right, before any playout
+CURIOSITY: Final = 0.5  # weight of options that were seldom tried, against the results so far
+STEEPNESS: Final = 1.5  # of the estimate: how much a usual difference of scores decides
+CERTAIN: Final = 50.0  # the same for a place at the end of a match
 
 
-class Racer:
-    """An option and the results of its playouts: 1 is ahead of all opponents, 0 behind all."""
+class Contender:
+    """An option of the decision, and the results of its playouts."""
 
-    def __init__(self, index: int, act: Act) -> None:
-        self.index = index
-        self.act = act
-        self.ends: list[float] = []
+    def __init__(self, option: Option) -> None:
+        self.index = option.index
+        self.act: Act = option.raw
+        self.values: list[float] = []
+
+
+class Tally:
+    """Results of an option in an information set."""
+
+    __slots__ = ("total", "visits")
+
+    def __init__(self) -> None:
+        self.visits = 0
+        self.total = 0.0
+
+
+InformationSet = dict[Act, Tally]  # of the options that were tried
 
 
 class SearchBot:
-    """A bot that plays every option out on imagined tables.
+    """A bot that plays its options out in imagined states.
 
-    `SearchBot(20)` or CUTPURSE_PLAYOUTS=20 limits it to 20 playouts per decision. A few may stay unused: too few to
-    play out all remaining options.
+    `SearchBot(20)` or CUTPURSE_PLAYOUTS=20 limits it to 20 playouts per decision. It uses fewer if no option leads the
+    rule of thumb. With the same seed and no clock it answers the same. On a server it stops after half of the remaining
+    base time, and takes the rule of thumb if its base time is used up.
     """
 
     reads_events = False  # so a server need not send them
 
     def __init__(self, playouts: int | None = None) -> None:
         """Set the number of playouts per decision.  Raises ValueError unless it is 1 or more."""
-        self.playouts = int(os.environ.get("CUTPURSE_PLAYOUTS", PLAYOUTS)) if playouts is None else playouts
+        self.playouts = _playouts_from_environment() if playouts is None else playouts
         if self.playouts < 1:
             raise ValueError(f"{self.playouts} playouts a decision cannot be had; 1 and more can")
         self.thumb: Bot = GreedyBot()
 
     def start(self, match: MatchInfo) -> None:
-        """Use the match's random generator for the imagined tables, so that the same seed repeats the run."""
-        self.chance = match.chance
+        """Use the match's random generator for the imagined states, so that the same seed repeats the run."""
+        self.chance, self.seat = match.chance, match.seat
+        self.gap_sum = self.gap_count = 0  # differences of scores at the ends of this match's playouts
 
     def choose(self, view: Any, decision: Decision) -> int:
-        """Return the index of the option with the best playouts."""
-        options = decision.options
-        racers = [Racer(option.index, option.raw) for option in options]
-        racers.insert(0, racers.pop(self.advice(view, decision).index))
-        if len(racers) == 1:
-            return racers[0].index
-        thumb, *others = racers[: self.playouts]  # with more options than playouts, the last ones are not tried
-        worlds = Chance(self.chance.randbytes(32))
-        stages = 1 + ceil(log2(max(1, len(others))))
-        spent = stage = 0
+        """Return the index of the option that wins the race."""
+        if not isinstance(view, GameView):
+            raise TypeError(f"search needs the view of a game (a GameView), not {type(view).__name__}")
+        advice = self.advice(view, decision)
+        if decision.count == 1:
+            return advice.index
+        self.view_type = type(view)
+        self.tree: dict[View, InformationSet] = {}
+        self.horizon, self.is_far = NEAR, False
+        usual = Contender(advice)
+        rivals = [Contender(option) for option in decision.options if option.index != advice.index]
+        rivals = rivals[: self.playouts - 1]  # with more options than playouts, the last ones are not tried
+        chance = Chance(self.chance.randbytes(32))
+        stages = 2 + ceil(log2(max(1, len(rivals))))
+        stage, spent = 1, 0
         enough_s = decision.base_left_s * (1 - SHARE)  # infinite where no clock runs
-        while spent + 1 + len(others) <= self.playouts and decision.base_left_s >= enough_s:
-            world = imagine(view.raw, worlds)
-            for racer in (thumb, *others):
-                racer.ends.append(self.play_out(world.fork(), view.seat, racer.act))
-            spent += 1 + len(others)
-            if spent * stages >= self.playouts * (stage + 1) and len(others) > 1:
+        while rivals and spent + 1 + len(rivals) <= self.playouts and decision.base_left_s >= enough_s:
+            world = imagine(view.raw, chance)
+            share_knowledge(world, view.raw, chance)
+            for contender in (usual, *rivals):
+                contender.values.append(self.play_out(world.fork(), contender.act))
+            if self.is_far:
+                self.horizon = HORIZON
+            spent += 1 + len(rivals)
+            if spent * stages >= self.playouts * stage:
                 stage += 1
-                others = sorted(others, key=lambda racer: -sum(racer.ends))[: ceil(len(others) / 2)]
-        best = max(others, key=lambda racer: sum(racer.ends), default=thumb)
-        return best.index if clearly_better(best.ends, thumb.ends) else thumb.index
+                rivals.sort(key=lambda rival: -sum(rival.values))
+                rivals = [rival for rival in rivals[: ceil(len(rivals) / 2)] if sum(rival.values) > sum(usual.values)]
+        best = max(rivals, key=lambda rival: sum(rival.values), default=usual)
+        return best.index if clearly_better(best.values, usual.values) else usual.index
 
-    def play_out(self, game: Game, seat: int, act: Act) -> float:
-        """Return the share of opponents that end behind this seat at the end of the deal or match; ties count half."""
-        deal = game.chance.deal
-        game.choose(seat, act)
-        for _ in range(LONGEST_PLAYOUT):
+    # -- a playout
+    def play_out(self, game: Game, act: Act) -> float:
+        """Play an option and go on to the end of the playout; count its result, and return it for this seat."""
+        path: list[tuple[int, Tally]] = []
+        begun, deal = game.scores(), game.chance.deal
+        in_tree = True
+        game.choose(self.seat, act)
+        for played in range(LONGEST_PLAYOUT):
             waiting = game.waiting()
             if not waiting or game.chance.deal != deal:
                 break
-            game.choose(waiting[0], self.answer(game, waiting[0]))
-        places = game.places()
-        mine = places.pop(seat)
-        return fmean([1.0 if place > mine else 0.5 if place == mine else 0.0 for place in places])
+            if played >= self.horizon and game.scores() != begun:
+                self.is_far = True
+                break
+            seat = waiting[0]
+            options = game.options(seat)
+            if len(options) == 1:
+                game.choose(seat, options[0])
+                continue
+            raw = game.view(seat)
+            act = self.thumb_act(game, raw, options)
+            if in_tree:
+                known = self.tree.setdefault(raw, {})
+                in_tree = bool(known) or seat != self.seat
+                if known:
+                    act = promising(options, act, known)
+                tally = known.setdefault(act, Tally())
+                tally.visits += 1
+                path.append((seat, tally))
+            game.choose(seat, act)
+        values = self.estimate(game)
+        for seat, tally in path:
+            tally.total += values[seat]
+        return values[self.seat]
 
-    def answer(self, game: Game, seat: int) -> Act:
-        """Return the rule of thumb's option in an imagined game, from what that seat would see."""
-        acts = game.options(seat)
-        if len(acts) == 1:
-            return acts[0]
-        view = VIEWS[game.words.game](game.view(seat))
-        decision = Decision(0, game.question.name, acts, lambda: game.safe_option(seat, acts), view)
+    def thumb_act(self, game: Game, raw: View, options: list[Act]) -> Act:
+        """Return the rule of thumb's option for the seat that has this view of an imagined game."""
+        view = self.view_type(raw)
+        seat = view.seat
+        assert seat is not None
+        decision = Decision(0, game.question.name, options, lambda: game.safe_option(seat, options), view)
         return self.advice(view, decision).raw
 
     def advice(self, view: Any, decision: Decision) -> Option:
@@ -117,10 +177,59 @@ class SearchBot:
         answer = self.thumb.choose(view, decision)
         return answer if isinstance(answer, Option) else decision.options[answer]
 
+    def estimate(self, game: Game) -> list[float]:
+        """Return for each seat how good a position is, from 0 to 1: half for coming first, half for each one behind.
 
-def clearly_better(ends: list[float], others: list[float]) -> bool:
-    """Return whether the first results beat the second ones on the same tables by more than luck explains."""
-    leads = [one - other for one, other in zip(ends, others, strict=True)]
+        At the end of a match the places say it. Before, a higher score is the likelier to stay ahead the larger the
+        lead is, measured by the usual difference of two scores at the ends of this bot's playouts.
+        """
+        if game.waiting():
+            scores = game.scores()
+            gaps = [abs(one - other) for one, other in combinations(scores, 2)]
+            self.gap_sum += sum(gaps)
+            self.gap_count += len(gaps)
+            usual_gap = self.gap_sum / self.gap_count or 1.0
+            strengths = [STEEPNESS * score / usual_gap for score in scores]
+        else:
+            strengths = [-CERTAIN * place for place in game.places()]
+        best = max(strengths)
+        weights = [exp(strength - best) for strength in strengths]
+        values = []
+        for mine, weight in zip(strengths, weights, strict=True):
+            ahead = sum([1 + tanh((mine - other) / 2) for other in strengths]) - 1  # twice; a tie with itself is 1
+            values.append(weight / sum(weights) / 2 + ahead / 4 / (game.n - 1))
+        return values
+
+
+def promising(options: list[Act], advice: Act, known: InformationSet) -> Act:
+    """Select an option of an information set (PUCT, Silver et al. 2017): results so far, and a bonus for the untried.
+
+    The bonus is larger for the rule of thumb's option, and for all if the information set was met often.
+    """
+    visits = sum([tally.visits for tally in known.values()])
+    mean = sum([tally.total for tally in known.values()]) / visits
+    distrust = (1 - TRUST) / (len(options) - 1)
+
+    def promise(act: Act) -> float:
+        tally = known.get(act)
+        bonus = CURIOSITY * (TRUST if act == advice else distrust) * sqrt(visits)
+        return mean + bonus if tally is None else tally.total / tally.visits + bonus / (1 + tally.visits)
+
+    return max(options, key=promise)
+
+
+def clearly_better(values: list[float], others: list[float]) -> bool:
+    """Return whether the first results beat the second ones in the same states by more than luck explains."""
+    leads = [value - other for value, other in zip(values, others, strict=True)]
     if len(leads) < 2:
         return False
     return fmean(leads) > CLEARLY * stdev(leads) / sqrt(len(leads))
+
+
+def _playouts_from_environment() -> int:
+    """Read the number of playouts.  Raises ValueError if CUTPURSE_PLAYOUTS is no whole number."""
+    text = os.environ.get("CUTPURSE_PLAYOUTS", str(PLAYOUTS))
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"CUTPURSE_PLAYOUTS is {text!r}; give a whole number of playouts, 1 or more") from None

@@ -1,5 +1,5 @@
 //! The part that every bot needs: it connects, says Hello, answers each envelope with one, comes back when the stream is
-//! lost, and leaves. docs/protocol.md tells the conversation, arena.proto each message of it.
+//! lost, and leaves. docs/reference/protocol.md tells the conversation, arena.proto each message of it.
 //!
 //! | | |
 //! |---|---|

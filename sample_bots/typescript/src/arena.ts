@@ -1,5 +1,5 @@
 // The part that every bot needs: it connects to a server, sits at tables, has `choose` take each decision, comes back
-// when a stream is lost, and leaves when it is told to. docs/protocol.md tells what is said on the wire.
+// when a stream is lost, and leaves when it is told to. docs/reference/protocol.md tells what is said on the wire.
 import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { PassThrough } from "node:stream";

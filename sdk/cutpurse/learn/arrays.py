@@ -9,33 +9,61 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from cutpurse.engine.game import Game
 from cutpurse.learn.choice_table import ChoiceTable
 from cutpurse.learn.space import Space
 
-__all__ = ["Observation", "Run", "observation", "observation_space"]
+__all__ = ["Observation", "Run", "TableObserver", "observation_space"]
 
-Observation = dict[str, npt.NDArray[Any]]  # "planes", "numbers", "action_mask"
+Observation = dict[str, npt.NDArray[Any]]  # "planes" or "rows" and "row_mask", "numbers", "history", "action_mask"
 
 
 def observation_space(space: Space) -> spaces.Dict:
-    """Return the space of observations: planes, numbers, and the mask of the options."""
+    """Return the space of observations: planes or rows, numbers, events, and the mask of the options."""
     whole = np.iinfo(np.int32)
-    return spaces.Dict(
-        {
-            "planes": spaces.Box(0, 255, (space.planes,), np.uint8),
-            "numbers": spaces.Box(int(whole.min), int(whole.max), (space.numbers,), np.int32),
-            "action_mask": spaces.Box(0, 1, (space.actions,), np.int8),
-        }
-    )
+    parts: dict[str, spaces.Space[Any]] = {}
+    if space.rows[0]:
+        parts["rows"] = spaces.Box(0, 255, space.rows, np.uint8)
+        parts["row_mask"] = spaces.Box(0, 1, space.rows[:1], np.int8)
+    else:
+        parts["planes"] = spaces.Box(0, 255, (space.planes,), np.uint8)
+    parts["numbers"] = spaces.Box(int(whole.min), int(whole.max), (space.numbers,), np.int32)
+    if space.history[0]:
+        parts["history"] = spaces.Box(int(whole.min), int(whole.max), space.history, np.int32)
+    parts["action_mask"] = spaces.Box(0, 1, (space.actions,), np.int8)
+    return spaces.Dict(parts)
 
 
-def observation(space: Space, table: ChoiceTable, seat: int) -> Observation:
-    """Return what a seat sees now; its mask is empty if it is not asked."""
-    is_asked = seat == table.seat
-    view = table.view if is_asked else table.game.view(seat)
-    planes, numbers = space.observe(view)
-    mask = space.mask(view, table.options) if is_asked else np.zeros(space.actions, np.int8)
-    return {"planes": planes, "numbers": numbers, "action_mask": mask}
+class TableObserver:
+    """What each seat of a table sees, as arrays."""
+
+    def __init__(self, space: Space, table: ChoiceTable) -> None:
+        self.space = space
+        self.table = table
+        self._game: Game | None = None
+        self._trail = space.trail()
+
+    def observe(self, seat: int) -> Observation:
+        """Return what a seat sees now; its mask is empty if it is not asked."""
+        space, table = self.space, self.table
+        is_asked = seat == table.seat
+        view = table.view if is_asked else table.game.view(seat)
+        found: Observation = {}
+        if space.rows[0]:
+            found["rows"], found["row_mask"] = space.zone_rows(view)
+            found["numbers"] = space.view_numbers(view)
+        else:
+            found["planes"], found["numbers"] = space.observe(view)
+        if space.history[0]:
+            found["history"] = self._events(seat)
+        mask = space.mask(view, table.options) if is_asked else np.zeros(space.actions, np.int8)
+        return {**found, "action_mask": mask}
+
+    def _events(self, seat: int) -> npt.NDArray[np.int32]:
+        if self._game is not self.table.game:
+            self._game, self._trail = self.table.game, self.space.trail()
+        self._trail.add(self.table.game.log or ())
+        return self.space.events(self._trail, seat)
 
 
 class Run:

@@ -37,8 +37,17 @@ class TableRules:
         settings: Mapping[str, object] | None,
         reward: str,
         opponents: Sequence[BotSpec] | None,
+        has_events: bool = False,
     ) -> None:
         """Check and load everything.
+
+        Args:
+            game: Name of the game.
+            seats: Number of seats, or the game's own.
+            settings: Settings that differ from their defaults.
+            reward: Name of the reward.
+            opponents: Bots in the last seats.
+            has_events: Keep the events of a match; they are kept anyway if an opponent wants them.
 
         Raises:
             UsageError: For unknown names and impossible values.
@@ -54,7 +63,7 @@ class TableRules:
                 f"give at most {self.seats - 1}"
             )
         self.learners = self.seats - len(self.makers)
-        self.has_events = any(wants_events(maker.make) for maker in self.makers)
+        self.has_events = has_events or any(wants_events(maker.make) for maker in self.makers)
 
 
 class ChoiceTable:

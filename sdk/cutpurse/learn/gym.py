@@ -11,15 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
+import numpy as np
+import numpy.typing as npt
+
 from cutpurse.learn import Space
-from cutpurse.sdk.errors import needs
+from cutpurse.wire.errors import needs
 
 with needs("rl"):
     import gymnasium
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import BUILT_IN
-from cutpurse.learn.arrays import Observation, Run, observation, observation_space
+from cutpurse.learn.arrays import Observation, Run, TableObserver, observation_space
 from cutpurse.learn.choice_table import BotSpec, ChoiceTable, TableRules
 
 __all__ = ["Seat"]
@@ -42,6 +45,8 @@ class Seat(gymnasium.Env[Observation, int]):
         settings: Mapping[str, object] | None = None,
         reward: str = "place",
         seed: int | str | None = None,
+        history: int = 0,
+        rows: bool = False,
     ) -> None:
         """Load the bots and make the spaces.
 
@@ -52,14 +57,17 @@ class Seat(gymnasium.Env[Observation, int]):
             reward: "place", "first" or "score", given at the end of a match.
             seed: Of the run until `reset` is given another; match i has the key and the seats of match i of `cutpurse
                 play --seed`. Default: drawn.
+            history: Number of last events that an observation has.
+            rows: Observe one row a zone with a mask, instead of planes.
 
         Raises:
             UsageError: For unknown names and impossible values.
         """
         if not others:
             raise UsageError("nobody is in the other seats: give bots, such as others=['greedy'] * 3")
-        self.table = ChoiceTable(TableRules(game, len(others) + 1, settings, reward, others))
-        self.space = Space(game, len(others) + 1)
+        self.table = ChoiceTable(TableRules(game, len(others) + 1, settings, reward, others, bool(history)))
+        self.space = Space(game, len(others) + 1, history, rows)
+        self._observer = TableObserver(self.space, self.table)
         self.run = Run(seed)
         # Gymnasium's spaces do not say what they are spaces of.
         self.observation_space = cast("gymnasium.Space[Observation]", observation_space(self.space))
@@ -86,8 +94,13 @@ class Seat(gymnasium.Env[Observation, int]):
         reward = 0.0 if goes_on else table.rewards()[table.seat_of(0)]
         return self._observe(), reward, not goes_on, False, {**self.run.info, "illegal": not is_legal}
 
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which numbers are offered now, as `MaskablePPO` of sb3-contrib asks for them."""
+        mask = self._observe()["action_mask"]
+        return mask.astype(np.bool_)
+
     def _observe(self) -> Observation:
-        return observation(self.space, self.table, self.table.seat_of(0))
+        return self._observer.observe(self.table.seat_of(0))
 
 
 for _game in BUILT_IN:

@@ -12,14 +12,14 @@ from functools import cache
 from typing import Any
 
 from cutpurse.learn import Space
-from cutpurse.sdk.errors import needs
+from cutpurse.wire.errors import needs
 
 with needs("rl"):
     from gymnasium import spaces
     from pettingzoo import AECEnv
     from pettingzoo.utils import wrappers
 
-from cutpurse.learn.arrays import Observation, Run, observation, observation_space
+from cutpurse.learn.arrays import Observation, Run, TableObserver, observation_space
 from cutpurse.learn.choice_table import BotSpec, ChoiceTable, TableRules
 
 __all__ = ["LearnersTable", "env"]
@@ -41,12 +41,15 @@ class LearnersTable(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
         opponents: Sequence[BotSpec] | None = None,
         seed: int | str | None = None,
         render_mode: str | None = None,
+        history: int = 0,
+        rows: bool = False,
     ) -> None:
         """Load the bots and make the spaces.  See `env`."""
         super().__init__()
-        parameters = TableRules(game, seats, settings, reward, opponents)
+        parameters = TableRules(game, seats, settings, reward, opponents, bool(history))
         self.table = ChoiceTable(parameters)
-        self.space = Space(game, parameters.seats)
+        self.space = Space(game, parameters.seats, history, rows)
+        self._observer = TableObserver(self.space, self.table)
         self.run = Run(seed)
         self.render_mode = render_mode
         self.possible_agents = [f"player_{learner}" for learner in range(parameters.learners)]
@@ -61,7 +64,7 @@ class LearnersTable(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
 
     def observe(self, agent: str) -> Observation:
         """Return what an agent sees now; its mask is empty if it is not asked."""
-        return observation(self.space, self.table, self._seat(agent))
+        return self._observer.observe(self._seat(agent))
 
     def _seat(self, agent: str) -> int:
         return self.table.seat_of(self.possible_agents.index(agent))
@@ -120,6 +123,8 @@ def env(
     opponents: Sequence[BotSpec] | None = None,
     seed: int | str | None = None,
     render_mode: str | None = None,
+    history: int = 0,
+    rows: bool = False,
 ) -> Any:
     """Make an environment with the usual wrappers, in which a number that is not offered ends the match.
 
@@ -132,6 +137,8 @@ def env(
         seed: Of the run until `reset` is given another; match i has the key and the seats of match i of `cutpurse play
             --seed`. Default: drawn.
         render_mode: "ansi": `render` returns what a spectator sees.
+        history: Number of last events that an observation has.
+        rows: Observe one row a zone with a mask, instead of planes.
 
     Returns:
         The environment, an `AECEnv`: Any, as PettingZoo has no types.
@@ -139,7 +146,7 @@ def env(
     Raises:
         UsageError: For unknown names and impossible values.
     """
-    table = LearnersTable(game, seats, settings, reward, opponents, seed, render_mode)
+    table = LearnersTable(game, seats, settings, reward, opponents, seed, render_mode, history, rows)
     table = wrappers.TerminateIllegalWrapper(table, illegal_reward=ILLEGAL_REWARD)
     table = wrappers.AssertOutOfBoundsWrapper(table)
     return wrappers.OrderEnforcingWrapper(table)

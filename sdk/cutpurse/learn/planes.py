@@ -157,11 +157,14 @@ class Planes:
         self.spans: list[Span] = spans
         self.size = spans[-1].start + spans[-1].width
         self.first_slot: dict[tuple[ZoneKind, int], int] = {}  # by kind and seat, the number of its first slot
+        self.slots = 0  # of zones made in play
         count = self.fixed
         for kind in self.made:
             for seat in range(seats):
                 self.first_slot[kind, seat] = count
-                count += self._made[seat == 0][kind].count + 1
+                slots = self._made[seat == 0][kind].count
+                self.slots += slots
+                count += slots + 1
 
     def _spans(self) -> Iterator[Span]:
         at = 0
@@ -214,6 +217,16 @@ class Planes:
                         made.empty if of_seat is None else self._row_of_made(made, of_seat, seat == 0, counters)
                     )
         return b"".join(parts)
+
+    def parts_of(self, kind: ZoneKind, mine: bool) -> list[tuple[str, int, int]]:
+        """List the parts of a block: name, first byte and number of bytes."""
+        return self._blocks[mine][kind].parts
+
+    def block_bytes(self, zone: ZoneView, mine: bool, counters: tuple[int, ...]) -> bytes:
+        """Return the block of one zone."""
+        if len(self._held) > MOST_KEPT:
+            self._forget()
+        return self._rows[mine].get(id(zone)) or self._make(zone, mine, counters)
 
     def _make(self, zone: ZoneView, mine: bool, counters: tuple[int, ...]) -> bytes:
         block = self._blocks[mine][zone.kind]

@@ -19,10 +19,12 @@ from cutpurse.engine.text import option_text
 from cutpurse.engine.view import View
 from cutpurse.games import game_named
 from cutpurse.learn.action_numbers import ActionNumbers
+from cutpurse.learn.event_rows import EventRows, EventTrail
 from cutpurse.learn.option_rows import OptionRows
 from cutpurse.learn.planes import Planes
 from cutpurse.learn.span import Span
 from cutpurse.learn.view_numbers import ViewNumbers
+from cutpurse.learn.zone_rows import ZoneRows
 
 __all__ = ["IllegalNumber", "OtherNumbering", "Space"]
 
@@ -42,12 +44,14 @@ class Space:
     keeps what it made of the last views, so let each thread have its own.
     """
 
-    def __init__(self, game: str, seats: int | None = None) -> None:
+    def __init__(self, game: str, seats: int | None = None, history: int = 0, rows: bool = False) -> None:
         """Make the numbers and the layout.
 
         Args:
             game: Name of the game.
             seats: Number of seats. Default: the game's own.
+            history: Number of last events that an observation has.
+            rows: Give one row a zone with a mask, instead of planes.
 
         Raises:
             UsageError: For an unknown game, an impossible number of seats, or a game of another package that does not
@@ -62,16 +66,23 @@ class Space:
         self._planes = Planes(rules, self.seats)
         self._view_numbers = ViewNumbers(rules, self.seats, self._planes)
         self._features = OptionRows(rules, self.seats)
+        if history < 0:
+            raise UsageError(f"{history} events cannot be in an observation; 0 leaves them out")
+        self._events = EventRows(rules, self.seats, history)
+        self._zone_rows = ZoneRows(rules, self.seats, self._planes) if rows else None
         self.actions: int = self._actions.size  # numbers of options go from 0 to this
         self.planes: int = self._planes.size  # length of the first array of a view
         self.numbers: int = self._view_numbers.size  # length of the second
         self.option_features: int = self._features.size  # length of an option's row
+        self.history = history, self._events.width  # shape of the events
+        self.rows = (0, 0) if self._zone_rows is None else (self._zone_rows.count, self._zone_rows.width)
         self.numbering: str = _digest(self._actions.describe())
         self.arrangement: str = _digest(
             [
                 [[span.array, span.what, span.part, span.start, span.width] for span in self.layout()],
                 list(rules.steps()),
                 [[name, kind.values] for name, kind in rules.settings_type.kinds().items()],
+                *([["history", history]] if history else []),
             ]
         )
 
@@ -119,7 +130,12 @@ class Space:
     def observe(self, view: View) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """Return the planes (how many of each face lie where) and the numbers (all that counts) of a view."""
         planes = np.frombuffer(bytearray(self.plane_bytes(view)), np.uint8)
-        return planes, np.array(self._view_numbers.list_of(view), np.int32)
+        return planes, self.view_numbers(view)
+
+    def view_numbers(self, view: View) -> npt.NDArray[np.int32]:
+        """Return the numbers of a view alone."""
+        self._check(view)
+        return np.array(self._view_numbers.list_of(view), np.int32)
 
     def observe_all(self, views: Sequence[View]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """Return the planes and the numbers of several views, a row for each."""
@@ -134,9 +150,33 @@ class Space:
         self._check(view)
         return self._planes.bytes_of(view)
 
+    def trail(self) -> EventTrail:
+        """Return what gathers the last events of a new match: `add` its log, and give it to `events`."""
+        return EventTrail(self._events)
+
+    def events(self, trail: EventTrail, viewer: int) -> npt.NDArray[np.int32]:
+        """Return the last events of a match as a seat heard them, a row each, the newest last."""
+        return np.array(trail.numbers(viewer), np.int32).reshape(self.history)
+
+    def zone_rows(self, view: View) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int8]]:
+        """Return a row for each zone of a view, and a mask with 1 for each row that is a zone.
+
+        Raises:
+            UsageError: If the space was made without rows.
+        """
+        self._check(view)
+        if self._zone_rows is None:
+            raise UsageError(f"this space has no rows: make Space({self.game!r}, seats={self.seats}, rows=True)")
+        rows, count = self._zone_rows.bytes_of(view)
+        mask = np.zeros(self.rows[0], np.int8)
+        mask[:count] = 1
+        return np.frombuffer(bytearray(rows), np.uint8).reshape(self.rows), mask
+
     def layout(self) -> list[Span]:
-        """List what every part of the planes, the numbers and the features of options means."""
-        return [*self._planes.spans, *self._view_numbers.spans, *self._features.spans]
+        """List what every part of the planes or rows, the numbers, the events and the features of options means."""
+        zones = self._planes.spans if self._zone_rows is None else self._zone_rows.spans
+        events = self._events.spans if self.history[0] else []
+        return [*zones, *self._view_numbers.spans, *events, *self._features.spans]
 
     def _check(self, view: View) -> None:
         if view.rules is self.rules and view.seats == self.seats and view.viewer is not None:

@@ -14,7 +14,7 @@ __all__ = ["Span"]
 class Span:
     """A part of an array, so that a notebook can label a weight."""
 
-    array: str  # "planes", "numbers" or "features"
+    array: str  # "planes", "numbers" or "features"; "rows" and "history" mean each row
     what: str  # "hand of seat +1": seats are counted clockwise from the viewer, who is +0
     part: str  # "known"
     start: int

@@ -1,7 +1,3 @@
-"""Everything a bot author uses: the bot class, local play and the command line. It knows no server code."""
+"""What a bot author calls: the bot class, its view and decision, local play, and play on a server."""
 
-import os
-
-# Keeps the gRPC library from writing lines of its own to stderr. The library reads the variable when it is imported,
-# and no module of this package imports it earlier. A value that the user has set stays.
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+import cutpurse.wire  # noqa: F401  # first, as it sets how loud gRPC is

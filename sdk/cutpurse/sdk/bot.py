@@ -23,7 +23,7 @@ from typing import Any, Final, Protocol
 from cutpurse.engine.errors import UsageError, did_you_mean
 from cutpurse.sdk.bot_file import BotModules, is_loading, is_of_a_bot, load_file
 from cutpurse.sdk.decision import Decision, Option
-from cutpurse.sdk.errors import BotNotLoaded, NotFound, ProgramFailed
+from cutpurse.wire.errors import BotNotLoaded, NotFound, ProgramFailed
 
 __all__ = [
     "PROGRAM",
@@ -49,8 +49,8 @@ METHODS: Final = {"choose": "view, decision", "start": "match", "event": "event"
 class MatchInfo:
     """The facts about a match that a bot gets before its first decision."""
 
-    game: str
-    seat: int
+    game: str  # name of the game
+    seat: int  # your seat, counted from 0
     seats: tuple[str, ...]  # bot names by seat
     settings: Mapping[str, str]  # settings that differ from their defaults, as text
     chance: random.Random  # for the bot's own use; a run with the same seed repeats exactly
@@ -115,7 +115,8 @@ def load_bot(spec: str) -> BotMaker:
             run.
     """
     if spec.startswith(PROGRAM):
-        from cutpurse.sdk.programs.program import ProgramBot, command_of  # needs gRPC's messages
+        from cutpurse.process.program_command import command_of  # needs gRPC's messages
+        from cutpurse.sdk.program import ProgramBot
 
         command_of(spec)
         return BotMaker(spec, partial(ProgramBot, spec), "", spec)

@@ -19,7 +19,7 @@ class Card:
     __slots__ = ("game", "kind", "number")
 
     def __init__(self, game: str, number: int, kind: CardKind) -> None:
-        self.game = game
+        self.game = game  # name of its game
         self.number = number  # in the box, from 1; valid for one rules version only
         self.kind = kind
 

@@ -17,6 +17,7 @@ from cutpurse.sdk.cards import Card
 from cutpurse.sdk.notes import NoteBuffer
 from cutpurse.sdk.views.acts import Option
 from cutpurse.sdk.views.base import GameView
+from cutpurse.wire.usage import ReportedUsage
 
 __all__ = ["Decision", "Option", "illegal_text", "offered_text", "option_of"]
 
@@ -24,14 +25,12 @@ OPTIONS_SHOWN: Final = 6  # most options listed in a message about a failure
 
 
 class Decision:
-    """One question; answer it with one of `options`, or with its index.
+    """One question; answer it with one of `options`, or with its index."""
 
-    `acts` and `safe` may be functions. They are called when the values are first read.
-    """
-
-    # `_notes` and `_time_left` are set only by servers' matches; the millions of decisions in local play do without.
-    __slots__ = ("_made", "_notes", "_options", "_safe", "_time_left", "_view", "ask", "number")
+    # `_notes`, `_time_left` and `_usage` are set only where needed; the millions of decisions in local play do without.
+    __slots__ = ("_made", "_notes", "_options", "_safe", "_time_left", "_usage", "_view", "ask", "number")
     _notes: NoteBuffer
+    _usage: ReportedUsage
     _time_left: Callable[[], tuple[float, float]]
 
     def __init__(
@@ -42,6 +41,7 @@ class Decision:
         safe: Callable[[], agenda.Option],
         view: GameView[Any],
     ) -> None:
+        """Create a decision; functions given for `acts` and `safe` are called when the values are first read."""
         self.number = number  # counts your seat's decisions with more than one option, from 0
         self.ask = ask  # the question's name: "go_on_or_stop"
         self._made = acts
@@ -112,6 +112,41 @@ class Decision:
             sys.stderr.write(f"decision {self.number} ({self.ask}): {text}\n")
         else:
             notes.add_line(str(text))
+
+    def report_usage(
+        self,
+        input_tokens: int = 0,
+        output_tokens: int = 0,
+        cost_micros: int = 0,
+        model: str = "",
+        fallback: str = "",
+    ) -> None:
+        """Report what you used for this decision, such as the tokens of a language model, before you answer it.
+
+        Reports of one decision are added up. A server shows them when the match is over: to everyone on the match page
+        and beside the rating, and in `cutpurse bot logs`. Elsewhere it is a line on stderr.
+
+        Args:
+            input_tokens: Tokens that the model read.
+            output_tokens: Tokens that it wrote, reasoning included.
+            cost_micros: Cost in millionths of a US dollar.
+            model: Name of the model.
+            fallback: Why the model did not choose your option: "other", "unreadable", "truncated", "illegal", "outage",
+                "time", "budget" or "left". Empty if it did.
+
+        Raises:
+            UsageError: If a number is not a whole number from 0 to its maximum, or there is no such fallback.
+        """
+        usage = ReportedUsage(input_tokens, output_tokens, cost_micros, model, fallback)
+        before = self.usage
+        self._usage = usage if before is None else before + usage
+        if not hasattr(self, "_notes"):
+            sys.stderr.write(f"decision {self.number} ({self.ask}): {usage.text()}\n")
+
+    @property
+    def usage(self) -> ReportedUsage | None:
+        """What was reported for this decision so far; None if nothing."""
+        return getattr(self, "_usage", None)
 
     @property
     def base_left_s(self) -> float:

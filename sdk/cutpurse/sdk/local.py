@@ -23,12 +23,12 @@ from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
 from cutpurse.engine.seating import arrangement
 from cutpurse.games import game_named
+from cutpurse.process.backends import check_backend, in_order, is_in_this_process
+from cutpurse.process.lifetime import a_run
+from cutpurse.process.pool import BatchLost, number_tasks
 from cutpurse.sdk.bot import BotMaker, bot_makers
-from cutpurse.sdk.playing.backends import check_backend, in_order, is_in_this_process
 from cutpurse.sdk.playing.digest import RunDigest, result_digest
-from cutpurse.sdk.playing.lifetime import a_run
 from cutpurse.sdk.playing.lines import Lines
-from cutpurse.sdk.playing.processes import BatchLost, number_tasks
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.playing.totals import BotSums, mean, place_moments, variance
 
@@ -86,10 +86,10 @@ class SeatTotals:
     mean_score: float
     taken_over: int = 0  # matches in which its seat was taken over, so that it came last
     places: tuple[int, ...] = ()  # matches that ended with each place, the best first
-    place_variance: float = 0.0  # sample variances
-    score_variance: float = 0.0
+    place_variance: float = 0.0  # sample variance of its places
+    score_variance: float = 0.0  # sample variance of its scores
     min_score: int | None = None  # None if no match was played
-    max_score: int | None = None
+    max_score: int | None = None  # None if no match was played
     faults: int = 0
 
 
@@ -101,8 +101,8 @@ class LocalRun:
     matches: int
     decisions: int
     seconds: float
-    seats: tuple[SeatTotals, ...]  # by bot
-    rows: tuple[LocalMatch, ...] = field(repr=False)  # empty with keep_rows=False
+    seats: tuple[SeatTotals, ...]  # one per bot
+    rows: tuple[LocalMatch, ...] = field(repr=False)  # one per match; empty with keep_rows=False
     failures: tuple[Failure, ...] = ()  # the first of each bot that failed
     faults: tuple[int, ...] = ()  # count per bot
     digest: str = ""  # equal for equal results, whatever the number of processes

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
-from cutpurse.sdk.terminal import LossyStream
+from cutpurse.process.terminal import LossyStream
 
 __all__ = ["NOTE_MOST", "NoteBuffer", "about", "prints_are_noted"]
 

@@ -24,22 +24,25 @@ from typing import Any, Final
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import game_named
-from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers, check_not_loading
+from cutpurse.process.child_processes import ends_new_children
+from cutpurse.process.program_command import PROGRAM
+from cutpurse.process.terminal import ignore_closed_stderr, paint, print_message
+from cutpurse.sdk.bot import BotMaker, bot_makers, check_not_loading
 from cutpurse.sdk.bot_calls import hides_time, is_async, wants_events
-from cutpurse.sdk.child_processes import ends_new_children
-from cutpurse.sdk.errors import BOT_FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.notes import prints_are_noted
+from cutpurse.sdk.online.arena_streams import ArenaStreams
 from cutpurse.sdk.online.bot_pool import PlayedMatch, RemoteBots
-from cutpurse.sdk.online.client import Client
-from cutpurse.sdk.online.client_session import ClientSession
+from cutpurse.sdk.online.client import Client, Companions, StayOptions
 from cutpurse.sdk.online.concurrency import ConcurrencyControl
-from cutpurse.sdk.online.connection import dialling
 from cutpurse.sdk.online.graceful_leave import leave_on_signal
-from cutpurse.sdk.online.server_address import RECONNECT_VARIABLE, SERVER_VARIABLE
 from cutpurse.sdk.online.thinking import Thinker
-from cutpurse.sdk.terminal import format_count, ignore_closed_stderr, paint, print_message
+from cutpurse.wire.client_session import ClientSession
+from cutpurse.wire.connection import Dialling, dialling
+from cutpurse.wire.errors import BOT_FAILED, INTERRUPTED, exit_code
+from cutpurse.wire.server_address import RECONNECT_VARIABLE, SERVER_VARIABLE
+from cutpurse.wire.text import format_count
 
-__all__ = ["PlayedMatch", "RunSummary", "connect", "default_bot_name", "run"]
+__all__ = ["PlayedMatch", "RunSummary", "check_word", "connect", "default_bot_name", "run"]
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # as in Hello.bot and Hello.version
 NAME_MOST: Final = 32
@@ -70,6 +73,7 @@ def run(
     ladders: str | Sequence[str] = (),
     server: str | None = None,
     ca: str | os.PathLike[str] | None = None,
+    trust: Sequence[str] = (),
     name: str | None = None,
     version: str = "1",
     max_tables: int | None = None,
@@ -84,7 +88,7 @@ def run(
     """Connect a bot to a server and play until stopped.
 
     Prints errors to stderr and returns an exit code. Use `connect` in a running event loop. The token comes from
-    $CUTPURSE_TOKEN or a file, see `cutpurse.sdk.online.connection`.
+    $CUTPURSE_TOKEN or a file, see `cutpurse.wire.connection`.
 
     Args:
         bot: Bot class, path to a Python file, or name of a built-in bot.
@@ -92,6 +96,7 @@ def run(
         ladders: Ladders to play on. Default: every ladder of `games`.
         server: `host:port`, `https://host:port` (TLS) or `unix:/path`. Default: $CUTPURSE_SERVER, else 127.0.0.1:7777.
         ca: PEM file with certificates to trust. Default: $CUTPURSE_CA, else the system's.
+        trust: Other hosts of the league that the bot may be sent to. Default: $CUTPURSE_TRUST.
         name: Bot name in the rankings. Default: the name of the class or file.
         version: Bot version. Each version has its own ranking entry.
         max_tables: Maximum number of simultaneous matches. Default: as many as the bot is fast enough for.
@@ -104,7 +109,7 @@ def run(
         debug: Raise errors instead of printing one line.
 
     Returns:
-        0, or 3 if the bot made faults (see `cutpurse.sdk.errors`).
+        0, or 3 if the bot made faults (see `cutpurse.wire.errors`).
 
     Raises:
         RuntimeError: If called while the bot's module is being imported.
@@ -120,6 +125,7 @@ def run(
                     ladders=ladders,
                     server=server,
                     ca=ca,
+                    trust=trust,
                     name=name,
                     version=version,
                     max_tables=max_tables,
@@ -150,6 +156,7 @@ async def connect(
     ladders: str | Sequence[str] = (),
     server: str | None = None,
     ca: str | os.PathLike[str] | None = None,
+    trust: Sequence[str] = (),
     name: str | None = None,
     version: str = "1",
     max_tables: int | None = None,
@@ -180,9 +187,9 @@ async def connect(
     (maker,) = bot_makers([bot])
     if reconnect_timeout_s is None:
         reconnect_timeout_s = _patience()
-    door = dialling(server, ca)
-    name = _checked("name", name) if name is not None else default_bot_name(maker)
-    _checked("version", version)
+    door = dialling(server, ca, trust=trust)
+    name = check_word("name", name) if name is not None else default_bot_name(maker)
+    check_word("version", version)
     wanted = [games] if isinstance(games, str) else list(games)
     for game in wanted:
         game_named(game)
@@ -203,27 +210,28 @@ async def connect(
     pace = ConcurrencyControl(max_tables)
     # A factory makes one extra bot, which shows what kind it makes.
     kind = maker.make if isinstance(maker.make, type) else maker.make()
-    session = ClientSession(name, version, wanted, pace.tables, wants_events(kind))
-    session.declines_requests = decline_requests
+
+    def broken(problem: BaseException) -> None:
+        streams.broken(problem)
+
+    thinker = Thinker(is_async(kind), broken)
     seeks = [ladders] if isinstance(ladders, str) else list(ladders)
-    client = Client(
-        door,
-        session,
-        pace,
-        print_message,
-        ladders=seeks,
-        matches=matches,
-        reconnect_timeout_s=reconnect_timeout_s,
-        says_why=not quiet,
-    )
-    thinker = Thinker(is_async(kind), client.broken)
-    bots = RemoteBots(maker, session, thinker, pace, print_message, over, client.wake, debug, send_output)
-    bots.hides_time = hides_time(kind)
-    if on_opened is not None:
-        bots.on_opened = on_opened
+    options = StayOptions(seeks, matches, reconnect_timeout_s, says_why=not quiet)
+
+    def stream(there: Dialling, companions: Companions) -> tuple[Client, RemoteBots]:
+        session = ClientSession(name, version, wanted, pace.tables, wants_events(kind))
+        session.declines_requests = decline_requests
+        client = Client(there, session, pace, print_message, options, companions=companions)
+        bots = RemoteBots(maker, session, thinker, pace, print_message, over, client.wake, debug, send_output)
+        bots.hides_time = hides_time(kind)
+        if on_opened is not None:
+            bots.on_opened = on_opened
+        return client, bots
+
+    streams = ArenaStreams(door, stream, print_message, max_tables)
     try:
-        with leave_on_signal(client), prints_are_noted() if send_output else nullcontext():
-            await client.play(bots)
+        with leave_on_signal(streams), prints_are_noted() if send_output else nullcontext():
+            await streams.play()
             if not await thinker.finish(BUSY_S):
                 print_message(f"the bot was still busy {BUSY_S:g} s after its last match and is left to itself")
     finally:
@@ -231,7 +239,7 @@ async def connect(
     if taken_over:
         text = f"{name} was taken over in {format_count(taken_over, 'match', 'matches')}, and came last there"
         print_message(paint(text, "bad", sys.stderr))
-    return RunSummary(name, version, door.address, client.played, bots.faults, taken_over)
+    return RunSummary(name, version, door.address, streams.played, streams.faults, taken_over)
 
 
 def default_bot_name(maker: BotMaker) -> str:
@@ -287,7 +295,8 @@ def _file_of(make: Any) -> str:
     return getattr(module, "__file__", None) or ""
 
 
-def _checked(what: str, given: str) -> str:
+def check_word(what: str, given: str) -> str:
+    """Return a bot's name or version as it is.  Raises UsageError if a server would refuse it."""
     if not NAME.fullmatch(given):
         raise UsageError(f"{given!r} is no {what}: it has 1 to 32 of a-z, 0-9, _, - and ., the first a letter or digit")
     return given

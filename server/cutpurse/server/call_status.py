@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from cutpurse.leaderboard.errors import LeaderboardError, NoSuchEntry
 from cutpurse.server.errors import CallRefused, CallStatus, call_status, incident, legible
 from cutpurse.server.logs import Logger, traceback_locations
 
-__all__ = ["abort", "status_of"]
+__all__ = ["abort", "at_end_of_call", "status_of", "status_without_store"]
 
 
 async def abort(context: grpc.aio.ServicerContext[Any, Any], how: CallStatus) -> bytes:
@@ -31,6 +32,17 @@ async def abort(context: grpc.aio.ServicerContext[Any, Any], how: CallStatus) ->
     return b""
 
 
+def at_end_of_call(done: Callable[[], None]) -> None:
+    """Call `done` when the call that this handler serves is over, however it ends.
+
+    The context's own `add_done_callback` would do the same, but leaves a cycle of the call, its callbacks and the
+    context, which only the garbage collector frees.
+    """
+    task = asyncio.current_task()
+    assert task is not None  # gRPC serves each call in a task of its own
+    task.add_done_callback(lambda _: done())
+
+
 def status_of(
     problem: Exception, log: Logger, incident_number: Callable[[], str], *, in_trouble: str, unable: str
 ) -> CallStatus:
@@ -44,10 +56,6 @@ def status_of(
         unable: Text for the caller in that case.
     """
     match problem:
-        case CallRefused():
-            return problem.ending
-        case DecodeError():
-            return call_status("BAD_MESSAGE", "this is not the message that the method takes")
         case NoSuchEntry():
             return call_status("NOT_FOUND", legible(str(problem), 300))
         case NotTaken():
@@ -55,6 +63,16 @@ def status_of(
         case LeaderboardError() | OSError():
             log.error(in_trouble, text=str(problem))
             return call_status("STORAGE", unable)
+    return status_without_store(problem, log, incident_number)
+
+
+def status_without_store(problem: Exception, log: Logger, incident_number: Callable[[], str]) -> CallStatus:
+    """Return the status that ends a call which uses no database; log `problem` if it is not a refusal."""
+    match problem:
+        case CallRefused():
+            return problem.ending
+        case DecodeError():
+            return call_status("BAD_MESSAGE", "this is not the message that the method takes")
     number = incident_number()
     log.error("call broke", incident=number, error=type(problem).__name__, places=traceback_locations(problem))
     return incident(number)

@@ -63,7 +63,7 @@ class Counts:
     connected: int = 0  # sessions that have a stream now
     streams_refused: Counter[str] = field(default_factory=Counter)  # refused streams, by ErrorReason
     streams_ended: Counter[str] = field(default_factory=Counter)  # admitted streams, by ErrorReason, `left` or `lost`
-    # errors sent to bots, by ErrorReason; BAD_MESSAGE is a strike
+    # errors sent to bots, by ErrorReason; BAD_MESSAGE is a strike, or a usage out of bounds
     problems: Counter[str] = field(default_factory=Counter)
 
     envelopes_in: int = 0

@@ -53,6 +53,7 @@ _REASONS: Final[dict[str, tuple[int, float | None]]] = {
     "FULL": (code_pb2.RESOURCE_EXHAUSTED, 30.0),
     "PAUSED": (code_pb2.FAILED_PRECONDITION, None),
     "NOT_YOURS": (code_pb2.PERMISSION_DENIED, None),
+    "ELSEWHERE": (code_pb2.FAILED_PRECONDITION, None),
 }
 
 REASONS: Final = tuple(_REASONS)
@@ -75,6 +76,7 @@ class CallStatus:
         reason: An ErrorReason without its prefix; empty for success.
         text: For people.
         retry_s: Seconds until a retry makes sense; None if there is no point.
+        address: Address to dial instead; empty if there is none.
 
     Raises:
         ReasonUnknown: If the protocol does not have the reason, or has it with another code.
@@ -84,6 +86,7 @@ class CallStatus:
     reason: str
     text: str
     retry_s: float | None = None
+    address: str = ""
 
     def __post_init__(self) -> None:
         if self.reason and _REASONS.get(self.reason, (None, None))[0] != self.code:
@@ -100,7 +103,8 @@ class CallStatus:
     def _details(self) -> list[error_details_pb2.ErrorInfo | error_details_pb2.RetryInfo]:
         told: list[error_details_pb2.ErrorInfo | error_details_pb2.RetryInfo] = []
         if self.reason:
-            told.append(error_details_pb2.ErrorInfo(reason=self.reason, domain=DOMAIN))
+            metadata = {"address": self.address} if self.address else {}
+            told.append(error_details_pb2.ErrorInfo(reason=self.reason, domain=DOMAIN, metadata=metadata))
         if self.retry_s is not None:
             delay = duration_pb2.Duration()
             delay.FromMilliseconds(round(self.retry_s * 1_000))
@@ -118,12 +122,12 @@ OVERTAKEN: Final = CallStatus(code_pb2.UNAVAILABLE, "", "another stream of this 
 class CallRefused(Exception):
     """A call that is refused. Its `ending` is shown, never the exception itself."""
 
-    def __init__(self, reason: str, text: str) -> None:
+    def __init__(self, reason: str, text: str, address: str = "") -> None:
         super().__init__(text)
-        self.ending = call_status(reason, text)
+        self.ending = call_status(reason, text, address=address)
 
 
-def call_status(reason: str, text: str, retry_s: float | None = None) -> CallStatus:
+def call_status(reason: str, text: str, retry_s: float | None = None, address: str = "") -> CallStatus:
     """Return the status for a reason of the table, with the table's delay unless another is given.
 
     Raises:
@@ -132,7 +136,7 @@ def call_status(reason: str, text: str, retry_s: float | None = None) -> CallSta
     if reason not in _REASONS:
         raise ReasonUnknown
     code, usual = _REASONS[reason]
-    return CallStatus(code, reason, text, usual if retry_s is None else retry_s)
+    return CallStatus(code, reason, text, usual if retry_s is None else retry_s, address)
 
 
 def incident(number: str) -> CallStatus:

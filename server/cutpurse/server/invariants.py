@@ -2,8 +2,8 @@
 
 The checks run in production, too. A match is checked before its end is reported; a match that breaks an invariant is
 void by the server's fault. A stream or session that breaks one is ended. An unsettled result is never reported. The log
-gets an incident number and the type of the exception, and no card leaves the server. The ledger's invariant is
-`StoreCorrupt`, in `finished_match`. This module knows no match in play and no stream.
+gets an incident number and the type of the exception, and no card leaves the server. The ledger's invariant is the
+leaderboard's `LedgerCorrupt`. This module knows no match in play and no stream.
 """
 
 from __future__ import annotations

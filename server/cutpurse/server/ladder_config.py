@@ -23,6 +23,7 @@ from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, LadderTerms, pause_problem
+from cutpurse.leaderboard.tokens import PEOPLE
 from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.house_bots import HOUSE_BOTS
 from cutpurse.v1 import ladder_pb2
@@ -37,7 +38,8 @@ _LATEST_MS: Final = 4_102_444_800_000  # the year 2100
 _USUAL_TIES: Final = 0.02
 
 
-# above the fitted value, so that the skill of a bot that learns while playing still moves: see docs/boards.md
+# above the fitted value, so that the skill of a bot that learns while playing still moves:
+# see docs/explanation/boards.md
 _TAU: Final = 0.025
 # Initial parameters of new ladders. Beta and ties are those of 2,000 matches (Bag-O-Loot: 1,000) of four bots from
 # random to greedy, by the default rules. `python -m benchmarks.boards --matches 0` computes them again.
@@ -66,6 +68,7 @@ class Ladder:
         matches_wanted: Start no more matches after this many that are not void; None for no limit.
         terms: Who may play, and until when.
         boards: Kind of its boards, see `cutpurse.leaderboard.comparisons`.
+        is_hosted: Only submitted and house bots play, and workers play the matches.
 
     Raises:
         UnknownGame: If there is no such game.
@@ -81,6 +84,7 @@ class Ladder:
     matches_wanted: int | None = None
     terms: LadderTerms = field(default_factory=LadderTerms)
     boards: str = PLAIN  # or "rotation", or "duplicate"
+    is_hosted: bool = False
 
     def __post_init__(self) -> None:
         changed = game_named(self.game).check(self.seats, self.settings).changed()
@@ -93,13 +97,26 @@ class Ladder:
     def kept(self) -> NewLadder:
         """The form that the leaderboard stores."""
         return NewLadder(
-            self.name, self.game, self.seats, self.rating, self.settings, asdict(self.control), self.terms, self.boards
+            self.name,
+            self.game,
+            self.seats,
+            self.rating,
+            self.settings,
+            asdict(self.control),
+            self.terms,
+            self.boards,
+            self.is_hosted,
         )
 
     @property
     def rules(self) -> type[Game]:
         """The game's class."""
         return GAMES[self.game]
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether only people play here: every match is requested, and none is paired."""
+        return self.terms.owners == (PEOPLE,)
 
     def is_same(self, other: Ladder) -> bool:
         """Return whether nothing but the terms and `matches_wanted` differs."""
@@ -127,6 +144,7 @@ def ladder_of(entry: LadderEntry) -> Ladder:
         entry.rating,
         terms=entry.terms,
         boards=entry.boards,
+        is_hosted=entry.is_hosted,
     )
 
 
@@ -163,6 +181,7 @@ def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None
             NUMBERS.get(defined.game) or TrueSkill(draw_probability=_USUAL_TIES),
             terms=terms_defined(defined.terms),
             boards=_boards_defined(defined),
+            is_hosted=defined.hosted,
         )
     except SettingsError as problem:
         raise CallRefused("SETTINGS", legible(str(problem), 2_000)) from None
@@ -191,7 +210,10 @@ def _boards_defined(defined: ladder_pb2.LadderDefined) -> str:
         there = ", ".join(BOARDS)
         raise CallRefused("SETTINGS", f"ladder {defined.name} has boards of kind {defined.boards}; there are: {there}")
     name = ladder_pb2.BoardKind.Name(defined.boards).removeprefix("BOARD_KIND_").lower()
-    return name if name in BOARDS else PLAIN
+    kind = name if name in BOARDS else PLAIN
+    if defined.hosted and kind != PLAIN:
+        raise CallRefused("SETTINGS", f"ladder {defined.name} is hosted, so its boards are plain, not of kind {kind}")
+    return kind
 
 
 def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> LadderTerms:
@@ -229,6 +251,7 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
         most_per_owner=terms.most_per_owner,
         pause_failed=failed,
         pause_window=window,
+        voids_outages=terms.voids_outages,
     )
 
 

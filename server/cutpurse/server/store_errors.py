@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.leaderboard import errors
-from cutpurse.sdk.errors import NotFound
+from cutpurse.wire.errors import NotFound
 
 __all__ = ["plain_trouble"]
 

@@ -9,7 +9,7 @@ import pytest
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import bit
-from cutpurse.games.steal_and_plunder.cards import POWERS, WORDS
+from cutpurse.games.steal_and_plunder.cards import POWERS, STEAL_CARD, WORDS
 from cutpurse.games.steal_and_plunder.rules import EndTheGame, StealAndPlunder
 from tests.games.steal_and_plunder.table import Table, money
 
@@ -203,7 +203,7 @@ def test_sp_7_2_after_a_burn_all_know_the_rest_to_be_power_cards() -> None:
     table.says(0, "give up Steal without effect")
     assert table.g.view(1).seat_counter("sure_powers", 0) == 1
     hand = table.g.hand[0]
-    assert [table.g.may_lie(hand, card) for card in (WIRE, BAR, POWERS[0])] == [False, False, True]
+    assert [table.g.may_lie(hand, card) for card in (WIRE, BAR, STEAL_CARD)] == [False, False, True]
     table.says(1, "discard Copper Wire")
     table.says(2, "discard Copper Wire")
     assert table.names(hand.cards) == "fake_perfume fake_perfume fake_perfume fake_perfume tax_audit"

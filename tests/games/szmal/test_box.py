@@ -12,7 +12,7 @@ from cutpurse.games.szmal.cards import CARDS, NUMBERS, SYMBOLS, WORDS, Cost, Nee
 from cutpurse.games.szmal.playing import AFTER_68, BEFORE_68, ON_PLAY
 from cutpurse.games.szmal.rules import EACH_TURN, END_OF_GAME, ON_LEAVING, SAVING, Szmal
 
-SHEET = (Path(__file__).resolve().parents[3] / "docs" / "rules" / "szmal.md").read_text(encoding="utf-8")
+SHEET = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "rules" / "szmal.md").read_text(encoding="utf-8")
 LINE = re.compile(
     r"^- \*\*SZ-card-(\d+)\*\* (.+?(?:!|(?=\.)))\.? (Action|Thug|Holding)(?:; ([a-z, ]+))?\. ?(.*)$", re.MULTILINE
 )

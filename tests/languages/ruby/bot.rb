@@ -1,4 +1,4 @@
-# A bot for Cutpurse, written from docs/protocol.md and the two .proto files alone: a test of that page.
+# A bot for Cutpurse, written from docs/reference/protocol.md and the two .proto files alone: a test of that page.
 #
 # It plays every game, and answers each envelope with one envelope. Its comments name the sections of the page.
 require "grpc"

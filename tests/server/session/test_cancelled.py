@@ -39,9 +39,6 @@ class OneCall:
     def peer(self) -> str:
         return "ipv4:127.0.0.1:1"
 
-    def add_done_callback(self, callback: object) -> None:
-        """Whoever runs the call is told; here nobody counts."""
-
 
 @pytest.mark.parametrize("is_first", ["the cancelling", "the envelope"])
 async def test_a_call_that_is_cancelled_as_its_hello_is_read_leaves_no_bot_behind(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cutpurse.server.streams.session_stages import SessionStage
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House, told
 from tests.server.toys import ToySeat
@@ -97,7 +98,7 @@ def test_after_the_window_a_session_is_gone_and_its_tables_go_on(house: House) -
     assert refusal.reason == "RESUME_EXPIRED"
     house.sessions.tick(house.now)
     assert len(house.sessions) == 0
-    assert peer.session.is_forgotten
+    assert peer.session.stage is SessionStage.FORGOTTEN
     seat.ask()
     seat.end()  # nobody is told, and nothing is kept
     assert peer.session.places == peer.session.ready_places == {}
@@ -153,7 +154,7 @@ def test_a_hello_that_resumes_nothing_begins_anew_though_the_older_stream_was_lo
     resume = peer.lose()
     newer = house.dial().welcomed()
     newer.expect()  # nothing of the older session
-    assert peer.session.is_forgotten
+    assert peer.session.stage is SessionStage.FORGOTTEN
     assert len(house.sessions) == 1
     assert house.refusal(resume=resume).reason == "RESUME_EXPIRED"
 

@@ -157,6 +157,6 @@ WORDS.shape(DITCH, own=True, zones=(BLUFF_BAG,))
 WORDS.shape(CHALLENGE, zones=(BLUFF_BAG,))
 WORDS.shape(TAKE_BAG, zones=(BAG, BAG_OPEN, BLUFF_BAG))
 WORDS.place(SET, most=COPIES, numbers=NUMBERS[-1])
-WORDS.place(BAG, BAG_OPEN, most=20)  # no more, as there are a hundred cards, and five in a bag
+WORDS.place(BAG, BAG_OPEN, most=20)  # 85 cards make 17 bags at most
 WORDS.place(BLUFF_BAG, most=COPIES, numbers=NUMBERS[-1], by_age=16)
 WORDS.step_fields(seats=("challenger",), zones=("zone", "caught"))

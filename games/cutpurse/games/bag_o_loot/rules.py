@@ -1,6 +1,8 @@
-"""The rules of Bag-O-Loot, one class a paragraph of `docs/rules/bag_o_loot.md`, in the order of play.
+"""The rules of Bag-O-Loot, one class a paragraph of `docs/reference/rules/bag_o_loot.md`.
 
-Steps of advanced play (chapter 6) stand where they happen. The order of the classes numbers the steps on the wire.
+First the set-up (chapter 3) and the turn to its plays (BL-4.1 to BL-4.4), then what a bag of advanced play leads to
+(BL-6.3, BL-6.4), then the end of a turn and of a round (chapter 5), where the forfeit (BL-4.5) stands. This order
+numbers the steps on the wire, so it stays for one version of the rules.
 """
 
 from __future__ import annotations
@@ -107,6 +109,7 @@ class BagOLootSettings(Settings):
     tie_break_round: bool = flag(False, text="more rounds while the lead is shared, at most three", rule="BL-5.5")
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class BagOLoot(Game[BagOLootSettings]):
     """BL-0.1. Seats go clockwise; a card is its face, and equal copies are one option."""
 
@@ -123,8 +126,8 @@ class BagOLoot(Game[BagOLootSettings]):
     bag_open: list[list[Zone]]
     bluff_bag: list[list[Zone]]
     round: int
-    dealer: int
-    turn_of: int
+    dealer: int  # a seat plus 1, as 0 is nobody
+    turn_of: int  # likewise
     turns: int
     idle_turns: int
     plays: int
@@ -148,8 +151,23 @@ class BagOLoot(Game[BagOLootSettings]):
             return {**settings, "wrong_snitch": "free"}
         return None
 
+    @classmethod
+    def max_decisions(cls, seats: int, settings: BagOLootSettings) -> int:
+        """BL-7.1. Count the plays and turns of all rounds.
+
+        The cards and the coins in hands, added up, grow by two with a card that is drawn and fall with each play.
+        Without a draw pile no more turns than those of a stalemate follow each other without a play. A turn ends with
+        an answer and a forfeit.
+        """
+        cards = len(cls.box(seats, settings))
+        plays = 2 * cards
+        turns = cards + (plays + 1) * settings.stalemate_turns * seats
+        answers_to_a_bag = seats if settings.advanced else 0  # challenges, and the reward for a genuine bag
+        rounds = (settings.rounds or seats) + (MOST_TIE_BREAKS if settings.tie_break_round else 0)
+        return rounds * (plays * (1 + answers_to_a_bag) + 2 * turns + 1)
+
     def begin(self) -> None:
-        """BL-3.2. The first dealer is random."""
+        """BL-3.2. Choose the first dealer at random."""
         self.then(SetUpARound(self.chance.below(self.n)))
 
     @property
@@ -181,10 +199,10 @@ class BagOLoot(Game[BagOLootSettings]):
 
     def worth(self, seat: int) -> int:
         """BL-5.4. Count ten points for each bag of a seat and one for each card in its open sets."""
-        return BAG_POINTS * len(self.bags[seat]) + sum(len(zone.cards) for zone in self.set[seat])
+        return BAG_POINTS * len(self.bags[seat]) + sum([len(zone.cards) for zone in self.set[seat]])
 
     def scores(self) -> list[int]:
-        """Return the points of the rounds that have been counted."""
+        """BL-5.5. Return the points of the rounds that have been counted; the highest total wins."""
         return self.total[:]
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
@@ -249,30 +267,36 @@ class MakeAPlay(Choice):
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
         """BL-4.2, BL-0.1. List the plays in the order of the sheet; equal cards are one option."""
-        cards = sorted(set(g.hand[seat].cards))
+        held = [0] * (LOOTER + 1)  # by card, how many are in hand
+        for card in g.hand[seat].cards:
+            held[card] += 1
+        cards = [card for card, copies in enumerate(held) if copies]
         coins = [card for card in cards if card != LOOTER]
-        options = self.list_openings(g, coins)
+        options = self.list_openings(coins, held)
         for zone in g.all_sets():
-            options += self.list_plays_on_a_set(g, zone, cards)
+            options += self.list_plays_on_a_set(g, zone, cards, held)
         options += self.list_ditches(g, coins) if g.settings.advanced else self.list_snitches(g, coins)
         options.append(Option(DONE))
         return options
 
-    def list_openings(self, g: BagOLoot, coins: list[int]) -> list[Option]:
+    def list_openings(self, coins: list[int], held: list[int]) -> list[Option]:
         """BL-4.2, BL-2.2. Open a set with two coins of one number, or with a coin and a looter."""
-        hand = g.hand[self.seat].cards
-        options = [Option(OPEN, (coin, coin)) for coin in coins if hand.count(coin) >= 2]
-        if LOOTER in hand:
+        options = [Option(OPEN, (coin, coin)) for coin in coins if held[coin] >= 2]
+        if held[LOOTER]:
             options += [Option(OPEN, (coin, LOOTER)) for coin in coins]
         return options
 
-    def list_plays_on_a_set(self, g: BagOLoot, zone: Zone, cards: list[int]) -> list[Option]:
+    def list_plays_on_a_set(self, g: BagOLoot, zone: Zone, cards: list[int], held: list[int]) -> list[Option]:
         """BL-4.2, BL-2.4, BL-4.3, BL-6.1, BL-6.2. Build, steal, bag or pinch, with a coin of the number or a looter.
 
         A set of four is always bagged, in advanced play with any card. A pinch needs the coin.
         """
         number = zone.counters[NUMBER]
-        matching = [card for card in cards if card in (number, LOOTER)]
+        matching: list[int] = []
+        if held[number]:
+            matching.append(number)
+        if held[LOOTER]:
+            matching.append(LOOTER)
         options: list[Option] = []
         if len(zone.cards) < OPEN_MOST:
             verb = BUILD if zone.owner == self.seat else STEAL
@@ -280,7 +304,7 @@ class MakeAPlay(Choice):
         elif not g.bag_plays:
             fifth_cards = cards if g.settings.advanced else matching
             options += [Option(MAKE_BAG, (card,), zone.number) for card in fifth_cards]
-        if number in cards and LOOTER in zone.cards and not g.settings.advanced:
+        if held[number] and LOOTER in zone.cards and not g.settings.advanced:
             options.append(Option(PINCH, (number,), zone.number))
         return options
 
@@ -302,7 +326,7 @@ class MakeAPlay(Choice):
         return Option(DONE)
 
     def seen_by(self, g: BagOLoot, option: Option) -> tuple[int, ...] | None:
-        """BL-6.2. In advanced play the fifth card is laid face down."""
+        """BL-6.2. Hide the fifth card of advanced play, which is laid face down."""
         if option.verb == MAKE_BAG and g.settings.advanced:
             return (bit(self.seat),)
         return None
@@ -310,7 +334,7 @@ class MakeAPlay(Choice):
     def chosen(self, g: BagOLoot, option: Option) -> None:
         seat = self.seat
         if option.verb == DONE:
-            if g.plays or not g.hand[seat].cards:
+            if g.plays or not g.hand[seat].cards:  # BL-4.5: with no card nothing is given
                 g.then(EndTheTurn(seat))
             else:
                 g.then(ForfeitACard(seat), EndTheTurn(seat))
@@ -319,7 +343,7 @@ class MakeAPlay(Choice):
         elif option.verb == MAKE_BAG and g.settings.advanced:
             g.count_a_play()
             self.lay_face_down(g, option.cards[0], g.zone(option.zone))
-            g.then(GoOnOrGoOut(seat), ChallengeTheBag(seat, option.zone))
+            g.then(GoOnOrGoOut(seat), ChallengeTheBag(seat, option.zone))  # BL-6.3: which waits until the turn is over
         else:
             g.count_a_play()
             if option.verb == OPEN:
@@ -359,7 +383,7 @@ class MakeAPlay(Choice):
         g.move(card, g.hand[self.seat], g.middle)
 
     def ditch(self, g: BagOLoot, coin: int) -> None:
-        """BL-6.6. The coin is out of the round, and a card is drawn for it if there is one."""
+        """BL-6.6. Take the coin out of the round, and draw a card for it if there is one."""
         g.ditches += 1
         g.move(coin, g.hand[self.seat], g.ditched)
         if g.draw_pile.cards:
@@ -483,7 +507,7 @@ class TakeYourReward(Choice):
         self.challenger = challenger
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
-        """BL-0.4. The safe one comes first: the bag that the challenger has had longest, else the open sets."""
+        """BL-0.4. List the safe option first: the bag that the challenger has had longest, else the open sets."""
         options = [Option(TAKE_BAG, zone=bag.number) for bag in g.bags[self.challenger]]
         if g.set[self.challenger]:
             options.append(Option(TAKE_SETS, seat=self.challenger))
@@ -548,7 +572,7 @@ class ForfeitACard(Choice):
     text = "You made no play: who pulls a card from your hand?"
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
-        """BL-0.4. The safe one comes first: the left neighbour."""
+        """BL-0.4. List the safe option first: the left neighbour."""
         return [Option(GIVE, seat=other) for other in g.opponents(seat)]
 
     def chosen(self, g: BagOLoot, option: Option) -> None:

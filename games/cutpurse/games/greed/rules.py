@@ -1,4 +1,4 @@
-"""The rules of Greed, one class a paragraph of `docs/rules/greed.md`, in the order of play."""
+"""The rules of Greed, one class a paragraph of `docs/reference/rules/greed.md`, in the order of play."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ class GreedSettings(Settings):
         return ""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Greed(Game[GreedSettings]):
     """GR-0.1. Seats go clockwise; a card is its face, and equal copies are one option."""
 
@@ -96,12 +97,21 @@ class Greed(Game[GreedSettings]):
     def box(cls, seats: int, settings: GreedSettings) -> list[int]:
         return [CROOK] * seats + NUMBER_CARDS[settings.specials]
 
+    @classmethod
+    def max_decisions(cls, seats: int, settings: GreedSettings) -> int:
+        """GR-6.1, GR-6.2. Count the turns; in each a play, a victim, at most eight cards, the crook's card and a trade.
+
+        A card brings two answers for its symbol at most, and whether to go on.
+        """
+        games = seats if settings.mode == "tournament" else 1
+        return games * settings.max_rounds * seats * (2 + 3 * LONGEST_RAID + 2)
+
     def begin(self) -> None:
         seat = self.settings.first_seat
         self.then(SetUp(self.chance.below(self.n) if seat == RANDOM else seat))
 
     def draw(self, to: Zone, cards: int) -> None:
-        """GR-0.2. One by one; an empty pile is renewed from the discards, and if there are none nothing comes."""
+        """GR-0.2. Draw one by one; renew an empty pile from the discards, and draw nothing if there are none."""
         while cards > (left := len(self.deck.cards)):
             self.deal(self.deck, to, left)
             cards -= left
@@ -136,7 +146,7 @@ class Greed(Game[GreedSettings]):
 
 
 def sorts_of(cards: list[int]) -> list[int]:
-    """GR-0.1. One of each sort of card, of a sorted zone: equal copies are one option."""
+    """GR-0.1. Return one of each sort of card of a sorted zone: equal copies are one option."""
     sorts: list[int] = []
     for card in cards:
         if not sorts or sorts[-1] != card:

@@ -1,4 +1,4 @@
-"""The battle for a pack, chapter 4.2 of `docs/rules/steal_and_plunder.md`."""
+"""The battle for a pack, chapter 4.2 of `docs/reference/rules/steal_and_plunder.md`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class AnswerTheTheft(Choice):
         return Act(ATTACK, (self.card,), zone=self.pack, seat=self.owner, actor=self.thief)
 
     def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
-        """SP-0.4. To concede is the safe answer."""
+        """SP-0.4. List conceding first, which is the safe answer."""
         industry = g.pack[self.owner][-1].cards[-1]
         fitting = [card for card in sorted(set(g.hand[seat].cards)) if card in FITS[industry]]
         return [Option(CONCEDE), *[Option(CONTRIBUTE, (card,)) for card in fitting]]

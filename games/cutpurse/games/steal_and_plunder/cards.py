@@ -97,14 +97,14 @@ _GREEN: Final = _cards(
     200_000,
     ("pre_approved_tenders", "Pre-Approved Tenders", "Green. The winner was known before the call."),
 )
-WEALTH: Final = range(YELLOW.start, _GREEN.stop)
+WEALTH: Final = frozenset(range(YELLOW.start, _GREEN.stop))
 """SP-1.2. The ten Wealth cards are the ten industries; two of them match only if they are the same."""
 
 _WILD_TEXT: Final = "Goes with any industry, in a pack and in a battle."
 _COIN: Final = _cards("wild", 6, 250_000, ("cryptocurrency_coin", "Cryptocurrency Coin", _WILD_TEXT))
 _GOLD: Final = _cards("wild", 4, 300_000, ("gold_bar", "Gold Bar", _WILD_TEXT))
 _DIAMOND: Final = _cards("wild", 2, 500_000, ("blood_diamond", "Blood Diamond", _WILD_TEXT))
-WILDS: Final = range(_COIN.start, _DIAMOND.stop)
+WILDS: Final = frozenset(range(_COIN.start, _DIAMOND.stop))
 """SP-1.3. All Wilds are equally strong in play; only the count and the draw for the start look at their value."""
 
 FITS: Final[dict[int, frozenset[int]]] = {industry: frozenset((industry, *WILDS)) for industry in WEALTH}
@@ -121,7 +121,7 @@ FLEE_THE_COUNTRY: Final = _cards(
 TAX_AUDIT: Final = _cards(
     "power", 1, 0, ("tax_audit", "Tax Audit", "All that an opponent has gathered and not sent abroad counts half.")
 )[0]
-POWERS: Final = range(STEAL_CARD, TAX_AUDIT + 1)
+POWERS: Final = frozenset(range(STEAL_CARD, TAX_AUDIT + 1))
 """SP-1.1. Seven Power cards of five kinds, worth nothing in the count."""
 
 SMALL_DECK_LEAVES_OUT: Final = _GREEN[0]

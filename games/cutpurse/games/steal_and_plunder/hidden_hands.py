@@ -24,8 +24,8 @@ def powers_among(cards: list[int]) -> int:
 def draw_betrayed_hands(hands: Sequence[tuple[list[int], int]], unseen: list[int], chance: Chance) -> list[list[int]]:
     """SP-7.2. Draw cards for the hidden places of hands, so that all ways are equally likely.
 
-    Power cards that must be there are dealt first, then any cards. So a hand with m Power cards, k of which must be
-    there, is dealt in as many ways as k are chosen from m. It is accepted once in that many times.
+    Power cards that must be there are dealt first, then any cards. So a hand with m Power cards that must have k is
+    dealt in as many ways as k are chosen from m. It is accepted once in that many times.
 
     Args:
         hands: The cards of each hand, and the least number of Power cards among the hidden ones.

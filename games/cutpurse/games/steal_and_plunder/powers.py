@@ -1,4 +1,4 @@
-"""The Power cards, chapters 4.3 and 4.4 of `docs/rules/steal_and_plunder.md`."""
+"""The Power cards, chapters 4.3 and 4.4 of `docs/reference/rules/steal_and_plunder.md`."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class TakeTheirBestCard(Choice):
         return max(options, key=lambda option: VALUE[option.cards[0]])
 
     def seen_by(self, g: StealAndPlunder, option: Option) -> tuple[int, ...]:
-        """SP-4.15. Only the two know which card it is."""
+        """SP-4.15. Show the card to the two only."""
         return (bit(self.seat) | bit(self.target),)
 
     def chosen(self, g: StealAndPlunder, option: Option) -> None:

@@ -1,4 +1,4 @@
-"""The rules of Steal & Plunder, one class a paragraph of `docs/rules/steal_and_plunder.md`, in the order of play.
+"""The rules of Steal & Plunder in play order, one class a paragraph of `docs/reference/rules/steal_and_plunder.md`.
 
 The battle (chapter 4.2) is in `battle`, the Power cards (chapters 4.3 and 4.4) are in `powers`.
 """
@@ -109,6 +109,7 @@ class StealAndPlunderSettings(Settings):
         return ""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class StealAndPlunder(Game[StealAndPlunderSettings]):
     """SP-0.1. Seats go clockwise, and all chance is one stream."""
 
@@ -143,6 +144,16 @@ class StealAndPlunder(Game[StealAndPlunderSettings]):
             return BOX[:]
         left_out = SMALL_DECK_LEAVES_OUT, WORDS.card_named(settings.removed_yellow)
         return [card for card in BOX if card not in left_out]
+
+    @classmethod
+    def max_decisions(cls, seats: int, settings: StealAndPlunderSettings) -> int:
+        """SP-6.1. Count two answers for each card that leaves deck and hands.
+
+        A turn takes off a card, and has an action and one answer that ends it; any other answer lays a card to a
+        battle.
+        """
+        games = settings.max_games if settings.mode == "series" else 1
+        return games * 2 * LONGEST_GAME
 
     def begin(self) -> None:
         """SP-2.1. Draw for the start, or let a random seat begin."""
@@ -198,7 +209,7 @@ class StealAndPlunder(Game[StealAndPlunderSettings]):
         return value_of(untaxed) + value_of(self.taxed[seat]) // 2
 
     def may_lie(self, zone: Zone, card: int) -> bool:
-        """SP-7.2. A hidden partner goes with its industry; a burn shows that the rest of a hand is Power cards."""
+        """SP-7.2. Keep a hidden partner with its industry; after a burn the rest of a hand is Power cards."""
         if zone.kind.many:
             return card in FITS[zone.cards[-1]]
         if zone.owner != TABLE and self.sure_powers[zone.owner] == len(zone.cards):
@@ -206,7 +217,7 @@ class StealAndPlunder(Game[StealAndPlunderSettings]):
         return True
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
-        """SP-7.2. Fill hidden partners first, then the hands of which a burn has betrayed some Power cards."""
+        """SP-7.2. Fill hidden partners first, then the hands that by a burn surely hold some Power cards."""
         fill(self, self.all_packs(), unseen, chance)
         betrayed: list[Zone] = []
         hands: list[tuple[list[int], int]] = []

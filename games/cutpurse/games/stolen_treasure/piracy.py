@@ -33,7 +33,7 @@ from cutpurse.games.stolen_treasure.cards import (
 if TYPE_CHECKING:
     from cutpurse.games.stolen_treasure.rules import StolenTreasure
 
-__all__ = ["AnyYarr", "DiscardPiracy", "GiveACard", "PlayACard"]
+__all__ = ["PLUNDERED", "AnyYarr", "DiscardPiracy", "GiveACard", "PlayACard"]
 
 PLUNDERED: Final = 2
 """ST-3.14. The treasure that Plunder draws."""

@@ -1,4 +1,4 @@
-"""The rules of Stolen Treasure, one class a paragraph of `docs/rules/stolen_treasure.md`, in the order of play.
+"""The rules of Stolen Treasure in play order, one class a paragraph of `docs/reference/rules/stolen_treasure.md`.
 
 This module has the set-up, the turn, drawing, burying, the house rule on hands and the end. `piracy` has the piracy
 cards, `wager` the wager, and `hidden_hands` what everybody can infer about a hand.
@@ -19,6 +19,7 @@ from cutpurse.engine.zones import Zone
 from cutpurse.games.stolen_treasure.cards import (
     BLACK_SPOT,
     BURY,
+    CODE,
     COPIES,
     DISCARD,
     DRAW,
@@ -29,6 +30,7 @@ from cutpurse.games.stolen_treasure.cards import (
     MAX_PLAYERS,
     NOBODY,
     ON_ONE_OPPONENT,
+    PARLEY,
     PIRACY_PILE,
     PLAY,
     PLAY_ON,
@@ -43,10 +45,11 @@ from cutpurse.games.stolen_treasure.cards import (
     WAGER,
     WORDS,
     X_MARKS_THE_SPOT,
+    YARR,
 )
 from cutpurse.games.stolen_treasure.hidden_hands import fill_hands, hands_are_plausible
-from cutpurse.games.stolen_treasure.piracy import DiscardPiracy, GiveACard, PlayACard
-from cutpurse.games.stolen_treasure.wager import StakeTreasure
+from cutpurse.games.stolen_treasure.piracy import PLUNDERED, DiscardPiracy, GiveACard, PlayACard
+from cutpurse.games.stolen_treasure.wager import SIGN_TIES, StakeTreasure
 
 __all__ = ["StolenTreasure", "StolenTreasureSettings"]
 
@@ -93,6 +96,7 @@ class StolenTreasureSettings(Settings):
         return ""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class StolenTreasure(Game[StolenTreasureSettings]):
     """ST-0.1, ST-0.2. Seats go clockwise; a card is its face, and equal copies with equal `since` are one option."""
 
@@ -134,6 +138,23 @@ class StolenTreasure(Game[StolenTreasureSettings]):
     def box(cls, seats: int, settings: StolenTreasureSettings) -> list[int]:
         """ST-1.1, ST-1.3. Return the 50 treasure and the 45 piracy cards."""
         return TREASURE + PIRACY
+
+    @classmethod
+    def max_decisions(cls, seats: int, settings: StolenTreasureSettings) -> int:
+        """ST-5.3. Count the actions of all rounds; within one, each response uses up a card.
+
+        A shown card is followed by a poll about Yarr!, and its target or both sides of a wager are asked again. An
+        instance has one target to ask, and two answers that carry it out.
+        """
+        shown = 1 + sum([COPIES[card] for card in (YARR, CODE, PARLEY)])
+        others = seats - 1
+        answers = 1 + shown * (others + 2) + 3 * others + PLUNDERED
+        answers += len(TREASURE) + 2 + 2  # the stakes, and both asked about Parley
+        if settings.wager_method == "rps":
+            answers += 2 * (SIGN_TIES + 1)
+        if settings.hand_limit != "off":
+            answers += len(TREASURE) + len(PIRACY)
+        return settings.max_rounds * seats * ACTIONS * answers
 
     def begin(self) -> None:
         seat = self.settings.first_seat

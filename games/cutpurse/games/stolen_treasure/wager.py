@@ -23,7 +23,7 @@ from cutpurse.games.stolen_treasure.piracy import AnyYarr
 if TYPE_CHECKING:
     from cutpurse.games.stolen_treasure.rules import StolenTreasure
 
-__all__ = ["MatchTheStake", "StakeTreasure", "least_match"]
+__all__ = ["SIGN_TIES", "MatchTheStake", "StakeTreasure", "least_match"]
 
 DIE: Final = 6
 DIE_TIES: Final = 20

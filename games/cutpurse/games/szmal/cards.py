@@ -55,10 +55,10 @@ __all__ = [
     "WORDS",
     "WRENCH",
     "Action",
-    "SzmalCard",
     "Cost",
     "Holding",
     "Need",
+    "SzmalCard",
     "Thug",
     "column",
 ]

@@ -117,6 +117,9 @@ class Play(Step):
         self.card = card
         self.paid = paid  # the number of markers on the Holding that was given up for it
 
+    def act(self) -> Act:
+        return Act(RESOLVE, (self.card,), actor=self.seat)
+
     def run(self, g: Szmal) -> None:
         seat, card, paid = self.seat, self.card, self.paid
         g.plays += 1

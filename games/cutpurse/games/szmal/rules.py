@@ -1,4 +1,4 @@
-"""The rules of Szmal, one class a paragraph of `docs/rules/szmal.md`, in the order of play.
+"""The rules of Szmal, one class a paragraph of `docs/reference/rules/szmal.md`, in the order of play.
 
 How one card is played is in `playing`. What each card does is in `actions`, `thugs` and `holdings`; they call the
 methods of `Szmal`, which know no card.
@@ -11,9 +11,10 @@ from typing import ClassVar, Final
 
 from cutpurse.engine.agenda import Act, Choice, Fields, Option, Poll, Step
 from cutpurse.engine.game import Game
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import Settings
-from cutpurse.engine.zones import Zone
-from cutpurse.games.szmal.box import CARDS
+from cutpurse.engine.zones import TABLE, Zone
+from cutpurse.games.szmal.box import CARDS  # as `box` has filled them
 from cutpurse.games.szmal.cards import (
     ARMED,
     CHOOSE,
@@ -58,10 +59,11 @@ END_OF_GAME: Final = (7, 12, 13, 24)
 """SZ-6.1. The cards with an end-of-game ability."""
 MARKER: Final = 10_000
 """SZ-6.2. What a marker is worth at the end."""
+MAX_PLAYS_OF_SEAT: Final = 400
+"""SZ-7.26. The cards that a seat plays from the hand are fewer than this."""
 
-TABLE: Final = -1  # the seat of a step that concerns everybody
 
-
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Szmal(Game[Settings]):
     """SZ-1.4, SZ-2.4. Cash and markers never run out; seats go to the left in ascending order."""
 
@@ -110,9 +112,20 @@ class Szmal(Game[Settings]):
 
     @classmethod
     def box(cls, seats: int, settings: Settings) -> list[int]:
+        """SZ-1.1. Return all eighty cards."""
         return list(NUMBERS)
 
+    @classmethod
+    def max_decisions(cls, seats: int, settings: Settings) -> int:
+        """SZ-3.0, SZ-7.26. Count the picks and choices of all rounds, and the answers that a played card brings.
+
+        These are which extra card it is, how its Cost is paid, two answers to its text, and a loss of each player.
+        """
+        played = MAX_PLAYS_OF_SEAT * seats + len(NUMBERS)
+        return 2 * ROUNDS * seats + played * (4 + seats)
+
     def begin(self) -> None:
+        """SZ-2.1. There is one deal."""
         self.then(SetUp(TABLE))
 
     # -- section 1 and the queries of section 7: what lies in a Territory
@@ -257,6 +270,7 @@ class Szmal(Game[Settings]):
         self.count_card(thugs, index, NEXT_ARMED, column(thugs, NEXT_ARMED)[index] + 1)
 
     def add_to_effect(self, counter: str, seat: int, amount: int) -> None:
+        """Let an effect of a seat count for more."""
         self.count(counter, getattr(self, counter)[seat] + amount, seat)
 
     def set_effect(self, counter: str, values: list[int]) -> None:
@@ -289,15 +303,9 @@ class Szmal(Game[Settings]):
 
     # -- section 6: the score
     def scores(self) -> list[int]:
-        """SZ-6.2, SZ-6.3. Cash, and $10,000 for each marker in play; cards in hand are worth nothing."""
-        return [self.score(seat) for seat in range(self.n)]
-
-    def score(self, seat: int) -> int:
-        return self.cash[seat] + MARKER * sum(column(self.holdings[seat], MARKERS))
-
-    def standing(self, seat: int) -> tuple[int, ...]:
-        """SZ-6.2. The highest score wins."""
-        return (self.score(seat),)
+        """SZ-6.2, SZ-6.3. Count cash and markers in play; cards in hand are worth nothing. The highest score wins."""
+        markers = [sum(column(holdings, MARKERS)) for holdings in self.holdings]
+        return [cash + MARKER * number for cash, number in zip(self.cash, markers, strict=True)]
 
 
 class SetUp(Step):
@@ -441,6 +449,7 @@ class LoseACard(Poll):
         return Act(SET_UP, (self.number,), actor=self.seat)
 
     def exposed(self, g: Szmal) -> list[Zone]:
+        """Return the zones that the cards are lost from, by seat."""
         return g.thugs if CARDS[self.number].takes == "thug" else g.holdings
 
     def seats(self, g: Szmal) -> list[int]:
@@ -469,13 +478,15 @@ class EndTheTurn(Step):
         for counter, _ in THIS_TURN:  # SZ-4.5
             g.set_effect(counter, nothing)
         for counter, _ in NEXT_TURN:  # SZ-4.3, SZ-4.4
-            g.set_effect(counter, nothing if is_last else getattr(g, f"next_{counter}"))
-            g.set_effect(f"next_{counter}", nothing)
+            coming = getattr(g, f"next_{counter}")
+            if coming != nothing or getattr(g, counter) != nothing:
+                g.set_effect(counter, nothing if is_last else coming)
+                g.set_effect(f"next_{counter}", nothing)
         for thugs in g.thugs:
             self.arm(g, thugs, is_last)
         for kept in g.kept:  # SZ-3.5.2
-            for card, until in [*zip(kept.cards, column(kept, UNTIL_ROUND), strict=True)]:
-                if until <= g.round:
+            for card in kept.cards[:]:
+                if column(kept, UNTIL_ROUND)[kept.cards.index(card)] <= g.round:
                     g.move(card, kept, g.discard)
         if is_last:
             g.then(CountUp(TABLE))

@@ -1,4 +1,4 @@
-"""The program that prints estimates: `python -m cutpurse.leaderboard.estimates.printed FILE LADDER...`.
+"""The program that prints estimates: `python -m cutpurse.leaderboard.estimates.printed DATABASE LADDER...`.
 
 It prints one line for each ladder. A server runs it as a process of low priority, so that no match waits for it. It
 opens the database read-only; `cutpurse db estimate` is the command for people.
@@ -20,15 +20,15 @@ def main(arguments: Sequence[str]) -> int:
     """Print the estimates of ladders.
 
     Args:
-        arguments: Path of the database, then names of ladders.
+        arguments: Address of the database, then names of ladders.
 
     Returns:
         The exit code: 0 if all are printed, else 1.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # scipy is loaded later; the other cores are for matches
-    file, *ladders = arguments
+    database, *ladders = arguments
     try:
-        with LeaderboardReader(file) as reader:
+        with LeaderboardReader(database) as reader:
             for ladder in ladders:
                 sys.stdout.write(reader.ladder_estimates(ladder).to_json() + "\n")
     except LeaderboardError as problem:

@@ -17,6 +17,7 @@ from typing import Final
 from sqlalchemy import Connection, delete, func, select
 
 from cutpurse.leaderboard.comparisons import BoardMatch, comparisons_of
+from cutpurse.leaderboard.dialects import driver_sql
 from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.estimates.estimated import Estimated, Field
 from cutpurse.leaderboard.estimates.history import add_points
@@ -149,7 +150,7 @@ ORDER BY boards.sequence, matches.number, seats.seat
 
 def _results(connection: Connection, ladder_id: int, kind: str) -> tuple[list[Field], int]:
     """Load all comparisons of a ladder in the order of rating, and the number of the last board."""
-    rows = connection.execution_options(yield_per=10_000).exec_driver_sql(_FIELDS, (ladder_id,))
+    rows = connection.execution_options(yield_per=10_000).exec_driver_sql(driver_sql(connection, _FIELDS), (ladder_id,))
     known: dict[tuple[int, ...], tuple[int, ...]] = {}  # shares equal tuples of places, which are few
     results: list[Field] = []
     sequence = 0

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, bindparam, select
 
 from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch, comparisons_of
+from cutpurse.leaderboard.dialects import driver_sql, listed_integers
 from cutpurse.leaderboard.queries.names import bot_id_of, ladder_id_of, versions_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, win_probability
 from cutpurse.leaderboard.relations import BOTS, EPOCHS, LADDERS, OPPONENTS, OWNERS, RATINGS
@@ -88,10 +89,9 @@ class Opponent:
     level: int
 
 
-_VERSIONS: Final = func.json_each(bindparam("versions")).table_valued("value")
 _LAST: Final = (
     select(RATINGS.c.version_id, RATINGS.c.sequence)
-    .where(RATINGS.c.ladder_id == bindparam("ladder"), RATINGS.c.version_id.in_(select(_VERSIONS.c.value)))
+    .where(RATINGS.c.ladder_id == bindparam("ladder"), RATINGS.c.version_id.in_(listed_integers("versions")))
     .order_by(RATINGS.c.sequence.desc())
 )
 _KIND: Final = select(LADDERS.c.boards).where(LADDERS.c.id == bindparam("ladder"))
@@ -151,7 +151,7 @@ def history(
         if len(changes) >= limit and changes[limit - 1][0] > last:
             break
         asked = (ladder_id, version_id, before or _NEWEST, limit)
-        found = connection.exec_driver_sql(_CHANGES, asked).all()
+        found = connection.exec_driver_sql(driver_sql(connection, _CHANGES), asked).all()
         changes += [(number, version_id, (a, b, c, d)) for number, a, b, c, d in found]
         changes.sort(reverse=True)
         del changes[limit:]
@@ -173,7 +173,7 @@ class _Taken(NamedTuple):
     version: int
     place: int
     match: str
-    finished: str
+    finished: str | datetime  # SQLite has no type for timestamps
     epoch: int
     mu: float | None
     sigma: float | None
@@ -187,13 +187,15 @@ class _Boards:
         self._kind = connection.scalar(_KIND, asked) or PLAIN
         epochs = connection.execute(_EPOCHS, asked).all()
         self._likely = {number: _likely_by(settings) for number, settings in epochs}
-        rows = connection.exec_driver_sql(_SAT, (json.dumps(sorted(numbers)), ladder_id)).all()
+        rows = connection.exec_driver_sql(driver_sql(connection, _SAT), (json.dumps(sorted(numbers)), ladder_id)).all()
         taken = list(map(_Taken._make, rows))
         self._seats = {number: list(of_board) for number, of_board in groupby(taken, lambda seat: seat.number)}
         versions = json.dumps(sorted({seat.version for seat in taken}))
         self._names: dict[int, tuple[str, str, str]] = {
             version: (owner, bot, label)
-            for version, owner, bot, label in connection.exec_driver_sql(_NAMES, (versions,)).all()
+            for version, owner, bot, label in connection.exec_driver_sql(
+                driver_sql(connection, _NAMES), (versions,)
+            ).all()
         }
 
     def step(self, number: int, version: int, before: Skill, after: Skill) -> HistoryStep:
@@ -214,10 +216,18 @@ class _Boards:
             outcome = (its > place) - (its < place)
             opponents.append(StepOpponent(*names[other], skill, likely(before, skill), outcome))
         last = mine[-1]
-        finished = datetime.fromisoformat(f"{last.finished}Z")
+        finished = last.finished if isinstance(last.finished, datetime) else datetime.fromisoformat(last.finished)
         matches = tuple([seat.match for seat in mine])
         return HistoryStep(
-            number, last.match, finished, names[version][2], place, before, after, matches, tuple(opponents)
+            number,
+            last.match,
+            finished.replace(tzinfo=UTC),
+            names[version][2],
+            place,
+            before,
+            after,
+            matches,
+            tuple(opponents),
         )
 
     def _field(self, seats: Sequence[_Taken], version: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -36,6 +36,7 @@ class LadderEntry:
     terms: LadderTerms
     created: datetime | None
     boards: str
+    is_hosted: bool = False
 
 
 _EPOCH: Final = (
@@ -87,7 +88,9 @@ def _entry(row: Row[*tuple[Any, ...]]) -> LadderEntry:
             row.most_per_owner,
             row.pause_failed,
             row.pause_window,
+            row.voids_outages,
         ),
         row.created,
         row.boards,
+        row.is_hosted,
     )

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, 
 
 from cutpurse.leaderboard.comparisons import kind_of
 from cutpurse.leaderboard.decision_logs import unpack_courses
+from cutpurse.leaderboard.dialects import integer, integer_at, json_values, listed_integers, listed_texts
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.queries.names import ladder_id_of, versions_of
 from cutpurse.leaderboard.ratings import Skill
@@ -26,9 +27,10 @@ from cutpurse.leaderboard.relations import (
     MATCHES,
     OWNERS,
     SEATS,
+    USAGES,
     VERSIONS,
 )
-from cutpurse.leaderboard.results import DealCommitment, DecisionLog
+from cutpurse.leaderboard.results import Deal, DecisionLog, UsageTotal
 
 __all__ = [
     "SHORTEST",
@@ -71,6 +73,7 @@ class SeatEntry(NamedTuple):
     after: Skill | None
     cpu_ms: int | None = None  # CPU time of its process, None if not measured
     peak_bytes: int | None = None  # peak memory of its process, None if not measured
+    usage: UsageTotal | None = None  # what its bot reported, None if nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,6 @@ class MatchEntry:
 
     number: int
     match: str
-    board: str
     ladder: str
     game: str
     rules: str
@@ -95,7 +97,7 @@ class MatchEntry:
     decisions: int
     void_cause: str | None
     sequence: int | None
-    deal: DealCommitment
+    deal: Deal
     seats: tuple[SeatEntry, ...]
     is_rated: bool
     requested_by: str
@@ -104,6 +106,11 @@ class MatchEntry:
     board_matches: tuple[str, ...]
     board_size: int
     is_sealed: bool
+
+    @property
+    def board(self) -> str:
+        """The ID of its board."""
+        return self.deal.board
 
     @property
     def is_board_over(self) -> bool:
@@ -180,11 +187,7 @@ def sealed(connection: Connection) -> set[int]:
     return set(connection.scalars(_SEALED))
 
 
-_SEALED: Final = (
-    select(MATCHES.c.number)
-    .join(BOARDS, BOARDS.c.id == MATCHES.c.board_id)
-    .where(text("boards.is_sealed = 1"))  # as in the index, or SQLite would not use it
-)
+_SEALED: Final = select(MATCHES.c.number).join(BOARDS, BOARDS.c.id == MATCHES.c.board_id).where(BOARDS.c.is_sealed)
 
 
 def match(connection: Connection, match_id: str, among: Collection[str] | None = None) -> MatchEntry:
@@ -243,7 +246,8 @@ def match_number(connection: Connection, match_id: str, among: Collection[str] |
         named = named.join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id).where(LADDERS.c.name.in_(among))
     found = connection.execute(named.where(MATCHES.c.id == match_id)).all()
     if not found and len(match_id) >= SHORTEST:
-        begins_so = MATCHES.c.id.between(match_id, match_id + _HIGHEST)
+        # No BETWEEN, in which PostgreSQL allows no collation.
+        begins_so = (MATCHES.c.id >= match_id) & (MATCHES.c.id <= match_id + _HIGHEST)
         found = connection.execute(named.where(begins_so).order_by(MATCHES.c.id).limit(_NAMED + 1)).all()
     if len(found) > 1:
         names = ", ".join(f"{row.id:.200}" for row in found[:_NAMED]) + (" and others" if len(found) > _NAMED else "")
@@ -321,7 +325,7 @@ def _newest(one_ladder: bool, faulted: bool, timed: bool) -> Select[Any]:
     if one_ladder:
         query = query.where(MATCHES.c.ladder_id == bindparam("ladder"))
     if faulted:
-        query = query.where(text("matches.is_faulted = 1"))  # as in the index
+        query = query.where(MATCHES.c.is_faulted)
     if timed:
         query = query.where(MATCHES.c.finished >= bindparam("since"), MATCHES.c.finished < bindparam("until"))
     return query.order_by(MATCHES.c.number.desc()).limit(bindparam("most"))
@@ -373,11 +377,10 @@ def _seated(one_ladder: bool | None, faulted: bool, timed: bool) -> tuple[Select
             SEATS.c.version_id == version, SEATS.c.match_number.between(bindparam("low"), bindparam("high"))
         )
         if one_ladder is not None:
-            several = func.json_each(bindparam("ladders")).table_valued("value")
             query = query.where(
                 SEATS.c.ladder_id == bindparam("ladders")
                 if one_ladder
-                else SEATS.c.ladder_id.in_(select(several.c.value))
+                else SEATS.c.ladder_id.in_(listed_integers("ladders"))
             )
         if faulted:
             query = query.where(text("seats.faults > 0"))  # as in the index
@@ -387,9 +390,10 @@ def _seated(one_ladder: bool | None, faulted: bool, timed: bool) -> tuple[Select
             )
         return query.order_by(SEATS.c.match_number.desc())
 
-    versions = func.json_each(bindparam("versions")).table_valued("value")
-    last = of(versions.c.value).limit(1).correlate(versions).scalar_subquery()
-    return select(versions.c.value, last), of(bindparam("version")).limit(bindparam("most"))
+    versions = json_values("versions")
+    version = integer(versions.c.value)
+    last = of(version).limit(1).correlate(versions).scalar_subquery()
+    return select(version, last), of(bindparam("version")).limit(bindparam("most"))
 
 
 # -- contents
@@ -398,13 +402,15 @@ def entries_of(connection: Connection, numbers: Sequence[int]) -> list[MatchEntr
     rows = connection.execute(_MATCHES, {"numbers": json.dumps(list(numbers))}).all()
     seats: dict[int, list[SeatEntry]] = {row.number: [] for row in rows}
     pairs = json.dumps([(row.number, row.sequence) for row in rows])
+    usages = _usages_of(connection, numbers)
     for row in connection.execute(_SEATS, {"pairs": pairs}).all():
         number, *who_and_how, mu_before, sigma_before, mu_after, sigma_after, cpu_ms, peak_bytes = row
         before = after = None
         if mu_before is not None:
             before, after = Skill(mu_before, sigma_before), Skill(mu_after, sigma_after)
         # tuple.__new__ takes half the time of SeatEntry(...), which is most of the time of a page
-        seats[number].append(_new(SeatEntry, (*who_and_how, before, after, cpu_ms, peak_bytes)))
+        usage = usages.get((number, len(seats[number])))
+        seats[number].append(_new(SeatEntry, (*who_and_how, before, after, cpu_ms, peak_bytes, usage)))
     several = [row.board_id for row in rows if row.size > 1]
     others = _of_boards(connection, several) if several else {}
     settings = {text: json.loads(text) for text in {row.settings for row in rows}}  # parsed once per ladder
@@ -414,7 +420,6 @@ def entries_of(connection: Connection, numbers: Sequence[int]) -> list[MatchEntr
     ]
 
 
-_NUMBERS: Final = func.json_each(bindparam("numbers")).table_valued("value")
 _MATCHES: Final = (
     select(
         MATCHES.c.number,
@@ -442,10 +447,10 @@ _MATCHES: Final = (
     .select_from(
         MATCHES.join(BOARDS, BOARDS.c.id == MATCHES.c.board_id).join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id)
     )
-    .where(MATCHES.c.number.in_(select(_NUMBERS.c.value)))
+    .where(MATCHES.c.number.in_(listed_integers("numbers")))
     .order_by(MATCHES.c.number.desc())
 )
-_PAIRS: Final = func.json_each(bindparam("pairs")).table_valued("value")
+_PAIRS: Final = json_values("pairs")
 _SEATS: Final = (
     select(
         SEATS.c.match_number,
@@ -466,19 +471,36 @@ _SEATS: Final = (
         SEATS.c.peak_bytes,
     )
     .select_from(
-        _PAIRS.join(SEATS, SEATS.c.match_number == func.json_extract(_PAIRS.c.value, "$[0]"))
+        _PAIRS.join(SEATS, SEATS.c.match_number == integer_at(_PAIRS.c.value, 0))
         .join(VERSIONS, VERSIONS.c.id == SEATS.c.version_id)
         .join(BOTS, BOTS.c.id == VERSIONS.c.bot_id)
         .join(OWNERS, OWNERS.c.id == BOTS.c.owner_id)
         .outerjoin(
             CHANGES,
             (CHANGES.c.ladder_id == SEATS.c.ladder_id)
-            & (CHANGES.c.sequence == func.json_extract(_PAIRS.c.value, "$[1]"))
+            & (CHANGES.c.sequence == integer_at(_PAIRS.c.value, 1))
             & (CHANGES.c.version_id == SEATS.c.version_id),
         )
     )
     .order_by(SEATS.c.match_number, SEATS.c.seat)
 )
+
+
+def _usages_of(connection: Connection, numbers: Sequence[int]) -> dict[tuple[int, int], UsageTotal]:
+    """Load what the bots of these matches reported, by match number and seat."""
+    rows = connection.execute(_USAGES, {"numbers": json.dumps(list(numbers))}).all()
+    return {(number, seat): UsageTotal(1, *total) for number, seat, *total in rows}
+
+
+_USAGES: Final = select(
+    USAGES.c.match_number,
+    USAGES.c.seat,
+    USAGES.c.input_tokens,
+    USAGES.c.output_tokens,
+    USAGES.c.cost_micros,
+    USAGES.c.fallbacks,
+    USAGES.c.model,
+).where(USAGES.c.match_number.in_(listed_integers("numbers")))
 
 
 def _of_boards(connection: Connection, boards: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -489,10 +511,9 @@ def _of_boards(connection: Connection, boards: Sequence[str]) -> dict[str, tuple
     return found
 
 
-_BOARDS: Final = func.json_each(bindparam("boards")).table_valued("value")
 _OF_BOARDS: Final = (
     select(MATCHES.c.board_id, MATCHES.c.id)
-    .where(MATCHES.c.board_id.in_(select(_BOARDS.c.value)))
+    .where(MATCHES.c.board_id.in_(listed_texts("boards")))
     .order_by(MATCHES.c.number)
 )
 
@@ -505,7 +526,6 @@ def _entry(
     return MatchEntry(
         number,
         match_id,
-        board,
         ladder,
         game,
         rules,
@@ -515,7 +535,7 @@ def _entry(
         decisions,
         void_cause,
         sequence,
-        DealCommitment(commitment, seed, params),
+        Deal(board, commitment, seed, params),
         seats,
         is_rated,
         requested_by,

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, select
 
+from cutpurse.leaderboard.dialects import driver_sql
 from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.placing import is_placed
 from cutpurse.leaderboard.queries.ladders import ladders
@@ -14,6 +15,7 @@ from cutpurse.leaderboard.queries.names import ladder_id_of
 from cutpurse.leaderboard.rating_state import RatingState, standing_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.relations import LADDERS, PAUSES, RATINGS, VERSIONS
+from cutpurse.leaderboard.results import UsageTotal
 
 __all__ = ["Ranking", "rankings", "standings"]
 
@@ -41,6 +43,7 @@ class Ranking(NamedTuple):
         worst: Worst place of that interval, or 0.
         estimated: Number of the last board in the estimate, 0 without an estimate.
         pairing_skill: Skill that matchmaking uses; it changes with each board and is not shown as the rating.
+        usage: What the bot reported for its rated matches, None if nothing.
     """
 
     place: int
@@ -60,6 +63,7 @@ class Ranking(NamedTuple):
     worst: int
     estimated: int
     pairing_skill: Skill
+    usage: UsageTotal | None
 
     @property
     def is_placed(self) -> bool:
@@ -85,6 +89,12 @@ FROM ({chosen}) AS chosen JOIN ratings ON ratings.ladder_id = :ladder AND rating
 _NEWEST_EPOCH: Final = "SELECT settings FROM epochs WHERE ladder_id = :ladder ORDER BY number DESC LIMIT 1"
 _NAMED_EVERY: Final = _NAMED.format(chosen=_EVERY)
 _NAMED_NEWEST: Final = _NAMED.format(chosen=_NEWEST)
+_USED: Final = """
+SELECT usages.version_id, count(*), sum(input_tokens), sum(output_tokens), sum(cost_micros), sum(fallbacks)
+FROM usages JOIN matches ON matches.number = usages.match_number JOIN boards ON boards.id = matches.board_id
+WHERE usages.ladder_id = :ladder AND boards.sequence IS NOT NULL
+GROUP BY usages.version_id
+"""
 _PLACED, _PROVISIONAL, _UNKNOWN = range(3)  # the groups of a ranking, in order
 _PAUSED: Final = select(PAUSES.c.version_id).where(PAUSES.c.lifted.is_(None))
 
@@ -95,12 +105,21 @@ def rankings(connection: Connection, ladder: str, every_version: bool = False) -
     Raises:
         NoSuchEntry: If there is no such ladder.
     """
-    ladder_id = ladder_id_of(connection, ladder)
-    beta = TrueSkill.from_json(connection.exec_driver_sql(_NEWEST_EPOCH, {"ladder": ladder_id}).scalar_one()).beta
-    answer = connection.exec_driver_sql(_NAMED_EVERY if every_version else _NAMED_NEWEST, {"ladder": ladder_id})
+    asked = {"ladder": ladder_id_of(connection, ladder)}
+    beta = TrueSkill.from_json(
+        connection.exec_driver_sql(driver_sql(connection, _NEWEST_EPOCH), asked).scalar_one()
+    ).beta
+    statement = driver_sql(connection, _NAMED_EVERY if every_version else _NAMED_NEWEST)
+    answer = connection.exec_driver_sql(statement, asked)
     rows: Sequence[Any] = answer.cursor.fetchall()
     answer.close()
     paused = set(connection.scalars(_PAUSED))
+    used = {
+        version: UsageTotal(matches, int(input_tokens), int(output_tokens), int(cost_micros), int(fallbacks))
+        for version, matches, input_tokens, output_tokens, cost_micros, fallbacks in connection.exec_driver_sql(
+            driver_sql(connection, _USED), asked
+        )
+    }  # int: sums are decimals in PostgreSQL
     sorted_rows = sorted([(_sort_key(row, beta), index) for index, row in enumerate(rows)])
     ranked: list[Ranking] = []
     last: float | None = None
@@ -133,6 +152,7 @@ def rankings(connection: Connection, ladder: str, every_version: bool = False) -
             worst or 0,
             boards or 0,
             Skill(mu, sigma),
+            used.get(version),
         )
         ranked.append(tuple.__new__(Ranking, entry))  # takes a third of the time of Ranking(...)
     return ranked

@@ -85,7 +85,7 @@ def go_on_or_stop(view: GreedView, decision: Decision) -> Option:
 
 
 def next_card(view: GreedView, hand: Pile | None) -> tuple[float, float]:
-    """How likely the next card of this hand, or of the draw pile, is a bust, and what it brings on average."""
+    """Estimate how likely the next card of this hand, or of the draw pile, is a bust, and what it brings on average."""
     sets, middle = view.me.sets, view.middle_numbers
     known = [number_of(card) for card in hand.known] if hand is not None else []
     hidden = hand.size - len(known) if hand is not None else 1
@@ -108,7 +108,7 @@ def look_at_a_hand(view: GreedView, decision: Decision) -> Option:
 
 
 def take_a_card(view: GreedView, decision: Decision) -> Option:
-    """With the crook: what is worth most to me and to its owner together."""
+    """Take with the crook what is worth most to me and to its owner together."""
     sets = view.me.sets
 
     def gain(option: Option) -> float:
@@ -130,13 +130,13 @@ def swap_two_for_three(view: GreedView, decision: Decision) -> Option:
 
 
 def swap_the_second(view: GreedView, decision: Decision) -> Option:
-    """Again of the shortest set."""
+    """Swap a card of the shortest set again."""
     sets = view.me.sets
     return min(decision.options, key=lambda option: sets[number_of(option.card)])
 
 
 def trade_a_number_in(view: GreedView, decision: Decision) -> Option:
-    """With a small hand give up the shortest set for new cards, if it is a lone card."""
+    """Give up the shortest set for new cards if it is a lone card and the hand is small."""
     sets = view.me.sets
     lone = [option for option in decision.options if sets[option.number] == 1]
     return lone[0] if lone and len(view.me.hand) < SMALL_HAND else decision.options[0]

@@ -154,7 +154,7 @@ def take_an_action(view: StolenTreasureView, decision: Decision) -> Option:
 
 # -- piracy
 def harms_me(view: StolenTreasureView, act: ActView) -> bool:
-    """Whether what is being done is done to me, or to all while I have something to lose."""
+    """Return whether what is being done is done to me, or to all while I have something to lose."""
     if act.verb in ("play_on", "divert"):
         return act.seat == view.seat
     name = act.card.name if act.card else ""
@@ -182,18 +182,18 @@ def divert_or_suffer(view: StolenTreasureView, decision: Decision) -> Option:
 
 
 def choose_a_pile(view: StolenTreasureView, decision: Decision) -> Option:
-    """All piles are alike."""
+    """Choose the first pile: all are alike."""
     return decision.options[0]
 
 
 def name_a_kind(view: StolenTreasureView, decision: Decision) -> Option:
-    """Treasure, unless it is known to be poor."""
+    """Name treasure, unless it is known to be poor."""
     treasure, piracy = decision.options
     return treasure if average(view, treasure.player) >= PIRACY else piracy
 
 
 def the_worst(view: StolenTreasureView, decision: Decision) -> Option:
-    """To give or to discard: the card that is worth least in hand."""
+    """Find the card that is worth least in hand, to give or to discard."""
     return min(decision.options, key=lambda option: worth(view, option.card))
 
 

@@ -22,14 +22,20 @@ from cutpurse.engine.agenda import Act, Question
 from cutpurse.engine.events import Event
 from cutpurse.engine.match import MatchResult
 from cutpurse.games import GAMES
+from cutpurse.process.terminal import paint
 from cutpurse.sdk import bot_calls
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
 from cutpurse.sdk.bot_calls import Flow
 from cutpurse.sdk.decision import Decision, illegal_text, offered_text, option_of
-from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.notes import NoteBuffer, about
 from cutpurse.sdk.online.answer_times import AnswerTimes
-from cutpurse.sdk.online.client_session import (
+from cutpurse.sdk.online.concurrency import ConcurrencyControl
+from cutpurse.sdk.online.question_types import asked, leading_to, time_left
+from cutpurse.sdk.online.thinking import Kind, Thinker
+from cutpurse.sdk.views import VIEWS
+from cutpurse.sdk.views.base import GameView
+from cutpurse.v1 import arena_pb2
+from cutpurse.wire.client_session import (
     MOST_FINISHED,
     Ask,
     Begin,
@@ -42,18 +48,11 @@ from cutpurse.sdk.online.client_session import (
     Todo,
     Welcomed,
 )
-from cutpurse.sdk.online.concurrency import ConcurrencyControl
-from cutpurse.sdk.online.thinking import Kind, Thinker
-from cutpurse.sdk.terminal import paint
-from cutpurse.sdk.views import VIEWS
-from cutpurse.sdk.views.base import GameView
-from cutpurse.sdk.wire.decode import ask_of
-from cutpurse.sdk.wire.question_types import TableInfo, asked, events_of, leading_to, time_left
-from cutpurse.v1 import arena_pb2
+from cutpurse.wire.decode import TableInfo, ask_of, events_of
+from cutpurse.wire.errors import IN_END, ServerRefused
 
-__all__ = ["IN_END", "PlayedMatch", "RemoteBots"]
+__all__ = ["PlayedMatch", "RemoteBots"]
 
-IN_END: Final = "crashed, in end: "  # begins the message about a bot whose `end` raised; `bot check` looks for it
 
 SHARE_OF_BASE: Final = 0.8  # longest delay of an answer with one option, in base times; so it is never late
 SOONEST_S: Final = 0.001  # the event loop cannot wait for less, so such an answer is sent at once
@@ -304,11 +303,11 @@ class RemoteBots:
         match outcome:
             case _Answered():
                 seat.answer = outcome.answer
-                self.session.answer(seat.table, number, outcome.option, outcome.notes)
+                self.session.answer(seat.table, number, outcome.option, outcome.notes, decision.usage)
             case _Failed(where, trace, notes):
                 self.faults += 1
                 is_unable = isinstance(seat.bot, bot_calls.Unable)
-                self.session.give_up(seat.table, number, where, notes, whole_match=is_unable)
+                self.session.give_up(seat.table, number, where, notes, decision.usage, whole_match=is_unable)
                 self._tell_failure(seat, f"decision {number} ({decision.ask})", where + _offered(decision), trace)
             case _TooLate():
                 self.pace.late()

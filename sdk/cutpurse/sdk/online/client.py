@@ -14,7 +14,8 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Protocol
 
 import grpc
 import grpc.aio
@@ -22,21 +23,23 @@ from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
 from cutpurse.sdk.online.bot_pool import RemoteBots
-from cutpurse.sdk.online.client_session import Ask, Begin, ClientSession, Finish, Welcomed
 from cutpurse.sdk.online.concurrency import ConcurrencyControl
-from cutpurse.sdk.online.connection import Dialling, why_unreachable
-from cutpurse.sdk.online.server_address import CA_VARIABLE, SECURE
-from cutpurse.sdk.terminal import format_count, printable
+from cutpurse.wire.client_session import Ask, Begin, ClientSession, Finish, Welcomed
+from cutpurse.wire.connection import UNTRUSTED, Dialling, why_unreachable
+from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
+from cutpurse.wire.server_address import CA_VARIABLE, SECURE
+from cutpurse.wire.text import format_count, printable
 
-__all__ = ["Client"]
+__all__ = ["Client", "Companions", "StayOptions"]
 
 PLAY: Final = "/cutpurse.v1.ArenaService/Play"
 FIRST_S: Final = 10.0  # seconds to wait for a server that has never answered
 WELCOME_S: Final = 10.0  # seconds to wait for the answer to Hello
 LINGER_S: Final = 5.0  # seconds that a server may take to close the stream of a bot that has left
 INLINE_S: Final = 0.005  # seconds of work on an envelope before finished answers are sent
+HOME_S: Final = 10.0  # seconds without the server that it was sent to until it asks the first one again
+MOVES: Final = 4  # referrals in a row that are followed at once
 BACKOFF_S: Final = (0.2, 2.0)  # first and longest wait between two attempts
 MADE_UP: Final = (grpc.StatusCode.INTERNAL, "Internal error from Core")  # status that grpc.aio makes up
 STATUS_S: Final = 0.01  # between two checks for the server's own status
@@ -73,10 +76,6 @@ STOP: Final[dict[str, type[CutpurseError]]] = {
     "PAUSED": ServerRefused,
     "NOT_YOURS": NotAuthorised,
 }
-UNTRUSTED: Final = (
-    "CERTIFICATE_VERIFY_FAILED",
-    "Hostname Verification Check failed",
-)  # in gRPC's messages
 HUNG_UP: Final = ("Socket closed", "Connection reset by peer")
 # Codes that are final even without a reason: trying again does not help.
 FINAL: Final = (
@@ -96,11 +95,76 @@ class _Ended(NamedTuple):
     text: str
     reason: str = ""  # of ErrorInfo
     retry_s: float | None = None  # of RetryInfo
+    address: str = ""  # where to dial instead, of ErrorInfo
     is_untrusted: bool = False  # the server has shown no trusted certificate
 
 
+@dataclass(frozen=True, slots=True)
+class StayOptions:
+    """What the user wants of a bot's stay on a server.
+
+    Attributes:
+        ladders: Ladders to be paired on; the server is asked for their games first. Default: all.
+        matches: Leave after this many matches. Default: never.
+        reconnect_timeout_s: Seconds to keep reconnecting. Default: 10 for the first connection, then unlimited.
+        says_why: Print once why no match begins, if too few bots are online.
+    """
+
+    ladders: Sequence[str] = ()
+    matches: int | None = None
+    reconnect_timeout_s: float | None = None
+    says_why: bool = False
+
+
+class Companions(Protocol):
+    """The other streams of the bot, to other servers of the league."""
+
+    def share(self, client: Client, tables: int) -> int:
+        """Return how many of the bot's tables this stream may ask for."""
+
+    def begun(self, client: Client) -> int:
+        """Return how many matches the other streams have begun."""
+
+    def welcomed(self, client: Client, elsewhere: Sequence[tuple[str, str]]) -> None:
+        """Note that a server has welcomed the bot, and which of its ladders are elsewhere, with addresses."""
+
+    def is_dialled(self, address: str) -> bool:
+        """Return whether a stream goes to this address."""
+
+    def ended_early(self, client: Client) -> bool:
+        """Return whether the bot plays on without this stream, whose server is gone or sends it to another stream's."""
+
+    def enough(self, client: Client) -> None:
+        """Note that as many matches have begun as the user wants, the last one on this stream."""
+
+
+class _Alone:
+    """No other streams."""
+
+    def share(self, client: Client, tables: int) -> int:
+        return tables
+
+    def begun(self, client: Client) -> int:
+        return 0
+
+    def welcomed(self, client: Client, elsewhere: Sequence[tuple[str, str]]) -> None:
+        pass
+
+    def is_dialled(self, address: str) -> bool:
+        return False
+
+    def ended_early(self, client: Client) -> bool:
+        return False
+
+    def enough(self, client: Client) -> None:
+        pass
+
+
 class Client:
-    """Keeps a session connected until it has left or cannot continue."""
+    """Keeps a session connected until it has left or cannot continue.
+
+    A server that is one of several may send it to another one, which is dialled if its host is trusted.
+    """
 
     def __init__(
         self,
@@ -108,13 +172,11 @@ class Client:
         session: ClientSession,
         pace: ConcurrencyControl,
         say: Callable[[str], None],
+        options: StayOptions,
         *,
-        ladders: Sequence[str] = (),
-        matches: int | None = None,
-        reconnect_timeout_s: float | None = None,
         chance: Callable[[], float] = random.random,
-        says_why: bool = False,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        companions: Companions | None = None,
     ) -> None:
         """Create a client that is not connected yet.
 
@@ -123,23 +185,25 @@ class Client:
             session: The session.
             pace: Limits the number of matches.
             say: Prints a message for the user.
-            ladders: Ladders to be paired on; the server is asked for their games first.
-            matches: Leave after this many matches.
-            reconnect_timeout_s: Seconds to keep reconnecting. Default: 10 for the first connection, then unlimited.
+            options: What the user wants.
             chance: Returns random numbers from 0 to 1, for the backoff.
-            says_why: Print once why no match begins, if too few bots are online.
             pause: Waits for this many seconds without a match.
+            companions: The other streams of the bot. Default: there are none.
         """
+        self._companions: Companions = companions or _Alone()
+        self._home = dialling
+        self._moves = 0  # referrals since the last welcome
+        self._is_asking = False  # the stream was ended by `refresh`
         self.dialling = dialling
         self.address = dialling.address
         self.session = session
         self.pace = pace
         self.say = say
-        self.matches = matches
-        self._ladders_sought = ladders
-        self.reconnect_timeout_s = reconnect_timeout_s
+        self.matches = options.matches
+        self._ladders_sought = options.ladders
+        self.reconnect_timeout_s = options.reconnect_timeout_s
         self.chance = chance
-        self._says_why = says_why
+        self._says_why = options.says_why
         self._pause = pause
         self._welcome = asyncio.Event()
         self._owner = ""
@@ -179,7 +243,7 @@ class Client:
         self._see_whether_done()
 
     def _see_whether_done(self) -> None:
-        """If the bot has left, give the server a while to close the stream."""
+        """Give the server a while to close the stream, if the bot has left."""
         if self.session.done() and (call := self._call) is not None:
             asyncio.get_running_loop().call_later(LINGER_S, call.cancel)
 
@@ -199,12 +263,18 @@ class Client:
             ended = await self._stream()
             if self.session.done():
                 return
+            if self._is_asking or ended.address:
+                if await self._has_gone(ended.address):
+                    continue
+                return
             is_first = not self._attempts
             wait_s = self._wait(ended)
             if is_first:
                 away_since = time.monotonic()
                 if self._connected:
                     self.say(f"the connection to {self.address} was lost ({ended.text}); trying again")
+            if time.monotonic() - away_since > HOME_S and not self._goes_home():
+                return
             limit = self.reconnect_timeout_s if self._connected or self.reconnect_timeout_s is not None else FIRST_S
             if limit is not None and time.monotonic() + wait_s > away_since + limit:
                 what = "a server that lets no bot in" if ended.reason else "no server"
@@ -216,6 +286,64 @@ class Client:
                 self.say(f"no server at {self.address} yet ({ended.text}); trying again")
             if not self.session.leaving or self.session.tables:
                 await self._sleep(wait_s)
+
+    async def _has_gone(self, address: str) -> bool:
+        """Dial another server of the league from now on, unless another stream goes there already.
+
+        Without an address the stream ended to ask the same server again.
+
+        Raises:
+            NotAuthorised: If it is not trusted.
+        """
+        if self._is_asking:
+            self._is_asking = False
+            return True
+        if self._companions.is_dialled(address) and self._companions.ended_early(self):
+            return False
+        self._moves += 1
+        there = self._home if address == self._home.address else self._home.at(address)
+        if self._moves == 1:
+            self.say(f"the server at {self.address} sends the bot to {address}")
+        self._dial(there)
+        if self._moves > MOVES:  # ladders may be on their way from one to another
+            await self._sleep(BACKOFF_S[1])
+        return True
+
+    def _goes_home(self) -> bool:
+        """Dial the first server again, since the one that it was sent to is gone, unless other streams play on."""
+        if self._companions.ended_early(self):
+            return False
+        if self.dialling != self._home:
+            self._dial(self._home)
+        return True
+
+    def _dial(self, there: Dialling) -> None:
+        self.dialling, self.address = there, there.address
+        if self.session.can_resume:
+            self.session.forget()
+            self._begin_again()
+
+    def refresh(self) -> None:
+        """Ask the server where the bot's ladders are, by resuming the session on another stream."""
+        if self._call is not None:
+            self._is_asking = True
+            self._call.cancel()
+
+    def limit_tables(self) -> None:
+        """Ask for as many matches as this stream may have now."""
+        self._limit_tables()
+        self.wake()
+
+    def want_no_more(self) -> None:
+        """Ask for no more matches, since other streams have had the last ones."""
+        self.session.leave()
+        self.wake()
+        self._see_whether_done()
+
+    @property
+    def begun(self) -> int:
+        """Number of matches that have begun."""
+        return self._begun
 
     def _wait(self, ended: _Ended) -> float:
         """Return the seconds to wait before the next attempt.  Raises if there must be none."""
@@ -397,8 +525,9 @@ class Client:
         self.bots.do(todo)
         if isinstance(todo, Begin):
             self._begun += 1
-            if self.matches is not None and self._begun >= self.matches:
+            if self.matches is not None and self._begun + self._companions.begun(self) >= self.matches:
                 self.session.leave()  # at once, since the server soon fills a free place again
+                self._companions.enough(self)
         if isinstance(todo, Finish):
             self.played += 1
             self._incidents = 0
@@ -421,15 +550,16 @@ class Client:
         else:
             self.say(f"connected again, as a new session: {format_count(len(welcomed.lost), 'match', 'matches')} lost")
         self._connected = True
-        self._attempts = 0
+        self._attempts = self._moves = 0
         self._owner = welcomed.owner
         self._welcome.set()
+        self._companions.welcomed(self, welcomed.elsewhere)
 
     def _limit_tables(self) -> None:
         """Limit the matches to what the bot can handle, and to the number still requested."""
-        tables = self.pace.tables
+        tables = self._companions.share(self, self.pace.tables)
         if self.matches is not None:
-            left = self.matches - self._begun + len(self.session.tables)
+            left = self.matches - self._begun - self._companions.begun(self) + len(self.session.tables)
             tables = min(tables, max(1, left))
         self.session.want_tables(tables)
 
@@ -465,7 +595,7 @@ def _ended(call: Any) -> _Ended:
 def _told(code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[str, str | bytes]] | None) -> _Ended:
     """Return the status of a call, with the details in its trailing metadata (`google.rpc.Status`)."""
     text = details or ("the server closed the stream" if code is grpc.StatusCode.OK else code.name)
-    reason, retry_s = "", None
+    reason, address, retry_s = "", "", None
     for key, value in metadata or ():
         if key != "grpc-status-details-bin" or not isinstance(value, bytes):
             continue
@@ -474,10 +604,10 @@ def _told(code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[s
             for detail in status.details:
                 info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
                 if detail.Unpack(info) and info.domain == "cutpurse":
-                    reason = info.reason
+                    reason, address = info.reason, info.metadata.get("address", "")
                 elif detail.Unpack(retry):
                     retry_s = max(0.0, retry.retry_delay.ToTimedelta().total_seconds())
         except DecodeError:
             continue  # the code is enough
     is_untrusted = any(words in text for words in UNTRUSTED)
-    return _Ended(code, printable(why_unreachable(text)), reason, retry_s, is_untrusted)
+    return _Ended(code, printable(why_unreachable(text)), reason, retry_s, address, is_untrusted)

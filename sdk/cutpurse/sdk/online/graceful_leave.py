@@ -13,11 +13,11 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, Protocol
 
-from cutpurse.sdk.online.client import Client
-from cutpurse.sdk.signals import HANGUP, ends, set_handler
-from cutpurse.sdk.terminal import format_count, print_message
+from cutpurse.process.signals import HANGUP, ends, set_handler
+from cutpurse.process.terminal import print_message
+from cutpurse.wire.text import format_count
 
 __all__ = ["leave_on_signal"]
 
@@ -26,9 +26,20 @@ _before: dict[int, Any] = {}  # the earlier handlers, by signal
 _woken = ExitStack()  # closes the wake-up socket
 
 
+class Leaves(Protocol):
+    """A bot that can leave its server."""
+
+    @property
+    def open_matches(self) -> int:
+        """Number of its open matches."""
+
+    def leave(self) -> None:
+        """Finish the open matches, then stop."""
+
+
 @contextmanager
-def leave_on_signal(client: Client) -> Iterator[None]:
-    """Within the block, leave at the first signal; a second signal does what it did before.
+def leave_on_signal(client: Leaves) -> Iterator[None]:
+    """Leave at the first signal within the block; a second signal does what it did before.
 
     A second SIGHUP is ignored, since a shell and the system both send one when a terminal closes. Any other signal
     counts as a second one. An ignored SIGHUP stays ignored, as under `nohup`.
@@ -39,7 +50,7 @@ def leave_on_signal(client: Client) -> Iterator[None]:
     loop = asyncio.get_running_loop()
 
     def leave() -> None:
-        if tables := len(client.session.tables):
+        if tables := client.open_matches:
             what = format_count(tables, "match is", "matches are")
             print_message(f"leaving: {what} played to the end; once more, and it goes at once")
         client.leave()
@@ -64,7 +75,7 @@ def leave_on_signal(client: Client) -> Iterator[None]:
 
 @contextmanager
 def _wakes(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """Within the block, let any signal wake the loop, so that Python handlers run at once."""
+    """Let any signal within the block wake the loop, so that Python handlers run at once."""
     here, there = socket.socketpair()
     with here, there:
         here.setblocking(False)

@@ -12,9 +12,9 @@ import grpc.aio
 
 from cutpurse.engine.errors import did_you_mean
 from cutpurse.games import GAMES
-from cutpurse.sdk.errors import NotFound, ServerRefused
-from cutpurse.sdk.terminal import printable
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotFound, ServerRefused
+from cutpurse.wire.text import printable
 
 __all__ = ["by_game", "list_server_ladders"]
 

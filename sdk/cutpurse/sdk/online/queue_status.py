@@ -12,9 +12,9 @@ from typing import Any, Final
 import grpc.aio
 from google.protobuf.message import DecodeError
 
-from cutpurse.sdk.online.client_session import ClientSession
-from cutpurse.sdk.terminal import printable
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.client_session import ClientSession
+from cutpurse.wire.text import printable
 
 __all__ = ["too_few"]
 

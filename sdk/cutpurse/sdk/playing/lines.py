@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self, TextIO
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.errors import NotFound
+from cutpurse.wire.errors import NotFound
 
 __all__ = ["Lines"]
 

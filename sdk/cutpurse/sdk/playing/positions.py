@@ -19,10 +19,10 @@ from cutpurse.engine.record import Record, replay
 from cutpurse.engine.text import answer_text
 from cutpurse.engine.view import View
 from cutpurse.games import game_named
+from cutpurse.process.lifetime import a_run
 from cutpurse.sdk import bot_calls
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, bot_makers
 from cutpurse.sdk.decision import Decision, Option, option_of
-from cutpurse.sdk.playing.lifetime import a_run
 from cutpurse.sdk.playing.seating import view_for
 
 __all__ = ["ask_again", "decision_for"]

@@ -20,9 +20,9 @@ from cutpurse.sdk import bot_calls
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
 from cutpurse.sdk.bot_file import activate
 from cutpurse.sdk.decision import Decision, illegal_text, option_of
-from cutpurse.sdk.errors import ProgramGone, ProgramNotStarted
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
+from cutpurse.wire.errors import ProgramGone, ProgramNotStarted
 
 __all__ = ["play_match", "view_for"]
 

@@ -115,7 +115,7 @@ class Option(ActView):
         self.raw = act
         self._view = view
         self._event = None
-        self.index = index
+        self.index = index  # among the options of its decision
 
     @property
     def text(self) -> str:
@@ -222,4 +222,4 @@ class SeenEvent:
         return self._field("scores") or ()
 
     def __repr__(self) -> str:
-        return f"<Told {self.number}: {self.text!r}>"
+        return f"<SeenEvent {self.number}: {self.text!r}>"

@@ -84,8 +84,8 @@ class Column:
 P = TypeVar("P", bound=Pile)
 
 
-class OnePile(Generic[P]):
-    """An attribute for the single pile with its name, or with the name `of`, of a player or the table."""
+class _PilesOfOneKind(Generic[P]):
+    """What the attributes for one pile and for several have in common."""
 
     def __init__(self, pile_type: type[P], doc: str = "", of: str = "") -> None:
         self.pile_type = pile_type
@@ -94,6 +94,10 @@ class OnePile(Generic[P]):
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name
+
+
+class OnePile(_PilesOfOneKind[P]):
+    """An attribute for the single pile with its name, or with the name `of`, of a player or the table."""
 
     @overload
     def __get__(self, one: None, owner: type) -> Self: ...
@@ -106,16 +110,8 @@ class OnePile(Generic[P]):
         return self.pile_type(pile.raw, pile.view)
 
 
-class Piles(Generic[P]):
+class Piles(_PilesOfOneKind[P]):
     """An attribute for all piles with its name, or with the name `of`, from the bottom or oldest."""
-
-    def __init__(self, pile_type: type[P], doc: str = "", of: str = "") -> None:
-        self.pile_type = pile_type
-        self.__doc__ = doc
-        self.name = of
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = self.name or name
 
     @overload
     def __get__(self, one: None, owner: type) -> Self: ...

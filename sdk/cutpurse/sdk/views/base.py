@@ -29,7 +29,7 @@ class Player:
     __slots__ = ("_view", "seat")
 
     def __init__(self, seat: int, view: GameView[Any]) -> None:
-        self.seat = seat
+        self.seat = seat  # counted from 0
         self._view = view
 
     @property

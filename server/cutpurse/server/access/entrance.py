@@ -14,12 +14,12 @@ from typing import Any, Final
 
 import grpc
 
-from cutpurse.sdk.online.server_address import STRANGER_KEY
 from cutpurse.server.access.owners import Grant, Guard, TokenRefused, address_of
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import CallStatus
 from cutpurse.server.limited_log import LimitedLog
 from cutpurse.server.logs import Logger
+from cutpurse.wire.server_address import STRANGER_KEY
 
 __all__ = ["Context", "AuthInterceptor"]
 

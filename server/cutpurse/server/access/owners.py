@@ -22,9 +22,9 @@ from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
 from cutpurse.leaderboard.errors import LeaderboardError
-from cutpurse.leaderboard.owner_registry import SCOPES
+from cutpurse.leaderboard.owner_registry import LINK, SCOPES
 from cutpurse.leaderboard.queries import TokenEntry
-from cutpurse.leaderboard.tokens import HOUSE, NOBODY, Token, read_token
+from cutpurse.leaderboard.tokens import HOUSE, NOBODY, PEOPLE, Token, read_token
 from cutpurse.server.access.contact import Contact
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.errors import CallRefused
@@ -176,18 +176,19 @@ class OpenGuard:
 
 
 class HouseGuard:
-    """A guard that admits house bots by a token of this run, which is stored nowhere.
+    """A guard that admits a program of the server by a token of this run, which is stored nowhere.
 
     It asks another guard about all other tokens.
     """
 
-    def __init__(self, others: Guard, token: Token) -> None:
+    def __init__(self, others: Guard, token: Token, owner: str = HOUSE) -> None:
+        """Admit by `token` the bots of `owner`: the house bots, or the people who play on the page."""
         self._others = others
         self._token = token
-        self._grant = Grant(HOUSE, token.id, HOUSE_SCOPES, forgets=True)
+        self._grant = Grant(owner, token.id, HOUSE_SCOPES, forgets=owner == HOUSE)
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
-        """Implement `Guard.enter`. House bots may play and read."""
+        """Implement `Guard.enter`. The program may play and read."""
         said = [*metadata]
         if not self._is_house(said):
             return self._others.enter(said, peer, scope, now)
@@ -208,7 +209,7 @@ class HouseGuard:
         return token == self._token.id or self._others.is_good(token)
 
     def look(self, now: float) -> bool:
-        """Implement `Guard.look`."""
+        """Return whether the other guard found tokens that may have become invalid."""
         return self._others.look(now)
 
     def close(self) -> None:
@@ -251,13 +252,17 @@ class TokenGuard:
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
         """Implement `Guard.enter`."""
-        grant = self.recognise(metadata, peer, now)
+        grant = self._grant(metadata, peer, now)
         check_scope(grant, scope)
         assert grant is not None
         return grant
 
     def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
-        """Implement `Guard.recognise`."""
+        """Implement `Guard.recognise`. Return None for a link, which permits nothing but to be redeemed."""
+        grant = self._grant(metadata, peer, now)
+        return None if grant is not None and grant.scopes == (LINK,) else grant
+
+    def _grant(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
         shown = [value for key, value in metadata if key == "authorization"]
         if not shown:
             return None
@@ -265,7 +270,7 @@ class TokenGuard:
         if entry is None:
             raise TokenRefused("TOKEN_INVALID", BAD, self._tries.is_late(address_of(peer), now))
         self._used[entry.id] = self._utc()
-        return Grant(entry.owner, entry.id, entry.scopes)
+        return Grant(entry.owner, entry.id, (LINK,) if LINK in entry.scopes else entry.scopes)
 
     def _entry(self, shown: Sequence[str | bytes]) -> TokenEntry | None:
         """Return the stored entry of the token that was sent; None if it is not valid, for any reason."""
@@ -278,7 +283,8 @@ class TokenGuard:
         return entry
 
     def _is_good(self, entry: TokenEntry) -> bool:
-        return entry.owner != HOUSE and entry.is_good(self._utc())  # in older databases any owner could have that name
+        # in older databases any owner could have these names
+        return entry.owner not in (HOUSE, PEOPLE) and entry.is_good(self._utc())
 
     def is_good(self, token: str) -> bool:
         """Implement `Guard.is_good`."""

@@ -1,7 +1,7 @@
 """The tokens of a running server: what `Store` does for tokens, over gRPC.
 
-The caller's own token needs the scope admin and is configured like that of a bot. Refusals of the server become errors
-of the command line. This module knows no command.
+The caller's own token is configured like that of a bot. For tokens of other owners it needs the scope admin. Refusals
+of the server become errors of the command line. This module knows no command.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.tokens import Token, read_token
-from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
-from cutpurse.sdk.online.client import UNTRUSTED
-from cutpurse.sdk.online.connection import Dialling, token_file, why_unreachable
-from cutpurse.sdk.online.server_address import TOKEN_VARIABLE
-from cutpurse.sdk.terminal import printable
+from cutpurse.server.act_log import NotedAct
 from cutpurse.v1 import token_pb2, token_pb2_grpc
+from cutpurse.wire.connection import UNTRUSTED, Dialling, token_file, why_unreachable
+from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
+from cutpurse.wire.server_address import TOKEN_VARIABLE
+from cutpurse.wire.text import printable
 
 __all__ = ["RemoteTokens"]
 
@@ -52,8 +52,8 @@ class RemoteTokens:
         """
         if not dialling.token:
             raise NotAuthorised(
-                f"to ask {dialling.address} takes a token with the scope admin: put it into {TOKEN_VARIABLE}, "
-                f"or into {token_file()}; with --db FILE a database is used, and no server asked"
+                f"to ask {dialling.address} takes a token, for other owners one with the scope admin: put it into "
+                f"{TOKEN_VARIABLE}, or into {token_file()}; with --db FILE a database is used, and no server asked"
             )
         self._dialling = dialling
         self._channel = dialling.blocking_channel(_OPTIONS)
@@ -99,6 +99,15 @@ class RemoteTokens:
         except grpc.RpcError as error:
             raise self._told(error) from None
         return [_entry(kept) for kept in answer.tokens]
+
+    def acts(self, limit: int) -> list[NotedAct]:
+        """Return the newest acts of people, the newest first."""
+        asked = token_pb2.ListActsRequest(limit=limit)
+        try:
+            answer = self._stub.ListActs(asked, timeout=PATIENCE_S, metadata=self._dialling.metadata)
+        except grpc.RpcError as error:
+            raise self._told(error) from None
+        return [NotedAct(one.at_ms, one.by, one.what, one.about) for one in answer.acts]
 
     def _told(self, error: grpc.RpcError) -> CutpurseError:
         call: Any = error  # the raised error is also a Call, which its type does not say

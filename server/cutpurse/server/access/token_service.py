@@ -1,13 +1,15 @@
-"""TokenService over gRPC: admins create, list and revoke a server's tokens remotely.
+"""TokenService over gRPC: admins manage a server's tokens, and owners manage their own.
 
-Every call needs a token with the scope admin. A call is answered once its change is stored and in force. This module
-knows no database. A secret goes into the one answer that reveals it, and nowhere else.
+Without the scope admin, a token manages the tokens of its owner that permit no more than itself. A call is answered
+once its change is stored and in force. This module knows no database. A secret goes into the one answer that reveals
+it, and nowhere else.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
@@ -15,20 +17,24 @@ import grpc
 from google.protobuf.message import Message
 
 from cutpurse.leaderboard.errors import InvalidEntry as NotTaken
-from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.owner_registry import LINK, SCOPES, NewToken
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.tokens import Token
 from cutpurse.server.access.entrance import AuthInterceptor, Context
-from cutpurse.server.access.owners import Grant
+from cutpurse.server.access.owners import Grant, check_scope
+from cutpurse.server.act_log import ActLog
 from cutpurse.server.call_status import abort, status_of
+from cutpurse.server.errors import CallRefused
 from cutpurse.server.logs import Logger
 from cutpurse.v1 import token_pb2
 
-__all__ = ["TOKENS", "TokenRegistry", "TokenService"]
+__all__ = ["TOKENS", "LinkRegistry", "TokenRegistry", "TokenService"]
 
 TOKENS: Final = token_pb2.DESCRIPTOR.services_by_name["TokenService"].full_name
 ACTS_S: Final = 2.0  # maximum seconds to wait until a change is in force
 _LOOK_S: Final = 0.02
+USUAL_ACTS: Final = 100
+MOST_ACTS: Final = 1_000
 
 _Method = Callable[[bytes, Grant], Message]
 
@@ -46,17 +52,25 @@ class TokenRegistry(Protocol):
         """Return the tokens of an owner, or all."""
 
 
+class LinkRegistry(TokenRegistry, Protocol):
+    """A `TokenRegistry` that also exchanges links."""
+
+    def redeem_link(self, link_id: str, now: datetime) -> tuple[Token, TokenEntry]:
+        """Exchange a link for its token, once."""
+
+
 class TokenService:
     """`TokenService` of token.proto."""
 
     def __init__(
         self,
-        registry: TokenRegistry,
+        registry: LinkRegistry,
         entrance: AuthInterceptor,
         log: Logger,
         *,
         is_good: Callable[[str], bool],
         incident_number: Callable[[], str],
+        acts: ActLog,
     ) -> None:
         """Serve the tokens of a registry.
 
@@ -66,12 +80,14 @@ class TokenService:
             log: The server's log.
             is_good: Returns whether the token with this ID is valid now.
             incident_number: Returns a new incident number.
+            acts: Where acts are noted, and read from.
         """
         self._registry = registry
         self._entrance = entrance
         self._log = log
         self._is_good = is_good
         self._incident_number = incident_number
+        self._acts = acts
 
     def handler(self) -> grpc.GenericRpcHandler:
         """Return the handler to add to a `grpc.aio.server`."""
@@ -79,6 +95,9 @@ class TokenService:
             "CreateTokens": grpc.unary_unary_rpc_method_handler(self.create),
             "ListTokens": grpc.unary_unary_rpc_method_handler(self.list),
             "RevokeToken": grpc.unary_unary_rpc_method_handler(self.revoke),
+            "GetToken": grpc.unary_unary_rpc_method_handler(self.get),
+            "ListActs": grpc.unary_unary_rpc_method_handler(self.list_acts),
+            "RedeemLink": grpc.unary_unary_rpc_method_handler(self.redeem),
         }
         return grpc.method_handlers_generic_handler(TOKENS, methods)
 
@@ -94,24 +113,44 @@ class TokenService:
         """Answer RevokeToken."""
         return await self._answer(self._revoke, request, context)
 
-    async def _answer(self, method: _Method, request: bytes, context: Context) -> bytes:
+    async def get(self, request: bytes, context: Context) -> bytes:
+        """Answer GetToken."""
+        return await self._answer(self._get, request, context)
+
+    async def redeem(self, request: bytes, context: Context) -> bytes:
+        """Answer RedeemLink."""
+        return await self._answer(self._redeem, request, context, LINK)
+
+    async def list_acts(self, request: bytes, context: Context) -> bytes:
+        """Answer ListActs."""
+        return await self._answer(self._list_acts, request, context, "admin")
+
+    async def _answer(self, method: _Method, request: bytes, context: Context, scope: str | None = None) -> bytes:
+        """Answer a call of a token with this scope, by default of any token that is no link and no hosted bot's."""
         try:
-            grant = await self._entrance.enter(context, "admin")
+            if scope is None:
+                grant = await self._entrance.recognise(context)
+                check_scope(grant, *SCOPES)
+                assert grant is not None
+            else:
+                grant = await self._entrance.enter(context, scope)
             answer = await asyncio.to_thread(method, request, grant)  # a commit takes as long as the disk
-            await self._acts(answer)
+            await self._in_force(answer)
             return answer.SerializeToString()
         except Exception as problem:
             unable = "tokens cannot be stored now; nothing was changed"
             how = status_of(problem, self._log, self._incident_number, in_trouble="tokens not written", unable=unable)
         return await abort(context, how)
 
-    async def _acts(self, answer: Message) -> None:
+    async def _in_force(self, answer: Message) -> None:
         """Wait until the guard has noticed the change."""
         match answer:
             case token_pb2.CreateTokensResponse():
                 names, is_good = [made.kept.id for made in answer.made], True
             case token_pb2.RevokeTokenResponse():
                 names, is_good = [answer.token.id], False
+            case token_pb2.RedeemLinkResponse():
+                names, is_good = [answer.made.kept.id], True
             case _:
                 return
         loop = asyncio.get_running_loop()
@@ -131,22 +170,86 @@ class TokenService:
             )
             for one in asked.wanted
         ]
+        if "admin" not in grant.scopes:
+            own = self._own(grant)
+            for new in wanted:
+                _check_own(own, new)
         made = self._registry.create_tokens(wanted, datetime.now(UTC))
         for _, entry in made:
-            self._log.info("token made", token=entry.id, owner=entry.owner, scopes=entry.scopes, by=grant.owner)
-        return token_pb2.CreateTokensResponse(
-            made=[token_pb2.TokenMade(kept=_kept(entry), token=token.reveal()) for token, entry in made]
-        )
+            self._log_made(entry, grant)
+        return token_pb2.CreateTokensResponse(made=[_made(token, entry) for token, entry in made])
 
     def _list(self, request: bytes, grant: Grant) -> Message:
         asked = token_pb2.ListTokensRequest.FromString(request)
+        if "admin" not in grant.scopes:
+            if asked.owner not in ("", grant.owner):
+                raise CallRefused("NOT_YOURS", f"this token lists the tokens of {grant.owner} only; ask an admin")
+            asked.owner = grant.owner
         return token_pb2.ListTokensResponse(tokens=map(_kept, self._registry.tokens(asked.owner or None)))
 
     def _revoke(self, request: bytes, grant: Grant) -> Message:
         asked = token_pb2.RevokeTokenRequest.FromString(request)
+        if "admin" not in grant.scopes:
+            entries = [entry for entry in self._registry.tokens(grant.owner) if entry.id == asked.id]
+            if not entries:  # as for a token that does not exist
+                raise CallRefused("NOT_FOUND", f"{grant.owner} has no such token; `cutpurse token list` names them")
+            _check_scopes(grant.scopes, {*entries[0].scopes} - {LINK})
         entry = self._registry.revoke_token(asked.id, datetime.now(UTC))
         self._log.info("token revoked", token=entry.id, owner=entry.owner, by=grant.owner)
+        self._acts.note(grant.owner, "token revoked", f"{entry.id} of {entry.owner}")
         return token_pb2.RevokeTokenResponse(token=_kept(entry))
+
+    def _get(self, request: bytes, grant: Grant) -> Message:
+        token_pb2.GetTokenRequest.FromString(request)
+        return token_pb2.GetTokenResponse(token=_kept(self._own(grant)))
+
+    def _redeem(self, request: bytes, grant: Grant) -> Message:
+        token_pb2.RedeemLinkRequest.FromString(request)
+        token, entry = self._registry.redeem_link(grant.token, datetime.now(UTC))
+        self._log_made(entry, grant)
+        return token_pb2.RedeemLinkResponse(made=_made(token, entry))
+
+    def _list_acts(self, request: bytes, grant: Grant) -> Message:
+        asked = token_pb2.ListActsRequest.FromString(request)
+        acts = self._acts.newest(min(asked.limit or USUAL_ACTS, MOST_ACTS))
+        return token_pb2.ListActsResponse(acts=[token_pb2.PersonAct(**asdict(act)) for act in acts])
+
+    def _own(self, grant: Grant) -> TokenEntry:
+        """Return the stored token of a caller."""
+        for entry in self._registry.tokens(grant.owner):
+            if entry.id == grant.token:
+                return entry
+        raise CallRefused("NOT_FOUND", "this token is of one run of the server and is not stored")
+
+    def _log_made(self, entry: TokenEntry, grant: Grant) -> None:
+        facts = {"token": entry.id, "owner": entry.owner, "scopes": entry.scopes}
+        self._log.info("token made", **facts, by=grant.owner, using=grant.token)
+        about = f"{entry.id} of {entry.owner}, good for {', '.join(entry.scopes)}, with {grant.token}"
+        self._acts.note(grant.owner, "token made", about)
+
+
+def _check_own(own: TokenEntry, new: NewToken) -> None:
+    """Check that the owner of a token may have another one.
+
+    Raises:
+        CallRefused: If it is another owner's, or permits more, or expires later.
+    """
+    if new.owner != own.owner:
+        raise CallRefused("NOT_YOURS", f"this token makes tokens of {own.owner} only; ask an admin for others")
+    _check_scopes(own.scopes, {*new.scopes})
+    if own.expires is not None and (new.expires is None or new.expires > own.expires):
+        until = own.expires.strftime("%Y-%m-%d %H:%M UTC")
+        raise CallRefused("BAD_MESSAGE", f"this token expires at {until}, and what it makes may not last longer")
+
+
+def _check_scopes(own: Sequence[str], scopes: Collection[str]) -> None:
+    """Check that a token with the scopes `own` may manage one with `scopes`.  Raises CallRefused."""
+    if more := {*scopes} - {*own}:
+        raise CallRefused("TOKEN_SCOPE", f"this token permits less: it lacks {', '.join(sorted(more))}; ask an admin")
+
+
+def _made(token: Token, entry: TokenEntry) -> token_pb2.TokenMade:
+    return token_pb2.TokenMade(kept=_kept(entry), token=token.reveal())
 
 
 def _kept(entry: TokenEntry) -> token_pb2.TokenKept:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from cutpurse.cli.arguments import AsJson
+from cutpurse.cli.completion import complete_databases, complete_ladders
+from cutpurse.cli.progress import Progress, Spinner
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.completion import complete_ladders
-from cutpurse.sdk.errors import FAILED, NotFound, needs
-from cutpurse.sdk.progress import Progress, Spinner
-from cutpurse.sdk.terminal import paint, print_json, print_lines, print_message, table
+from cutpurse.leaderboard.address import is_postgresql, without_password
+from cutpurse.process.terminal import paint, print_json, print_lines, print_message, table
 from cutpurse.server.submissions.storage import storage_beside
+from cutpurse.wire.errors import FAILED, NotFound, needs
 
 if TYPE_CHECKING:
     from cutpurse.leaderboard.reader import LeaderboardReader
@@ -30,15 +31,19 @@ __all__ = ["app"]
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Back up, check and upgrade a server's database.\n\nExample: cutpurse db backup league.db league-monday.db",
+    help="Back up, copy, check and upgrade a server's database.\n\n"
+    "Example: cutpurse db backup league.db league-monday.db",
 )
 
-Database: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="The database.")]
+Database: TypeAlias = Annotated[
+    str,
+    typer.Argument(metavar="FILE", autocompletion=complete_databases, help="The database: a file, or postgresql://..."),
+]
 
 
 @app.callback()
 def db() -> None:
-    """Back up, check and upgrade a server's database."""
+    """Back up, copy, check and upgrade a server's database."""
 
 
 @app.command()
@@ -49,8 +54,9 @@ def upgrade(database: Database) -> None:
 
     Example: cutpurse db upgrade league.db
     """
-    with Spinner(f"upgrading {database}") as spinner, _opened(database) as store:
+    with Spinner(f"upgrading {without_password(database)}") as spinner, _opened(database) as store:
         spinner.end()
+        database = store.database.address
         from cutpurse.leaderboard.schema import describe_upgrade, newest_revision
 
         newest = newest_revision()
@@ -76,19 +82,27 @@ def backup(
 
     Example: cutpurse db backup league.db league-monday.db
     """
-    with _says_why_not(database), Progress("pages copied") as tell:
+    with needs("server"):
         from cutpurse.leaderboard.backup import back_up
-
-        copied = back_up(database, to, tell)
+    if is_postgresql(database):
+        raise UsageError(
+            "a PostgreSQL database is backed up by its own program: "
+            f"pg_dump --format=custom --file={to} {without_password(database)}"
+        )
+    with _says_why_not(database), Progress("pages copied") as tell:
+        copied = back_up(Path(database), to, tell)
     print_message(f"{to} is a checked copy of {database}: schema {copied.revision}, {copied.size:,} bytes")
-    if (bots := storage_beside(database)).is_dir():
+    if (bots := storage_beside(Path(database))).is_dir():
         print_message(f"the copy does not contain the archives of submitted bots: copy the folder {bots} too")
 
 
 @app.command()
 def restore(
     copy: Annotated[Path, typer.Argument(metavar="BACKUP", help="A copy made by `cutpurse db backup`.")],
-    database: Annotated[Path, typer.Argument(metavar="TO", help="The database to create or replace.")],
+    database: Annotated[
+        str,
+        typer.Argument(metavar="TO", autocompletion=complete_databases, help="The database file to create or replace."),
+    ],
     force: Annotated[bool, typer.Option("--force", help="Replace an existing database, which is lost.")] = False,
 ) -> None:
     """Check a copy and make it the database; no server may have the database open.
@@ -97,20 +111,62 @@ def restore(
 
     Example: cutpurse db restore league-monday.db league.db --force
     """
-    with _says_why_not(copy), Progress("pages copied") as tell:
+    with needs("server"):
         from cutpurse.leaderboard.backup import restore as put_back
-
-        copied = put_back(copy, database, force, tell)
+    if is_postgresql(database):
+        raise UsageError(
+            "a PostgreSQL database is restored by its own program: pg_restore; "
+            "to move a league there, use cutpurse db copy"
+        )
+    with _says_why_not(str(copy)), Progress("pages copied") as tell:
+        copied = put_back(copy, Path(database), force, tell)
     print_message(f"{database} is what {copy} holds: schema {copied.revision}, {copied.size:,} bytes")
-    if (bots := storage_beside(database)).is_dir() or storage_beside(copy).is_dir():
+    if (bots := storage_beside(Path(database))).is_dir() or storage_beside(copy).is_dir():
         print_message(f"submitted bots run only if their archives are in {bots}")
 
 
 @app.command()
+def copy(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="FROM", autocompletion=complete_databases, help="The database to copy, of the newest schema."
+        ),
+    ],
+    target: Annotated[
+        str, typer.Argument(metavar="TO", autocompletion=complete_databases, help="An empty database, or a new file.")
+    ],
+) -> None:
+    """Copy a league into another database, such as from a file to PostgreSQL or back, and check every row.
+
+    A server may write FROM meanwhile: the copy has a consistent state of it. TO is filled completely or not at all.
+
+    Example: cutpurse db copy league.db postgresql://league@db.example/league
+    """
+    with needs("server"):
+        from cutpurse.leaderboard.copying import copy_leaderboard
+        from cutpurse.leaderboard.database import find_database
+    with _says_why_not(source), Progress("rows copied") as tell:
+        original, filled = find_database(source), find_database(target)
+        copied = copy_leaderboard(original, filled, tell)
+    print_message(f"{filled} is a checked copy of {original}: schema {copied.revision}, {copied.rows:,} rows")
+    if (bots := storage_beside(original.beside)).is_dir():
+        print_message(f"copy the archives of submitted bots, too: {bots} to {storage_beside(filled.beside)}")
+
+
+@app.command()
 def verify(
-    database: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="The database.")] = None,
+    database: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE]", autocompletion=complete_databases, help="The database: a file, or postgresql://..."
+        ),
+    ] = None,
     db: Annotated[
-        Path | None, typer.Option("--db", metavar="FILE", help="The database, as with other commands.")
+        str | None,
+        typer.Option(
+            "--db", metavar="FILE", autocompletion=complete_databases, help="The database, as with other commands."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -123,7 +179,7 @@ def verify(
     """
     if (database is None) == (db is None):
         raise UsageError("name one database: cutpurse db verify league.db")
-    with _read(database or db or Path()) as reader, Progress("boards") as progress:
+    with _read(database or db or "") as reader, Progress("boards") as progress:
         from cutpurse.leaderboard.recompute import recompute as check_all
 
         checks = check_all(reader, progress)
@@ -232,7 +288,7 @@ def _show_refit(found: Refit, epoch: int | None, as_json: bool) -> None:
 
 
 @contextmanager
-def _opened(database: Path) -> Iterator[Store]:
+def _opened(database: str) -> Iterator[Store]:
     """Open the store of an existing database."""
     with needs("server"):
         from cutpurse.leaderboard.store import Store
@@ -241,7 +297,7 @@ def _opened(database: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def _read(database: Path) -> Iterator[LeaderboardReader]:
+def _read(database: str) -> Iterator[LeaderboardReader]:
     """Open an existing database for reading."""
     with needs("server"):
         from cutpurse.leaderboard.reader import LeaderboardReader
@@ -250,12 +306,13 @@ def _read(database: Path) -> Iterator[LeaderboardReader]:
 
 
 @contextmanager
-def _says_why_not(database: Path) -> Iterator[None]:
+def _says_why_not(database: str) -> Iterator[None]:
     with needs("server"):
         from cutpurse.server.store_errors import plain_trouble
-    if not database.exists():
-        raise NotFound(f"no database {database}: it does not exist")
-    if not database.is_file():
-        raise UsageError(f"{database} is no file, so it is no database: name the file of one")
+    if not is_postgresql(database):
+        if not Path(database).exists():
+            raise NotFound(f"no database {database}: it does not exist")
+        if not Path(database).is_file():
+            raise UsageError(f"{database} is no file, so it is no database: name the file of one")
     with plain_trouble():
         yield

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cutpurse.cli.arguments import AsJson
+from cutpurse.cli.progress import Progress
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.errors import needs
-from cutpurse.sdk.progress import Progress
-from cutpurse.sdk.signals import run_until_signalled
-from cutpurse.sdk.terminal import print_json, print_lines, print_message, table
+from cutpurse.process.signals import run_until_signalled
+from cutpurse.process.terminal import print_json, print_lines, print_message, table
+from cutpurse.wire.errors import needs
 
 if TYPE_CHECKING:
     from cutpurse.leaderboard.queries import Ranking

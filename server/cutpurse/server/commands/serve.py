@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cutpurse.cli.arguments import AsJson
+from cutpurse.cli.completion import complete_bot_lists, complete_databases, complete_games, complete_ladders
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import GAMES, game_named
-from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.completion import complete_bot_lists, complete_games
-from cutpurse.sdk.errors import needs
-from cutpurse.sdk.online.server_address import DEFAULT_SERVER
-from cutpurse.sdk.terminal import print_json, print_lines, print_message, table
+from cutpurse.leaderboard.address import is_postgresql, without_password
+from cutpurse.process.terminal import print_json, print_lines, print_message, table
 from cutpurse.server.commands.web import REACHED
 from cutpurse.server.hosting.configuration import FILE, Value, configured, mistyped
+from cutpurse.server.people import MAX_PEOPLE
+from cutpurse.wire.errors import needs
+from cutpurse.wire.server_address import DEFAULT_SERVER, SECURE, server_address
 
 if TYPE_CHECKING:
     from cutpurse.server.hosting.certificate import Certificate
+    from cutpurse.server.hosting.open_arena import OneOfSeveral
     from cutpurse.server.hosting.page import Page
     from cutpurse.server.league.ladder_setup import LadderSelection
     from cutpurse.server.logs import Logger
@@ -38,8 +41,12 @@ def serve(
         str | None, typer.Option(metavar="ADDRESS", help=f"host:port or unix:/path. [default: {DEFAULT_SERVER}]")
     ] = None,
     db: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The database, created if missing. [default: cutpurse.db]"),
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            autocompletion=complete_databases,
+            help="The database: a file, created if missing, or postgresql://... [default: cutpurse.db]",
+        ),
     ] = None,
     game: Annotated[
         list[str] | None,
@@ -67,6 +74,26 @@ def serve(
         str | None,
         typer.Option(metavar="IMAGE", help="Image for bots in containers. [default: cutpurse-bot]"),
     ] = None,
+    places: Annotated[
+        bool | None,
+        typer.Option("--places", help="Run submitted bots on other machines, by `cutpurse place`, instead of here."),
+    ] = None,
+    arena_address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Share the league in --db postgresql://... with other servers; bots dial this one here.",
+        ),
+    ] = None,
+    arena_ladders: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--arena-ladder",
+            metavar="LADDER",
+            autocompletion=complete_ladders,
+            help="A ladder to take first (repeatable); others later. [default: every free one]",
+        ),
+    ] = None,
     drain: Annotated[
         float | None, typer.Option(metavar="S", help="Seconds for open matches after the first signal. [default: 60]")
     ] = None,
@@ -76,6 +103,10 @@ def serve(
     ] = None,
     web: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Serve the page for spectators over HTTP. [default: off]")
+    ] = None,
+    people: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="People who may play house bots on the page at once, unrated. [default: 0]"),
     ] = None,
     watch_delay: Annotated[
         float | None, typer.Option(metavar="S", help="Seconds that spectators are behind the bots. [default: 10]")
@@ -115,9 +146,13 @@ def serve(
         "house": tuple(part.strip() for part in house.split(",") if part.strip()) if house is not None else None,
         "submissions": submissions,
         "runner_image": runner_image,
+        "places": places,
+        "arena_address": arena_address,
+        "arena_ladders": tuple(arena_ladders) if arena_ladders else None,
         "drain": drain,
         "metrics": metrics,
         "web": web,
+        "people": people,
         "watch_delay": watch_delay,
         "tls_cert": tls_cert,
         "tls_key": tls_key,
@@ -136,6 +171,7 @@ def serve(
 def _show(values: dict[str, Value], as_json: bool) -> None:
     shown = {name: [*value] if isinstance(value, tuple) else value for name, (value, _) in values.items()}
     shown = {name: str(value) if isinstance(value, Path) else value for name, value in shown.items()}
+    shown["db"] = without_password(str(shown["db"]))
     if as_json:
         print_json({name: {"value": shown[name], "from": where} for name, (_, where) in values.items()})
         return
@@ -155,6 +191,7 @@ def _serve(values: dict[str, Value]) -> None:
     _check_numbers(values, LEVELS)
     wanted = _wanted(values)
     runner = _runner(values)
+    several = _one_of_several(values)
     if metrics := values["metrics"].value:
         host_and_port(metrics)  # before the database is created
     if values["web"].value:
@@ -167,14 +204,20 @@ def _serve(values: dict[str, Value]) -> None:
     for problem in GAMES.problems():
         log.warning("game left out", text=problem)
     try:
-        _run(values, wanted, log, runner)
+        _run(values, wanted, log, runner, several)
     except InUse as problem:
         raise CutpurseError(f"{problem}; is it another server?") from None
     except LeaderboardError as problem:
         raise CutpurseError(str(problem)) from None
 
 
-def _run(values: dict[str, Value], wanted: LadderSelection, log: Logger, runner: Runner | None) -> None:
+def _run(
+    values: dict[str, Value],
+    wanted: LadderSelection,
+    log: Logger,
+    runner: Runner | None,
+    several: OneOfSeveral | None,
+) -> None:
     """Run the arena and its helper processes, until it is stopped by a signal."""
     import asyncio
     from datetime import UTC, datetime
@@ -191,8 +234,14 @@ def _run(values: dict[str, Value], wanted: LadderSelection, log: Logger, runner:
     address, db, web = values["address"].value, values["db"].value, values["web"].value
     certificate = _certificate(values, log)
     with ExitStack() as stack:
-        house = stack.enter_context(House(wanted.house, log)) if wanted.house else None
-        page = stack.enter_context(Page(web, log)) if web else None
+        people = int(values["people"].value)
+        people_ladders = [ladder.name for ladder in wanted.people_ladders]
+        house = (
+            stack.enter_context(House(wanted.house, log, people=people, people_ladders=people_ladders))
+            if wanted.house
+            else None
+        )
+        page = stack.enter_context(Page(web, log, people=people, house=wanted.house)) if web else None
         opened = stack.enter_context(
             open_arena(
                 address,
@@ -202,23 +251,32 @@ def _run(values: dict[str, Value], wanted: LadderSelection, log: Logger, runner:
                 certificate=certificate,
                 insecure=values["insecure"].value,
                 house=house.token if house is not None else None,
+                people=page.token if page is not None else None,
                 has_page=page is not None,
                 watch_delay_s=values["watch_delay"].value,
                 submissions=runner,
+                has_places=values["places"].value,
+                one_of_several=several,
             )
         )
-        estimating = stack.enter_context(Estimating(opened.store, log))
+        is_own = (lambda ladder: True) if several is None else opened.lobby.plays
+        estimating = stack.enter_context(Estimating(opened.store, log, is_own=is_own))
         if metrics := values["metrics"].value:
             monitoring = stack.enter_context(Monitoring(metrics, pages(opened), log))
             print_message(f"metrics at http://{monitoring.address}/metrics")
         whom = "bots with a token" if opened.asks_for_tokens else "every bot of this machine, without a token"
 
         def listening(bound: str) -> None:
-            print_message(f"bots dial in at {bound}; results in {db}")
+            print_message(f"bots dial in at {bound}; results in {opened.store.database}")
             print_message(f"accepted: {whom}")
+            if several is not None:
+                own = ", ".join(ladder.name for ladder in opened.lobby.own_ladders) or "none yet"
+                print_message(f"one of several servers, dialled at {several.address}; its ladders: {own}")
             estimating.begin(opened.arena)
             if runner is not None:
                 _tell_of_the_runner(runner)
+                if values["places"].value:
+                    print_message("they run at places: cutpurse place --server ADDRESS, with a token of scope place")
             if house is not None:
                 house.begin(opened.arena)
                 print_message(f"house bots: {', '.join(wanted.house)}")
@@ -253,6 +311,8 @@ def _runner(values: dict[str, Value]) -> Runner | None:
 
     name, where = values["submissions"]
     if name == "off":
+        if (places := values["places"]).value:
+            raise UsageError(f"{places.where}: places run submitted bots, so add --submissions RUNNER")
         return None
     if name not in RUNNERS:
         raise UsageError(f"{where} {name!r:.80}: there are: {', '.join(RUNNERS)}, off")
@@ -262,10 +322,40 @@ def _runner(values: dict[str, Value]) -> Runner | None:
     return runner
 
 
+def _one_of_several(values: dict[str, Value]) -> OneOfSeveral | None:
+    """Return how this server shares its ladders with others; None if it plays all of them, alone.
+
+    Raises:
+        UsageError: If the settings do not fit together.
+    """
+    from cutpurse.server.hosting.open_arena import OneOfSeveral
+
+    address, ladders = values["arena_address"], values["arena_ladders"]
+    if not address.value:
+        if ladders.value:
+            raise UsageError(f"{ladders.where}: it is for one of several servers; add --arena-address ADDRESS")
+        return None
+    if not is_postgresql(values["db"].value):
+        raise UsageError(f"{address.where}: several servers share a database postgresql://..., not a file; see --db")
+    for name in ("submissions", "people"):
+        if values[name].value not in ("off", 0):
+            raise UsageError(f"{values[name].where}: a server that is one of several does not offer this")
+    is_secure = str(address.value).startswith(SECURE)
+    if is_secure != (values["tls_cert"].value is not None) and not values["insecure"].value:
+        what = f"with a certificate it begins with {SECURE}" if not is_secure else "that needs --tls-cert and --tls-key"
+        raise UsageError(f"{address.where} {address.value}: {what}")
+    return OneOfSeveral(server_address(address.value), ladders.value)
+
+
 def _check_numbers(values: dict[str, Value], levels: Collection[str]) -> None:
     level = values["log_level"]
     if level.value not in levels:
         raise UsageError(f"{level.where} {level.value!r:.80}: there are: {', '.join(levels)}")
+    people = values["people"]
+    if not 0 <= people.value <= MAX_PEOPLE or people.value != int(people.value):
+        raise UsageError(f"{people.where} {people.value:g}: it can be 0 to {MAX_PEOPLE}")
+    if people.value and not (values["web"].value and values["house"].value):
+        raise UsageError(f"{people.where} {people.value:g}: people play house bots on the page; add --web and --house")
     for seconds in (values["drain"], values["watch_delay"]):
         if not 0 <= seconds.value < float("inf"):
             raise UsageError(f"{seconds.where} {seconds.value:g}: a number of seconds is 0 or more")
@@ -273,14 +363,15 @@ def _check_numbers(values: dict[str, Value], levels: Collection[str]) -> None:
 
 def _wanted(values: dict[str, Value]) -> LadderSelection:
     """Return the ladders to play, and their house bots."""
-    from cutpurse.sdk.ladder_file import read_ladders
+    from cutpurse.cli.ladder_file import read_ladders
     from cutpurse.server.house_bots import check_house
     from cutpurse.server.league.ladder_setup import LadderSelection
 
     games = [game_named(name).words.game for name in values["games"].value]
     file: Path | None = values["ladders"].value
     defined = read_ladders(file) if file is not None else []
-    return LadderSelection(games, defined, str(file), check_house(values["house"].value, values["house"].where))
+    house = check_house(values["house"].value, values["house"].where)
+    return LadderSelection(games, defined, str(file), house, people=bool(values["people"].value))
 
 
 def _certificate(values: dict[str, Value], log: Logger) -> Certificate | None:

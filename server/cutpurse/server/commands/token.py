@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from cutpurse.cli.arguments import AsJson
+from cutpurse.cli.class_file import read_class
+from cutpurse.cli.completion import complete_databases
+from cutpurse.cli.league_options import iso, local_time
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.sdk.class_file import read_class
-from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.league_options import local_time
-from cutpurse.sdk.errors import NotFound, needs
-from cutpurse.sdk.online.server_address import SERVER_VARIABLE
-from cutpurse.sdk.terminal import print_json, print_lines, print_message, table
+from cutpurse.process.terminal import print_json, print_lines, print_message, table
 from cutpurse.server.hosting.configuration import configured
+from cutpurse.wire.errors import NotFound, needs
+from cutpurse.wire.server_address import SERVER_VARIABLE
+from cutpurse.wire.text import printable
 
 if TYPE_CHECKING:
+    from cutpurse.leaderboard import database
     from cutpurse.leaderboard.owner_registry import NewToken
     from cutpurse.leaderboard.queries import TokenEntry
     from cutpurse.server.access.remote_tokens import RemoteTokens
@@ -37,15 +40,20 @@ app = typer.Typer(
 )
 
 Database: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--db", metavar="FILE", help="The server's database; default without --server: that of `serve`."),
+    str | None,
+    typer.Option(
+        "--db",
+        metavar="FILE",
+        autocompletion=complete_databases,
+        help="The server's database; default without --server: that of `serve`.",
+    ),
 ]
 Server: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--server",
         metavar="ADDRESS",
-        help=f"Ask a running server, with an admin's token; default without --db: ${SERVER_VARIABLE}.",
+        help=f"Ask a running server, with an admin's token or your own; default without --db: ${SERVER_VARIABLE}.",
     ),
 ]
 Authority: TypeAlias = Annotated[
@@ -67,7 +75,7 @@ def create(
     label: Annotated[str, typer.Option(metavar="TEXT", help="Text shown in lists.")] = "",
     scope: Annotated[
         list[str] | None,
-        typer.Option(metavar="SCOPE", help="play, read or admin (repeatable). [default: play and read]"),
+        typer.Option(metavar="SCOPE", help="play, read, place or admin (repeatable). [default: play and read]"),
     ] = None,
     expires: Annotated[
         str | None,
@@ -80,6 +88,10 @@ def create(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="New file for the tokens of a class, readable only by you.")
     ] = None,
+    page: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Create links that sign their owners in on this page, once."),
+    ] = None,
     db: Database = None,
     server: Server = None,
     ca: Authority = None,
@@ -90,11 +102,15 @@ def create(
     Once its database has a token, a server requires one from every bot.
 
     Example: cutpurse token create --from class.csv --out tokens.csv --expires 120d --db league.db
+
+    Example: cutpurse token create ann --page https://league.example --db league.db
     """
     with needs("server"):
-        from cutpurse.leaderboard.owner_registry import NewToken
+        from cutpurse.leaderboard.owner_registry import LINK, NewToken
     now = datetime.now(UTC)
-    common: dict[str, Any] = {"scopes": tuple(scope) if scope else ("play", "read"), "expires": _moment(expires, now)}
+    scopes = (*(scope or ("play", "read")), *((LINK,) if page else ()))
+    common: dict[str, Any] = {"scopes": scopes, "expires": _moment(expires, now)}
+    kind, before = ("link", _sign_in(page)) if page else ("token", "")
     if (owner is None) == (of is None):
         raise UsageError("name one OWNER, or a class with --from FILE and --out FILE")
     if (of is None) != (out is None):
@@ -112,21 +128,24 @@ def create(
             if out is None:
                 ((made, entry),) = registry.create_tokens(wanted, now)
             else:
-                _write_class(registry, wanted, out, now)
+                _write_class(registry, wanted, out, now, kind, before)
     if out is not None:
         if as_json:
-            print_json({"tokens": len(wanted), "file": str(out)})
+            print_json({f"{kind}s": len(wanted), "file": str(out)})
         else:
-            tokens = "1 token for {} is" if len(wanted) == 1 else f"{len(wanted)} tokens for {{}} are"
-            print_message(f"{tokens.format(place)} in {out}, which only you can read; give each owner their line")
+            count = f"1 {kind} for {place} is" if len(wanted) == 1 else f"{len(wanted)} {kind}s for {place} are"
+            print_message(f"{count} in {out}, which only you can read; give each owner their line")
         return
     row = _row(entry, now)
     if as_json:
-        print_json({**row, "token": made.reveal()})
+        print_json({**row, kind: f"{before}{made.reveal()}"})
     else:
-        good_for = ", ".join(entry.scopes) + (f" until {_local(row['expires'])}" if row["expires"] else "")
-        print_message(f"token {made.id} of {entry.owner} for {place}, good for {good_for}; it is not shown again:")
-        print_lines([made.reveal()])
+        good_for = ", ".join(name for name in entry.scopes if name != LINK)
+        until = f" until {_local(row['expires'])}" if row["expires"] else ""
+        last = "it works once, and is" if page else "it is"
+        said = f"{kind} {made.id} of {entry.owner} for {place}, good for {good_for}{until}; {last} not shown again:"
+        print_message(said)
+        print_lines([f"{before}{made.reveal()}"])
 
 
 @app.command("list")
@@ -194,32 +213,66 @@ def revoke(
             print_message(f"token {row['id']} of {row['owner']} is revoked")
 
 
+@app.command()
+def acts(
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=1_000, help="Maximum number of acts.")] = 50,
+    db: Database = None,
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show who changed which tokens, ladders and submitted bots of a server, the newest first.
+
+    Acts on the page and on the command line are shown alike. What was done with --db is not among them.
+
+    Example: cutpurse token acts --server https://league.example:7777
+    """
+    with needs("server"):
+        from cutpurse.server.act_log import act_log_beside, acts_in
+    place = _place(db, server)
+    with _talks_of_trouble():
+        if isinstance(place, str):
+            with _remote(place, ca) as remote:
+                found = remote.acts(limit)
+        else:
+            found = acts_in(act_log_beside(_there(place).beside), limit)
+    if as_json:
+        print_json([{"at": iso(act.at_ms), "by": act.by, "what": act.what, "about": act.about} for act in found])
+        return
+    cells = [
+        (local_time(act.at_ms), *(printable(text, 300) for text in (act.by, act.what, act.about))) for act in found
+    ]
+    print_lines(table(("at", "by", "what", "about"), cells))
+
+
 # -- a server, or a database
-def _place(db: Path | None, server: str | None) -> str | Path:
-    """Return the server's address, as for other commands, or else the database's file."""
+def _place(db: str | None, server: str | None) -> str | database.Database:
+    """Return the server's address, as for other commands, or else the database."""
     if db is not None and server is not None:
         raise UsageError("--db and --server: a database is used here, or a server is asked; name one of them")
     if db is None and (asked := server or os.environ.get(SERVER_VARIABLE)):
         return asked
-    path: Path = configured({"db": db}, os.environ)["db"].value
-    return path
+    with needs("server"):
+        from cutpurse.leaderboard.database import find_database
+    with _talks_of_trouble():
+        return find_database(configured({"db": db}, os.environ)["db"].value)
 
 
-def _there(path: Path) -> Path:
-    if not path.is_file():
-        raise NotFound(f"no database {path}: it does not exist")
-    return path
+def _there(place: database.Database) -> database.Database:
+    if not place.exists():
+        raise NotFound(f"no database {place}: it does not exist")
+    return place
 
 
 def _remote(server: str, ca: Path | None) -> RemoteTokens:
     with needs("server"):
-        from cutpurse.sdk.online.connection import dialling
         from cutpurse.server.access.remote_tokens import RemoteTokens
+        from cutpurse.wire.connection import dialling
     return RemoteTokens(dialling(server, ca))
 
 
 @contextmanager
-def _registry(place: str | Path, ca: Path | None, is_to_be_made: bool = False) -> Iterator[TokenRegistry]:
+def _registry(place: str | database.Database, ca: Path | None, is_to_be_made: bool = False) -> Iterator[TokenRegistry]:
     """Open the tokens of a server or a database; create a missing database and report it if `is_to_be_made`."""
     with needs("server"):
         from cutpurse.leaderboard.errors import InUse
@@ -228,16 +281,14 @@ def _registry(place: str | Path, ca: Path | None, is_to_be_made: bool = False) -
         with _remote(place, ca) as remote:
             yield remote
         return
-    path = place if is_to_be_made else _there(place)
     try:
-        with Store(path) as store:
+        with Store(place if is_to_be_made else _there(place)) as store:
             yield store
             if store.found is None:
-                print_message(f"database {path} was not there, and is made")
+                print_message(f"database {place} was not there, and is made")
     except InUse as problem:
-        which = "a server" if problem.process is None else f"a server (process {problem.process})"
         raise CutpurseError(
-            f"{which} has {path} open, and only one process may write it: ask it with --server"
+            f"a server ({problem.holder}) has {place} open, and only one process may write it: ask it with --server"
         ) from None
 
 
@@ -273,7 +324,7 @@ def _local(moment: str | None) -> str:
 
 def _moment(given: str | None, now: datetime) -> datetime | None:
     """Parse when a token expires: after some days or hours, or at a timestamp, in this machine's zone by default."""
-    from cutpurse.sdk.ladder_file import moment_ms
+    from cutpurse.cli.ladder_file import moment_ms
 
     if given is None:
         return None
@@ -287,6 +338,16 @@ def _moment(given: str | None, now: datetime) -> datetime | None:
     if moment <= now:
         raise UsageError(f"--expires {given}: that is in the past; name a later time")
     return moment
+
+
+def _sign_in(page: str) -> str:
+    """Return the part of a link before its code.
+
+    The code is in the fragment, which browsers send to no server, so that no log has it.
+    """
+    if not re.fullmatch(r"https?://[^\s/?#@]+/?", page, re.ASCII):
+        raise UsageError(f"--page {page!r:.100}: it is the address of the page, as https://league.example")
+    return f"{page.rstrip('/')}/sign-in#"
 
 
 # -- a class
@@ -304,8 +365,10 @@ def _class(file: Path, common: dict[str, Any]) -> list[NewToken]:
     return wanted
 
 
-def _write_class(registry: TokenRegistry, wanted: Sequence[NewToken], out: Path, now: datetime) -> None:
-    """Create the tokens and write them to a new file; if that fails, revoke all of them."""
+def _write_class(
+    registry: TokenRegistry, wanted: Sequence[NewToken], out: Path, now: datetime, kind: str, before: str
+) -> None:
+    """Create the tokens and write them to a new file, each after the text `before`; if that fails, revoke all."""
     try:
         file = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError:
@@ -317,8 +380,8 @@ def _write_class(registry: TokenRegistry, wanted: Sequence[NewToken], out: Path,
         with os.fdopen(file, "w", encoding="utf-8", newline="") as opened:
             made = registry.create_tokens(wanted, now)
             lines = csv.writer(opened)
-            lines.writerow(("owner", "token", "label"))
-            lines.writerows((entry.owner, token.reveal(), entry.label) for token, entry in made)
+            lines.writerow(("owner", kind, "label"))
+            lines.writerows((entry.owner, f"{before}{token.reveal()}", entry.label) for token, entry in made)
     except BaseException as problem:
         out.unlink()
         for token, _ in made:

@@ -13,29 +13,39 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from cutpurse.sdk.signals import ends
+from cutpurse.process.signals import ends
 from cutpurse.server.access.entrance import AuthInterceptor
 from cutpurse.server.access.owners import Guard, OpenGuard
 from cutpurse.server.access.receiving import RequestReader
-from cutpurse.server.access.token_service import TOKENS, TokenRegistry, TokenService
+from cutpurse.server.access.token_service import TOKENS, LinkRegistry, TokenService
+from cutpurse.server.act_log import ActLog
 from cutpurse.server.counts import Counts
+from cutpurse.server.dealing.work_dealer import WorkDealer
 from cutpurse.server.errors import CannotListen
+from cutpurse.server.hosting.arena_stages import ARENA_STAGES, ENDING, RUNNING, ArenaEvent, ArenaStage
 from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.garbage import rarely_collected
+from cutpurse.server.hosting.leasing import Leasing
 from cutpurse.server.hosting.listen_address import check_length, checked, house_socket_address, is_taken
 from cutpurse.server.hosting.options import grpc_options
 from cutpurse.server.hosting.stall_monitor import EVERY_S, Pulse
+from cutpurse.server.hosting.status_service import STATUS, StatusService
 from cutpurse.server.league.game_service import GAME, GameService
 from cutpurse.server.league.ladder_service import LADDER, LadderService, RunningLeague
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, traceback_locations
+from cutpurse.server.places.host_facts import HostFacts
+from cutpurse.server.places.place_service import PLACES, PlaceService
+from cutpurse.server.places.places import Places
+from cutpurse.server.state_table import next_state
 from cutpurse.server.streams.arena_service import ARENA, ArenaService
 from cutpurse.server.streams.match_port import Matches
 from cutpurse.server.streams.server_session import ServerSession
@@ -44,8 +54,9 @@ from cutpurse.server.submissions.submission_desk import SubmissionDesk
 from cutpurse.server.submissions.submission_service import SUBMISSIONS, SubmissionService
 from cutpurse.server.watching.broadcast import Watching
 from cutpurse.server.watching.watch_service import WatchService
+from cutpurse.v1 import status_pb2
 
-__all__ = ["Arena", "serve"]
+__all__ = ["Arena", "ArenaServices", "Listening", "serve"]
 
 _LAST_WORDS_S: Final = 2.0  # for results and ends of matches that were voided at shutdown
 _CALLS_END_S: Final = 1.0  # for calls to end by themselves; after that they are cut off
@@ -57,6 +68,54 @@ _LOOK_S: Final = 0.020  # seconds between checks for the end of all matches, whi
 Told = TypeVar("Told")
 
 
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where an arena listens, and how it is reached.
+
+    Attributes:
+        address: HOST:PORT or unix:PATH.
+        certificate: Use TLS with this certificate.
+        insecure: Listen without TLS even if other machines can reach the address.
+        has_house: Also listen at `Arena.house_address`, for this machine and this run only, so without TLS.
+    """
+
+    address: str
+    certificate: Certificate | None = None
+    insecure: bool = False
+    has_house: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaServices:
+    """What an arena offers beside matches.
+
+    Attributes:
+        guard: Checks tokens; by default none are required.
+        tokens: Where tokens are stored and managed; None means that they cannot be managed.
+        league: Answers questions about ladders and matches; None means that none are answered.
+        watching: Serves spectators; needs `league`.
+        desk: Accepts submissions and runs them; None means that none are accepted.
+        places: Where the bots of the desk run; None means on this machine.
+        host: What a place must have in common with this server.
+        acts: Where the acts of people are noted; by default they are not.
+        status: Tells admins what this server runs on; None means that it is not shown.
+        dealer: Deals the matches that workers play; None if none do.
+        leasing: Which ladders are played here; None means all.
+    """
+
+    guard: Guard = field(default_factory=OpenGuard)
+    tokens: LinkRegistry | None = None
+    league: RunningLeague | None = None
+    watching: Watching | None = None
+    desk: SubmissionDesk | None = None
+    places: Places | None = None
+    host: HostFacts | None = None
+    acts: ActLog = field(default_factory=ActLog)
+    status: Callable[[], status_pb2.GetStatusResponse] | None = None
+    dealer: WorkDealer | None = None
+    leasing: Leasing | None = None
+
+
 class Arena:
     """A server of matches.
 
@@ -65,60 +124,53 @@ class Arena:
 
     def __init__(
         self,
-        address: str,
+        listening: Listening,
         matches: Matches,
         log: Logger,
         *,
         limits: ServerLimits | None = None,
         entropy: Callable[[int], bytes] = secrets.token_bytes,
         counts: Counts | None = None,
-        guard: Guard | None = None,
-        tokens: TokenRegistry | None = None,
-        league: RunningLeague | None = None,
-        watching: Watching | None = None,
-        certificate: Certificate | None = None,
-        insecure: bool = False,
-        has_house: bool = False,
-        desk: SubmissionDesk | None = None,
+        services: ArenaServices | None = None,
     ) -> None:
         """Set up the arena; `start` opens it.
 
         Args:
-            address: HOST:PORT or unix:PATH.
+            listening: Where it listens.
             matches: The lobby.
             log: The server's log.
             limits: The server's limits.
             entropy: Returns that number of unpredictable bytes.
             counts: Counters to update; new ones by default.
-            guard: Checks tokens; by default none are required.
-            tokens: Where tokens are stored and managed; None means that they cannot be managed.
-            league: Answers questions about ladders and matches; None means that none are answered.
-            watching: Serves spectators; needs `league`.
-            certificate: Use TLS with this certificate.
-            insecure: Listen without TLS even if other machines can reach the address.
-            has_house: Also listen at `house_address`, for this machine and this run only, so without TLS.
-            desk: Accepts submissions and runs them; None means that none are accepted.
+            services: What it offers beside matches; by default nothing.
 
         Raises:
             AddressError: If the address is invalid, or other machines could reach it without TLS.
         """
         self.counts = counts or Counts()
-        self.stage: Literal["starting", "open", "draining", "stopped"] = "starting"
+        self.stage = ArenaStage.STARTING
         self.house_address = ""  # set once it listens
-        self._has_house = has_house
-        self._address = checked(address, may_be_reached=certificate is not None or insecure)
-        check_length(self._address, has_house)
+        services = services or ArenaServices()
+        certificate = listening.certificate
+        self._has_house = listening.has_house
+        self._address = checked(listening.address, may_be_reached=certificate is not None or listening.insecure)
+        check_length(self._address, listening.has_house)
         self._certificate = certificate
-        self._tokens = tokens
-        self._league = league
-        self._watching = watching
-        self._desk = desk
+        self._tokens = services.tokens
+        self._league = services.league
+        self._watching = services.watching
+        self._desk = services.desk
+        self._places = services.places
+        self._host = services.host
+        self._acts = services.acts
+        self._status = services.status
+        self._dealer = services.dealer
+        self._leasing = services.leasing
         self._matches = matches
         self._limits = limits or ServerLimits()
         self._entropy = entropy
-        self._guard = guard or OpenGuard()
+        self._guard = services.guard
         self._log = log
-        self._is_stopping = False
         self._is_hurried = False
         self._is_storing = True
 
@@ -148,6 +200,7 @@ class Arena:
                 self._log,
                 is_good=self._guard.is_good,
                 incident_number=self._incident_number,
+                acts=self._acts,
             )
             self._server.add_generic_rpc_handlers((tokens.handler(),))
             services.append(TOKENS)
@@ -167,6 +220,7 @@ class Arena:
                 self._entrance,
                 self._log,
                 incident_number=self._incident_number,
+                acts=self._acts,
                 more=self._watch.methods() if self._watch is not None else None,
             )
             self._server.add_generic_rpc_handlers((self._ladders.handler(),))
@@ -178,12 +232,29 @@ class Arena:
                 self._matches,
                 self._entrance,
                 self._log,
-                is_open=lambda: self.stage == "open",
+                is_open=lambda: self.stage is ArenaStage.OPEN,
                 is_run_elsewhere=self.sessions.is_run_elsewhere,
                 incident_number=self._incident_number,
+                acts=self._acts,
             )
             self._server.add_generic_rpc_handlers((self._submissions.handler(),))
             services.append(SUBMISSIONS)
+        if self._places is not None and self._host is not None:
+            attending = PlaceService(
+                self._places,
+                self._host,
+                self._entrance,
+                self._log,
+                is_good=self._guard.is_good,
+                alive=self.pulse.beat,
+                incident_number=self._incident_number,
+            )
+            self._server.add_generic_rpc_handlers((attending.handler(),))
+            services.append(PLACES)
+        if self._status is not None:
+            status = StatusService(self._status, self._entrance, self._log, incident_number=self._incident_number)
+            self._server.add_generic_rpc_handlers((status.handler(),))
+            services.append(STATUS)
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*services, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
@@ -192,13 +263,14 @@ class Arena:
         for service in services:
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
         self._begin()
-        self.stage = "open"
         if self._desk is not None:
             try:
                 await asyncio.to_thread(self._desk.begin, self._loop)
             except BaseException:  # bots that already connected must not stay with a server that nothing drives
                 await self._close()
                 raise
+        if self._dealer is not None:
+            self._dealer.begin()
         self._log.info("listening", address=bound)
         return bound
 
@@ -216,6 +288,7 @@ class Arena:
             self.counts,
             is_good=self._guard.is_good,
             broke=self._session_broke,
+            locate=None if self._leasing is None else self._leasing.locate,
         )
         self._entrance = AuthInterceptor(self._guard, self._log, self.counts)
         self._arena = ArenaService(
@@ -235,6 +308,11 @@ class Arena:
         self._matches.wake = self._wake
         self._beat()
         self._wake()
+        self._happened(ArenaEvent.START)
+
+    def _happened(self, event: ArenaEvent) -> None:
+        """Go on to the stage after this event."""
+        self.stage = next_state(ARENA_STAGES, self.stage, event)
 
     @property
     def streams(self) -> int:
@@ -245,8 +323,7 @@ class Arena:
     @property
     def seconds_since_heartbeat(self) -> float:
         """Seconds since the event loop last showed activity; 0.0 unless it runs."""
-        is_running = self.stage in ("open", "draining")
-        return max(0.0, self._loop.time() - self.pulse.alive_at) if is_running else 0.0
+        return max(0.0, self._loop.time() - self.pulse.alive_at) if self.stage in RUNNING else 0.0
 
     def ask(self, question: Callable[[], Told]) -> Future[Told]:
         """Call `question` on the event loop as soon as possible.
@@ -264,7 +341,7 @@ class Arena:
                 except Exception as problem:
                     answer.set_exception(problem)
 
-        if self.stage == "starting":
+        if self.stage is ArenaStage.STARTING:
             answer.set_exception(RuntimeError("the event loop does not run yet"))
             return answer
         try:
@@ -278,11 +355,13 @@ class Arena:
         """Stop: start no matches, let open ones go on for `drain_s` seconds, then void them."""
         loop, matches = self._loop, self._matches
         now = loop.time()
-        self.stage = "draining"
+        self._happened(ArenaEvent.DRAIN)
         self._log.info("draining", seconds=drain_s)
         await self._health.enter_graceful_shutdown()
         if self._desk is not None:
             self._desk.drain()
+        if self._dealer is not None:
+            self._dealer.drain()
         matches.drain(now)
         self.sessions.drain(now + drain_s, now)
         await self._until(
@@ -296,10 +375,12 @@ class Arena:
 
     async def _close(self) -> None:
         """End every call, by force if necessary, and stop the timers."""
-        self._is_stopping = True
+        self._happened(ArenaEvent.CLOSE)
         self.sessions.close(self._loop.time())
         if self._watch is not None:
             self._watch.close()
+        if self._places is not None:
+            self._places.close()
         await self._server.stop(_CALLS_END_S)
         if self._ladders is not None:
             self._ladders.close()
@@ -308,7 +389,7 @@ class Arena:
         for timer in (self._timer, self._beating):
             if timer is not None:
                 timer.cancel()
-        self.stage = "stopped"
+        self._happened(ArenaEvent.END)
 
     def hurry(self) -> None:
         """Stop waiting for open matches."""
@@ -354,7 +435,7 @@ class Arena:
         if threading.get_ident() != self._thread:
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._wake)
-        elif not self._is_woken and not self._is_stopping:
+        elif not self._is_woken and self.stage not in ENDING:
             self._is_woken = True
             self._loop.call_soon(self._look)
 
@@ -363,9 +444,10 @@ class Arena:
         self._is_woken = False
         now = self._loop.time()
         self.pulse.beat(now)
+        self._look_at_places(now)
         at = self._tick(now)
         timer = self._timer
-        if at is None or self._is_stopping:
+        if at is None or self.stage in ENDING:
             return
         if timer is None or at < timer.when():
             if timer is not None:
@@ -387,6 +469,22 @@ class Arena:
             self._broke("lobby broke", problem)
             return now + _AGAIN_S
         return at
+
+    def _look_at_places(self, now: float) -> None:
+        """Credit the silence of places before a deadline is checked; an error only costs time, as in `_tick`."""
+        if self._places is not None:
+            try:
+                self._places.look(now)
+            except Exception as problem:
+                self._broke("places broke", problem)
+
+    def _look_at_leases(self, now: float) -> None:
+        """Renew the leases of the ladders; an error only costs time, as in `_tick`."""
+        if self._leasing is not None:
+            try:
+                self._leasing.look(now)
+            except Exception as problem:
+                self._broke("leases broke", problem)
 
     def _tell_of_the_store(self) -> None:
         """Notify waiting bots once when results cannot be stored, so that no match begins."""
@@ -414,6 +512,8 @@ class Arena:
         """Check the sessions periodically; an error only costs time, as in `_tick`."""
         now = self._loop.time()
         self.pulse.ring(now)
+        self._look_at_places(now)
+        self._look_at_leases(now)
         if now >= self._sessions_at:
             try:
                 if self._guard.look(now):
@@ -428,7 +528,8 @@ class Arena:
     def _credit(self, seconds: float) -> None:
         tell = self._log.warning if seconds >= _LONG_S else self._log.debug
         tell("stood still", seconds=round(seconds, 3))
-        for credit in (self._matches.credit, self.sessions.credit, self._arena.credit):
+        places = () if self._places is None else (self._places.credit,)
+        for credit in (self._matches.credit, self.sessions.credit, self._arena.credit, *places):
             try:
                 credit(seconds)
             except Exception as problem:  # the other credits still apply
@@ -481,5 +582,5 @@ async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None], 
     finally:
         for number in endings:
             loop.remove_signal_handler(number)
-            if ends_process and arena.stage == "stopped":
+            if ends_process and arena.stage is ArenaStage.STOPPED:
                 signal.signal(number, signal.SIG_IGN)

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
-from cutpurse.sdk.programs.last_words import last_words
+from cutpurse.process.last_words import last_words
 
 __all__ = ["Children"]
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.online.server_address import DEFAULT_SERVER
+from cutpurse.leaderboard.address import is_postgresql
+from cutpurse.wire.server_address import DEFAULT_SERVER
 
 __all__ = ["FILE", "SETTINGS", "Setting", "Value", "configured", "mistyped"]
 
@@ -24,10 +25,11 @@ CONFIG_VARIABLE: Final = "CUTPURSE_CONFIG"  # path of another file
 _PREFIX: Final = "CUTPURSE_"
 _TRUE: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
-Kind = Literal["text", "path", "number", "list", "switch"]
+Kind = Literal["text", "path", "database", "number", "list", "switch"]
 _KINDS: Final[dict[Kind, str]] = {
     "text": "a text",
     "path": "the name of a file",
+    "database": "the name of a file, or an address postgresql://...",
     "number": "a number",
     "list": "a list of names",
     "switch": "true or false",
@@ -63,15 +65,19 @@ class Value(NamedTuple):
 
 SETTINGS: Final = (
     Setting("address", "text", DEFAULT_SERVER),
-    Setting("db", "path", Path("cutpurse.db")),
+    Setting("db", "database", Path("cutpurse.db")),
     Setting("games", "list", (), "--game"),
     Setting("ladders", "path", None),
     Setting("house", "list", ()),
     Setting("submissions", "text", "off"),
     Setting("runner_image", "text", ""),
+    Setting("places", "switch", False),
+    Setting("arena_address", "text", ""),
+    Setting("arena_ladders", "list", (), "--arena-ladder"),
     Setting("drain", "number", 60.0),
     Setting("metrics", "text", ""),
     Setting("web", "text", ""),
+    Setting("people", "number", 0.0),
     Setting("watch_delay", "number", 10.0),
     Setting("tls_cert", "path", None),
     Setting("tls_key", "path", None),
@@ -147,7 +153,9 @@ def _of_text(setting: Setting, text: str) -> object:
     match setting.kind:
         case "text":
             return text
-        case "path":
+        case "database" if is_postgresql(text):
+            return text
+        case "path" | "database":
             return Path(text)
         case "list":
             return tuple(part.strip() for part in text.split(",") if part.strip())
@@ -166,7 +174,9 @@ def _of_toml(setting: Setting, given: object, where: str, folder: Path) -> objec
     match setting.kind, given:
         case "text", str():
             return given
-        case "path", str():
+        case "database", str() if is_postgresql(given):
+            return given
+        case "path" | "database", str():
             return folder / given
         case "number", int() | float() if not isinstance(given, bool):
             return float(given)

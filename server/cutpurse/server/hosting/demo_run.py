@@ -19,7 +19,7 @@ from cutpurse.engine.errors import CutpurseError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.queries import MatchEntry, Ranking
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.playing.interpreter import module_command
+from cutpurse.process.interpreter import module_command
 from cutpurse.server.hosting.children import Children
 from cutpurse.server.hosting.garbage import rarely_collected
 from cutpurse.server.hosting.open_arena import OpenArena, open_arena
@@ -35,7 +35,7 @@ PLAYOUTS: Final = 10  # playouts per decision of `search`, which is to be shown 
 LOOK_S: Final = 0.2  # seconds between progress checks
 DRAIN_S: Final = 5.0
 MOST_VOID: Final = 20  # maximum void matches; each is played again
-_RUN: Final = (*module_command("cutpurse.sdk.cli"), "bot", "run")
+_RUN: Final = (*module_command("cutpurse.cli"), "bot", "run")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,9 @@ from typing import Final, Protocol, Self
 from cutpurse.leaderboard.errors import LeaderboardError
 from cutpurse.leaderboard.estimates.result_matrix import Grown, LadderEstimates
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.playing.interpreter import module_command
+from cutpurse.process.interpreter import module_command
 from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.arena_stages import ArenaStage
 from cutpurse.server.hosting.children import Children
 from cutpurse.server.logs import Logger, traceback_locations
 
@@ -73,6 +74,7 @@ class Estimating:
         log: Logger,
         processes: Callable[[Path], JobSpawner] = Children,
         utc: Callable[[], datetime] = lambda: datetime.now(UTC),
+        is_own: Callable[[str], bool] = lambda ladder: True,
     ) -> None:
         """Set up without a process.
 
@@ -81,7 +83,9 @@ class Estimating:
             log: The server's log.
             processes: Makes a spawner whose programs write their output to this folder.
             utc: Returns the time of day.
+            is_own: Whether a ladder is estimated here, not at another arena.
         """
+        self._is_own = is_own
         self._store = store
         self._log = log
         self._make = processes
@@ -99,7 +103,7 @@ class Estimating:
 
     async def _keep(self, arena: Arena) -> None:
         loop = asyncio.get_running_loop()
-        while arena.stage == "open":
+        while arena.stage is ArenaStage.OPEN:
             try:
                 await asyncio.to_thread(self.look, loop.time())
             except Exception as problem:
@@ -118,15 +122,19 @@ class Estimating:
             elif now - self._began > PATIENCE_S:
                 self._end()
                 self._failed(now, why="it took too long")
-        elif now >= self._next_at and (due := [one.ladder for one in self._store.grown() if is_due(one)]):
+        elif now >= self._next_at and (due := self._due()):
             self._start(due, now)
 
+    def _due(self) -> list[str]:
+        return [one.ladder for one in self._store.grown() if is_due(one) and self._is_own(one.ladder)]
+
     def _start(self, ladders: list[str], now: float) -> None:
-        command = (*module_command("cutpurse.leaderboard.estimates.printed"), str(self._store.path), *ladders)
+        database = self._store.database
+        command = (*module_command("cutpurse.leaderboard.estimates.printed"), database.address, *ladders)
         try:
             folder = TemporaryDirectory(prefix="cutpurse-estimates-")
             self._running = self._make(Path(folder.name)), folder
-            self._running[0].start(NAME, command, None, NICE)
+            self._running[0].start(NAME, command, database.environment, NICE)
         except OSError as problem:
             self._end()
             self._failed(now, why=problem.strerror or type(problem).__name__)

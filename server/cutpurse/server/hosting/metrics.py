@@ -20,9 +20,9 @@ from prometheus_client.registry import Collector
 
 from cutpurse.engine.clocks import OutcomeKind
 from cutpurse.engine.match import EndCause
+from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.counts import Histogram
 from cutpurse.server.errors import REASONS
-from cutpurse.server.finished_match import HOUSE
 from cutpurse.server.hosting.open_arena import OpenArena
 
 __all__ = ["TEXT_FORMAT", "Metrics"]
@@ -87,13 +87,19 @@ def _families(opened: OpenArena) -> Iterator[Metric]:
 
     yield _gauge("watch_streams", "Open calls that watch matches", opened.watching.watchers)
 
+    places = [] if opened.places is None else opened.places.listed()
+    free = sum(place.free_cores for place in places)
+    yield _gauge("places", "Places that attend, to run submitted bots", len(places))
+    cores = {"free": free, "used": sum(place.facts.cores for place in places) - free}
+    yield _gauges("place_cores", "Cores of the places", "state", cores)
+
     states = {"connected": counts.connected, "lost": len(arena.sessions) - counts.connected}
     yield _gauges("sessions", "Sessions with a stream, and lost ones that may resume", "state", states)
     hows = {"new": counts.sessions_opened, "resumed": counts.sessions_resumed}
     yield _counts("streams_opened", "Accepted streams", "how", list(hows), hows)
     text = "Refused streams"
     yield _counts("streams_refused", text, "reason", REASONS, counts.streams_refused)
-    text = "Ended streams; lost: ended without a reason"
+    text = "Ended streams; left: the bot was done; lost: without a reason"
     yield _counts("streams_ended", text, "reason", _ENDED, counts.streams_ended)
     yield _gauge("streams", "Streams that gRPC has not finished, including stalled ones", arena.streams)
     ways = {"in": counts.envelopes_in, "out": counts.envelopes_out}

@@ -6,41 +6,68 @@ only. After that it requires tokens. This module knows no command line.
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from cutpurse.games import GAMES
+from cutpurse.leaderboard.address import is_postgresql
+from cutpurse.leaderboard.arena_store import ArenaStore
+from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.schema import describe_upgrade, newest_revision
 from cutpurse.leaderboard.store import Store
-from cutpurse.leaderboard.tokens import Token
+from cutpurse.leaderboard.tokens import HOUSE, PEOPLE, Token
 from cutpurse.server.access.owners import Guard, HouseGuard, OpenGuard, TokenGuard
+from cutpurse.server.act_log import ActLog, act_log_beside
 from cutpurse.server.counts import Counts
+from cutpurse.server.dealing.match_queue import PgMatchQueue
+from cutpurse.server.dealing.work_dealer import DealerSite, WorkDealer
 from cutpurse.server.errors import AddressError
-from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.arena import Arena, ArenaServices, Listening
 from cutpurse.server.hosting.certificate import Certificate
+from cutpurse.server.hosting.leasing import Leasing
 from cutpurse.server.hosting.listen_address import checked, is_local
+from cutpurse.server.hosting.status_service import server_status
 from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.league.hosted_ladders import why_not_hosted
 from cutpurse.server.league.ladder_service import RunningLeague
 from cutpurse.server.league.league_queries import Answers
 from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger
-from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.places.host_facts import host_facts
+from cutpurse.server.places.places import Places
 from cutpurse.server.runners.port import Runner
+from cutpurse.server.submissions.hosted_bots import HostingSite
 from cutpurse.server.submissions.process_tokens import ProcessTokens
 from cutpurse.server.submissions.resource_meters import ResourceMeters
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.server.submissions.submission_desk import SubmissionDesk, owners_who_play
 from cutpurse.server.watching.broadcast import Watching
 
-__all__ = ["WATCH_DELAY_S", "OpenArena", "open_arena"]
+__all__ = ["WATCH_DELAY_S", "OneOfSeveral", "OpenArena", "open_arena"]
 
 WATCH_DELAY_S: Final = 10.0  # several decisions, so that a spectator's hints come too late for a bot
+
+
+@dataclass(frozen=True, slots=True)
+class OneOfSeveral:
+    """An arena that shares the ladders of its database with others.
+
+    Attributes:
+        address: Where bots dial it.
+        preferred: Ladders that it takes first, as in `leases.Holder`.
+    """
+
+    address: str
+    preferred: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -52,12 +79,13 @@ class OpenArena:
     store: Store
     asks_for_tokens: bool
     watching: Watching
+    places: Places | None = None
 
 
 @contextmanager
 def open_arena(
     address: str,
-    database: Path,
+    database: str | os.PathLike[str],
     ladders: Sequence[Ladder] | Callable[[Store], Sequence[Ladder]],
     log: Logger,
     limits: ServerLimits | None = None,
@@ -65,9 +93,12 @@ def open_arena(
     certificate: Certificate | None = None,
     insecure: bool = False,
     house: Token | None = None,
+    people: Token | None = None,
     has_page: bool = False,
     watch_delay_s: float = WATCH_DELAY_S,
     submissions: Runner | None = None,
+    has_places: bool = False,
+    one_of_several: OneOfSeveral | None = None,
 ) -> Iterator[OpenArena]:
     """Open an arena that can be started; when the block is left, every result is stored.
 
@@ -76,16 +107,19 @@ def open_arena(
 
     Args:
         address: HOST:PORT or unix:PATH.
-        database: The leaderboard's file.
+        database: The leaderboard: a path, or `postgresql://...`.
         ladders: The ladders, or a function that reads them from the database.
         log: The server's log.
         limits: The server's limits.
         certificate: As in `Arena`.
         insecure: As in `Arena`.
         house: Token of the house bots; None if there are none.
+        people: Token of the people who play on the page; None if none do.
         has_page: Whether a web page will connect at `Arena.house_address`.
         watch_delay_s: Seconds that spectators are behind the bots.
-        submissions: Runs hosted bots; None if no submissions are accepted.
+        submissions: Builds, checks and runs hosted bots; None if no submissions are accepted.
+        has_places: Whether hosted bots run at places instead of here.
+        one_of_several: The arena plays the ladders that it leases; None means that it plays all, alone.
 
     Raises:
         AddressError: If other machines could reach the address without TLS, or while there is no token.
@@ -94,88 +128,163 @@ def open_arena(
     """
     checked(address, may_be_reached=certificate is not None or insecure)  # before the database is created
     counts = Counts()
-    with Store(database) as store:
+    with _store(database, one_of_several) as store:
         asks = store.has_tokens()
         if not asks and not is_local(address):
             raise AddressError(
-                f"nobody could come in at {address}: {database} has no token yet, so only this machine may. "
-                f"Make one first: cutpurse token create OWNER --db {database}"
+                f"nobody could come in at {address}: {store.database} has no token yet, so only this machine may. "
+                f"Make one first: cutpurse token create OWNER --db {store.database}"
             )
         if submissions is not None and submissions.name == "process":
             _check_alone(store, address)
         if callable(ladders):
             ladders = ladders(store)
-        if store.found not in (None, newest_revision()):
-            log.info(
-                "database upgraded",
-                file=str(store.path),
-                before=store.found,
-                schema=newest_revision(),
-                note=describe_upgrade(store.found or newest_revision()),
-            )
-        _see_who_reads(Path(store.path), log)
-        if unfinished := store.void_unfinished(_utc()):
-            log.warning("unfinished matches are void", count=len(unfinished))
-        ledger = Ledger(store, ladders)
+        _tell_of_an_upgrade(store, log)
+        for ladder in ladders:
+            store.ensure(ladder.kept)
+        own, has_workers = _take_over(store, ladders, submissions, log)
         guard: Guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
-        if house is not None:
-            guard = HouseGuard(guard, house)
+        for owner, token in ((HOUSE, house), (PEOPLE, people)):
+            guard = guard if token is None else HouseGuard(guard, token, owner)
         desk: SubmissionDesk | None = None
+        places: Places | None = None
+        dealer: WorkDealer | None = None
+
+        def pause(identity: Identity) -> None:
+            arena.ask(lambda: lobby.paused_elsewhere(identity))
+
+        leasing: Leasing | None = None
         try:
             lobby = Lobby(
-                ladders,
-                ledger,
+                own,
+                store,
                 entropy=secrets.token_bytes,
                 utc=_utc,
                 log=log,
                 counts=counts,
-                paused=ledger.paused(),
+                paused=[Identity(bot.owner, bot.bot, bot.version) for bot in store.bots() if bot.paused is not None],
             )
             if submissions is not None:
                 guard = passes = ProcessTokens(guard)
-                desk = _desk(submissions, store, passes, lobby, log)
+                places = Places(log) if has_places else None
+                site = HostingSite(
+                    submissions, Storage(storage_beside(store.database.beside)), store, passes, log, _utc, places
+                )
+                desk = _desk(site, lobby)
+                dealer = _dealer(site, desk, pause) if has_workers else None
+                if places is not None:
+                    places.bots_of = desk.residents.bots_of
+                    places.on_delay, places.on_crowding = lobby.delay, lobby.credit_to
+                    places.on_lost, places.part = lobby.lose, lobby.part
+            leasing = _leasing(store, lobby, log)
             answers = Answers(store, _utc)
             watching = Watching(lobby, log, delay_s=watch_delay_s, limits=limits)
             arena = Arena(
-                address,
+                Listening(address, certificate, insecure, has_house=house is not None or has_page),
                 lobby,
-                log=log,
+                log,
                 limits=limits,
                 counts=counts,
-                guard=guard,
-                tokens=store if asks else None,
-                league=RunningLeague(answers, LadderAdmin(store, answers, _utc), lobby),
-                watching=watching,
-                certificate=certificate,
-                insecure=insecure,
-                has_house=house is not None or has_page,
-                desk=desk,
+                services=ArenaServices(
+                    guard,
+                    store if asks else None,
+                    RunningLeague(
+                        answers,
+                        LadderAdmin(store, answers, _utc),
+                        lobby,
+                        None if leasing is None else lobby.other_arenas,
+                    ),
+                    watching,
+                    desk,
+                    places,
+                    host_facts(submissions.name) if submissions is not None else None,
+                    ActLog(act_log_beside(store.database.beside), log),
+                    partial(server_status, lobby, places),
+                    dealer,
+                    leasing,
+                ),
             )
-            yield OpenArena(arena, lobby, store, asks, watching)
+            yield OpenArena(arena, lobby, store, asks, watching, places)
         finally:
-            if desk is not None:
-                desk.close()
-            guard.close()
-            ledger.close()
+            for part in (dealer, desk, guard, leasing):
+                if part is not None:
+                    part.close()
 
 
-def _desk(runner: Runner, store: Store, passes: ProcessTokens, lobby: Lobby, log: Logger) -> SubmissionDesk:
+def _store(database: str | os.PathLike[str], one_of_several: OneOfSeveral | None) -> Store:
+    if one_of_several is None:
+        return Store(database)
+    return ArenaStore(database, one_of_several.address, games=tuple(GAMES), preferred=one_of_several.preferred)
+
+
+def _leasing(store: Store, lobby: Lobby, log: Logger) -> Leasing | None:
+    """Take the first ladders; None if the server is alone."""
+    if not isinstance(store, ArenaStore):
+        return None
+    leasing = Leasing(store, lobby, log, _utc)
+    leasing.begin()
+    return leasing
+
+
+def _desk(site: HostingSite, lobby: Lobby) -> SubmissionDesk:
     """Return the desk that accepts and runs submissions; add their resource usage to the results of their matches."""
     desk = SubmissionDesk(
-        runner,
-        Storage(storage_beside(Path(store.path))),
-        store,
-        passes,
-        log,
-        _utc,
+        site,
         is_paused=lobby.is_paused,
         withdrawn=lobby.withdrawn,
         is_rotation=lambda name: (found := lobby.ladder_named(name)) is not None and found.boards == "rotation",
+        ladders_of=lambda entry, manifest: entry.ladders or _every_ladder(lobby, entry.owner, manifest.games),
+        plays_here=lobby.plays_here,
     )
     meters = ResourceMeters(desk.residents.uses)
     lobby.on_started.append(meters.started)
     lobby.measured = meters.measured
     return desk
+
+
+def _every_ladder(lobby: Lobby, owner: str, games: Sequence[str]) -> Sequence[str]:
+    """Return the ladders of these games that an owner can see; without games, those of every game."""
+    return [name for game, names in lobby.ladders(owner).items() if not games or game in games for name in names]
+
+
+def _dealer(site: HostingSite, desk: SubmissionDesk, paused: Callable[[Identity], None]) -> WorkDealer:
+    """Return the dealer of the matches that workers play."""
+    return WorkDealer(DealerSite(site.store, PgMatchQueue(), desk, site.log, _utc, secrets.token_bytes, paused))
+
+
+def _tell_of_an_upgrade(store: Store, log: Logger) -> None:
+    if store.found not in (None, newest_revision()):
+        log.info(
+            "database upgraded",
+            database=store.database.address,
+            before=store.found,
+            schema=newest_revision(),
+            note=describe_upgrade(store.found or newest_revision()),
+        )
+    if not is_postgresql(store.database.address):
+        _see_who_reads(store.database.beside, log)
+
+
+def _take_over(
+    store: Store, ladders: Sequence[Ladder], submissions: Runner | None, log: Logger
+) -> tuple[Sequence[Ladder], bool]:
+    """Void what an earlier server left open and nobody plays, if this server is alone.
+
+    Returns:
+        The ladders that are played from the start, and whether workers play here.
+    """
+    why_not = why_not_hosted(store.database.address)
+    if submissions is None:
+        why_not = why_not or "their bots are submitted: add --submissions RUNNER"
+    if isinstance(store, ArenaStore):
+        why_not = why_not or "one server alone deals to workers: start it without --arena-address"
+    if why_not and (hosted := [ladder.name for ladder in ladders if ladder.is_hosted]):
+        log.warning("hosted ladders are not played", ladders=hosted, text=why_not)
+    if isinstance(store, ArenaStore):
+        return (), False  # until they are leased
+    if unfinished := store.void_unfinished(_utc(), has_workers=not why_not):
+        log.warning("unfinished matches are void", count=len(unfinished))
+    return ladders, not why_not
 
 
 def _see_who_reads(database: Path, log: Logger) -> None:

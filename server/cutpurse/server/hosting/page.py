@@ -1,9 +1,10 @@
 """The spectators' web page, as a separate process that the server starts and that costs it only the page's requests.
 
 The server opens the socket for browsers and passes it on. So an address that is not available is reported at once, and
-browsers wait while the process restarts instead of being refused. The process connects to the server as an anonymous
-client. It runs as long as the server's process, even if that hangs, and ends with it. If the server cannot end it, as
-after kill -9, it exits by itself.
+browsers wait while the process restarts instead of being refused. The process reads as an anonymous client. People who
+play there have a token of this run, and the tokens of people who sign in come with their requests. It runs as long as
+the server's process, even if that hangs, and ends with it. If the server cannot end it, as after kill -9, it exits by
+itself.
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ import errno
 import os
 import socket
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Final, Self
 
-from cutpurse.sdk.online.server_address import SERVER_VARIABLE, TOKEN_VARIABLE
-from cutpurse.sdk.playing.interpreter import module_command
+from cutpurse.leaderboard.tokens import Token, new_token
+from cutpurse.process.interpreter import module_command
 from cutpurse.server.errors import AddressError, CannotListen
 from cutpurse.server.hosting.arena import Arena
 from cutpurse.server.hosting.listen_address import checked
 from cutpurse.server.hosting.supervisor import ServiceSpawner, ServiceSpec, Supervisor
 from cutpurse.server.logs import Logger
+from cutpurse.wire.server_address import SERVER_VARIABLE, TOKEN_VARIABLE
 
 __all__ = ["Page", "listening_socket"]
 
@@ -62,8 +65,23 @@ def listening_socket(address: str, patience_s: float = 0.0) -> tuple[socket.sock
 class Page(Supervisor):
     """The page of one run of a server; leaving the `with` block ends it. `address` is for browsers."""
 
-    def __init__(self, address: str, log: Logger, processes: ServiceSpawner | None = None) -> None:
+    def __init__(
+        self,
+        address: str,
+        log: Logger,
+        processes: ServiceSpawner | None = None,
+        *,
+        people: int = 0,
+        house: Sequence[str] = (),
+    ) -> None:
         """Listen at HOST:PORT (port 0 means any free one).
+
+        Args:
+            address: HOST:PORT.
+            log: The server's log.
+            processes: Runs the process; a real one by default.
+            people: Number of people who may play on the page at once.
+            house: House bots that play with them.
 
         Raises:
             AddressError: If the address is invalid.
@@ -71,6 +89,8 @@ class Page(Supervisor):
         """
         self._listening, self.address = listening_socket(address, RELEASE_S)
         self._bots_dial = ""
+        self._seats = ("--people", str(people), "--house", ",".join(house)) if people else ()
+        self.token: Token | None = new_token() if people else None
         super().__init__(["page"], self._page, log, noun="page", processes=processes, is_heard=True)
 
     def begin(self, arena: Arena, bots_dial: str = "") -> None:
@@ -81,11 +101,13 @@ class Page(Supervisor):
     def _page(self, name: str, address: str) -> ServiceSpec:
         file = self._listening.fileno()
         command = (
-            *(*module_command("cutpurse.sdk.cli"), "web", "--socket", str(file), "--arena", self._bots_dial),
+            *(*module_command("cutpurse.cli"), "web", "--socket", str(file), "--arena", self._bots_dial),
             *("--parent", str(os.getpid())),
+            *self._seats,
         )
-        # The page needs no token, and an attacker who broke into it must not find one.
-        return ServiceSpec(command, {SERVER_VARIABLE: address, TOKEN_VARIABLE: ""}, (file,))
+        # An attacker who broke into the page must find no other token than that of the people who play there.
+        token = "" if self.token is None else self.token.reveal()
+        return ServiceSpec(command, {SERVER_VARIABLE: address, TOKEN_VARIABLE: token}, (file,))
 
     def __enter__(self) -> Self:
         return self

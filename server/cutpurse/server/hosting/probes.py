@@ -12,6 +12,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Final
 
+from cutpurse.server.hosting.arena_stages import ArenaStage
 from cutpurse.server.hosting.metrics import TEXT_FORMAT, Metrics
 from cutpurse.server.hosting.monitoring import Answer, Page
 from cutpurse.server.hosting.open_arena import OpenArena
@@ -30,9 +31,9 @@ def not_alive(opened: OpenArena) -> str:
 
 def not_ready(opened: OpenArena) -> str:
     """Return why no new bot should connect; empty if it may."""
-    if opened.arena.stage == "starting":
+    if opened.arena.stage is ArenaStage.STARTING:
         return "the server does not listen yet"
-    if opened.arena.stage != "open":
+    if opened.arena.stage is not ArenaStage.OPEN:
         return "the server is stopping and accepts no bots"
     if not opened.lobby.is_storing:
         return "results cannot be stored, and no match is started until they can"

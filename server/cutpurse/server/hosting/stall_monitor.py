@@ -60,7 +60,7 @@ class Pulse:
         return seconds
 
     def ring(self, now: float) -> float:
-        """Note a turn of the timer, which is due every `EVERY_S`; otherwise as `beat`."""
+        """Note a turn of the timer, which is due every `EVERY_S`, and return the seconds of a stall as `beat` does."""
         seconds = self.beat(now)
         self.lag.add(max(0.0, now - self._rings_at))
         self._due = self._rings_at = now + EVERY_S

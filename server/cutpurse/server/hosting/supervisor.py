@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Final, Protocol, Self
 
 from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.arena_stages import ArenaStage
 from cutpurse.server.hosting.children import Children
 from cutpurse.server.logs import Logger, traceback_locations
 
@@ -96,7 +97,7 @@ class Supervisor:
 
     async def _keep(self, arena: Arena) -> None:
         loop = asyncio.get_running_loop()
-        while arena.stage == "open":
+        while arena.stage is ArenaStage.OPEN:
             try:
                 self.look(arena.house_address, loop.time())
             except Exception as problem:

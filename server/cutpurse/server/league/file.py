@@ -1,70 +1,73 @@
-"""A league in a file: the answers of LadderService from a database, without a server.
+"""A league in a database: the answers of LadderService without a server.
 
 It is the entry point `db` of the group `cutpurse.leagues`, where the command line finds it.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 
 from google.protobuf.message import Message
 
 from cutpurse.engine.errors import CutpurseError
+from cutpurse.leaderboard.database import Database, find_database
 from cutpurse.leaderboard.errors import InUse
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.league import League, problem_of
 from cutpurse.server.errors import CallRefused
 from cutpurse.server.league.league_queries import ANYTHING, STRANGER, Answers, Caller
 from cutpurse.server.league.presence import NOWHERE, Presence
 from cutpurse.server.league.steering import LadderAdmin, wanted_ladders
 from cutpurse.server.store_errors import plain_trouble
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotFound
+from cutpurse.wire.league import League, problem_of
 
 __all__ = ["local"]
 
 
 @contextmanager
-def local(path: Path, as_stranger: bool = False) -> Iterator[League]:
-    """Open the league of a database file.
+def local(address: str | os.PathLike[str], as_stranger: bool = False) -> Iterator[League]:
+    """Open the league of a database.
 
-    It can always be read, and written while no server has it open. Calls raise NotFound if the file does not exist, and
+    It can always be read, and written while no server has it open. Calls raise NotFound if there is no such file, and
     CutpurseError if they need a running server or cannot write now.
 
     Args:
-        path: The database; the creation of a ladder creates it.
+        address: The database, as for `find_database`; the creation of a ladder creates a missing file.
         as_stranger: Show only what is public, and allow no writes.
     """
     caller = STRANGER if as_stranger else ANYTHING
+    with plain_trouble():
+        database = find_database(address)
     with ExitStack() as stack:
         opened: list[LeaderboardReader] = []  # opened at the first read
 
         def reads() -> Answers:
             if not opened:
-                if not path.is_file():
-                    raise NotFound(f"no database {path}: it does not exist")
-                opened.append(stack.enter_context(LeaderboardReader(path)))
+                if not database.exists():
+                    raise NotFound(f"no database {database}: it does not exist")
+                opened.append(stack.enter_context(LeaderboardReader(database)))
             return Answers(opened[0], _utc)
 
         def ask(name: str, request: Any) -> Any:
-            with _told(path):
+            with _told(database):
                 if name in _WRITES and not as_stranger:
                     if name == "CreateLadder":
                         wanted_ladders(request)  # before the file is created
                     else:
                         reads()
-                    with Store(path) as store:
+                    with Store(database) as store:
                         return _WRITES[name](store, request)
                 if name == "GetRecord":
                     return iter([ladder_pb2.GetRecordResponse(piece=reads().match_file(request, caller))])
                 if name in _READS:
                     return _READS[name](reads(), request, caller, NOWHERE)
-            raise CutpurseError(f"{path} is a file: that takes a server that runs; ask one with --server")
+            raise CutpurseError(f"{database} is a database: that takes a server that runs; ask one with --server")
 
         yield League(ask)
 
@@ -120,7 +123,7 @@ def _utc() -> datetime:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _told(database: Database) -> Iterator[None]:
     """Turn refusals into errors of the command line."""
     with plain_trouble():
         try:
@@ -128,7 +131,7 @@ def _told(path: Path) -> Iterator[None]:
         except CallRefused as refused:
             raise problem_of(refused.ending.reason, refused.ending.text) from None
         except InUse as problem:
-            which = "a server" if problem.process is None else f"a server (process {problem.process})"
             raise CutpurseError(
-                f"{which} has {path} open, and only one process may write it: ask it with --server"
+                f"a server ({problem.holder}) has {database} open, and only one process may write it: "
+                "ask it with --server"
             ) from None

@@ -11,16 +11,15 @@ from collections.abc import Callable, Collection
 from typing import Any, Final
 
 import grpc
-from google.protobuf.message import DecodeError
 
 from cutpurse.engine.errors import SettingsError
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire.catalogue import catalogue_of, summary_of
 from cutpurse.server.access.entrance import Context
-from cutpurse.server.call_status import abort
-from cutpurse.server.errors import CallRefused, call_status, incident, legible
-from cutpurse.server.logs import Logger, traceback_locations
+from cutpurse.server.call_status import abort, status_without_store
+from cutpurse.server.errors import CallRefused, legible
+from cutpurse.server.logs import Logger
 from cutpurse.v1 import game_pb2
+from cutpurse.wire.catalogue import catalogue_of, summary_of
 
 __all__ = ["GAME", "GameService"]
 
@@ -62,16 +61,8 @@ class GameService:
         try:
             # A catalogue that is not cached takes up to 20 ms: too long for the loop, which keeps the clocks.
             return await asyncio.to_thread(method, request, sorted(self._games()))
-        except CallRefused as refused:
-            how = refused.ending
-        except DecodeError:
-            how = call_status("BAD_MESSAGE", "this is not the message that the method takes")
         except Exception as problem:
-            number = self._incident_number()
-            self._log.error(
-                "call broke", incident=number, error=type(problem).__name__, places=traceback_locations(problem)
-            )
-            how = incident(number)
+            how = status_without_store(problem, self._log, self._incident_number)
         return await abort(context, how)
 
     def _list_games(self, request: bytes, names: list[str]) -> bytes:

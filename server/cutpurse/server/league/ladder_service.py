@@ -19,18 +19,21 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 import grpc
 from google.protobuf.message import Message
 
-from cutpurse.leaderboard.tokens import NOBODY
+from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.tokens import NOBODY, PEOPLE
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, address_of, check_scope
+from cutpurse.server.act_log import ActLog
 from cutpurse.server.call_status import abort, status_of
 from cutpurse.server.errors import CallRefused, CallStatus
-from cutpurse.server.finished_match import Identity
 from cutpurse.server.ladder_config import Ladder, ladder_of
-from cutpurse.server.league.league_queries import STRANGER, Answers, Caller
+from cutpurse.server.league.league_queries import STRANGER, Answers, Caller, may_see
 from cutpurse.server.league.presence import NOWHERE, LiveMatchView, OnlineBotView, Presence
 from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.server.logs import Logger
+from cutpurse.server.matches.other_arenas import OtherArenas, elsewhere
 from cutpurse.server.matches.requests import MatchRequest
+from cutpurse.server.matches.start_position import StartPosition
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["LADDER", "LadderService", "RunningLeague", "RunningLobby", "caller_of"]
@@ -93,11 +96,19 @@ class RunningLobby(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunningLeague:
-    """The parts of a league on a running server."""
+    """The parts of a league on a running server.
+
+    Attributes:
+        answers: Answers queries.
+        steering: Changes ladders and pauses.
+        lobby: Where matches are played.
+        other_arenas: Ladders of other arenas, which may also lease new ones; None if all are played here.
+    """
 
     answers: Answers
     steering: LadderAdmin
     lobby: RunningLobby
+    other_arenas: OtherArenas | None = None
 
 
 class LadderService:
@@ -110,6 +121,7 @@ class LadderService:
         log: Logger,
         *,
         incident_number: Callable[[], str],
+        acts: ActLog | None = None,
         more: Handlers | None = None,
     ) -> None:
         """Serve a league.
@@ -119,14 +131,17 @@ class LadderService:
             entrance: Authenticates calls.
             log: The server's log.
             incident_number: Returns a new incident number.
+            acts: Where changes of ladders and pauses are noted; None means nowhere.
             more: Handlers of further methods of the service.
         """
         self._answers = league.answers
         self._steering = league.steering
         self._lobby = league.lobby
+        self._other_arenas = league.other_arenas
         self._entrance = entrance
         self._log = log
         self._incident_number = incident_number
+        self._acts = acts or ActLog()
         self._more = dict(more or {})
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="league")
         self._calls: Counter[str] = Counter()  # calls being answered, by address
@@ -199,7 +214,10 @@ class LadderService:
                 task = asyncio.get_running_loop().create_task(steered())
                 self._steered.add(task)
                 task.add_done_callback(self._settle)
-                return await asyncio.shield(task)
+                try:
+                    return await asyncio.shield(task)
+                finally:
+                    del task  # its exception leads to this frame, which would lead back to the task
 
             return await self._guarded(told, context, scope)
 
@@ -214,10 +232,11 @@ class LadderService:
         asked = ladder_pb2.CreateLadderRequest.FromString(request)
         async with self._steers:
             made = await self._apart(lambda: self._steering.create(asked))
-            for entry in made:
+            for entry in made if self._other_arenas is None else ():
                 self._lobby.set_ladder(ladder_of(entry))
         for entry in made:
             self._log.info("ladder made", ladder=entry.name, game=entry.game, by=caller.owner)
+        await self._note(caller, "ladder created", ", ".join(entry.name for entry in made))
         first, *others = [self._answers.shown(entry, self._presence()) for entry in made]
         return ladder_pb2.CreateLadderResponse(ladder=first, more=others)
 
@@ -229,6 +248,7 @@ class LadderService:
                 self._lobby.set_ladder(ladder_of(entry))
         frozen = None if entry.terms.frozen is None else entry.terms.frozen.isoformat()
         self._log.info("ladder changed", ladder=entry.name, frozen=frozen, by=caller.owner)
+        await self._note(caller, "ladder changed", entry.name if frozen is None else f"{entry.name}, frozen {frozen}")
         return ladder_pb2.ChangeLadderResponse(ladder=self._answers.shown(entry, self._presence()))
 
     async def _delete(self, request: bytes, caller: Caller) -> Message:
@@ -246,28 +266,60 @@ class LadderService:
                     self._lobby.set_ladder(ladder)
                 raise
         self._log.info("ladder deleted", ladder=entry.name, game=entry.game, by=caller.owner)
+        await self._note(caller, "ladder deleted", entry.name)
         return ladder_pb2.DeleteLadderResponse(ladder=shown)
 
     async def _request(self, request: bytes, caller: Caller) -> Message:
         asked = ladder_pb2.RequestMatchRequest.FromString(request)
+        self._check_is_here(asked.ladder, caller)
         presence = self._presence()
         ladder, bots = await self._apart(lambda: self._answers.chosen(asked, caller, presence))
+        position = await self._position(asked, ladder, caller, presence)
         by = caller.owner or NOBODY
         seed = asked.seed if asked.HasField("seed") else None
-        wanted = MatchRequest(ladder, bots, seed, by, caller.is_admin)
+        wanted = MatchRequest(ladder, bots, seed, by, caller.is_admin, position)
         match = self._lobby.request(wanted, asyncio.get_running_loop().time())
         self._log.info("match requested", match=match, ladder=ladder, bots=[bot.shown for bot in bots], by=by)
         return ladder_pb2.RequestMatchResponse(match=match)
+
+    async def _position(
+        self, asked: ladder_pb2.RequestMatchRequest, ladder: str, caller: Caller, presence: Presence
+    ) -> StartPosition | None:
+        """Return the position that a request names, if it names one.
+
+        Raises:
+            CallRefused: NOT_YOURS, for all but people on the page, since a replay takes time; or as `position`.
+        """
+        rules = self._lobby.ladder_named(ladder)
+        if not asked.HasField("position") or rules is None:  # without the ladder, the lobby refuses the request
+            return None
+        if caller.owner != PEOPLE:
+            raise CallRefused("NOT_YOURS", "only people on the page play on from a position")
+        return await self._apart(lambda: self._answers.position(asked.position, rules, caller, presence))
+
+    def _check_is_here(self, name: str, caller: Caller) -> None:
+        """Check that no other arena plays a ladder.  Raises CallRefused."""
+        others = self._other_arenas
+        ladder = None if others is None else others.ladder_named(name)
+        if others is None or ladder is None or not may_see(caller, ladder.terms):
+            return
+        if address := others.address_of(name):
+            raise elsewhere(name, address)
 
     async def _lift(self, request: bytes, caller: Caller) -> Message:
         asked = ladder_pb2.LiftPauseRequest.FromString(request)
         identity = await self._apart(lambda: self._steering.lift(asked, caller))
         self._lobby.lifted(identity)
         self._log.info("pause lifted", bot=identity.shown, by=caller.owner)
+        await self._note(caller, "pause lifted", identity.shown)
         presence = self._presence()
         return ladder_pb2.LiftPauseResponse(
             bot=await self._apart(lambda: self._answers.bot(identity, caller, presence))
         )
+
+    async def _note(self, caller: Caller, what: str, about: str) -> None:
+        by = caller.owner or NOBODY
+        await self._apart(lambda: self._acts.note(by, what, about))
 
     def _presence(self) -> Presence:
         """Take a snapshot of the lobby, on the event loop; takes 1 ms for a thousand bots."""

@@ -12,10 +12,13 @@ from datetime import datetime
 from cutpurse.engine.errors import UnknownGame, UsageError
 from cutpurse.games import GAMES, game_named
 from cutpurse.leaderboard.queries import LadderEntry
+from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import CallRefused, legible
-from cutpurse.server.ladder_config import Ladder, default_ladders, ladder_defined, ladder_of
+from cutpurse.server.ladder_config import NUMBERS, Ladder, default_ladders, ladder_defined, ladder_of
+from cutpurse.server.league.hosted_ladders import why_not_hosted
 from cutpurse.server.logs import Logger
+from cutpurse.server.people import CLOCK, PEOPLE, people_bot, people_ladder, seat_counts
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["LadderSelection", "played"]
@@ -32,12 +35,35 @@ class LadderSelection:
         file: Where `defined` is written.
         house: House bots to run. They may play on ladders named after their game that are not in the file and name no
             house bots.
+        people: Whether people play on the page, so that there are ladders for them.
     """
 
     games: Sequence[str] = ()
     defined: Sequence[ladder_pb2.LadderDefined] = ()
     file: str = ""
     house: Sequence[str] = ()
+    people: bool = False
+
+    @property
+    def people_ladders(self) -> list[Ladder]:
+        """The ladders on which people play with the house bots, with default rules."""
+        if not self.people:
+            return []
+        terms = LadderTerms(owners=(PEOPLE,), house=tuple(people_bot(bot) for bot in self.house))
+        return [
+            Ladder(
+                people_ladder(game, seats),
+                game,
+                seats,
+                GAMES[game].set_up(seats, {}).changed(),
+                CLOCK,
+                NUMBERS[game],
+                terms=terms,
+            )
+            for game in self.games or GAMES
+            if game in NUMBERS
+            for seats in seat_counts(game, self.house)
+        ]
 
 
 def played(store: Store, wanted: LadderSelection, now: datetime, log: Logger) -> list[Ladder]:
@@ -50,7 +76,7 @@ def played(store: Store, wanted: LadderSelection, now: datetime, log: Logger) ->
         UsageError: If a ladder has invalid settings, a defined ladder differs from the stored one, or no ladder can be
             played.
     """
-    stored_games = {entry.game for entry in store.ladders()}
+    stored_games = {entry.game for entry in store.ladders() if entry.terms.owners != (PEOPLE,)}
     there = {entry.name: _playable(entry) for entry in _entries(store, log)}
     defined = [_defined(one, wanted.file, there.get(one.name)) for one in wanted.defined]
     for ladder in defined:
@@ -60,16 +86,21 @@ def played(store: Store, wanted: LadderSelection, now: datetime, log: Logger) ->
     missing = set(wanted.games or (() if has_any else GAMES)) - has_any
     made += [ladder for ladder in default_ladders() if ladder.game in missing]
     for ladder in made:
+        if ladder.is_hosted and (why := why_not_hosted(store.database.address)):
+            raise UsageError(f"{wanted.file}, ladder {ladder.name}: {why}")
         store.create_ladders([ladder.kept], now)
         log.info("ladder made", ladder=ladder.name, game=ladder.game)
     if wanted.house:
         _let_in(store, wanted.house, {ladder.name for ladder in defined})
+    _keep_people_ladders(store, wanted.people_ladders, now)
     ladders = [_playable(entry) for entry in store.ladders() if entry.game in GAMES]
     ladders = [ladder for ladder in ladders if not wanted.games or ladder.game in wanted.games]
     if not ladders:
         raise UsageError("no ladder of the database can be played; install its game, or name another with --game")
     for ladder in ladders:
         _compare_rules(store, ladder, log)
+        if ladder.is_for_people or ladder.is_hosted:
+            continue
         if away := [bot for bot in ladder.terms.house if bot not in wanted.house]:
             log.warning("house bots are not run", ladder=ladder.name, bots=away)
         if wanted.house and not ladder.terms.house and not ladder.is_frozen(now):
@@ -123,6 +154,7 @@ def _compare(ladder: Ladder, there: Ladder | None, file: str, log: Logger) -> No
         ("seats", ladder.seats, there.seats),
         ("settings", dict(ladder.settings), dict(there.settings)),
         ("boards", ladder.boards, there.boards),
+        ("hosted", ladder.is_hosted, there.is_hosted),
         ("the clock", asdict(ladder.control), asdict(there.control)),
     ):
         if wanted != found:
@@ -148,3 +180,14 @@ def _let_in(store: Store, house: Sequence[str], defined: Collection[str]) -> Non
     for entry in store.ladders():
         if entry.name == entry.game and not entry.terms.house and entry.name not in defined:
             store.change_ladder(entry.name, replace(entry.terms, house=tuple(house)))
+
+
+def _keep_people_ladders(store: Store, wanted: Sequence[Ladder], now: datetime) -> None:
+    """Create the missing ladders for people, and let the house bots of this run play on the others."""
+    there = {entry.name: entry for entry in store.ladders()}
+    for ladder in wanted:
+        entry = there.get(ladder.name)
+        if entry is None:
+            store.create_ladders([ladder.kept], now)
+        elif entry.terms != ladder.terms:
+            store.change_ladder(ladder.name, ladder.terms)

@@ -19,15 +19,16 @@ from itertools import takewhile
 from typing import Final
 
 from cutpurse.engine.errors import did_you_mean
+from cutpurse.engine.record import read_record
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.match_file_writer import match_file
 from cutpurse.leaderboard.queries import BotEntry, LadderEntry, MatchEntry
 from cutpurse.leaderboard.queries.matches import SHORTEST
 from cutpurse.leaderboard.reader import Readings
-from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.results import Identity, LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY
 from cutpurse.server.errors import CallRefused, legible
-from cutpurse.server.finished_match import Identity
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.league.messages import (
     bot_name,
     course_shown,
@@ -41,6 +42,7 @@ from cutpurse.server.league.messages import (
     step_shown,
 )
 from cutpurse.server.league.presence import LiveMatchView, Presence
+from cutpurse.server.matches.start_position import StartPosition, position_of
 from cutpurse.v1 import arena_pb2, ladder_pb2
 
 __all__ = ["ANYTHING", "STRANGER", "Answers", "Caller", "may_see"]
@@ -303,11 +305,7 @@ class Answers:
         self, asked: ladder_pb2.GetMatchRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.GetMatchResponse:
         """Answer GetMatch."""
-        try:
-            entry = self.match(asked.match, caller)
-        except CallRefused:
-            self._check_over(asked.match, caller, presence)
-            raise
+        entry = self._finished(asked.match, caller, presence)
         courses = self._readings.courses(entry.match)
         if not any(courses):
             courses = ()
@@ -320,6 +318,29 @@ class Answers:
             opening=arena_pb2.Opening(seed=entry.deal.seed, params=entry.deal.params),
             has_record=self._readings.has_record(entry.match),
         )
+
+    def _finished(self, name: str, caller: Caller, presence: Presence) -> MatchEntry:
+        """Return a finished match as `match` does; the refusal says if it is still being played or stored."""
+        try:
+            return self.match(name, caller)
+        except CallRefused:
+            self._check_over(name, caller, presence)
+            raise
+
+    def position(
+        self, asked: ladder_pb2.StartPosition, ladder: Ladder, caller: Caller, presence: Presence
+    ) -> StartPosition:
+        """Return a position of a finished match to play on from, by the rules of a ladder.
+
+        Raises:
+            CallRefused: NOT_FOUND (no such match, or it is not over, or it has no record), or SETTINGS (it was not
+                played by these rules, or the seat was not asked then).
+        """
+        entry = self._finished(asked.match, caller, presence)
+        line = self._record(entry)
+        if line is None:
+            raise CallRefused("NOT_FOUND", f"match {entry.match} has no record, so nobody can play on from it")
+        return position_of(entry.match, read_record(line), ladder, asked.choice, asked.seat)
 
     def _check_over(self, name: str, caller: Caller, presence: Presence) -> None:
         """Check that a visible match is not still being played or stored.

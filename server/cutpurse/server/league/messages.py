@@ -13,8 +13,9 @@ from typing import Any
 from cutpurse.leaderboard.estimates.history import RatingPoint
 from cutpurse.leaderboard.queries import HistoryStep, LadderEntry, MatchEntry, Opponent, Ranking, SeatEntry
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.leaderboard.results import DecisionLog, LadderTerms, SeatNote
+from cutpurse.leaderboard.results import DecisionLog, DecisionUsage, LadderTerms, SeatNote, UsageTotal
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
+from cutpurse.wire.usage import FALLBACKS
 
 __all__ = [
     "board_kind",
@@ -53,6 +54,7 @@ def ladder_shown(entry: LadderEntry, bots: int, tables: int, now: datetime) -> l
             clock=_clock(entry.clock),
             terms=terms_shown(entry.terms),
             boards=board_kind(entry.boards),
+            hosted=entry.is_hosted,
         ),
         matches=entry.matches,
         bots=bots,
@@ -80,6 +82,7 @@ def ranking_shown(entry: Ranking, is_here: bool) -> ladder_pb2.Ranking:
         worst=entry.worst,
         estimated=entry.estimated,
         rating=entry.rating,
+        usage=_usage_total(entry.usage),
     )
 
 
@@ -166,6 +169,7 @@ def course_shown(course: DecisionLog | None, is_told_why: bool) -> ladder_pb2.Se
             )
             for fault in course.faults
         ],
+        usages=map(_usage, course.usages),
     )
 
 
@@ -186,6 +190,32 @@ def _seat(seat: SeatEntry) -> ladder_pb2.MatchSeat:
         after=_skill(seat.after),
         cpu_ms=seat.cpu_ms or 0,
         peak_bytes=seat.peak_bytes or 0,
+        usage=_usage_total(seat.usage),
+    )
+
+
+def _usage(usage: DecisionUsage) -> arena_pb2.Usage:
+    number = FALLBACKS.index(usage.fallback) if usage.fallback in FALLBACKS else FALLBACKS.index("other")
+    return arena_pb2.Usage(
+        decision=usage.decision,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost_micros=usage.cost_micros,
+        model=usage.model,
+        fallback=arena_pb2.Fallback.ValueType(number),
+    )
+
+
+def _usage_total(total: UsageTotal | None) -> ladder_pb2.UsageTotal | None:
+    if total is None:
+        return None
+    return ladder_pb2.UsageTotal(
+        matches=total.matches,
+        input_tokens=total.input_tokens,
+        output_tokens=total.output_tokens,
+        cost_micros=total.cost_micros,
+        fallbacks=total.fallbacks,
+        model=total.model,
     )
 
 
@@ -217,4 +247,5 @@ def terms_shown(terms: LadderTerms) -> ladder_pb2.LadderTerms:
         most_per_owner=terms.most_per_owner,
         pause_failed=terms.pause_failed,
         pause_window=terms.pause_window,
+        voids_outages=terms.voids_outages,
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
-from cutpurse.server.finished_match import Identity
+from cutpurse.leaderboard.results import Identity
 from cutpurse.server.ladder_config import Ladder
 
 __all__ = ["NOWHERE", "OnlineBotView", "LiveMatchView", "Presence"]

@@ -12,10 +12,11 @@ from typing import Final
 
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import LadderEntry
+from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import CallRefused, legible
-from cutpurse.server.finished_match import Identity
 from cutpurse.server.ladder_config import Ladder, ladder_defined, terms_defined
+from cutpurse.server.league.hosted_ladders import why_not_hosted
 from cutpurse.server.league.league_queries import Answers, Caller
 from cutpurse.server.league.messages import terms_shown
 from cutpurse.v1 import ladder_pb2
@@ -36,6 +37,9 @@ class LadderAdmin:
     def create(self, asked: ladder_pb2.CreateLadderRequest) -> list[LadderEntry]:
         """Create ladders, all or none."""
         wanted = wanted_ladders(asked)
+        for ladder in wanted:
+            if ladder.is_hosted and (why := why_not_hosted(self._store.database.address)):
+                raise CallRefused("SETTINGS", f"ladder {ladder.name}: {why}")
         try:
             return self._store.create_ladders([ladder.kept for ladder in wanted], self._utc())
         except errors.InvalidEntry as problem:

@@ -13,12 +13,15 @@ from datetime import datetime
 from typing import Final, TypeAlias
 
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.server.finished_match import HOUSE, Identity, ResultStore
+from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.ladder_terms import check_entry, may_see, paused_message, why_no_match
 from cutpurse.server.matches.matchmaking import Pairing
+from cutpurse.server.matches.other_arenas import OtherArenas
 from cutpurse.server.matches.roster import MOST_GONE
 from cutpurse.server.matches.server_match import TableSession
+from cutpurse.server.result_store import ResultStore
 
 __all__ = ["BotAdmission"]
 
@@ -30,7 +33,12 @@ class BotAdmission:
     """The online bots, between the lobby and the pairing."""
 
     def __init__(
-        self, pairing: Pairing, store: ResultStore, paused: Iterable[Identity], wake: Callable[[], None]
+        self,
+        pairing: Pairing,
+        store: ResultStore,
+        paused: Iterable[Identity],
+        wake: Callable[[], None],
+        other_arenas: OtherArenas,
     ) -> None:
         """Start with no bots online.
 
@@ -39,9 +47,11 @@ class BotAdmission:
             store: Where the skills of bots are looked up.
             paused: Versions that get no match.
             wake: Called on any thread when the store has answered.
+            other_arenas: Ladders that are not played here.
         """
         self.here: dict[Identity, TableSession] = {}
         self._pairing = pairing
+        self._other_arenas = other_arenas
         self._store = store
         self._paused = set(paused)
         # online bots that get no match: reason and text they were sent
@@ -52,12 +62,14 @@ class BotAdmission:
 
     # -- entry
     def ladders(self, owner: str) -> Mapping[str, Sequence[str]]:
-        """List the names of the ladders by game, without those that `owner` cannot see."""
+        """List the names of the ladders of all arenas by game, without those that `owner` cannot see."""
         listed: dict[str, list[str]] = {}
         for ladder in self._pairing.ladders:
             names = listed.setdefault(ladder.game, [])
             if may_see(ladder, owner):
                 names.append(ladder.name)
+        for ladder in self._other_arenas.ladders(owner):
+            listed.setdefault(ladder.game, []).append(ladder.name)
         return listed
 
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], at: datetime, forgets: bool) -> None:
@@ -86,7 +98,7 @@ class BotAdmission:
         self._pairing.enter(player)
         self._tell_nothing_left(player, self._pairing.ladders, at)
         if identity not in self._asked:
-            self._ask(identity)
+            self._ask(identity, at)
 
     def leave(self, player: TableSession) -> None:
         """Remove a bot."""
@@ -104,7 +116,9 @@ class BotAdmission:
 
     def _tell_nothing_left(self, player: TableSession, ladders: Sequence[Ladder], at: datetime) -> None:
         identity, on = player.identity, self._pairing.ladders_of(player)
-        if any(ladder.name in on and not ladder.is_frozen(at) for ladder in ladders):
+        if any(ladder.name in on and not ladder.is_frozen(at) for ladder in ladders) or self._other_arenas.wanted(
+            player.plays, identity.owner
+        ):
             why = None
         else:
             others_on = self._pairing.others_on
@@ -138,11 +152,16 @@ class BotAdmission:
             self._pairing.enter(player)
 
     # -- what the store knows
-    def _ask(self, identity: Identity) -> None:
+    def ask_again(self, at: datetime) -> None:
+        """Ask the store about all online bots, since it knows more ladders of them that are played here."""
+        for identity in self.here:
+            self._ask(identity, at)
+
+    def _ask(self, identity: Identity, at: datetime) -> None:
         self._asked[identity] = None
         if len(self._asked) > MOST_ASKED:
             del self._asked[next(iter(self._asked))]
-        self._store.standings(identity).add_done_callback(lambda done: self._is_told(identity, done))
+        self._store.standings(identity, at).add_done_callback(lambda done: self._is_told(identity, done))
 
     def _is_told(self, identity: Identity, done: Future[Standings]) -> None:
         """Queue the store's answer and wake the lobby; runs on the store's thread.

@@ -2,7 +2,8 @@
 
 A fresh seed gets a fresh board, named in the parameters, so no two matches have the same cards and none can be
 predicted. A chosen seed gets a board derived from it, so the same request (ladder, bots, seats) deals the same cards
-again. Anyone can see that a seed was chosen. Both kinds are committed to in the same way.
+again. Anyone can see that a seed was chosen. The store's ID of such a board is that of its match, since IDs are unique.
+Both kinds are committed to in the same way.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from cutpurse.engine.commitment import SEED_BYTES, chosen_board, commitment
-from cutpurse.server.finished_match import Deal, Identity
+from cutpurse.leaderboard.results import Deal, Identity
 from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.start_position import StartPosition
 
 __all__ = ["dealt", "dealt_for_all"]
 
@@ -23,8 +25,12 @@ def dealt(
     seats: Sequence[Identity],
     entropy: Callable[[int], bytes],
     chosen_seed: bytes | None = None,
+    position: StartPosition | None = None,
 ) -> Deal:
-    """Make a deal from a fresh seed, or from the chosen one, with its commitment."""
+    """Make a deal from a fresh seed, or from the chosen one, with its commitment.
+
+    The parameters name the position of a match that is played on from one.
+    """
     board = entropy(16).hex() if chosen_seed is None else chosen_board(chosen_seed)
     settled = {
         "board": board,
@@ -33,9 +39,11 @@ def dealt(
         "seats": [identity._asdict() for identity in seats],
         "settings": dict(ladder.settings),
     }
+    if position is not None:
+        settled["position"] = position.params
     params = json.dumps(settled, separators=(",", ":"), sort_keys=True).encode()
     seed = entropy(SEED_BYTES) if chosen_seed is None else chosen_seed
-    return Deal(board, params, seed, commitment(seed, params), "" if chosen_seed is None else match)
+    return Deal(board if chosen_seed is None else match, commitment(seed, params), seed, params)
 
 
 def dealt_for_all(ladder: Ladder, matches: Mapping[str, Sequence[Identity]], entropy: Callable[[int], bytes]) -> Deal:
@@ -53,4 +61,4 @@ def dealt_for_all(ladder: Ladder, matches: Mapping[str, Sequence[Identity]], ent
     }
     params = json.dumps(settled, separators=(",", ":"), sort_keys=True).encode()
     seed = entropy(SEED_BYTES)
-    return Deal(board, params, seed, commitment(seed, params))
+    return Deal(board, commitment(seed, params), seed, params)

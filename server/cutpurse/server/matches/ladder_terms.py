@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from cutpurse.leaderboard.tokens import NOBODY
+from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.tokens import HOUSE, NOBODY
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.finished_match import HOUSE, Identity
 from cutpurse.server.ladder_config import Ladder
 
 __all__ = [
@@ -46,8 +46,11 @@ class OtherEntrants(NamedTuple):
 def may_play(ladder: Ladder, identity: Identity) -> bool:
     """Return whether the terms of a ladder admit this bot.
 
-    The terms name their house bots. Other bots are admitted by owner; without a list of owners, every owner is.
+    The terms name their house bots. Other bots are admitted by owner; without a list of owners, every owner is. Nobody
+    plays in this process on a hosted ladder.
     """
+    if ladder.is_hosted:
+        return False
     terms = ladder.terms
     if identity.owner == HOUSE:
         return identity.bot in terms.house
@@ -159,6 +162,8 @@ def why_no_match(
 def _obstacle(
     ladder: Ladder, identity: Identity, others_on: Callable[[Ladder], OtherEntrants], at: datetime, forgets: bool
 ) -> _Obstacle | None:
+    if ladder.is_hosted:
+        return "NOT_YOURS", f"ladder {ladder.name} is for submitted bots only: cutpurse bot submit FOLDER"
     if not may_play(ladder, identity):
         text = f"ladder {ladder.name} is not for bots of {identity.owner}; ask the operator of the server"
         return "NOT_YOURS", text

@@ -5,8 +5,9 @@ called. Only `tick` starts matches, closes late decisions and reports stored res
 only once its result is stored (`storing.py`). While a result could not be stored, no match starts. So a slow store only
 fills tables, and a broken store lets nothing be played that could not be stored.
 
-Ladders may be added, and their terms changed, while the lobby runs. Requested matches (`requests.py`) come before those
-of the ladders. `match_start.py` starts and gives up matches and boards, and `open_matches.py` tracks those in play.
+Ladders may be added, lost to another arena, and their terms changed, while the lobby runs. Requested matches
+(`requests.py`) come before those of the ladders. `match_start.py` starts and gives up matches and boards, and
+`open_matches.py` tracks those in play.
 
 This module knows no stream, no clock, no chance and no database: times, entropy and the store are passed in.
 """
@@ -14,7 +15,7 @@ This module knows no stream, no clock, no chance and no database: times, entropy
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from math import inf
@@ -22,18 +23,20 @@ from typing import Final
 
 from cutpurse.engine.chance import KEY_BYTES, Chance
 from cutpurse.engine.errors import did_you_mean
+from cutpurse.leaderboard.results import FinishedMatch, Identity, StoreOutcome
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import CallRefused, legible
-from cutpurse.server.finished_match import FinishedMatch, Identity, ResultStore, StoreOutcome
 from cutpurse.server.invariants import QueueOverflow, check_queue_limit
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.admission import BotAdmission
-from cutpurse.server.matches.match_start import Dealing
+from cutpurse.server.matches.match_start import AssignedMatch, Dealing, LobbyEnvironment
 from cutpurse.server.matches.matchmaking import Pairing
 from cutpurse.server.matches.open_matches import OpenMatch, OpenMatches, TrackedMatch, Unstored, shown
+from cutpurse.server.matches.other_arenas import OtherArenas
 from cutpurse.server.matches.requests import WAITS_S, MatchRequest, PendingRequest, Requests, seats_for
 from cutpurse.server.matches.server_match import ServerMatch, TableSession, incident_of
 from cutpurse.server.matches.storing import Log, Storing
+from cutpurse.server.result_store import ResultStore
 
 __all__ = ["OnlineBot", "Lobby", "Log", "MatchRequest", "OpenMatch"]
 
@@ -85,7 +88,9 @@ class Lobby:
         # Adds to a result what is measured elsewhere, such as the resource usage of its bots, before it is stored.
         self.measured: Callable[[FinishedMatch], FinishedMatch] = lambda result: result
         self._pairing = Pairing(ladders, Chance(entropy(KEY_BYTES)))
-        self._attendance = BotAdmission(self._pairing, store, paused, self._woken)
+        self.other_arenas = OtherArenas()
+        self.is_held = False  # see `hold`
+        self._attendance = BotAdmission(self._pairing, store, paused, self._woken, self.other_arenas)
         self._requests = Requests()
         self._store = store
         self._entropy = entropy
@@ -104,12 +109,7 @@ class Lobby:
             self._requests,
             self._matches,
             store,
-            entropy=entropy,
-            utc=utc,
-            log=log,
-            counts=self.counts,
-            incident_number=self.incident_number,
-            wake=self._woken,
+            LobbyEnvironment(entropy, utc, log, self.counts, self.incident_number, self._woken),
         )
         # Called when a match begins, before its bots are notified. They must not raise.
         self.on_started = self._dealing.on_started
@@ -120,8 +120,30 @@ class Lobby:
 
     # -- ladders
     def ladders(self, owner: str = "") -> Mapping[str, Sequence[str]]:
-        """List the names of the ladders by game, without those that `owner` cannot see."""
+        """List the names of the ladders of all arenas by game, without those that `owner` cannot see."""
         return self._attendance.ladders(owner)
+
+    def plays(self, ladder: str) -> bool:
+        """Return whether a ladder is played here; thread-safe."""
+        return self._pairing.ladder_named(ladder) is not None
+
+    @property
+    def own_ladders(self) -> Sequence[Ladder]:
+        """The ladders that are played here."""
+        return self._pairing.ladders
+
+    def locate(self, plays: Callable[[str, str], bool], owner: str) -> tuple[bool, Sequence[tuple[str, str]]]:
+        """Return where a bot can play.
+
+        Args:
+            plays: Whether the bot wants to play, by game and ladder.
+            owner: Its owner.
+
+        Returns:
+            Whether it can play here, and the ladders that other arenas have, each with an address.
+        """
+        is_here = any(plays(ladder.game, ladder.name) for ladder in self._pairing.ladders)
+        return is_here, [one for one in self.other_arenas.wanted(plays, owner) if one[1]]
 
     def ladder_named(self, name: str) -> Ladder | None:
         """Return the ladder of this name with its current terms, or None."""
@@ -151,6 +173,38 @@ class Lobby:
         self._requests.forget_ladder(name, f"ladder {name} was deleted")
         self._dealing.forget_ladder(name)
         self._terms_changed(name)
+
+    def take_ladder(self, ladder: Ladder) -> None:
+        """Add a ladder whose bots may be online already, with what the store knows of them."""
+        self.set_ladder(ladder)
+        self._attendance.ask_again(self._utc())
+
+    def lose_ladder(self, name: str) -> bool:
+        """Void the matches of a ladder that another arena may take, and remove it once their ends are settled.
+
+        Returns:
+            Whether it is removed; if not, call again later.
+        """
+        if self._pairing.ladder_named(name) is None:
+            return True
+        self._dealing.close_ladder(name)
+        self._requests.forget_ladder(name, f"another arena plays ladder {name} now")
+        if voided := self._matches.void_ladder(name):
+            self._log.info("matches void", why="another arena may have the ladder", ladder=name, matches=voided)
+        try:
+            self.remove_ladder(name)
+        except CallRefused:  # the ends of its matches are not settled
+            self._woken()
+            return False
+        return True
+
+    def see_pauses(self, paused: Iterable[Identity], lifted: Iterable[Identity]) -> None:
+        """Apply pauses that began or ended at other arenas."""
+        for identity in paused:
+            self._attendance.pause(identity)
+            self._requests.forget(identity, f"{identity.shown} is paused")
+        for identity in lifted:
+            self.lifted(identity)
 
     def _terms_changed(self, ladder: str) -> None:
         self._terms_at = AT_ONCE
@@ -192,6 +246,18 @@ class Lobby:
         self._storing.forgive(identity)
         self._attendance.lift(identity)
         self._seek()
+
+    def paused_elsewhere(self, identity: Identity) -> None:
+        """Pause a version, because of a match that a worker played; call it on the event loop."""
+        self._attendance.pause(identity)
+        self._requests.forget(identity, f"{identity.shown} is paused")
+
+    def plays_here(self, games: Sequence[str], ladders: Sequence[str]) -> bool:
+        """Return whether a bot for these games and ladders, each empty for all, has a ladder here; thread-safe."""
+        return any(
+            not ladder.is_hosted and (ladder.name in ladders if ladders else not games or ladder.game in games)
+            for ladder in self._pairing.ladders
+        )
 
     def withdrawn(self, identity: Identity) -> None:
         """Note that a hosted version no longer runs, so that no match waits for it; thread-safe."""
@@ -250,9 +316,15 @@ class Lobby:
         seats = seats_for(wanted, ladder, self._attendance.here, self._attendance.is_paused)
         name = self._entropy(16).hex()
         until = now + WAITS_S
-        self._requests.ask(PendingRequest(name, ladder, seats, wanted.seed, wanted.by, until, wanted.is_by_admin))
+        is_admin, position = wanted.is_by_admin, wanted.position
+        self._requests.ask(PendingRequest(name, ladder, seats, wanted.seed, wanted.by, until, is_admin, position))
         self._seek()
         return name
+
+    def assign(self, match: AssignedMatch) -> None:
+        """Start a match that was paired and dealt elsewhere, once each of its bots is online."""
+        self._dealing.assign(match)
+        self._seek()
 
     def is_paused(self, identity: Identity) -> bool:
         """Return whether this version is paused; thread-safe."""
@@ -352,6 +424,38 @@ class Lobby:
         """Credit a stall of the server, in seconds, to every clock."""
         self._matches.credit(seconds)
 
+    def delay(self, bots: Collection[Identity], seconds: float) -> None:
+        """Credit a delay of the machine that runs these bots to the clocks of their matches; void those beyond 1 s."""
+        if voided := self._matches.delay(bots, seconds):
+            self._log.info("matches void", why="a place stood still", matches=voided)
+
+    def credit_to(self, bots: Collection[Identity], seconds: float) -> None:
+        """Credit time to every clock of these bots' matches, which go on."""
+        self._matches.credit_to(bots, seconds)
+
+    def lose(self, bots: Collection[Identity], why: str) -> None:
+        """Void the matches of these bots, since the machine that runs them is lost or slow, and pair them no more."""
+        if voided := self._matches.void(bots):
+            self._log.info("matches void", why=why, matches=voided)
+        self.part(bots)
+
+    def part(self, bots: Collection[Identity]) -> Collection[Identity]:
+        """Pair these bots no more until they connect again. Return those that have open matches, which go on."""
+        for identity in bots:
+            if (player := self._attendance.here.get(identity)) is not None:
+                self.leave(player)
+        return self._matches.busy(bots)
+
+    def hold(self, is_held: bool) -> None:
+        """Start no match while `is_held`, since another arena may take the ladders soon; open matches go on."""
+        self.is_held = is_held
+        self._seek()
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether no more matches start because the server stops."""
+        return self._is_draining
+
     def drain(self, now: float) -> None:
         """Start no more matches; open matches go on."""
         self._is_draining = True
@@ -363,7 +467,7 @@ class Lobby:
 
     @property
     def _may_start(self) -> bool:
-        return not self._is_draining and not self._storing.is_behind
+        return not (self._is_draining or self.is_held or self._storing.is_behind)
 
     def _woken(self) -> None:
         self.wake()
@@ -407,18 +511,18 @@ class Lobby:
         table = entry.table
         self._matches.remove(table.name)
         self.counts.storing -= 1
-        ended = self.counts.matches_finished if result.void is None else self.counts.matches_void
+        ended = self.counts.matches_finished if not result.is_void else self.counts.matches_void
         ended[result.ladder] += 1
-        is_void, board = result.void is not None, entry.board
-        self._dealing.ended(entry, now, is_rated=result.is_rated, is_void=is_void)
+        is_void, board = result.is_void, entry.board
+        self._dealing.ended(entry, now, is_void=is_void)
         is_opened = board is None or board.is_over
         self._log.info(
             "match ended",
             match=result.match,
             ladder=result.ladder,
-            places=[seat.place for seat in result.seats] if is_opened else [],
-            end_causes=[seat.end_cause.value for seat in result.seats],
-            void=result.void.value if result.void is not None else None,
+            places=[seat.place or 0 for seat in result.seats] if is_opened else [],
+            end_causes=[seat.end_cause for seat in result.seats],
+            void=result.void_cause,
         )
         if board is None:
             table.close(result, is_rated=result.is_rated and not is_void)

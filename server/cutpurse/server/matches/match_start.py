@@ -1,5 +1,7 @@
 """Starting matches: those of dealt boards, those requested by owners, and those that the ladders pair.
 
+A worker's lobby pairs nothing: it starts the matches that were paired and dealt elsewhere (`AssignedMatch`).
+
 Every deal is stored as announced before any bot is notified of it. So a killed server leaves no match that its bots
 know and its successor does not. A match whose announcement fails is void, and its bots never hear of it. A match that
 cannot be set up is an incident of the server and costs no bot anything. A board of several matches is dealt at once,
@@ -13,30 +15,61 @@ announcements. `ended` reports the end of a match to it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final, cast
 
 from cutpurse.engine.match import EndCause
-from cutpurse.sdk.wire.phrase_cache import PhraseCache
+from cutpurse.leaderboard.results import Identity, MatchAnnouncement
 from cutpurse.server.counts import Counts
-from cutpurse.server.finished_match import Identity, MatchAnnouncement, ResultStore
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.admission import BotAdmission
 from cutpurse.server.matches.deals import dealt, dealt_for_all
 from cutpurse.server.matches.matchmaking import Pairing, Seating
 from cutpurse.server.matches.open_boards import OpenBoard, OpenBoards
 from cutpurse.server.matches.open_matches import OpenMatch, OpenMatches, TrackedMatch, shown
+from cutpurse.server.matches.outages import OutageLimit
 from cutpurse.server.matches.requests import PendingRequest, Requests
 from cutpurse.server.matches.roster import PairableBot
-from cutpurse.server.matches.server_match import Incident, ServerMatch, TableSession, incident_of
+from cutpurse.server.matches.server_match import Incident, MatchPlan, ServerMatch, TableSession, incident_of
 from cutpurse.server.matches.storing import RETRY_S, Log
+from cutpurse.server.result_store import ResultStore
+from cutpurse.wire.phrase_cache import PhraseCache
 
-__all__ = ["Dealing"]
+__all__ = ["AssignedMatch", "Dealing", "LobbyEnvironment"]
 
 MOST_STARTS: Final = 16  # matches per tick: a deal takes a millisecond, and other bots wait for it
+
+
+@dataclass(frozen=True, slots=True)
+class LobbyEnvironment:
+    """What a lobby needs from outside of it.
+
+    Attributes:
+        entropy: Returns that number of unpredictable bytes.
+        utc: Returns the time of day.
+        log: The server's log.
+        counts: Counters to update.
+        incident_number: Returns a new incident number.
+        wake: Asks for a call of `tick`; may be called on any thread.
+    """
+
+    entropy: Callable[[int], bytes]
+    utc: Callable[[], datetime]
+    log: Log
+    counts: Counts
+    incident_number: Callable[[], str]
+    wake: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class AssignedMatch:
+    """A match that was paired and dealt elsewhere, which begins once its bots are online."""
+
+    plan: MatchPlan
+    players: tuple[Identity, ...]
 
 
 class Dealing:
@@ -49,18 +82,9 @@ class Dealing:
         requests: Requests,
         matches: OpenMatches,
         store: ResultStore,
-        *,
-        entropy: Callable[[int], bytes],
-        utc: Callable[[], datetime],
-        log: Log,
-        counts: Counts,
-        incident_number: Callable[[], str],
-        wake: Callable[[], None],
+        environment: LobbyEnvironment,
     ) -> None:
-        """Put matches that begin into `matches`; other parameters are as in `Lobby`.
-
-        `wake` may be called on any thread.
-        """
+        """Put matches that begin into `matches`; other parameters are as in `Lobby`."""
         # Called when a match begins, before its bots are notified. They must not raise.
         self.on_started: list[Callable[[OpenMatch], None]] = []
         self._pairing = pairing
@@ -69,14 +93,17 @@ class Dealing:
         self._boards = OpenBoards()
         self._matches = matches
         self._store = store
-        self._entropy = entropy
-        self._utc = utc
-        self._log = log
-        self._counts = counts
-        self._incident_number = incident_number
-        self._wake = wake
+        self._entropy = environment.entropy
+        self._utc = environment.utc
+        self._log = environment.log
+        self._counts = environment.counts
+        self._incident_number = environment.incident_number
+        self._wake = environment.wake
+        self._outages = OutageLimit(environment.utc)
         self._phrases: dict[str, PhraseCache] = {}  # by ladder
         self._announced: deque[tuple[TrackedMatch, Future[None]]] = deque()  # filled by the store's thread
+        self._assigned: list[AssignedMatch] = []
+        self._closed: set[str] = set()  # ladders that another arena may have
 
     @property
     def is_waiting(self) -> bool:
@@ -92,6 +119,10 @@ class Dealing:
         """Whether `begin_announced` has announcements to process."""
         return bool(self._announced)
 
+    def assign(self, match: AssignedMatch) -> None:
+        """Start a match that was dealt elsewhere, once each of its bots is online."""
+        self._assigned.append(match)
+
     # -- a match begins
     def start(self, now: float, most: int) -> bool:
         """Start at most `most` matches.
@@ -100,7 +131,7 @@ class Dealing:
             Whether there may be more to start.
         """
         at = self._utc()
-        shut = {ladder.name for ladder in self._pairing.ladders if ladder.is_frozen(at)}
+        shut = {ladder.name for ladder in self._pairing.ladders if ladder.is_frozen(at)} | self._closed
         return all(self._start_next(now, shut) for _ in range(min(MOST_STARTS, most)))
 
     def _start_next(self, now: float, shut: Container[str]) -> bool:
@@ -108,7 +139,13 @@ class Dealing:
 
         Each call begins one match of a board of several. Returns whether there was anything to start.
         """
-        begun = self._boards.next(self._attendance.here)
+        here = self._attendance.here
+        for match in self._assigned:
+            if all(identity in here for identity in match.players):
+                self._assigned.remove(match)
+                self._start_assigned(match, [here[identity] for identity in match.players], now)
+                return True
+        begun = self._boards.next(here)
         if begun is not None:
             board, at, there = begun
             self._begin(board, at, now, there)
@@ -117,7 +154,9 @@ class Dealing:
         self._pairing.keep(self._requests.reserved)
         if asked is not None:
             requested, players = asked
-            self._start(Seating(requested.ladder, (tuple(players),), f"{requested.by} asked for it"), now, requested)
+            position = requested.position
+            reason = f"{requested.by} asked for it" + (f": {position.shown}" if position is not None else "")
+            self._start(Seating(requested.ladder, (tuple(players),), reason), now, requested)
             return True
         seating = self._pairing.next(now, shut)
         if seating is None:
@@ -135,20 +174,11 @@ class Dealing:
         name, by, seed = (
             (self._entropy(16).hex(), "", None) if requested is None else (requested.name, requested.by, requested.seed)
         )
+        position = None if requested is None else requested.position
         try:
-            deal = dealt(ladder, name, seats, self._entropy, seed)
-            table = ServerMatch(
-                ladder,
-                name,
-                deal,
-                players,
-                now,
-                self._matches.moved,
-                self._incident_number,
-                self._phrases_of(ladder),
-                requested_by=by,
-                reason=reason,
-            )
+            deal = dealt(ladder, name, seats, self._entropy, seed, position)
+            plan = MatchPlan(ladder, name, deal, requested_by=by, reason=reason, position=position)
+            table = self._table(plan, players, now)
         except Exception as problem:
             incident = incident_of(problem, self._incident_number(), name)
             self._tell(incident)
@@ -160,10 +190,27 @@ class Dealing:
             return
         if by:
             self._pairing.sat(players)
-        entry = TrackedMatch(table, players, seating, self._utc(), seats)
+        entry = TrackedMatch(table, players, seating, self._utc(), seats, is_paired=requested is None)
         rules = ladder.rules.words.version
         announced = MatchAnnouncement(name, ladder.name, rules, deal, entry.started, seats, by, reason)
         self._seat(entry, self._store.announce(announced))
+
+    def _start_assigned(self, match: AssignedMatch, players: Sequence[TableSession], now: float) -> None:
+        plan = match.plan
+        seating = Seating(plan.ladder, (tuple(players),), plan.reason)
+        table = self._table(plan, players, now)
+        self._pairing.sat(players)
+        entry = TrackedMatch(table, tuple(players), seating, self._utc(), match.players, is_paired=False)
+        rules = plan.ladder.rules.words.version
+        announced = MatchAnnouncement(
+            plan.name, plan.ladder.name, rules, plan.deal, entry.started, match.players, reason=plan.reason
+        )
+        self._seat(entry, self._store.announce(announced))
+
+    def _table(self, plan: MatchPlan, players: Sequence[TableSession], now: float) -> ServerMatch:
+        """Deal a match, whose bots are not notified yet.  Raises what the rules raise."""
+        phrases = self._phrases_of(plan.ladder)
+        return ServerMatch(plan, players, now, self._matches.moved, self._incident_number, phrases, self._outages.take)
 
     # -- boards of several matches
     def _deal(self, seating: Seating, now: float) -> None:
@@ -175,7 +222,9 @@ class Dealing:
         rules = ladder.rules.words.version
         announced = tuple(
             self._store.announce(
-                MatchAnnouncement(name, ladder.name, rules, deal, utc, seats, reason=seating.reason, tables=tables)
+                MatchAnnouncement(
+                    name, ladder.name, rules, deal, utc, seats, reason=seating.reason, board_matches=len(tables)
+                )
             )
             for name, seats in zip(matches, tables, strict=True)
         )
@@ -189,20 +238,10 @@ class Dealing:
         if there is not None:  # some may have reconnected since they were chosen
             self._pairing.rose(seating.tables[at])
             self._pairing.sat(there)
-        tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
+        seats = tuple(player.identity for player in seating.tables[at])
+        plan = MatchPlan(ladder, name, board.deal, reason=seating.reason, board_matches=len(seating.tables))
         try:
-            table = ServerMatch(
-                ladder,
-                name,
-                board.deal,
-                players,
-                now,
-                self._matches.moved,
-                self._incident_number,
-                self._phrases_of(ladder),
-                reason=seating.reason,
-                tables=tables,
-            )
+            table = self._table(plan, players, now)
         except Exception as problem:
             self._tell(incident_of(problem, self._incident_number(), name))
             self._pairing.rose(players)
@@ -211,7 +250,7 @@ class Dealing:
             if board.is_over:
                 board.open()
             return
-        entry = TrackedMatch(table, players, seating, self._utc(), tables[at], board)
+        entry = TrackedMatch(table, players, seating, self._utc(), seats, board)
         if there is not None:
             self._seat(entry, board.announced[at])
         else:
@@ -231,24 +270,23 @@ class Dealing:
         """
         if not self._boards.is_waiting:
             return
-        for board, at in self._boards.given_up(now, self._attendance.is_paused, is_stopping):
+        for board, at in self._boards.given_up(now, self._attendance.is_paused, is_stopping, self._closed):
             self._begin(board, at, now)
 
     # -- a match is over
-    def ended(self, entry: TrackedMatch, now: float, *, is_rated: bool, is_void: bool) -> None:
+    def ended(self, entry: TrackedMatch, now: float, *, is_void: bool) -> None:
         """Note the end of a match.
 
         Args:
             entry: The match.
             now: Seconds on the lobby's clock.
-            is_rated: Whether it belongs to a ladder.
             is_void: Whether it counts for nothing.
         """
         table = entry.table
         if entry.board is not None:
             self._pairing.rose(entry.players)
             self._ended_on(entry.board, table, now, is_void)
-        elif is_rated:
+        elif entry.is_paired:
             self._pairing.ended(entry.seating, now - table.began, is_void)
         else:
             self._pairing.rose(entry.players)
@@ -300,9 +338,14 @@ class Dealing:
             tell(began)
         table.begin(now)
 
+    def close_ladder(self, name: str) -> None:
+        """Begin no match of a ladder, and give up those of its boards that have not begun, until it is removed."""
+        self._closed.add(name)
+
     def forget_ladder(self, name: str) -> None:
         """Drop the phrase cache of a removed ladder, since a later ladder may reuse its name."""
         self._phrases.pop(name, None)
+        self._closed.discard(name)
 
     def _phrases_of(self, ladder: Ladder) -> PhraseCache:
         phrases = self._phrases.get(ladder.name)

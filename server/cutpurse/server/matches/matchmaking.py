@@ -34,7 +34,8 @@ from typing import Final, NamedTuple
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.seating import most_even, most_even_square, seating_chance
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.server.finished_match import HOUSE, Identity
+from cutpurse.leaderboard.results import Change, Identity
+from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.ladder_terms import OtherEntrants
 from cutpurse.server.matches.opponents import MOST_WORDS, choose_opponents, pairing_reason, pick_least_played
@@ -232,10 +233,10 @@ class Pairing:
             if name in self._books:
                 self._books[name].know(identity, skill, matches)
 
-    def rated(self, ladder: str, changes: Mapping[Identity, tuple[Skill, int]]) -> None:
+    def rated(self, ladder: str, changes: Iterable[Change]) -> None:
         """Set the pairing skills of the bots that played a match."""
-        for identity, (skill, _) in changes.items():
-            self._books[ladder].rated(identity, skill)
+        for change in changes:
+            self._books[ladder].rated(change.player, change.after)
 
     # -- the next match
     def next(self, now: float, shut: Container[str] = ()) -> Seating | None:
@@ -248,7 +249,7 @@ class Pairing:
         overdue: list[tuple[int, LadderRoster]] = []
         others: list[LadderRoster] = []
         for books in self._books.values():
-            if books.is_complete or now < books.not_before:
+            if books.is_complete or books.ladder.is_for_people or now < books.not_before:
                 continue
             if books.ladder.name in shut:
                 books.waits_since = books.short_since = None

@@ -13,12 +13,12 @@ This module knows no stream, no store and no clock: times (in seconds) are passe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Final
 
-from cutpurse.server.finished_match import Deal, Identity
+from cutpurse.leaderboard.results import Deal, Identity
 from cutpurse.server.matches.matchmaking import Seating
 from cutpurse.server.matches.roster import PairableBot
 from cutpurse.server.matches.server_match import ServerMatch
@@ -129,7 +129,7 @@ class OpenBoards:
         return None
 
     def given_up(
-        self, now: float, is_paused: Callable[[Identity], bool], is_stopping: bool
+        self, now: float, is_paused: Callable[[Identity], bool], is_stopping: bool, closed: Container[str] = ()
     ) -> Iterator[tuple[OpenBoard, int]]:
         """Yield the matches that will not begin, each counted as begun.
 
@@ -137,11 +137,13 @@ class OpenBoards:
             now: Seconds on the lobby's clock.
             is_paused: Returns whether a version is paused.
             is_stopping: Whether no match may begin any more.
+            closed: Ladders on which no match may begin any more.
         """
         for board in list(self._open.values()):
             if board.waiting and (
                 is_stopping
                 or board.is_void
+                or board.seating.ladder.name in closed
                 or ((at_last := board.gives_up_at) is not None and now >= at_last)
                 or any(is_paused(player.identity) for at in board.waiting for player in board.seating.tables[at])
             ):

@@ -7,14 +7,14 @@ its owner.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import heappop, heappush
 from math import inf
 
 from cutpurse.engine.match import EndCause
-from cutpurse.server.finished_match import Identity
+from cutpurse.leaderboard.results import Identity
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.matchmaking import Seating
 from cutpurse.server.matches.open_boards import OpenBoard
@@ -41,7 +41,7 @@ class OpenMatch:
     @property
     def is_sealed(self) -> bool:
         """Whether its cards are also dealt in other matches, so that it may not be watched."""
-        return bool(self.table.tables)
+        return self.table.board_matches > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,7 @@ class TrackedMatch:
     started: datetime
     seats: tuple[Identity, ...]
     board: OpenBoard | None = None  # only if it has several matches
+    is_paired: bool = True  # by the pairing of this lobby, rather than requested or assigned
     is_over: bool = False
 
 
@@ -112,7 +113,12 @@ class OpenMatches:
         over = [(entry, entry.table) for entry in self._open.values() if entry.is_over]
         return [
             Unstored(
-                table.name, table.ladder, entry.started, entry.seats, table.requested_by, is_sealed=bool(table.tables)
+                table.name,
+                table.ladder,
+                entry.started,
+                entry.seats,
+                table.requested_by,
+                is_sealed=table.board_matches > 1,
             )
             for entry, table in over
         ]
@@ -169,6 +175,43 @@ class OpenMatches:
         for entry in self._open.values():
             if entry.table.is_begun:
                 entry.table.credit(seconds)
+
+    def credit_to(self, bots: Collection[Identity], seconds: float) -> None:
+        """Credit time to every clock of these bots' matches."""
+        for entry in self._of(bots):
+            if entry.table.is_begun:
+                entry.table.credit(seconds)
+
+    def delay(self, bots: Collection[Identity], seconds: float) -> list[str]:
+        """Credit a delay of these bots, which is not their own, to the clocks of their matches.
+
+        Returns:
+            The IDs of the matches that were delayed for too long and are void now.
+        """
+        return [entry.table.name for entry in self._of(bots) if entry.table.delay(seconds)]
+
+    def busy(self, bots: Collection[Identity]) -> frozenset[Identity]:
+        """Return those of these bots that have open matches."""
+        wanted = frozenset(bots)
+        return frozenset(identity for entry in self._of(bots) for identity in entry.seats if identity in wanted)
+
+    def void(self, bots: Collection[Identity]) -> list[str]:
+        """Void the matches of these bots by the server's fault, and return their IDs."""
+        entries = self._of(bots)
+        for entry in entries:
+            entry.table.void(EndCause.VOID_SERVER)
+        return [entry.table.name for entry in entries]
+
+    def void_ladder(self, ladder: str) -> list[str]:
+        """Void the matches of a ladder by the server's fault, and return their IDs."""
+        entries = [entry for entry in self.played() if entry.table.ladder.name == ladder]
+        for entry in entries:
+            entry.table.void(EndCause.VOID_SERVER)
+        return [entry.table.name for entry in entries]
+
+    def _of(self, bots: Collection[Identity]) -> list[TrackedMatch]:
+        wanted = frozenset(bots)
+        return [entry for entry in self.played() if not wanted.isdisjoint(entry.seats)]
 
     def void_all(self) -> None:
         """Void every match in play by the server's fault."""

@@ -20,11 +20,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from cutpurse.engine.commitment import SEED_BYTES
+from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.tokens import HOUSE, PEOPLE
 from cutpurse.server.errors import CallRefused, legible
-from cutpurse.server.finished_match import HOUSE, Identity
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.ladder_terms import may_play, paused_message
 from cutpurse.server.matches.roster import PairableBot
+from cutpurse.server.matches.start_position import StartPosition
 
 __all__ = [
     "MOST",
@@ -54,6 +56,7 @@ class MatchRequest:
         bots: Bots by seat, from the first seat on.
         seed: 32 bytes to deal from; None for fresh chance.
         is_by_admin: Whether the requesting owner may manage the server's ladders.
+        position: Position to play on from; None for a new deal.
     """
 
     ladder: str
@@ -61,6 +64,7 @@ class MatchRequest:
     seed: bytes | None
     by: str  # the requesting owner
     is_by_admin: bool = False
+    position: StartPosition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class PendingRequest:
     by: str
     until: float
     is_by_admin: bool = False
+    position: StartPosition | None = None
 
     def commands(self, identity: Identity) -> bool:
         """Return whether the requesting owner may use all tables of this bot."""
@@ -101,7 +106,7 @@ class Requests:
             CallRefused: FULL.
         """
         of_one = sum(one.by == wanted.by for one in (*self._waiting.values(), *self._open.values()))
-        if of_one >= MOST_OF_ONE:
+        if of_one >= MOST_OF_ONE and wanted.by != PEOPLE:  # the page limits people itself
             raise CallRefused(
                 "FULL", f"{of_one} matches that {wanted.by} asked for wait or are played; no more at a time"
             )

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.leaderboard.tokens import NOBODY
-from cutpurse.server.finished_match import HOUSE, Identity
+from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.tokens import HOUSE, NOBODY
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.ladder_terms import OtherEntrants, may_play, why_full
 

@@ -12,11 +12,13 @@ This module knows no stream, no store and no other match; times are passed in.
 
 from __future__ import annotations
 
+import json
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from math import inf
 from pathlib import PurePath
 from typing import Final, Protocol
@@ -24,24 +26,39 @@ from typing import Final, Protocol
 from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind, TimedMatch
 from cutpurse.engine.commitment import board_key
 from cutpurse.engine.match import CORRECTIONS, FAULTS, EndCause, Match, MatchResult, OpenDecision
-from cutpurse.leaderboard.results import DecisionFault, DecisionLog
-from cutpurse.sdk.wire.catalogue import settings_on_the_wire
-from cutpurse.sdk.wire.encode import DECISION_EVENTS, ENDED_EVENTS, MatchEncoder
-from cutpurse.sdk.wire.phrase_cache import PhraseCache
-from cutpurse.sdk.wire.wire_format import uint_field
-from cutpurse.server.finished_match import Deal, FinishedMatch, FinishedSeat, Identity
+from cutpurse.engine.record import write_record
+from cutpurse.leaderboard.results import (
+    Deal,
+    DecisionFault,
+    DecisionLog,
+    DecisionUsage,
+    FinishedMatch,
+    FinishedSeat,
+    Identity,
+    no_record,
+)
 from cutpurse.server.invariants import check_ended, check_seats
 from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.match_stages import BEGUN, MATCH_STAGES, MatchEvent, MatchStage
 from cutpurse.server.matches.matchmaking import PairableBot
 from cutpurse.server.matches.seat_notes import SeatNotes
+from cutpurse.server.matches.start_position import StartPosition
+from cutpurse.server.state_table import next_state
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.catalogue import settings_on_the_wire
+from cutpurse.wire.encode import DECISION_EVENTS, ENDED_EVENTS, MatchEncoder
+from cutpurse.wire.phrase_cache import PhraseCache
+from cutpurse.wire.wire_format import uint_field
 
-__all__ = ["Incident", "TableSession", "SeatAt", "ServerMatch", "incident_of"]
+__all__ = ["Incident", "MatchPlan", "TableSession", "SeatAt", "ServerMatch", "incident_of"]
 
+MAX_DELAY_S: Final = 1.0  # in total, of a machine that runs bots of the match
 _TABLE: Final = arena_pb2.MatchStarted.TABLE_FIELD_NUMBER
 _SEAT: Final = arena_pb2.MatchStarted.SEAT_FIELD_NUMBER
 _STALE: Final = AnswerOutcome(OutcomeKind.STALE)
-_CAUSES: Final = {cause: getattr(arena_pb2, f"END_CAUSE_{cause.name}") for cause in EndCause}
+_CAUSES: Final = {cause.value: getattr(arena_pb2, f"END_CAUSE_{cause.name}") for cause in EndCause}
+# for bots and spectators whose program may not know the newest cause
+_CAUSES_BEFORE_OUTAGES: Final = {**_CAUSES, EndCause.VOID_OUTAGE.value: arena_pb2.END_CAUSE_VOID_OPERATOR}
 
 
 class SeatAt(Protocol):
@@ -92,6 +109,13 @@ class SeatAt(Protocol):
             Whether all or part of the note was stored.
         """
 
+    def report(self, usage: DecisionUsage) -> None:
+        """Store what the bot used for a decision; a later report of the same decision replaces it.
+
+        Reports on decisions that are not open yet, and reports after the end of the match, are not stored. An outage at
+        an open decision voids the match, if the ladder's terms and the owner's limit allow it.
+        """
+
     def connected(self) -> None:
         """Note that the session has a stream again."""
 
@@ -112,6 +136,10 @@ class TableSession(PairableBot, Protocol):
     @property
     def wants_agenda(self) -> bool:
         """Whether observations include the agenda."""
+
+    @property
+    def sends_usage(self) -> bool:
+        """Whether its bot reports what it used, and so knows the end cause VOID_OUTAGE."""
 
     def sit(self, seat: SeatAt) -> None:
         """Give its bot a seat: number the seat and take one free table. The bot is not notified yet.
@@ -155,13 +183,14 @@ def incident_of(problem: BaseException, number: str, match: str) -> Incident:
 class _MatchSeat:
     """One seat of a `ServerMatch`, see `SeatAt`."""
 
-    __slots__ = ("_first", "_sent", "_table", "_told", "notes", "number", "player", "seat")
+    __slots__ = ("_first", "_sent", "_table", "_told", "notes", "number", "player", "seat", "usages")
 
     def __init__(self, table: ServerMatch, seat: int, player: TableSession) -> None:
         self.number = 0
         self.seat = seat
         self.player = player
         self.notes: SeatNotes | None = None  # None until the bot sends a note
+        self.usages: dict[int, DecisionUsage] = {}  # by decision, from 1
         self._table = table
         self._sent = -1  # the latest decision sent
         self._first = 0  # number of the first event sent with it
@@ -242,6 +271,13 @@ class _MatchSeat:
             self.notes = SeatNotes(most_bytes)
         return self.notes.take(decision, text)
 
+    def report(self, usage: DecisionUsage) -> None:
+        table = self._table
+        if not table.over and 1 <= usage.decision <= table.match.asked(self.seat):
+            self.usages[usage.decision] = usage
+            if usage.fallback == "outage":
+                table.outage(self.seat, usage.decision)
+
     def connected(self) -> None:
         self._table.timed.connected(self.seat)
         if self.notes is not None:
@@ -251,7 +287,30 @@ class _MatchSeat:
         self._table.timed.disconnected(self.seat)
 
     def ended(self) -> bytes | None:
-        return self._table.ended(self.seat, self.number, self._told, self.player.wants_events)
+        return self._table.ended(self.seat, self.number, self._told, self.player.wants_events, self.player.sends_usage)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPlan:
+    """A match to be played.
+
+    Attributes:
+        ladder: The ladder whose rules and clocks apply.
+        name: The match ID.
+        deal: The deal of its board.
+        requested_by: Owner who requested the match, which is then not rated.
+        reason: Why these bots meet.
+        board_matches: Number of matches on its board.
+        position: Position to play on from; None for a new deal.
+    """
+
+    ladder: Ladder
+    name: str
+    deal: Deal
+    requested_by: str = ""
+    reason: str = ""
+    board_matches: int = 1
+    position: StartPosition | None = None
 
 
 class ServerMatch:
@@ -262,48 +321,42 @@ class ServerMatch:
 
     def __init__(
         self,
-        ladder: Ladder,
-        name: str,
-        deal: Deal,
+        plan: MatchPlan,
         players: Sequence[TableSession],
         now: float,
         moved: Callable[[ServerMatch], None],
         incident_number: Callable[[], str],
         phrases: PhraseCache,
-        *,
-        requested_by: str = "",
-        reason: str = "",
-        tables: tuple[tuple[Identity, ...], ...] = (),
+        take_outage: Callable[[str, Identity], bool] = lambda ladder, bot: False,
     ) -> None:
         """Deal the match. No bot is notified before `begin`.
 
         Raises what the rules raise.
 
         Args:
-            ladder: The ladder whose rules and clocks apply.
-            name: The match ID.
-            deal: The seed and its commitment.
+            plan: What is to be played.
             players: The sessions by seat.
             now: Seconds on the lobby's clock.
             moved: Called when the match is over, and whenever `next_event_at` may be before `look_by`.
             incident_number: Returns a new incident number.
             phrases: Phrase cache of the ladder's game and number of seats.
-            requested_by: Owner who requested the match, which is then not rated.
-            reason: Why these bots meet.
-            tables: Bots by seat in each match of the board, if it has several.
+            take_outage: Returns whether an outage of a bot's model may void a match on a ladder, and counts it.
 
         Raises:
             SeatTaken: If a bot would sit in two seats.
         """
+        ladder, deal = plan.ladder, plan.deal
         self.ladder = ladder
-        self.name = name
+        self.name = plan.name
         self.deal = deal
+        self.board: str = json.loads(deal.params)["board"]  # as its bots know it
         self.incident: Incident | None = None
         self.began = now
+        self.delayed_s = 0.0  # in total, see `delay`
         self.look_by = inf  # the time at which the event loop is sure to call `tick`
-        self.requested_by = requested_by
-        self.reason = reason
-        self.tables = tables
+        self.requested_by = plan.requested_by
+        self.reason = plan.reason
+        self.board_matches = plan.board_matches
         # Called after each change of the game, and once when the match closes. They must not raise.
         self.on_moved: list[Callable[[ServerMatch], None]] = []
         check_seats(players)
@@ -311,31 +364,42 @@ class ServerMatch:
         names = [player.identity.recorded for player in players]
         key = board_key(deal.seed, deal.params)
         # The event log is needed even if no bot wants events: the record contains digests of them.
-        self.match = Match(rules, names, key, ladder.settings, log=True, hold_polls=True, ask_all=True)
+        position = None if plan.position is None else plan.position.imagined(key)
+        settings = ladder.settings
+        self.match = Match(rules, names, key, settings, log=True, hold_polls=True, ask_all=True, position=position)
+        # A record begins with a deal, so a match from a position has none.
+        self._make_record = partial(write_record, self.match) if position is None else no_record
         self.timed = TimedMatch(self.match, control, now)
         self.encoder = MatchEncoder(rules, self.match.game.settings, len(players), phrases)
         self.seats = tuple(_MatchSeat(self, seat, player) for seat, player in enumerate(players))  # empty after `close`
         self._identities = tuple(player.identity for player in players)
         self._moved = moved
         self._incident_number = incident_number
+        self._take_outage = take_outage
         self._beginning = b""  # MatchStarted without the parts of a seat, once encoded
         self._ending: FinishedMatch | None = None
         self._is_rated = False
-        self.is_begun = False
-        self._is_seated = False
-        self._is_opened = False  # the deal is revealed
+        self._stage = MatchStage.DEALT
         self._sealed_seats: tuple[_MatchSeat, ...] = ()  # seats that know the end, but not the deal
+
+    def _happened(self, event: MatchEvent) -> None:
+        self._stage = next_state(MATCH_STAGES, self._stage, event)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether its bots know the match."""
+        return self._stage in BEGUN
 
     # -- to send
     def seat(self) -> None:
         """Seat the bots, without notifying them."""
-        self._is_seated = True
+        self._happened(MatchEvent.SEAT)
         for seat in self.seats:
             seat.player.sit(seat)
 
     def begin(self, now: float) -> None:
         """Notify the bots that the match begins; the clocks did not run since the deal."""
-        self.is_begun = True
+        self._happened(MatchEvent.BEGIN)
         self.timed.credit(max(0.0, now - self.began))
         self.began = now
         for seat in self.seats:
@@ -384,25 +448,26 @@ class ServerMatch:
                 handover_ms=control.handover_ms,
             ),
             commitment=self.deal.commitment,
-            board=self.deal.board,
+            board=self.board,
             ladder="" if self.requested_by else ladder.name,
         ).SerializeToString()
 
-    def ended(self, seat: int, number: int, told: int, wants_events: bool) -> bytes | None:
+    def ended(self, seat: int, number: int, told: int, wants_events: bool, knows_outages: bool = False) -> bytes | None:
         """Return MatchEnded for a seat, with the number of events it has received; None before `close`."""
         ending = self._ending
         if ending is None:
             return None
+        causes = _CAUSES if knows_outages else _CAUSES_BEFORE_OUTAGES
         body = arena_pb2.MatchEnded(
             table=number,
             first_event=told,
             seats=[
-                arena_pb2.SeatOutcome(place=one.place, score=one.score, end_cause=_CAUSES[one.end_cause])
+                arena_pb2.SeatOutcome(place=one.place or 0, score=one.score or 0, end_cause=causes[one.end_cause])
                 for one in ending.seats
             ],
-            voided=ending.void is not None,
+            voided=ending.is_void,
             rated=self._is_rated,
-            opening=self._opening() if self._is_opened else None,
+            opening=self._opening() if self._stage is MatchStage.OVER else None,
         ).SerializeToString()
         # Events of a broken game may be wrong, or may themselves raise.
         if wants_events and self.incident is None and self.match.game.log is not None:
@@ -433,6 +498,25 @@ class ServerMatch:
         """Credit a stall of the server, in seconds, to every clock."""
         self.timed.credit(seconds)
 
+    def delay(self, seconds: float) -> bool:
+        """Credit a delay of some of its bots that is not their own, as of the machine that runs them.
+
+        All clocks stand still, so that no seat can think longer than the others. Beyond MAX_DELAY_S in total the match
+        is void.
+
+        Returns:
+            Whether that made it void.
+        """
+        if self.over:
+            return False
+        if self.is_begun:
+            self.credit(seconds)
+        self.delayed_s += seconds
+        if self.delayed_s <= MAX_DELAY_S:
+            return False
+        self.void(EndCause.VOID_SERVER)
+        return True
+
     def void(self, cause: EndCause) -> None:
         """Void the match, so that it counts for nothing."""
         if self.over:
@@ -446,6 +530,14 @@ class ServerMatch:
         else:  # its bots were never notified
             self._moved(self)
 
+    def outage(self, seat: int, decision: int) -> None:
+        """Void the match because a bot's model cannot be reached at its open decision, numbered from 1, if it may."""
+        asked = self.match.open.get(seat)
+        if not self.ladder.terms.voids_outages or asked is None or asked.number + 1 != decision:
+            return
+        if self._take_outage(self.ladder.name, self._identities[seat]):
+            self.void(EndCause.VOID_OUTAGE)
+
     def broke(self, problem: Exception) -> None:
         """End the match because the rules, or the code around them, failed; withdraw its decisions."""
         if self.incident is None:
@@ -457,15 +549,12 @@ class ServerMatch:
         faults = Counter(fault.seat for fault in self.match.faults)
         result = self._result()
         void = next((cause for cause in result.end_causes if cause.is_void), None)
-        seats = len(self.seats)
-        places = result.places if void is None else (0,) * seats
-        scores = result.scores if void is None else (0,) * seats
+        unknown = (None,) * len(self.seats)
+        places, scores = (result.places, result.scores) if void is None else (unknown, unknown)
         return FinishedMatch(
             match=self.name,
             ladder=self.ladder.name,
-            game=self.ladder.game,
-            rules_version=self.ladder.rules.words.version,
-            settings=self.ladder.settings,
+            rules=self.ladder.rules.words.version,
             deal=self.deal,
             started=started,
             finished=finished,
@@ -474,7 +563,7 @@ class ServerMatch:
                     player=seat.player.identity,
                     place=place,
                     score=score,
-                    end_cause=end_cause,
+                    end_cause=end_cause.value,
                     faults=faults[seat.seat],
                     thinking_ms=self.timed.thinking_ms(seat.seat),
                     course=self._course(seat.seat),
@@ -484,12 +573,12 @@ class ServerMatch:
                 for seat, place, score, end_cause in zip(self.seats, places, scores, result.end_causes, strict=True)
             ),
             decisions=len(self.match.choices),
-            void=void,
-            played=self.match,
+            make_record=self._make_record,
+            void_cause=void.value if void is not None else None,
             is_rated=not self.requested_by,
             requested_by=self.requested_by,
             reason=self.reason,
-            tables=self.tables,
+            board_matches=self.board_matches,
         )
 
     def _course(self, seat: int) -> DecisionLog:
@@ -498,7 +587,10 @@ class ServerMatch:
             for fault in self.match.faults
             if fault.seat == seat
         ]
-        return DecisionLog(tuple(self.timed.thinking_times(seat)), tuple(faults))
+        usages = self.seats[seat].usages
+        return DecisionLog(
+            tuple(self.timed.thinking_times(seat)), tuple(faults), tuple(usages[number] for number in sorted(usages))
+        )
 
     def _result(self) -> MatchResult:
         if self.incident is None:
@@ -518,16 +610,18 @@ class ServerMatch:
             is_rated: Whether it is rated.
             is_opened: Whether to reveal the deal; if other matches still play it, `unseal` reveals it later.
         """
-        self._ending, self._is_rated, self._is_opened = ending, is_rated, is_opened
+        before = self._stage
+        self._happened(MatchEvent.CLOSE if is_opened else MatchEvent.CLOSE_SEALED)
+        self._ending, self._is_rated = ending, is_rated
         # Sessions hold the seats until their bots have the end, and a seat holds its match. If the match held the seats
         # too, finished matches would form cycles and wait for the garbage collector.
         seats, self.seats = self.seats, ()
-        if not is_opened and self.is_begun:
+        if self._stage is MatchStage.SEALED:
             self._sealed_seats = seats
-        for seat in seats if self._is_seated else ():
-            if self.is_begun:
+        for seat in seats:
+            if before is MatchStage.PLAYING:
                 seat.player.ready(seat)
-            else:
+            elif before is MatchStage.SEATED:
                 seat.player.rise(seat)
         hooks, self.on_moved = self.on_moved, []
         for tell in hooks:
@@ -535,9 +629,10 @@ class ServerMatch:
 
     def unseal(self, is_rated: bool) -> None:
         """Reveal the deal to the seats that know the end of this match, since all matches of the board are over."""
-        self._is_rated, self._is_opened = is_rated, True
+        self._happened(MatchEvent.UNSEAL)
+        self._is_rated = is_rated
         body = arena_pb2.BoardOpened(
-            match=self.name, board=self.deal.board, opening=self._opening(), rated=is_rated
+            match=self.name, board=self.board, opening=self._opening(), rated=is_rated
         ).SerializeToString()
         seats, self._sealed_seats = self._sealed_seats, ()
         for seat in seats:

@@ -18,24 +18,25 @@ from dataclasses import asdict, replace
 from math import inf
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError, Unsure
+from cutpurse.leaderboard.results import FinishedMatch, Identity, StoreOutcome
 from cutpurse.server.counts import Counts
-from cutpurse.server.finished_match import (
-    FinishedMatch,
-    Identity,
-    NotTaken,
-    ResultStore,
-    StoreCorrupt,
-    StoreDown,
-    StoreOutcome,
-    StoreUnsure,
-)
 from cutpurse.server.invariants import SeedEarly, check_settled
 from cutpurse.server.matches.server_match import incident_of
+from cutpurse.server.result_store import ResultStore
 
 __all__ = ["RETRY_S", "SAID_S", "Log", "Settles", "Storing"]
 
 RETRY_S: Final = 1.0  # seconds between retries
 SAID_S: Final = 60.0  # seconds between log entries that it still fails
+
+# Names of the store's errors in the log; the first kind that an error is of counts.
+_LOGGED: Final = {
+    InvalidEntry: "NotTaken",
+    Unsure: "StoreUnsure",
+    LedgerCorrupt: "StoreCorrupt",
+    StoreError: "StoreDown",
+}
 
 Open = TypeVar("Open")
 Open_contra = TypeVar("Open_contra", contravariant=True)
@@ -148,9 +149,9 @@ class Storing(Generic[Open]):
         while self._stored:
             entry, result, is_again, done = self._stored.popleft()
             problem = CancelledError() if done.cancelled() else done.exception()
-            is_away = problem is not None and not isinstance(problem, NotTaken)
-            is_broken = isinstance(problem, StoreCorrupt)
-            if problem is None and result.is_rated and result.void is None:
+            is_away = problem is not None and not isinstance(problem, InvalidEntry)
+            is_broken = isinstance(problem, LedgerCorrupt)
+            if problem is None and result.is_rated and not result.is_void:
                 self._settles.apply_rating_changes(result, self._unforgiven(result, done.result()))
             if problem is not None:
                 self._counts.not_stored += 1
@@ -162,10 +163,10 @@ class Storing(Generic[Open]):
                 self._is_retrying = False
                 if not is_away:
                     self._unstored.popleft()
-            elif isinstance(problem, StoreUnsure):
+            elif isinstance(problem, Unsure):
                 self._unstored.append((entry, result))
             is_untold = entry is not None and self._settles.needs_notification(entry)
-            if entry is not None and is_untold and not isinstance(problem, StoreUnsure) and not (is_again and is_away):
+            if entry is not None and is_untold and not isinstance(problem, Unsure) and not (is_again and is_away):
                 self._settle(entry, result, now, done)
             if self._unstored and not self._is_retrying:
                 self._retry_at = inf if is_broken else now + RETRY_S if is_away else now
@@ -180,7 +181,7 @@ class Storing(Generic[Open]):
         submitted again and reported afterwards.
         """
         try:
-            check_settled(result.void is not None, stored)
+            check_settled(result.is_void, stored)
         except SeedEarly as problem:
             incident = incident_of(problem, self._settles.incident_number(), result.match)
             self._log.error("match broke down", **asdict(incident))
@@ -215,5 +216,8 @@ def _facts(problem: BaseException, number: str, match: str) -> dict[str, Any]:
 
     The text of an unknown error may quote a record, so it is left out.
     """
-    text = str(problem) if isinstance(problem, StoreDown | StoreUnsure | NotTaken) else ""
-    return {**asdict(incident_of(problem, number, match)), "text": text}
+    incident = asdict(incident_of(problem, number, match))
+    for kind, name in _LOGGED.items():
+        if isinstance(problem, kind):
+            return {**incident, "error": name, "text": str(problem)}
+    return {**incident, "text": ""}

@@ -18,7 +18,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from cutpurse.sdk.online.server_address import SERVER_VARIABLE, UNIX
 from cutpurse.server.runners import seccomp
 from cutpurse.server.runners.cgroups import Cgroups, Group, cgroups
 from cutpurse.server.runners.disk_quota import DiskQuota
@@ -28,6 +27,7 @@ from cutpurse.server.runners.process_usage import children
 from cutpurse.server.runners.runtimes import search_path
 from cutpurse.server.runners.sandboxed_process import Making, SandboxedProcess, started
 from cutpurse.server.runners.user_namespace import NOBODY, chown_tree, into_a_namespace, is_root
+from cutpurse.wire.server_address import SERVER_VARIABLE, UNIX
 
 __all__ = ["BubblewrapRunner"]
 

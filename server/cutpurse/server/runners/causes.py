@@ -92,4 +92,6 @@ _TEXTS: Final[Mapping[Cause, Callable[[ResourceLimits, int, int], str]]] = {
     "processes": lambda limits, code, number: f"it wanted more than its {limits.processes} processes and threads",
     "disk": lambda limits, code, number: f"it wrote more than its {limits.file_bytes >> 20} MiB, or too many files",
     "stopped": lambda limits, code, number: "it was stopped",
+    "lost": lambda limits, code, number: "the machine that ran it was lost",
+    "deadly": lambda limits, code, number: "the machines that ran it were lost soon after its start",
 }

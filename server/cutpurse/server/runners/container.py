@@ -5,8 +5,8 @@ The system of a program is an image, not this machine. The image has what bots n
 network and no rights. It runs as nobody, with the system calls of `seccomp` and the limits of its container.
 
 All its processes end with the server, see `container_program`. The next start removes incomplete containers of killed
-servers. The engine gets folders by path, so it must see this machine's file system. docs/sandbox.md lists the
-differences from bubblewrap.
+servers. The engine gets folders by path, so it must see this machine's file system. docs/explanation/sandbox.md lists
+the differences from bubblewrap.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.online.server_address import SERVER_VARIABLE, UNIX
 from cutpurse.server.runners import seccomp
 from cutpurse.server.runners.container_engine import Engine, EngineError, socket_of
 from cutpurse.server.runners.container_program import GUARD, OWN_PROCESSES, ContainerProgram, contained
 from cutpurse.server.runners.launching import environment_of
 from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, ProgramSpec, ResourceLimits, RunnerError
 from cutpurse.server.runners.user_namespace import NOBODY, chown_tree, is_root
+from cutpurse.wire.server_address import SERVER_VARIABLE, UNIX
 
 __all__ = ["IMAGE", "ContainerRunner"]
 

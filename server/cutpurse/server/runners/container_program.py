@@ -26,9 +26,10 @@ from cutpurse.server.runners.causes import cause_of, text_of, too_much
 from cutpurse.server.runners.cgroups import Group, group_of
 from cutpurse.server.runners.container_engine import Engine, EngineError
 from cutpurse.server.runners.disk_quota import DiskQuota
-from cutpurse.server.runners.output_log import OutputLog, read_talk
+from cutpurse.server.runners.output_log import OutputLog
 from cutpurse.server.runners.port import Cause, ExitStatus, ProgramSpec, ResourceUse, RunnerError
 from cutpurse.server.runners.process_usage import use_of
+from cutpurse.server.runners.watched_program import WatchedProgram
 
 __all__ = ["GUARD", "OWN_PROCESSES", "ContainerProgram", "UsageSample", "contained", "counted_of"]
 
@@ -81,11 +82,11 @@ def contained(task: ProgramSpec, engine: Engine, container: str) -> ContainerPro
     return program
 
 
-class ContainerProgram:
+class ContainerProgram(WatchedProgram):
     """A `Running` program in a container."""
 
     def __init__(self, task: ProgramSpec, engine: Engine, container: str, begun: Future[None]) -> None:
-        self._task = task
+        super().__init__(task)
         self._engine = engine
         self._container = container
         self._begun = begun
@@ -93,11 +94,7 @@ class ContainerProgram:
         self._counted: UsageSample | Group | None = None
         self._pid = 0
         self._inner = 0  # process ID of the program inside the container
-        self._why: Cause | None = None  # why the server ends it
         self._killed_at: float | None = None
-        self._used = ResourceUse(0.0, 0)
-        self._ended: ExitStatus | None = None
-        self._over = threading.Event()
         self._lock = threading.Lock()
         self._stream: socket.socket | None = None
         self._thread = threading.Thread(target=self._live, name=f"program {task.name}", daemon=True)
@@ -109,37 +106,14 @@ class ContainerProgram:
         """ID of the container's first process, outside the container."""
         return self._pid
 
-    def ended(self) -> ExitStatus | None:
-        """Return how the program ended; None while it runs."""
-        return self._ended
-
-    def wait(self, seconds: float | None = None) -> ExitStatus | None:
-        """Wait for the program to end, at most `seconds`. Return how it ended; None if it still runs."""
-        self._over.wait(seconds)
-        return self._ended
-
     def use(self) -> ResourceUse:
         """Return the usage so far; up to LOOK_S old if only the engine knows it."""
         if self._ended is None and isinstance(self._counted, Group):
             self._measure()
         return self._used
 
-    def talk(self) -> str:
-        """Return the newest output of the program."""
-        return read_talk(self._task.talk, self._task.limits.talk_bytes)
-
-    def stop(self, grace_s: float = 2.0) -> ExitStatus:
-        """Ask the program to end, and kill it after `grace_s` seconds. Return how it ended."""
-        if self._ended is None:
-            self._why = self._why or "stopped"
-            if grace_s > 0:
-                self._tell(f"TERM {self._inner}\n".encode())
-                self._over.wait(grace_s)
-            if not self._over.is_set():
-                self._kill()
-                self._over.wait()
-        assert self._ended is not None
-        return self._ended
+    def _ask_to_end(self) -> None:
+        self._tell(f"TERM {self._inner}\n".encode())
 
     def _tell(self, words: bytes) -> None:
         with self._lock, suppress(OSError):

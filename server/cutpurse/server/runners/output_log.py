@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-__all__ = ["OutputLog", "read_talk", "remove_talk"]
+__all__ = ["OutputLog", "older_half", "read_talk", "remove_talk"]
 
 BEFORE: Final = ".before"  # suffix of the file with the older half
 PORTIONS: Final = 16  # parts of a second's budget; less than one part counts as none
@@ -44,7 +44,7 @@ class OutputLog:
         self._written = 0
         self._left_out = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        _before(file).unlink(missing_ok=True)
+        older_half(file).unlink(missing_ok=True)
         self._opened = _opened(file)
 
     def room(self, now: float) -> int:
@@ -75,7 +75,7 @@ class OutputLog:
             part = data[start : start + self._half]
             if self._written + len(part) > self._half:
                 self._opened.close()
-                self.file.replace(_before(self.file))
+                self.file.replace(older_half(self.file))
                 self._opened = _opened(self.file)
                 self._written = 0
             self._opened.write(part)
@@ -100,7 +100,7 @@ class OutputLog:
 def read_talk(file: Path, most: int) -> str:
     """Return the newest stored output of a program, at most `most` bytes, even if it ended long ago."""
     kept = b""
-    for part in (_before(file), file):
+    for part in (older_half(file), file):
         try:
             kept += part.read_bytes()
         except FileNotFoundError:
@@ -110,11 +110,12 @@ def read_talk(file: Path, most: int) -> str:
 
 def remove_talk(file: Path) -> None:
     """Remove the log of a program."""
-    for part in (_before(file), file):
+    for part in (older_half(file), file):
         part.unlink(missing_ok=True)
 
 
-def _before(file: Path) -> Path:
+def older_half(file: Path) -> Path:
+    """Return the path of the older half of a log."""
     return file.with_name(file.name + BEFORE)
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "SOCKET_FOLDER",
     "Cause",
     "ExitStatus",
+    "NoRoom",
     "ResourceLimits",
     "Runner",
     "RunnerError",
@@ -43,12 +44,19 @@ SOCKET_FOLDER: Final = "/run/cutpurse"
 SOCKET: Final = "bot.sock"  # in SOCKET_FOLDER, and in `ProgramSpec.arena`
 
 # 'disk': it wrote too much into its folder; 'stopped': by `stop`; 'exited': by itself; 'processor': too much CPU time;
-# 'time': too much wall-clock time.
-Cause: TypeAlias = Literal["exited", "signal", "memory", "processor", "time", "processes", "disk", "stopped"]
+# 'time': too much wall-clock time; 'lost': the machine that ran it was lost, or could not start it; 'deadly':
+# several machines were lost soon after its start, so it may be the cause.
+Cause: TypeAlias = Literal[
+    "exited", "signal", "memory", "processor", "time", "processes", "disk", "stopped", "lost", "deadly"
+]
 
 
 class RunnerError(CutpurseError):
     """The failure to run a program here; its text says why, and what to do."""
+
+
+class NoRoom(RunnerError):
+    """The failure to run a program now, which may change at any moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +105,7 @@ class ProgramSpec:
         runtimes: Readable folders, and links, visible at their own paths. Containers ignore them, because their image
             has the runtimes.
         for_runtimes: Environment variables for the runtimes; containers ignore them too.
+        ladders: Ladders that the bot plays on; places use them, see `speed_rule`.
     """
 
     name: str
@@ -109,6 +118,7 @@ class ProgramSpec:
     limits: ResourceLimits = ResourceLimits()
     runtimes: tuple[Path, ...] = ()
     for_runtimes: Mapping[str, str] = field(default_factory=dict)
+    ladders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from cutpurse.sdk.online.server_address import SERVER_VARIABLE, UNIX
 from cutpurse.server.runners.cgroups import cgroups
 from cutpurse.server.runners.disk_quota import DiskQuota
 from cutpurse.server.runners.launching import begin, environment_of, launcher, limited
 from cutpurse.server.runners.port import SOCKET, ProgramSpec, RunnerError
 from cutpurse.server.runners.runtimes import search_path
 from cutpurse.server.runners.sandboxed_process import Making, SandboxedProcess, started
+from cutpurse.wire.server_address import SERVER_VARIABLE, UNIX
 
 __all__ = ["ProcessRunner"]
 

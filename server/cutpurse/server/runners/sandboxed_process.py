@@ -25,10 +25,11 @@ from cutpurse.server.runners.causes import cause_of, text_of, too_much
 from cutpurse.server.runners.cgroups import Group
 from cutpurse.server.runners.disk_quota import DiskQuota
 from cutpurse.server.runners.launching import READY
-from cutpurse.server.runners.output_log import OutputLog, read_talk
-from cutpurse.server.runners.port import Cause, ExitStatus, ProgramSpec, ResourceUse, RunnerError
+from cutpurse.server.runners.output_log import OutputLog
+from cutpurse.server.runners.port import ExitStatus, ProgramSpec, ResourceUse, RunnerError
 from cutpurse.server.runners.process_usage import children, use_of
 from cutpurse.server.runners.user_namespace import ASKS, give_users
+from cutpurse.server.runners.watched_program import WatchedProgram
 
 __all__ = ["Making", "SandboxedProcess", "started"]
 
@@ -106,21 +107,17 @@ def started(task: ProgramSpec, making: Making, group: Group | None) -> Sandboxed
     return program
 
 
-class SandboxedProcess:
+class SandboxedProcess(WatchedProgram):
     """A `Running` program that is a child process of the server."""
 
     def __init__(self, task: ProgramSpec, making: Making, group: Group | None, begun: Future[None]) -> None:
-        self._task = task
+        super().__init__(task)
         self._making = making
         self._group = group
         self._begun = begun
         self._lock = threading.Lock()  # guards against signals to a reused process ID
         self._process: subprocess.Popen[bytes] | None = None
         self._is_reaped = False
-        self._why: Cause | None = None  # why the server ends it
-        self._used = ResourceUse(0.0, 0)
-        self._ended: ExitStatus | None = None
-        self._over = threading.Event()
         self._thread = threading.Thread(target=self._live, name=f"program {task.name}", daemon=True)
         self._thread.start()
 
@@ -131,15 +128,6 @@ class SandboxedProcess:
         assert self._process is not None
         return self._process.pid
 
-    def ended(self) -> ExitStatus | None:
-        """Return how the program ended; None while it runs."""
-        return self._ended
-
-    def wait(self, seconds: float | None = None) -> ExitStatus | None:
-        """Wait for the program to end, at most `seconds`. Return how it ended; None if it still runs."""
-        self._over.wait(seconds)
-        return self._ended
-
     def use(self) -> ResourceUse:
         """Measure the usage so far, and return it."""
         with self._lock:
@@ -147,22 +135,8 @@ class SandboxedProcess:
                 self._measure()
             return self._used
 
-    def talk(self) -> str:
-        """Return the newest output of the program."""
-        return read_talk(self._task.talk, self._task.limits.talk_bytes)
-
-    def stop(self, grace_s: float = 2.0) -> ExitStatus:
-        """Ask the program to end, and kill it after `grace_s` seconds. Return how it ended."""
-        if self._ended is None:
-            self._why = self._why or "stopped"
-            if grace_s > 0:
-                self._signal(signal.SIGTERM)
-                self._over.wait(grace_s)
-            if not self._over.is_set():
-                self._kill()
-                self._over.wait()
-        assert self._ended is not None
-        return self._ended
+    def _ask_to_end(self) -> None:
+        self._signal(signal.SIGTERM)
 
     def _signal(self, number: signal.Signals) -> None:
         with self._lock, suppress(ProcessLookupError, PermissionError):

@@ -16,11 +16,11 @@ from typing import Any, Final
 import grpc
 from google.protobuf.message import DecodeError
 
+from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, TokenRefused
-from cutpurse.server.call_status import abort
+from cutpurse.server.call_status import abort, at_end_of_call
 from cutpurse.server.errors import LEFT, CallRefused, CallStatus, call_status, incident
-from cutpurse.server.finished_match import HOUSE
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.streams.link import Link
@@ -79,7 +79,7 @@ class ArenaService:
     async def play(self, _requests: object, context: Context) -> None:
         """Serve one call of Play."""
         self.streams += 1
-        context.add_done_callback(self._done)  # type: ignore[arg-type]  # is typed as a generic class
+        at_end_of_call(self._done)
         if self.streams > self.limits.most_streams:
             how = call_status("STREAMS", f"there are {self.limits.most_streams} streams already; come back later")
             self.entrance.refused(context.peer(), how)
@@ -95,7 +95,7 @@ class ArenaService:
             return refused.ending
         except Exception as problem:  # gRPC would send the caller its text
             return self.broke(problem, self.log)
-        if not self._has_room(context, grant):
+        if not self._has_room(grant):
             most = self.limits.streams_per_owner
             how = call_status(
                 "STREAMS", f"{grant.owner} has {most} streams, as many as an owner may; end one of them first"
@@ -104,8 +104,8 @@ class ArenaService:
             return how
         return await _Stream(self, context, grant).run()
 
-    def _has_room(self, context: Context, grant: Grant) -> bool:
-        """Return whether an owner may have one more stream, and count it until gRPC has finished its call."""
+    def _has_room(self, grant: Grant) -> bool:
+        """Return whether an owner may have one more stream, and count it until its call is over."""
         if not grant.token or grant.owner == HOUSE or grant.resident is not None:
             return True  # without tokens all bots have one owner, and hosted bots have limits of their own
         owner = grant.owner
@@ -113,12 +113,12 @@ class ArenaService:
             return False
         self._streams_of[owner] += 1
 
-        def done(_context: object) -> None:
+        def done() -> None:
             self._streams_of[owner] -= 1
             if not self._streams_of[owner]:
                 del self._streams_of[owner]
 
-        context.add_done_callback(done)  # type: ignore[arg-type]  # is typed as a generic class
+        at_end_of_call(done)
         return True
 
     def broke(self, problem: Exception, log: Logger) -> CallStatus:
@@ -127,7 +127,7 @@ class ArenaService:
         log.error("stream broke", incident=number, error=type(problem).__name__, places=traceback_locations(problem))
         return incident(number)
 
-    def _done(self, _context: object) -> None:
+    def _done(self) -> None:
         self.streams -= 1
         self._moved()
 

@@ -13,17 +13,17 @@ from typing import Final
 
 from cutpurse.engine.errors import did_you_mean
 from cutpurse.games import GAMES
+from cutpurse.leaderboard.results import Identity
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.access.owners import Grant, HostedBotIdentity
 from cutpurse.server.errors import CallRefused, legible
-from cutpurse.server.finished_match import Identity
 from cutpurse.server.limits import ServerLimits
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["FEATURES", "PROTOCOL", "Introduction", "introduction"]
 
 PROTOCOL: Final = (1, 0)
-FEATURES: Final = frozenset({"agenda", "notes"})
+FEATURES: Final = frozenset({"agenda", "notes", "usage"})
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")
 
 

@@ -17,14 +17,18 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind
-from cutpurse.sdk.wire.wire_format import LOW, field, frame, frames, uint_field, uints
+from cutpurse.leaderboard.results import DecisionUsage
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import LEFT, REASONS, CallStatus, call_status, incident, legible
 from cutpurse.server.invariants import ReasonUnknown, SeatTaken, check_queue_limit
 from cutpurse.server.limits import ServerLimits, TokenBucket
 from cutpurse.server.matches.server_match import SeatAt
 from cutpurse.server.streams.server_session import ServerSession, SessionTable
+from cutpurse.server.streams.session_stages import SessionStage
+from cutpurse.server.streams.table_stages import TableEvent, TableStage
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.usage import clean_model, fallback_of, usage_problem
+from cutpurse.wire.wire_format import LOW, field, frame, frames, uint_field, uints
 
 __all__ = ["Link"]
 
@@ -47,6 +51,9 @@ _MOST_OPENINGS: Final = 64  # maximum waiting openings
 _MOST_PROBLEMS: Final = 64  # maximum waiting problems; more of them would tell a bot nothing new
 
 _IS_ACCEPTED: Final = OutcomeKind.ACCEPTED
+# Found faster than in the enums.
+_SEATED, _BEGUN, _ENDED = TableStage.SEATED, TableStage.BEGUN, TableStage.ENDED
+_WELCOMED: Final = SessionStage.WELCOMED
 _REFUSED: Final = {
     OutcomeKind.ILLEGAL: arena_pb2.REFUSAL_REASON_ILLEGAL,
     OutcomeKind.ILLEGAL_CLOSED: arena_pb2.REFUSAL_REASON_ILLEGAL,
@@ -146,6 +153,8 @@ class Link:
         """Process what an envelope says about tables, including the first one of the stream."""
         if request.notes:  # before the answers: one of those may end the match, and the notes before it still count
             self._take_notes(request, now)
+        if request.usages:
+            self._take_usages(request, now)
         if request.answers:
             self._take_answers(request, now)
         if request.give_ups:
@@ -164,7 +173,7 @@ class Link:
 
     def _acknowledged(self) -> None:
         self._is_unread = False
-        if not self.session.is_met:
+        if self.session.stage is _WELCOMED:
             self.session.met()
         if self._ends:
             self.session.end_heard(self._ends)
@@ -178,7 +187,7 @@ class Link:
             for answer in request.answers:
                 table = answer.table
                 place = places.get(table)
-                if place is None or not place.is_begun:
+                if place is None or place.stage is _SEATED:
                     outcome = self._nowhere(table)
                 else:
                     seat = place.seat
@@ -229,6 +238,34 @@ class Link:
         unasked = passed_over - len(request.answers) - len(request.give_ups)
         if unasked > 0:
             self._paced.take(now, min(unasked, self._limits.envelopes_at_once))
+
+    def _take_usages(self, request: arena_pb2.PlayRequest, now: float) -> None:
+        """Store what the bot used for its decisions. Beyond one per answer, each costs as much as an envelope.
+
+        A usage out of bounds is not stored, and the bot is notified.
+        """
+        unasked = len(request.usages) - len(request.answers) - len(request.give_ups)
+        if unasked > 0:
+            self._paced.take(now, min(unasked, self._limits.envelopes_at_once))
+        if not self.session.sends_usage:
+            return
+        for usage in request.usages:
+            seat = self.session.seat_at(usage.table)
+            if seat is None:
+                continue
+            if problem := usage_problem(usage.input_tokens, usage.output_tokens, usage.cost_micros):
+                self.tell("BAD_MESSAGE", f"decision {usage.decision}: {problem}; it is not stored", usage.table)
+                continue
+            seat.report(
+                DecisionUsage(
+                    usage.decision,
+                    usage.input_tokens,
+                    usage.output_tokens,
+                    usage.cost_micros,
+                    clean_model(usage.model),
+                    fallback_of(usage.fallback),
+                )
+            )
 
     def _nowhere(self, table: int) -> AnswerOutcome:
         """Return the outcome of an answer at a table where the bot does not sit (any more)."""
@@ -336,8 +373,8 @@ class Link:
                 break
             told += 1
             seat = place.seat
-            if not place.is_start_told:
-                place.is_start_told = True
+            if place.stage is _BEGUN:
+                place.happened(TableEvent.SEND_START)
                 started = field(_STARTS, seat.started())
                 room -= len(started)
                 parts.append(started)
@@ -358,7 +395,7 @@ class Link:
 
     def _tell_end(self, parts: list[bytes], place: SessionTable) -> bool:
         seat = place.seat
-        ended = None if place.is_end_told else seat.ended()
+        ended = None if place.stage is _ENDED else seat.ended()
         if ended is None:
             return False
         if seat.incident:
@@ -463,7 +500,7 @@ class Link:
         return self._sent_at + 2 * self._limits.heartbeat_ms / 1_000 + self._stalled_s
 
     def _go_on(self, now: float) -> None:
-        """After an envelope, wake if there is something to send, or end the stream if it is due to end."""
+        """Wake after an envelope if there is something to send, or end the stream if it is due to end."""
         if self._is_unread:
             return
         session = self.session

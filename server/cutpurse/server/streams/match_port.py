@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from cutpurse.server.finished_match import Identity
+from cutpurse.leaderboard.results import Identity
 
 if TYPE_CHECKING:
     from cutpurse.server.streams.server_session import ServerSession

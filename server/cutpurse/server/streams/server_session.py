@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from cutpurse.leaderboard.results import Identity
 from cutpurse.server.access.one_match import OneMatch
-from cutpurse.server.finished_match import Identity
 from cutpurse.server.invariants import check_queue_limit
 from cutpurse.server.matches.server_match import SeatAt
+from cutpurse.server.state_table import next_state
 from cutpurse.server.streams.hello import Introduction
 from cutpurse.server.streams.match_port import Matches
+from cutpurse.server.streams.session_stages import SESSION_STAGES, SessionEvent, SessionStage
+from cutpurse.server.streams.table_stages import TABLE_STAGES, TableEvent, TableStage
 
 if TYPE_CHECKING:
     from cutpurse.server.streams.link import Link
@@ -25,13 +28,15 @@ __all__ = ["SessionTable", "ServerSession"]
 class SessionTable:
     """A table of a session, and what was sent of it on the current stream."""
 
-    __slots__ = ("is_begun", "is_end_told", "is_start_told", "seat")
+    __slots__ = ("seat", "stage")
 
     def __init__(self, seat: SeatAt) -> None:
         self.seat = seat
-        self.is_begun = False  # until then the bot is not notified of it
-        self.is_start_told = False
-        self.is_end_told = False
+        self.stage = TableStage.SEATED
+
+    def happened(self, event: TableEvent) -> None:
+        """Go on to the stage after this event."""
+        self.stage = next_state(TABLE_STAGES, self.stage, event)
 
 
 class ServerSession:
@@ -51,10 +56,9 @@ class ServerSession:
         self.introduce(introduction)
         self.max_tables = introduction.max_tables
         self.leaving = False
-        self.is_met = False  # the bot has its secret, and can resume
+        self.stage = SessionStage.OPENED
         self.link: Link | None = None
-        self.lost_at: float | None = None  # when its latest stream ended; None while it has one
-        self.is_forgotten = False  # it can no longer be resumed
+        self.lost_at = 0.0  # when its stream ended, in LOST
         # by table number; includes finished ones until the bot acknowledges the end
         self.places: dict[int, SessionTable] = {}
         self.ready_places: dict[int, SessionTable] = {}  # those with something to send, in order
@@ -64,6 +68,10 @@ class ServerSession:
 
     def __repr__(self) -> str:
         return f"<Session {self.id} of {self.identity.bot} {self.identity.version}>"  # without the secret
+
+    def _happened(self, event: SessionEvent) -> None:
+        """Go on to the stage after this event."""
+        self.stage = next_state(SESSION_STAGES, self.stage, event)
 
     def introduce(self, introduction: Introduction) -> None:
         """Store the bot's identity and wishes, at the first Hello or a later one."""
@@ -82,6 +90,11 @@ class ServerSession:
     def sends_notes(self) -> bool:
         """Whether it may send notes on its decisions."""
         return "notes" in self.introduction.features
+
+    @property
+    def sends_usage(self) -> bool:
+        """Whether it may report what it used for its decisions."""
+        return "usage" in self.introduction.features
 
     @property
     def declines_requests(self) -> bool:
@@ -105,7 +118,7 @@ class ServerSession:
         A table is free once its end was sent. There are never more than twice as many tables as the bot's maximum.
         Otherwise a bot that resumes again and again without acknowledging ends could make the server store ever more.
         """
-        if self.link is None or self.leaving or not self.is_met:
+        if self.stage is not SessionStage.ONLINE or self.leaving:
             return 0
         if self.one_match is not None and self.one_match.has_begun:
             return 0
@@ -127,7 +140,7 @@ class ServerSession:
         if self.one_match is not None:
             self.one_match.begin()
         if (place := self.places.get(seat.number)) is not None:
-            place.is_begun = True
+            place.happened(TableEvent.BEGIN)
         self.ready(seat)
 
     def rise(self, seat: SeatAt) -> None:
@@ -150,7 +163,7 @@ class ServerSession:
         A bot without a stream gets nothing; it can request the opening by match ID.
         """
         place = self.places.get(seat.number)
-        if self.link is not None and (place is None or place.is_end_told):
+        if self.link is not None and (place is None or place.stage is TableStage.ENDED):
             self.link.open_board(body)
 
     def tell(self, reason: str, text: str, table: int = 0) -> None:
@@ -161,12 +174,13 @@ class ServerSession:
     # -- for the stream
     def connect(self, link: Link) -> None:
         """Attach a stream, and send all tables on it as if for the first time."""
+        self._happened(SessionEvent.CONNECT)
         self.link = link
-        self.lost_at = None
         for place in self.places.values():
-            place.is_start_told = place.is_end_told = False
+            place.happened(TableEvent.RECONNECT)
             place.seat.connected()
-        self.ready_places = {table: place for table, place in self.places.items() if place.is_begun}
+        begun = {table: place for table, place in self.places.items() if place.stage is not TableStage.SEATED}
+        self.ready_places = begun
         self._over = 0
         self._matches.enter(self)
 
@@ -174,6 +188,7 @@ class ServerSession:
         """Detach a stream; if it was the current one, the matches go on without the bot."""
         if self.link is not link:
             return
+        self._happened(SessionEvent.DISCONNECT)
         self.link = None
         self.lost_at = now
         self.ready_places.clear()
@@ -183,13 +198,13 @@ class ServerSession:
 
     def met(self) -> None:
         """Note that the bot acknowledged its Welcome."""
-        self.is_met = True
+        self._happened(SessionEvent.ACKNOWLEDGE)
         self._matches.changed(self)
 
     def seat_at(self, table: int) -> SeatAt | None:
         """Return the seat at this table, if its end is not acknowledged yet; otherwise None."""
         place = self.places.get(table)
-        return place.seat if place is not None and place.is_begun else None
+        return place.seat if place is not None and place.stage is not TableStage.SEATED else None
 
     def knew_table(self, table: int) -> bool:
         """Return whether there ever was such a table."""
@@ -197,7 +212,7 @@ class ServerSession:
 
     def end_told(self, place: SessionTable) -> None:
         """Free a table whose MatchEnded is being sent."""
-        place.is_end_told = True
+        place.happened(TableEvent.SEND_END)
         self._over += 1
 
     def end_heard(self, tables: Iterable[int]) -> None:
@@ -237,7 +252,7 @@ class ServerSession:
 
     def forget(self) -> None:
         """Drop all tables, since the session cannot be resumed. Its matches go on to their ends."""
-        self.is_forgotten = True
+        self._happened(SessionEvent.FORGET)
         self.places.clear()
         self.ready_places.clear()
         self._over = 0

@@ -7,22 +7,28 @@ clock: entropy and times (seconds on one monotonic clock) are passed in.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
+from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.tokens import HOUSE, PEOPLE
 from cutpurse.server.access.owners import ANYBODY, BAD, Grant
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import LEFT, OVERTAKEN, CallRefused, call_status, incident
-from cutpurse.server.finished_match import HOUSE, Identity
 from cutpurse.server.invariants import QueueOverflow
 from cutpurse.server.limits import ServerLimits
+from cutpurse.server.matches.other_arenas import elsewhere
 from cutpurse.server.streams.hello import FEATURES, PROTOCOL, Introduction, introduction
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.match_port import Matches
 from cutpurse.server.streams.server_session import ServerSession
+from cutpurse.server.streams.session_stages import SessionStage
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Sessions"]
+
+# Says whether a bot can play here, and which of its ladders are where; of what it plays, and its owner.
+Locates: TypeAlias = Callable[[Callable[[str, str], bool], str], tuple[bool, Sequence[tuple[str, str]]]]
 
 _RECONNECT_MS: Final = (500, 3_000)  # delay after a drain, spread so that bots do not reconnect all at once
 
@@ -40,6 +46,7 @@ class Sessions:
         *,
         is_good: Callable[[str], bool] = lambda token: True,
         broke: Callable[[Exception, ServerSession], str] = lambda problem, session: "",
+        locate: Locates | None = None,
     ) -> None:
         """Start without sessions.
 
@@ -51,11 +58,13 @@ class Sessions:
             counts: Counters to update; new ones by default.
             is_good: Returns whether the token with this ID is still valid.
             broke: Called with a session that breaks an invariant; returns the incident number.
+            locate: Says where a bot can play, as `Lobby.locate` does; None if there are no other arenas.
         """
         self.limits = limits
         self.counts = counts or Counts()
         self._is_good = is_good
         self._broke = broke
+        self._locate = locate
         self._matches = matches
         self._server = server
         self._entropy = entropy
@@ -104,10 +113,12 @@ class Sessions:
         else:
             if self._ends_at is not None:
                 raise CallRefused("DRAINING", "the server is stopping and accepts no bots; come back later")
+            if (other := self._only_elsewhere(told)) is not None:
+                raise elsewhere(*other)
             if grant.resident is None:  # a hosted bot was checked when it was submitted, and waits for its ladders
                 self._matches.check(told.identity, told.wanted, told.forgets)
             session = self._new(told, now)
-        is_resumed = session.lost_at is not None
+        is_resumed = session.stage is SessionStage.LOST
         if is_resumed:
             self.counts.sessions_resumed += 1
         else:
@@ -184,7 +195,6 @@ class Sessions:
             raise CallRefused("HELLO", f"the session to resume is that of {bot} {version}; say Hello by that name")
         if session.link is not None:
             session.link.close(OVERTAKEN, now)
-        session.is_met = True
         session.introduce(told)
         session.max_tables = told.max_tables
         return session
@@ -208,7 +218,21 @@ class Sessions:
             features=sorted(FEATURES & told.features),
             owner=told.identity.owner,
             max_note_bytes=limits.note_bytes if "notes" in told.features else 0,
+            elsewhere=[
+                arena_pb2.LadderElsewhere(ladder=ladder, address=address)
+                for ladder, address in self._elsewhere(told)[1]
+            ],
         )
+
+    def _elsewhere(self, told: Introduction) -> tuple[bool, Sequence[tuple[str, str]]]:
+        if self._locate is None or told.identity.owner in (HOUSE, PEOPLE) or told.is_run_here:
+            return True, ()  # house and hosted bots are the server's own
+        return self._locate(told.plays, told.identity.owner)
+
+    def _only_elsewhere(self, told: Introduction) -> tuple[str, str] | None:
+        """Return a ladder of another arena and its address, if a bot can play nowhere else; None if it can."""
+        is_here, others = self._elsewhere(told)
+        return others[0] if others and not is_here else None
 
     def tell(self, reason: str, text: str) -> None:
         """Notify every connected bot of an error that does not end its session."""
@@ -235,6 +259,18 @@ class Sessions:
             self._forget(session)
         self.check_tokens(now)
         self._check_queues(now)
+        self._send_on(now)
+
+    def _send_on(self, now: float) -> None:
+        """End the sessions whose ladders all went to other arenas, once they have no match."""
+        if self._locate is None:
+            return
+        idle = [one for one in self._by_id.values() if one.link is not None and not one.places and not one.leaving]
+        for session in idle:
+            other = self._only_elsewhere(session.introduction)
+            if other is not None and session.link is not None:
+                session.link.close(elsewhere(*other).ending, now)
+                self._forget(session)
 
     def _check_queues(self, now: float) -> None:
         for session in list(self._by_id.values()):
@@ -260,7 +296,7 @@ class Sessions:
         for session in self._by_id.values():
             if session.link is not None:
                 session.link.credit(seconds)
-            elif session.lost_at is not None:
+            elif session.stage is SessionStage.LOST:
                 session.lost_at += seconds
 
     def drain(self, ends_at: float, now: float) -> None:
@@ -278,7 +314,7 @@ class Sessions:
                 session.link.close(call_status("DRAINING", "the server is stopping", after_s), now)
 
     def _is_given_up(self, session: ServerSession, now: float) -> bool:
-        return session.lost_at is not None and now - session.lost_at > self.limits.resume_window_ms / 1_000
+        return session.stage is SessionStage.LOST and now - session.lost_at > self.limits.resume_window_ms / 1_000
 
     def _forget(self, session: ServerSession) -> None:
         self._by_id.pop(session.id, None)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from cutpurse.sdk.submission.packing import (
+from cutpurse.wire.packing import (
     MOST_DEPTH,
     MOST_FILES,
     MOST_INFLATED,

@@ -11,13 +11,13 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
-from cutpurse.sdk.programs.last_words import last_words
-from cutpurse.sdk.submission.manifest import MANIFEST, Manifest, read_manifest
+from cutpurse.process.last_words import last_words
 from cutpurse.server.runners.disk_quota import DiskQuota
 from cutpurse.server.runners.port import Runner
 from cutpurse.server.submissions.archive import ArchiveError, contents, read_entry, unpack
 from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import LEFT_BYTES, build_task, without_paths
+from cutpurse.wire.manifest import MANIFEST, Manifest, read_manifest
 
 __all__ = ["NotBuilt", "build", "manifest_of"]
 

@@ -22,21 +22,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from cutpurse.check.check_run import check_program
+from cutpurse.check.findings import CheckStatus, Failed, Finding
+from cutpurse.check.scenarios import Scenario, Visit
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
-from cutpurse.sdk.check.check_run import check_program
-from cutpurse.sdk.check.findings import CheckStatus, Failed, Finding
-from cutpurse.sdk.check.scenarios import Scenario, Visit
-from cutpurse.sdk.playing.interpreter import module_command
-from cutpurse.sdk.programs.guest import Guest, HostTable
-from cutpurse.sdk.programs.last_words import last_words
-from cutpurse.sdk.programs.local_arena import Host
-from cutpurse.sdk.programs.program import match_ended, match_started
-from cutpurse.sdk.submission.manifest import Manifest
-from cutpurse.sdk.wire.encode import DECISION_EVENTS, ENDED_EVENTS, MatchEncoder
+from cutpurse.process.interpreter import module_command
+from cutpurse.process.last_words import last_words
 from cutpurse.server.runners.port import ExitStatus, Runner, RunnerError, Running, runner_named
 from cutpurse.server.submissions.tasks import play_task, without_paths
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.encode import DECISION_EVENTS, ENDED_EVENTS, MatchEncoder
+from cutpurse.wire.guest import Guest, HostTable
+from cutpurse.wire.local_arena import Host
+from cutpurse.wire.local_match import match_ended, match_started
+from cutpurse.wire.manifest import Manifest
 
 __all__ = ["CHECK_S", "SubmissionCheck", "check_apart"]
 

@@ -13,7 +13,7 @@ ladder.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,22 +24,25 @@ from typing import Final, Protocol
 
 from cutpurse.leaderboard.errors import LeaderboardError
 from cutpurse.leaderboard.queries import SubmissionEntry
+from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import TAKEN_OFF
 from cutpurse.leaderboard.tokens import Token
-from cutpurse.sdk.programs.last_words import last_words
-from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.process.last_words import last_words
 from cutpurse.server.access.contact import Contact
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.access.owners import HostedBotIdentity
-from cutpurse.server.finished_match import Identity
 from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.runners.output_log import remove_talk
-from cutpurse.server.runners.port import SOCKET, ExitStatus, ResourceUse, Runner, RunnerError, Running
+from cutpurse.server.runners.port import SOCKET, ExitStatus, NoRoom, ResourceUse, Runner, RunnerError, Running
+from cutpurse.server.state_table import next_state
+from cutpurse.server.submissions.bot_stages import BOT_STAGES, BotEvent, BotStage
 from cutpurse.server.submissions.process_tokens import ProcessTokens
 from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import play_task, without_paths
+from cutpurse.wire.manifest import Manifest
 
-__all__ = ["HostedBots", "SubmissionStore"]
+__all__ = ["HostedBots", "HostingSite"]
 
 LOOK_S: Final = 0.25  # between two checks of all bots
 FIRST_WAIT_S: Final = 1.0  # before the first restart; doubled each time
@@ -61,44 +64,35 @@ class BotSocket(Protocol):
         """Close the socket and all its connections."""
 
 
-class SubmissionStore(Protocol):
-    """The part of a `Store` that has the submissions."""
-
-    def submissions(
-        self, owner: str | None = None, bot: str | None = None, version: str | None = None, limit: int | None = None
-    ) -> list[SubmissionEntry]:
-        """List submissions, the newest first."""
-
-    def set_submission(
-        self, submission: int, state: str, changed: datetime, why: str = "", log: str | None = None
-    ) -> SubmissionEntry:
-        """Set the state of a submission."""
-
-
 @dataclass(slots=True, eq=False)
 class _BotState:
     """The state of one hosted bot."""
 
     entry: SubmissionEntry
     manifest: Manifest
+    stage: BotStage = BotStage.WAITING
     start_at: float = -inf
     started: float = inf
     wait_s: float = FIRST_WAIT_S
     ends: int = 0  # in a row, each before LIVED_S
-    running: Running | None = None
+    running: Running = field(init=False)  # its process; not set before the first
     token: Token | None = None
     relay: BotSocket | None = None
     contact: Contact = field(default_factory=Contact)  # of the current process
     unheard_s: float = 0.0
     one_match: OneMatch | None = None  # of the current process, if it plays only one
     over_at: float | None = None  # time at which the end of this match was noticed
-    stopping: threading.Thread | None = None  # stops the process, which has played its match or hangs
+    stopping: threading.Thread = field(init=False)  # stops the process, in STOPPING
     last: str = ""  # reason of its last end
 
     @property
     def identity(self) -> Identity:
         """Owner, bot and version."""
         return Identity(self.entry.owner, self.entry.bot, self.entry.version)
+
+    def happened(self, event: BotEvent) -> None:
+        """Go on to the stage after this event."""
+        self.stage = next_state(BOT_STAGES, self.stage, event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,51 +102,67 @@ class _DesiredState:
     entries: Sequence[tuple[SubmissionEntry, Manifest]] = field(default_factory=tuple)
 
 
+@dataclass(frozen=True, slots=True)
+class HostingSite:
+    """Where submitted bots are stored and run.
+
+    Attributes:
+        runner: Runs builds and checks, and the bots unless `places` does.
+        storage: Folders of the submissions.
+        store: Store of the submissions.
+        passes: Makes and revokes the bots' tokens.
+        log: Server log.
+        utc: Returns the time.
+        places: Runs the bots, on other machines; None: they run here.
+    """
+
+    runner: Runner
+    storage: Storage
+    store: Store
+    passes: ProcessTokens
+    log: Logger
+    utc: Callable[[], datetime]
+    places: Runner | None = None
+
+
 class HostedBots:
     """The supervisor of all hosted bots. Call `begin` once the server listens, and `close` at the end."""
 
     def __init__(
         self,
-        runner: Runner,
-        storage: Storage,
-        store: SubmissionStore,
-        passes: ProcessTokens,
-        log: Logger,
-        utc: Callable[[], datetime],
+        site: HostingSite,
         *,
         is_paused: Callable[[Identity], bool],
         open_relay: Callable[[Path, str], BotSocket],
         withdrawn: Callable[[Identity], None] = lambda identity: None,
         plays_one: Callable[[Sequence[str]], bool] = lambda ladders: False,
+        ladders_of: Callable[[SubmissionEntry, Manifest], Sequence[str]] = lambda entry, manifest: entry.ladders,
         catch_up: Callable[[], object] = lambda: None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """Create a supervisor without bots.
 
         Args:
-            runner: Runs the bots.
-            storage: Folders of the submissions.
-            store: Store of the submissions.
-            passes: Makes and revokes the bots' tokens.
-            log: Server log.
-            utc: Returns the time.
+            site: Where the bots are stored and run.
             is_paused: Returns whether a bot is paused.
             open_relay: Opens the socket at a path, for a bot with this name in the log.
             withdrawn: Called with each bot that is no longer hosted.
             plays_one: Returns whether a bot on these ladders plays one match per process.
+            ladders_of: Returns the ladders that a bot plays on.
             catch_up: Called before each check; it may call `set` if that was not possible earlier.
             clock: Returns monotonic seconds.
         """
-        self._runner = runner
-        self._storage = storage
-        self._store = store
-        self._passes = passes
-        self._log = log
-        self._utc = utc
+        self._runner = site.places or site.runner
+        self._storage = site.storage
+        self._store = site.store
+        self._passes = site.passes
+        self._log = site.log
+        self._utc = site.utc
         self._is_paused = is_paused
         self._open_relay = open_relay
         self._withdrawn = withdrawn
         self._plays_one = plays_one
+        self._ladders_of = ladders_of
         self._catch_up = catch_up
         self._clock = clock
         self._courses: dict[int, _BotState] = {}  # by submission ID; changed by the thread only
@@ -175,12 +185,20 @@ class HostedBots:
     def is_running(self, submission: int) -> bool:
         """Return whether the process of a submission runs."""
         course = self._courses.get(submission)
-        return course is not None and course.running is not None
+        return course is not None and course.stage is not BotStage.WAITING
 
     def talk(self, submission: int) -> str:
         """Return the newest output of a submission since the server started."""
         running = self._talks.get(submission)
         return self._earlier.get(submission, "") + ("" if running is None else running.talk())
+
+    def bots_of(self, processes: Collection[Running]) -> list[Identity]:
+        """Return the bots of these processes."""
+        return [
+            course.identity
+            for course in [*self._courses.values()]
+            if course.stage is not BotStage.WAITING and course.running in processes
+        ]
 
     def set(self, wanted: Sequence[tuple[SubmissionEntry, Manifest]]) -> None:
         """Set the bots that must run; all others are stopped."""
@@ -225,24 +243,33 @@ class HostedBots:
                 if self._wanted is wanted:
                     self._wanted = None
         for course in [] if self._is_draining else [*self._courses.values()]:
-            if course.stopping is not None:
-                if not course.stopping.is_alive():
-                    self._again(course, now)
-            elif course.running is not None and (ended := course.running.ended()) is not None:
-                if course.one_match is not None and course.one_match.is_over:
-                    self._again(course, now)
-                else:
-                    self._ended(course, ended, now)
-            elif course.running is not None and (_has_played(course, now) or self._is_unheard(course, since_s)):
-                stopping = threading.Thread(target=self._part_with, args=(course.running,), daemon=True)
-                stopping.start()
-                course.stopping = stopping  # after `start`: a thread that did not start counts as a stopped process
-            elif course.running is not None and self._is_paused(course.identity):
-                self._log.info("resident paused", bot=course.entry.shown)
-                self._stop([course])
-                course.start_at, course.ends = now, 0
-            elif course.running is None and now >= course.start_at and not self._is_paused(course.identity):
-                self._start(course, now)
+            match course.stage:
+                case BotStage.WAITING:
+                    if now >= course.start_at and not self._is_paused(course.identity):
+                        self._start(course, now)
+                case BotStage.RUNNING:
+                    self._look_at_process(course, now, since_s)
+                case BotStage.STOPPING:
+                    if not course.stopping.is_alive():
+                        self._again(course, now)
+
+    def _look_at_process(self, course: _BotState, now: float, since_s: float) -> None:
+        if (ended := course.running.ended()) is not None:
+            if ended.cause == "deadly":
+                self._leave(course)
+                self._take_off(course, ended.text)
+            elif course.one_match is not None and course.one_match.is_over:
+                self._again(course, now)
+            else:
+                self._ended(course, ended, now)
+        elif _has_played(course, now) or self._is_unheard(course, since_s):
+            course.stopping = threading.Thread(target=self._part_with, args=(course.running,), daemon=True)
+            course.stopping.start()
+            course.happened(BotEvent.STOP)  # after `start`, which fails if the system has no thread left
+        elif self._is_paused(course.identity):
+            self._log.info("resident paused", bot=course.entry.shown)
+            self._stop([course])
+            course.start_at, course.ends = now, 0
 
     def _is_unheard(self, course: _BotState, since_s: float) -> bool:
         """Return whether a bot has sent nothing for UNHEARD_S, so that it probably hangs."""
@@ -298,8 +325,13 @@ class HostedBots:
                 arena,
                 self._storage.talk / str(entry.id),
                 course.token.reveal(),
+                self._ladders_of(entry, manifest),
             )
             course.running = self._runner.start(task)
+            course.happened(BotEvent.START)
+        except NoRoom as problem:
+            self._wait_for_room(course, str(problem), now)
+            return
         except (OSError, RunnerError) as problem:
             said = without_paths(str(problem), self._storage.tree(entry.digest), self._storage.run)
             self._over(course, f"it cannot be run: {said}", now, is_its_own=False)
@@ -308,6 +340,13 @@ class HostedBots:
         self._talks = {**self._talks, entry.id: course.running}
         self._log.info("resident started", bot=entry.shown, pid=course.running.pid)
 
+    def _wait_for_room(self, course: _BotState, why: str, now: float) -> None:
+        """Try to start a bot again soon, since there is no room for it now."""
+        if course.last != why:
+            self._log.info("resident waits", bot=course.entry.shown, why=why)
+        self._leave(course)
+        course.last, course.start_at, course.started = why, now + FIRST_WAIT_S, inf
+
     def _part_with(self, running: Running) -> None:
         """Stop a process; runs on its own thread, since a bot may use all its grace."""
         running.stop(GRACE_S)
@@ -315,10 +354,9 @@ class HostedBots:
 
     def _again(self, course: _BotState, now: float) -> None:
         """Start the bot's next process at once, after one that has played its match or was silent."""
-        if course.running is not None:
-            said = self._earlier.get(course.entry.id, "") + course.running.talk()
-            self._earlier = {**self._earlier, course.entry.id: said[-MOST_EARLIER:]}
-            self._talks = {number: one for number, one in self._talks.items() if number != course.entry.id}
+        said = self._earlier.get(course.entry.id, "") + course.running.talk()
+        self._earlier = {**self._earlier, course.entry.id: said[-MOST_EARLIER:]}
+        self._talks = {number: one for number, one in self._talks.items() if number != course.entry.id}
         self._leave(course)
         course.wait_s, course.ends, course.start_at = FIRST_WAIT_S, 0, now
         if not self._is_paused(course.identity):
@@ -326,11 +364,10 @@ class HostedBots:
 
     def _ended(self, course: _BotState, ended: ExitStatus, now: float) -> None:
         """Handle the end of a bot's process that the server did not stop."""
-        said = ""
-        if course.running is not None:
-            text = without_paths(course.running.talk(), self._storage.tree(course.entry.digest), self._storage.run)
-            said = last_words(text.splitlines())
-        self._over(course, ended.text + (f"; its last words: {said}" if said else ""), now)
+        text = without_paths(course.running.talk(), self._storage.tree(course.entry.digest), self._storage.run)
+        said = last_words(text.splitlines())
+        how = ended.text + (f"; its last words: {said}" if said else "")
+        self._over(course, how, now, is_its_own=ended.cause != "lost")
 
     def _over(self, course: _BotState, how: str, now: float, *, is_its_own: bool = True) -> None:
         """Schedule the restart of a bot that has ended, with backoff, or take it off after MOST_ENDS."""
@@ -340,14 +377,14 @@ class HostedBots:
         course.ends += is_its_own
         course.last = how
         if course.ends >= MOST_ENDS:
-            self._take_off(course)
+            ends = f"it ended {course.ends} times in a row, each soon after its start; the last time {course.last}"
+            self._take_off(course, ends)
             return
         self._log.warning("resident ended", bot=course.entry.shown, how=how, again_in_s=course.wait_s)
         course.start_at, course.started = now + course.wait_s, inf
         course.wait_s = min(2 * course.wait_s, LONGEST_WAIT_S)
 
-    def _take_off(self, course: _BotState) -> None:
-        why = f"it ended {course.ends} times in a row, each soon after its start; the last time {course.last}"
+    def _take_off(self, course: _BotState, why: str) -> None:
         self._log.warning("resident taken off", bot=course.entry.shown, why=why)
         self._courses.pop(course.entry.id, None)
         self._withdrawn(course.identity)
@@ -358,7 +395,7 @@ class HostedBots:
 
     def _leave(self, course: _BotState) -> None:
         """Revoke the token of an ended process, close its socket and remove its folder."""
-        course.running = course.stopping = None
+        course.happened(BotEvent.END)
         if course.token is not None:
             self._passes.take_back(course.token)
             course.token = None
@@ -373,9 +410,9 @@ class HostedBots:
         """Stop several bots in parallel, so that their grace periods do not add up."""
         threads = []
         for course in courses:
-            if course.stopping is not None:
+            if course.stage is BotStage.STOPPING:
                 threads.append(course.stopping)
-            elif course.running is not None:
+            elif course.stage is BotStage.RUNNING:
                 thread = threading.Thread(target=course.running.stop, args=(GRACE_S,))
                 try:
                     thread.start()
@@ -386,7 +423,7 @@ class HostedBots:
         for thread in threads:
             thread.join()
         for course in courses:
-            if course.running is not None:
+            if course.stage is not BotStage.WAITING:
                 self._log.info("resident stopped", bot=course.entry.shown)
             self._leave(course)
 

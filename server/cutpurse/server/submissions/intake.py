@@ -18,7 +18,6 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.leaderboard.errors import LeaderboardError, StoreError
 from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.submissions import BUILT, REFUSED, UNDER_WAY, UNPACKED
-from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.runners.output_log import remove_talk
 from cutpurse.server.runners.port import Runner, RunnerError
@@ -27,6 +26,7 @@ from cutpurse.server.submissions.building import NotBuilt, build, manifest_of
 from cutpurse.server.submissions.checking import SubmissionCheck, check_apart
 from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import without_paths
+from cutpurse.wire.manifest import Manifest
 
 __all__ = ["Intake", "IntakeStore"]
 

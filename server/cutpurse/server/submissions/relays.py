@@ -119,6 +119,8 @@ class Relay:
     def _end(self) -> None:
         if self._serving is not None:
             self._serving.cancel()
+            # a task that is cancelled before its first step never enters its `with`
+            self._serving.add_done_callback(lambda _: self._listening.close())
 
     async def _serve(self) -> None:
         with self._listening:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from cutpurse.server.finished_match import FinishedMatch, Identity
+from cutpurse.leaderboard.results import FinishedMatch, Identity
 from cutpurse.server.matches.lobby import OpenMatch
 from cutpurse.server.runners.port import ResourceUse
 

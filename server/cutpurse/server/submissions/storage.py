@@ -3,6 +3,7 @@
     FILE.bots/                        for the server's user only
         5f3a.../bot.zip               archive as submitted
         5f3a.../tree/                 archive unpacked and built; only if that succeeded
+        5f3a.../tree.packed           the built files as places fetch them
         run/                          sockets of this run of the server
         talk/                         output of bots, by submission number
 

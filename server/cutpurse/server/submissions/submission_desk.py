@@ -16,6 +16,7 @@ from typing import Final
 from cutpurse.engine.errors import UsageError, did_you_mean
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import SubmissionEntry
+from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import (
     ACCEPTED,
@@ -27,22 +28,17 @@ from cutpurse.leaderboard.submissions import (
     UNPACKED,
     NewSubmission,
 )
-from cutpurse.sdk.submission.manifest import Manifest
-from cutpurse.sdk.terminal import format_count
 from cutpurse.server.errors import CallRefused, legible
-from cutpurse.server.finished_match import Identity
-from cutpurse.server.logs import Logger
 from cutpurse.server.matches.ladder_terms import paused_message
-from cutpurse.server.runners.port import Runner
 from cutpurse.server.submissions.archive import ArchiveError
 from cutpurse.server.submissions.building import manifest_of
-from cutpurse.server.submissions.hosted_bots import HostedBots
+from cutpurse.server.submissions.hosted_bots import HostedBots, HostingSite
 from cutpurse.server.submissions.intake import Intake
-from cutpurse.server.submissions.process_tokens import ProcessTokens
 from cutpurse.server.submissions.relays import Relay
-from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import without_paths
 from cutpurse.v1 import submission_pb2
+from cutpurse.wire.manifest import Manifest
+from cutpurse.wire.text import format_count
 
 __all__ = [
     "MOST_BOTS",
@@ -124,55 +120,48 @@ class SubmissionDesk:
 
     def __init__(
         self,
-        runner: Runner,
-        storage: Storage,
-        store: Store,
-        passes: ProcessTokens,
-        log: Logger,
-        utc: Callable[[], datetime],
+        site: HostingSite,
         *,
         is_paused: Callable[[Identity], bool],
         withdrawn: Callable[[Identity], None] = lambda identity: None,
         is_rotation: Callable[[str], bool] = lambda ladder: False,
+        ladders_of: Callable[[SubmissionEntry, Manifest], Sequence[str]] = lambda entry, manifest: entry.ladders,
+        plays_here: Callable[[Sequence[str], Sequence[str]], bool] = lambda games, ladders: True,
     ) -> None:
         """Create the desk; nothing runs before `begin`.
 
         Args:
-            runner: Runs builds, checks and bots.
-            storage: Folders of the submissions.
-            store: Store of the submissions.
-            passes: Makes and revokes the bots' tokens.
-            log: Server log.
-            utc: Returns the time.
+            site: Where the bots are stored and run.
             is_paused: Returns whether a bot is paused.
             withdrawn: Called, on any thread, with each bot that is no longer hosted.
             is_rotation: Returns, on any thread, whether a ladder is only for bots that keep no memory.
+            ladders_of: Returns, on any thread, the ladders that a bot plays on.
+            plays_here: Returns, on any thread, whether a bot for these games and ladders plays on a ladder of this
+                server; workers play the matches of hosted ladders.
         """
-        self._is_isolated = runner.name != "process"
+        self._is_isolated = site.runner.name != "process"
         self._is_rotation = is_rotation
-        self._storage = storage
-        self._store = store
-        self._log = log
-        self._utc = utc
+        self._plays_here = plays_here
+        self._storage = site.storage
+        self._store = site.store
+        self._log = site.log
+        self._utc = site.utc
         self._is_paused = is_paused
         self._keeping = threading.Lock()  # serializes submissions and activations
         self._syncing = threading.Lock()
         self._is_behind = False  # the hosted bots may be outdated, because the store failed
         self._manifests: dict[bytes, Manifest] = {}  # of the hosted bots, by archive digest
+        self.built: Sequence[tuple[SubmissionEntry, Manifest]] = ()  # active bots; replaced, never changed
         self.residents = HostedBots(
-            runner,
-            storage,
-            store,
-            passes,
-            log,
-            utc,
+            site,
             is_paused=is_paused,
             withdrawn=withdrawn,
             plays_one=self.plays_one,
+            ladders_of=ladders_of,
             catch_up=self._catch_up,
             open_relay=self._open_relay,
         )
-        self.intake = Intake(runner, storage, store, log, utc, self._sync)
+        self.intake = Intake(site.runner, site.storage, site.store, site.log, site.utc, self._sync)
 
     @property
     def address(self) -> str:
@@ -243,7 +232,8 @@ class SubmissionDesk:
                 else:
                     wanted.append((entry, manifest))
         self._manifests = {entry.digest: manifest for entry, manifest in wanted}
-        self.residents.set([(entry, manifest) for entry, manifest in wanted if self._has_tree(entry)])
+        self.built = [(entry, manifest) for entry, manifest in wanted if self._has_tree(entry)]
+        self.residents.set([one for one in self.built if self._plays_here(one[1].games, one[0].ladders)])
 
     def _has_tree(self, entry: SubmissionEntry) -> bool:
         """Return whether the built files of a submission exist; if not, queue it to be built again.
@@ -255,6 +245,22 @@ class SubmissionDesk:
         self._store.set_submission(entry.id, RECEIVED, self._utc(), "its files are built again")
         self.intake.put([entry])
         return False
+
+    # -- for matches that workers play
+    def tree(self, digest: bytes) -> Path:
+        """Return the folder with the built files of an archive."""
+        return self._storage.tree(digest)
+
+    def check_again(self, submission: int, why: str) -> None:
+        """Build and check a submission again before it plays."""
+        entry = self._store.set_submission(submission, RECEIVED, self._utc(), why)
+        self._sync()
+        self.intake.put([entry])
+
+    def take_off(self, submission: int, why: str) -> None:
+        """Let a submission play no more."""
+        self._store.set_submission(submission, TAKEN_OFF, self._utc(), " ".join(why.split()))
+        self._sync()
 
     def plays_one(self, ladders: Sequence[str]) -> bool:
         """Return whether a bot on these ladders plays one match per process, since one of them plays rotations.

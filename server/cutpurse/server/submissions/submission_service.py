@@ -18,14 +18,15 @@ from typing import Any, Final, Protocol, TypeVar
 import grpc
 from google.protobuf.message import Message
 
-from cutpurse.sdk.submission.packing import MOST_PACKED
+from cutpurse.leaderboard.results import Identity
 from cutpurse.server.access.entrance import AuthInterceptor, Context
+from cutpurse.server.act_log import ActLog
 from cutpurse.server.call_status import abort, status_of
 from cutpurse.server.errors import CallRefused, CallStatus
-from cutpurse.server.finished_match import Identity
 from cutpurse.server.logs import Logger
 from cutpurse.server.submissions.submission_desk import SubmissionDesk, requested_ladders
 from cutpurse.v1 import submission_pb2
+from cutpurse.wire.packing import MOST_PACKED
 
 __all__ = ["SUBMISSIONS", "SubmissionService"]
 
@@ -68,6 +69,7 @@ class SubmissionService:
         is_open: Callable[[], bool],
         is_run_elsewhere: Callable[[Identity], bool],
         incident_number: Callable[[], str],
+        acts: ActLog | None = None,
     ) -> None:
         """Create the service and its threads.
 
@@ -79,6 +81,7 @@ class SubmissionService:
             is_open: Returns whether submissions are accepted now; False while the server stops.
             is_run_elsewhere: Returns, on the event loop, whether a bot is online from a process of its owner.
             incident_number: Returns a new ID for a server error.
+            acts: Where submissions, retirements and activations are noted; None means nowhere.
         """
         self._desk = desk
         self._ladders = ladders
@@ -87,6 +90,7 @@ class SubmissionService:
         self._is_open = is_open
         self._is_run_elsewhere = is_run_elsewhere
         self._incident_number = incident_number
+        self._acts = acts or ActLog()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="submissions")
         self._sending: Counter[str] = Counter()  # by owner
         self._calls: Counter[str] = Counter()  # by owner
@@ -209,6 +213,7 @@ class SubmissionService:
         # Shielded, since the caller may disconnect: a stored archive must also be queued.
         work = self._threads.submit(lambda: desk.hand_in(owner, manifest, content, ladders))
         entry = await asyncio.shield(asyncio.wrap_future(work))
+        await self._apart(lambda: self._acts.note(owner, "bot submitted", identity.shown))
         shown = await self._apart(lambda: desk.shown(entry))
         return submission_pb2.SubmitResponse(submission=shown).SerializeToString()
 
@@ -229,11 +234,13 @@ class SubmissionService:
     def _retire(self, request: bytes, owner: str) -> Message:
         asked = submission_pb2.RetireBotRequest.FromString(request)
         entry = self._desk.retire(owner, asked.bot, asked.version)
+        self._acts.note(owner, "bot retired", entry.shown)
         return submission_pb2.RetireBotResponse(submission=self._desk.shown(entry))
 
     def _activate(self, request: bytes, owner: str) -> Message:
         asked = submission_pb2.ActivateVersionRequest.FromString(request)
         entry = self._desk.activate(owner, asked.bot, asked.version)
+        self._acts.note(owner, "bot activated", entry.shown)
         return submission_pb2.ActivateVersionResponse(submission=self._desk.shown(entry))
 
     async def get_archive(self, request: bytes, context: Context) -> None:

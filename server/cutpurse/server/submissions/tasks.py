@@ -5,16 +5,17 @@ This module knows no process.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from cutpurse.sdk.online.server_address import PROTO_VARIABLE, RECONNECT_VARIABLE, TOKEN_VARIABLE
-from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.runners.port import ProgramSpec, ResourceLimits
 from cutpurse.server.runners.runtimes import python_runtime
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.manifest import Manifest
+from cutpurse.wire.server_address import PROTO_VARIABLE, RECONNECT_VARIABLE, TOKEN_VARIABLE
 
-__all__ = ["BUILD_S", "LEFT_BYTES", "build_task", "play_task", "without_paths"]
+__all__ = ["BUILD_S", "LEFT_BYTES", "build_task", "play_task", "runtime_variables", "without_paths"]
 
 MIB: Final = 1 << 20
 # Limits for compilers. Builds run at low CPU priority, and mostly wait on a busy server. So the wall-clock limit is
@@ -46,11 +47,13 @@ def build_task(manifest: Manifest, folder: Path, talk: Path) -> ProgramSpec:
             wall_s=BUILD_S,
         ),
         runtimes=python_runtime(),
-        for_runtimes=_for_runtimes(),
+        for_runtimes=runtime_variables(),
     )
 
 
-def play_task(manifest: Manifest, folder: Path, arena: Path, talk: Path, token: str = "") -> ProgramSpec:
+def play_task(
+    manifest: Manifest, folder: Path, arena: Path, talk: Path, token: str = "", ladders: Sequence[str] = ()
+) -> ProgramSpec:
     """Describe the bot itself: it has a socket in `arena` to the server, and a token for it."""
     return ProgramSpec(
         name=f"{manifest.name}:{manifest.version}",
@@ -61,7 +64,8 @@ def play_task(manifest: Manifest, folder: Path, arena: Path, talk: Path, token: 
         environment=_environment(manifest) | ({TOKEN_VARIABLE: token} if token else {}),
         limits=ResourceLimits(memory_bytes=manifest.memory_mb * MIB),
         runtimes=python_runtime(),
-        for_runtimes=_for_runtimes(),
+        for_runtimes=runtime_variables(),
+        ladders=tuple(ladders),
     )
 
 
@@ -75,7 +79,8 @@ def _environment(manifest: Manifest) -> dict[str, str]:
     }
 
 
-def _for_runtimes() -> dict[str, str]:
+def runtime_variables() -> dict[str, str]:
+    """Return the environment variables that lead to files of this machine, for `ProgramSpec.for_runtimes`."""
     return {PROTO_VARIABLE: str(Path(arena_pb2.__file__).resolve().parents[2])}
 
 

@@ -22,15 +22,16 @@ from math import inf
 from typing import Final
 
 from cutpurse.engine.events import Event
-from cutpurse.sdk.wire.wire_format import field, uint_field
 from cutpurse.server.errors import LEFT, CallRefused, CallStatus, call_status, incident, legible
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.matches.lobby import Lobby, OpenMatch
+from cutpurse.server.matches.other_arenas import elsewhere
 from cutpurse.server.matches.server_match import ServerMatch
 from cutpurse.v1 import ladder_pb2
 from cutpurse.v1.ladder_pb2 import WatchEnded, WatchMatchResponse, WatchMoved, WatchStarted
+from cutpurse.wire.wire_format import field, uint_field
 
 __all__ = ["STOPPING", "Visitor", "WatchSubscriber", "Watching"]
 
@@ -307,13 +308,16 @@ class Watching:
             match = self._match(asked.match, visitor, is_at_once=seat is not None)
             if seat is not None:
                 _check_owner(match, seat, visitor)
-            elif match.table.tables:
+            elif match.table.board_matches > 1:
                 raise CallRefused("NOT_YOURS", f"of match {match.name} {_SAME_CARDS}")
             self._join(watcher, match, seat)
         else:
-            ladder = self._lobby.ladder_named(asked.ladder)
+            others = self._lobby.other_arenas
+            ladder = self._lobby.ladder_named(asked.ladder) or others.ladder_named(asked.ladder)
             if ladder is None or not visitor.sees(ladder):
                 raise CallRefused("NOT_FOUND", f"no ladder is called '{legible(asked.ladder, 40)}' here")
+            if address := others.address_of(ladder.name):
+                raise elsewhere(ladder.name, address)
             if ladder.boards != "plain":
                 raise CallRefused("NOT_YOURS", f"on ladder {ladder.name} {_SAME_CARDS}")
             self._go_on(watcher)

@@ -11,15 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 import grpc
-from google.protobuf.message import DecodeError
 
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, address_of
-from cutpurse.server.call_status import abort
-from cutpurse.server.errors import LEFT, CallRefused, CallStatus, call_status, incident, legible
+from cutpurse.server.call_status import abort, at_end_of_call, status_without_store
+from cutpurse.server.errors import LEFT, CallStatus, legible
 from cutpurse.server.league.ladder_service import Handlers, caller_of
 from cutpurse.server.league.league_queries import may_see
-from cutpurse.server.logs import Logger, traceback_locations
+from cutpurse.server.logs import Logger
 from cutpurse.server.watching.broadcast import STOPPING, Visitor, Watching, WatchSubscriber
 from cutpurse.v1 import ladder_pb2
 
@@ -73,16 +72,8 @@ class WatchService:
             how = await self._watch(request, context)
         except grpc.aio.BaseError:  # the caller has disconnected; often this task is cancelled instead
             return
-        except CallRefused as refused:
-            how = refused.ending
-        except DecodeError:
-            how = call_status("BAD_MESSAGE", "this is not the message that the method takes")
         except Exception as problem:
-            number = self._incident_number()
-            self._log.error(
-                "call broke", incident=number, error=type(problem).__name__, places=traceback_locations(problem)
-            )
-            how = incident(number)
+            how = status_without_store(problem, self._log, self._incident_number)
         if how is not LEFT:
             await abort(context, how)
 
@@ -93,8 +84,8 @@ class WatchService:
             return STOPPING
         woken = asyncio.Event()
         watcher = self._watching.watch(asked, visitor, woken.set)
-        leave: Any = lambda _: self._watching.leave(watcher)  # noqa: E731  # gRPC types it as a generic class
-        context.add_done_callback(leave)  # not after the loop below, since a write may block until the call ends
+        # not after the loop below, since a write may block until the call ends
+        at_end_of_call(lambda: self._watching.leave(watcher))
         seat = asked.seat if asked.HasField("seat") else None
         facts: dict[str, Any] = {
             "match": legible(asked.match, 40),

@@ -14,37 +14,69 @@ from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
+from cutpurse.server.web.account import acts as account_acts
+from cutpurse.server.web.account import home as account_home
+from cutpurse.server.web.account import host as account_host
+from cutpurse.server.web.account import pages as account_pages
+from cutpurse.server.web.account.calls import Accounts
 from cutpurse.server.web.api import routes as api
 from cutpurse.server.web.api import tables
 from cutpurse.server.web.downloads import Downloads
 from cutpurse.server.web.event_broadcast import EventBroadcaster
+from cutpurse.server.web.forms import FormRefused, refuse_in_a_line
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view import drawing
 from cutpurse.server.web.match_view.live_feed import Watches
-from cutpurse.server.web.pages import bot, bots, docs, events, home, ladder, ladders, live, match, matches, replay
+from cutpurse.server.web.pages import (
+    bot,
+    bots,
+    docs,
+    events,
+    feeds,
+    home,
+    ladder,
+    ladders,
+    live,
+    match,
+    matches,
+    replay,
+)
 from cutpurse.server.web.problems import add_problems, refuse
 from cutpurse.server.web.rendering import Rendering, rendering_of
+from cutpurse.server.web.seat import pages as seat_pages
+from cutpurse.server.web.seat import play_on
+from cutpurse.server.web.seat.friends import JoinRefused
+from cutpurse.server.web.seat.person import AnswerRefused
+from cutpurse.server.web.seat.seats import PageSeats
 from cutpurse.server.web.security_headers import Guarded
 from cutpurse.server.web.stream_shares import StreamShares
 
 __all__ = ["create_app", "end_streams"]
 
 FOR_EVER: Final = "public, max-age=31536000, immutable"
-ROUTERS: Final = tuple(
-    [
-        page.router
-        for page in (home, ladders, ladder, bots, bot, events, matches, match, replay, live, docs, api, tables)
-    ]
+PAGES: Final = (
+    *(home, ladders, ladder, bots, bot, feeds, events, matches, match, replay, live, docs),
+    *(seat_pages, play_on, account_pages, account_home, account_acts, account_host, api, tables),
 )
+ROUTERS: Final = tuple([page.router for page in PAGES])
 
 
-def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
+def create_app(
+    ask: Asking,
+    *,
+    live: bool,
+    bots_dial: str = "",
+    seats: PageSeats | None = None,
+    accounts: Accounts | None = None,
+) -> FastAPI:
     """Create the web application.
 
     Args:
         ask: Client that reads the league.
         live: Whether the league belongs to a running server, not to a file.
         bots_dial: Address that bots connect to; empty if there is none.
+        seats: Where people sit down to play; None if nobody can.
+        accounts: The calls of people who sign in; None if nobody can.
     """
     app = FastAPI(
         title="Cutpurse",
@@ -57,14 +89,18 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     )
     app.state.ask = ask
     app.state.bots_dial = bots_dial
+    app.state.seats = seats
+    app.state.accounts = accounts
     app.state.stream_shares = StreamShares()
     app.state.news = EventBroadcaster(app.state.stream_shares)
     app.state.downloads = Downloads()
-    app.state.rendering = Rendering(live=live)
+    app.state.rendering = Rendering(live=live, has_seats=seats is not None, has_accounts=accounts is not None)
     drawing.environment()  # reads its templates now, before an upgrade can replace them
     app.state.replays = replay.Replays()
     app.state.watches = Watches()
     add_problems(app)
+    for refusal in (FormRefused, AnswerRefused, JoinRefused):
+        app.add_exception_handler(refusal, refuse_in_a_line)
     app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5)
     app.add_middleware(Guarded, refuse=refuse)
     for router in ROUTERS:
@@ -81,6 +117,8 @@ def end_streams(app: FastAPI) -> None:
     """End all event streams and live matches of an app. Call it on the app's event loop."""
     app.state.news.close()
     app.state.watches.close()
+    if app.state.seats is not None:
+        app.state.seats.close()
 
 
 # Coroutines need no thread, so these answer even while all threads wait for the server.
@@ -98,9 +136,8 @@ def _icon(request: Request) -> Response:
 
 async def _robots() -> Response:
     # Every match has a page for each of its decisions: too many for a crawler.
-    return PlainTextResponse(
-        "User-agent: *\nDisallow: /matches/\nDisallow: /live\nDisallow: /api/\nDisallow: /events/\n"
-    )
+    closed = ("/matches/", "/live", "/play", "/join/", "/seat", "/me", "/host", "/sign-in", "/api/", "/events/")
+    return PlainTextResponse("User-agent: *\n" + "".join(f"Disallow: {path}\n" for path in closed))
 
 
 async def _without_slash(request: Request, path: str) -> Response:

@@ -14,13 +14,28 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from cutpurse.games import GAMES
-from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.rule_book import play_markdown
 from cutpurse.server.web.markdown import RULE, Links, Written, written
+from cutpurse.wire.errors import NotFound
+from cutpurse.wire.rule_book import play_markdown
 
-__all__ = ["INDEX", "PREFIXES", "address_of", "document", "documents_folder", "names", "picture", "rulings", "sheet"]
+__all__ = [
+    "INDEX",
+    "MOVED",
+    "PREFIXES",
+    "address_of",
+    "document",
+    "documents_folder",
+    "introduction",
+    "names",
+    "picture",
+    "rulings",
+    "sheet",
+]
 
-INDEX: Final = "README"  # the page that lists all documents
+INDEX: Final = "index"  # the page that lists all documents
+RULES: Final = "reference/rules"
+INTRODUCTIONS: Final = "tutorial/games"
+RULINGS: Final = "reference/rulings.md"
 PACKED: Final = Path(__file__).parent / "docs"
 CHECKOUT: Final = Path(__file__).resolve().parents[4] / "docs"
 PREFIXES: Final = {  # of rule numbers, with the game of each
@@ -30,7 +45,33 @@ PREFIXES: Final = {  # of rule numbers, with the game of each
     "GR": "greed",
     "BL": "bag_o_loot",
 }
+MOVED: Final = {  # names of documents before they had folders
+    "boards": "explanation/boards",
+    "containers": "how-to/run-in-containers",
+    "design": "explanation/architecture",
+    "engine": "explanation/engine",
+    "first-bot": "tutorial/first-bot",
+    "ladder": "explanation/simulated-ladder",
+    "languages": "how-to/write-a-bot-in-any-language",
+    "leaderboard": "explanation/ratings",
+    "learning": "how-to/train-a-learning-agent",
+    "mass-play": "how-to/run-a-million-matches",
+    "match-files": "reference/match-file",
+    "performance": "explanation/performance",
+    "playing": "how-to/play-local-matches",
+    "protocol": "reference/protocol",
+    "README": INDEX,
+    "reliability": "explanation/reliability",
+    "rulings": "reference/rulings",
+    "sandbox": "explanation/sandbox",
+    "serving": "how-to/host-a-server",
+    "testing": "explanation/test-strategy",
+    "tournaments": "how-to/run-a-tournament",
+    "web": "how-to/host-the-web-page",
+    "writing-a-game": "how-to/add-a-game",
+}
 _DEFINITION: Final = re.compile(rf"^\s*(?:[-*]|\d+\.)?\s*\*\*({RULE.pattern})\*\*", re.MULTILINE)
+_PICTURE: Final = re.compile(r"[a-z0-9_-]{1,64}\.(?:png|svg)")
 _FIRST_CELL: Final = re.compile(r"<td>((?:<a [^>]*>)?([A-Z]{2}-[\w.-]+))")
 
 
@@ -48,8 +89,8 @@ def documents_folder() -> Path:
 
 @cache
 def names() -> tuple[str, ...]:
-    """List the names of all documents except the rules, as used in addresses ("match-files")."""
-    return tuple(sorted(path.stem.replace("_", "-") for path in documents_folder().glob("*.md")))
+    """List the names of all documents except the rules, as used in addresses ("reference/match-file")."""
+    return tuple(sorted(_files()))
 
 
 @cache
@@ -59,25 +100,34 @@ def document(name: str) -> Written:
     Raises:
         NotFound: If there is no such document.
     """
-    if name not in names():
+    if name not in _files():
         raise NotFound("There is no such document.")
-    return _read(f"{name.replace('-', '_')}.md")
+    return _read(_files()[name])
 
 
 @cache
-def sheet(game: str) -> Written:
-    """Return the rule sheet of a game as HTML, or the page about all games for "README".
+def sheet(game: str | None = None) -> Written:
+    """Return the rule sheet of a game as HTML, or the page about all games.
 
     A game of another package has no sheet, so its page lists the docstrings of its steps.
 
     Raises:
         NotFound: If there is no such game.
     """
-    if game != INDEX and game not in GAMES:
+    if game is None:
+        return _read(f"{RULES}/README.md", below=1)  # the page shows it below a list of games
+    if game not in GAMES:
         raise NotFound("There is no such game.")
-    if game != INDEX and not (documents_folder() / "rules" / f"{game}.md").is_file():
-        return written(play_markdown(GAMES[game]), _links("rules/README.md"))
-    return _read(f"rules/{game}.md", below=1 if game == INDEX else 0)  # the page shows README below a list of games
+    if not (documents_folder() / RULES / f"{game}.md").is_file():
+        return written(play_markdown(GAMES[game]), _links(f"{RULES}/README.md"))
+    return _read(f"{RULES}/{game}.md")
+
+
+@cache
+def introduction(game: str) -> Written | None:
+    """Return the game in a minute as HTML, for the top of its page; None for a game of another package."""
+    path = f"{INTRODUCTIONS}/{game}.md"
+    return _read(path, below=1) if game in GAMES and (documents_folder() / path).is_file() else None
 
 
 @cache
@@ -89,11 +139,11 @@ def rulings(game: str) -> Written:
     """
     if game not in GAMES:
         raise NotFound("There is no such game.")
-    text = (documents_folder() / "rulings.md").read_text(encoding="utf-8")
+    text = (documents_folder() / RULINGS).read_text(encoding="utf-8")
     title = GAMES[game].words.title
     parts = re.split(r"^## (.*)\n", text, flags=re.MULTILINE)
     own = dict(zip(parts[1::2], parts[2::2], strict=True)).get(title, "")
-    found = written(own, _links("rulings.md"), below=1)
+    found = written(own, _links(RULINGS), below=1)
     seen: set[str] = set()
 
     def marked(cell: re.Match[str]) -> str:
@@ -107,13 +157,13 @@ def rulings(game: str) -> Written:
 
 
 def picture(name: str) -> bytes:
-    """Return a picture of the documents as PNG.
+    """Return a picture of the documents, by the name of its file.
 
     Raises:
         NotFound: If there is no such picture.
     """
-    file = documents_folder() / "pictures" / f"{name}.png"
-    if not re.fullmatch(r"[a-z0-9_-]{1,64}", name) or not file.is_file():
+    file = documents_folder() / "pictures" / name
+    if not _PICTURE.fullmatch(name) or not file.is_file():
         raise NotFound("There is no such picture.")
     return file.read_bytes()
 
@@ -122,13 +172,25 @@ def address_of(path: str) -> str | None:
     """Return the page address of a document, by its path below the documents folder; None if it has no page."""
     folder, name = posixpath.split(path)
     stem = name.removesuffix(".md")
-    if folder == "rules" and name in ("", "README.md"):
+    if path.removesuffix("/") in (RULES, f"{RULES}/README.md"):
         return "/rules"
-    if folder == "rules" and stem in GAMES:
+    if folder == RULES and stem in GAMES:
         return f"/rules/{stem}"
-    if folder == "" and name.endswith(".md") and stem.replace("_", "-") in names():
-        return f"/docs/{stem.replace('_', '-')}"
-    return None
+    document = _name(path)
+    return f"/docs/{document}" if document in names() else None
+
+
+@cache
+def _files() -> dict[str, str]:
+    """Map the name of each document except the rules to its path below the documents folder."""
+    folder = documents_folder()
+    paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*.md"))
+    return {_name(path): path for path in paths if posixpath.dirname(path) != RULES}
+
+
+def _name(path: str) -> str:
+    """Return the name in addresses of the document at this path."""
+    return path.removesuffix(".md").replace("_", "-")
 
 
 def _read(path: str, below: int = 0) -> Written:
@@ -138,7 +200,7 @@ def _read(path: str, below: int = 0) -> Written:
 @cache
 def _defined(game: str) -> frozenset[str]:
     """Return the numbers of the rules that the sheet of a game defines."""
-    text = (documents_folder() / "rules" / f"{game}.md").read_text(encoding="utf-8")
+    text = (documents_folder() / RULES / f"{game}.md").read_text(encoding="utf-8")
     return frozenset(_DEFINITION.findall(text))
 
 
@@ -157,9 +219,9 @@ def _links(path: str) -> Links:
 
     def pictured(link: str) -> str | None:
         there = _below(folder, link)
-        stem = there.removeprefix("pictures/").removesuffix(".png")
-        is_there = (documents_folder() / "pictures" / f"{stem}.png").is_file()
-        return f"/docs/pictures/{stem}.png" if there == f"pictures/{stem}.png" and is_there else None
+        name = there.removeprefix("pictures/")
+        is_there = _PICTURE.fullmatch(name) and (documents_folder() / "pictures" / name).is_file()
+        return f"/docs/pictures/{name}" if there == f"pictures/{name}" and is_there else None
 
     def rule(number: str) -> str | None:
         game = PREFIXES[number[:2]]

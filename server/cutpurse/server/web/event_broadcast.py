@@ -19,8 +19,8 @@ from sse_starlette.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.errors import NotFound, ServerRefused
 from cutpurse.server.web.stream_shares import StreamShares
+from cutpurse.wire.errors import NotFound, ServerRefused
 
 __all__ = ["EventBroadcaster"]
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from fastapi import Request
 
-from cutpurse.sdk.online.server_address import DEFAULT_SERVER, SECURE
+from cutpurse.wire.server_address import DEFAULT_SERVER, SECURE
 
 __all__ = ["how_to_join"]
 

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 from google.protobuf.message import Message
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.errors import ServerUnreachable
+from cutpurse.wire.errors import ServerUnreachable
 
 __all__ = ["LastKnown"]
 

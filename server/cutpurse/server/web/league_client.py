@@ -19,11 +19,12 @@ from typing import Any, Final, Self, TypeVar
 from google.protobuf.message import Message
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.league import Following, League, ranking_pages
-from cutpurse.sdk.match_file import FiledMatch, read_matches
+from cutpurse.server.people import is_people_ladder
 from cutpurse.server.web.last_known import LastKnown
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotFound
+from cutpurse.wire.league import Following, League, ranking_pages
+from cutpurse.wire.match_file import FiledMatch, read_matches
 
 __all__ = ["Asking"]
 
@@ -177,6 +178,10 @@ class Asking:
         """List the public ladders by name, optionally of one game."""
         told: ladder_pb2.ListLaddersResponse = self._ask("ListLadders", ladder_pb2.ListLaddersRequest(game=game))
         return told.ladders
+
+    def rated_ladders(self) -> list[ladder_pb2.LadderShown]:
+        """List the public ladders that have a ranking: all but those on which people play."""
+        return [one for one in self.ladders() if not is_people_ladder(one.defined.name)]
 
     def ladder(self, name: str) -> ladder_pb2.LadderShown:
         """Return a public ladder.

@@ -16,11 +16,11 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Scope
 
 from cutpurse.engine.errors import CutpurseError, RecordError, UsageError
-from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
-from cutpurse.sdk.terminal import printable
 from cutpurse.server.web.rendering import show
+from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
+from cutpurse.wire.text import printable
 
-__all__ = ["add_problems", "problem", "refuse"]
+__all__ = ["add_problems", "http_status", "problem", "refuse", "without_address"]
 
 _STATUS: Final[tuple[tuple[type[CutpurseError], HTTPStatus], ...]] = (
     (NotFound, HTTPStatus.NOT_FOUND),
@@ -47,7 +47,18 @@ _WORDS: Final = {
 _FROM: Final = re.compile(
     r"^the server at \S+: "
 )  # prefix of a league's errors; readers must not see the server's address
+_AT: Final = re.compile(r"^the server at \S+ ")
 RETRY_S: Final = "5"
+
+
+def http_status(error: CutpurseError) -> HTTPStatus:
+    """Return the status of the response to a request that ended with this error."""
+    return next(status for kind, status in _STATUS if isinstance(error, kind))
+
+
+def without_address(text: str) -> str:
+    """Return the text of a league's error without the server's address."""
+    return _AT.sub("this server ", _FROM.sub("", text))
 
 
 def problem(request: Request, status: int, text: str = "") -> Response:
@@ -91,9 +102,10 @@ def add_problems(app: FastAPI) -> None:
     """Register the error responses for all errors of an app."""
 
     async def asked(request: Request, error: Exception) -> Response:
-        status = next((status for kind, status in _STATUS if isinstance(error, kind)))
+        assert isinstance(error, CutpurseError)
+        status = http_status(error)
         # The text of a server error is for the operator only, because it may name files.
-        text = _FROM.sub("", str(error)) if status < HTTPStatus.INTERNAL_SERVER_ERROR else ""
+        text = without_address(str(error)) if status < HTTPStatus.INTERNAL_SERVER_ERROR else ""
         return problem(request, status, text)
 
     async def http(request: Request, error: Exception) -> Response:

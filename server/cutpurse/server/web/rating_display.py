@@ -11,8 +11,8 @@ from math import hypot
 from statistics import NormalDist
 from typing import Final
 
-from cutpurse.sdk.league import format_bot_name
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.league import format_bot_name
 
 __all__ = ["Lead", "lead_of", "placed", "rating_ends"]
 
@@ -45,13 +45,13 @@ def rating_ends(rankings: Sequence[ladder_pb2.Ranking]) -> list[float]:
 
 
 def lead_of(rankings: Sequence[ladder_pb2.Ranking]) -> Lead | None:
-    """Return how sure it is that the first placed bot is the best; None if no bot is placed.
+    """Return how sure it is that the first placed bot is the best; None if no bot is placed, or none has a rating.
 
     The estimate's range of places decides. A list of every version has no such range. There the smallest probability
     that the first is better than one of the others decides.
     """
     rankings = placed(rankings)
-    if not rankings:
+    if not rankings or not rankings[0].HasField("rating"):
         return None
     first, *others = rankings
     if not others:

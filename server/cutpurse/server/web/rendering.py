@@ -21,12 +21,15 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, StrictUndefined
 
 from cutpurse.games import GAMES
-from cutpurse.sdk.terminal import printable
 from cutpurse.server.web.charts import interval, scale, share
 from cutpurse.server.web.conditional_response import conditional_response
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.loading import loader_of
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.league import format_bot_name, usage_per_match
+from cutpurse.wire.submission_text import describe_submission
+from cutpurse.wire.text import printable
+from cutpurse.wire.usage import format_dollars
 
 __all__ = ["Asked", "Rendering", "StaticFile", "rendering_of", "show"]
 
@@ -40,6 +43,7 @@ _CAUSES: Final[dict[int, str]] = {
     arena_pb2.END_CAUSE_DISCONNECTED: "was gone",
     arena_pb2.END_CAUSE_VOID_SERVER: "void: the platform failed",
     arena_pb2.END_CAUSE_VOID_OPERATOR: "void: ended by the operator of the server",
+    arena_pb2.END_CAUSE_VOID_OUTAGE: "void: the provider of a language model was down",
 }
 _KINDS: Final = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 
@@ -62,11 +66,13 @@ class StaticFile:
 class Rendering:
     """The templates and static files of the page."""
 
-    def __init__(self, *, live: bool, folder: Path = HERE) -> None:
+    def __init__(self, *, live: bool, has_seats: bool = False, has_accounts: bool = False, folder: Path = HERE) -> None:
         """Read all templates and static files.
 
         Args:
             live: Whether there is a server, so that pages show live matches.
+            has_seats: Whether people can play here.
+            has_accounts: Whether people can sign in here.
             folder: Folder with `templates` and `static`.
         """
         self.static: Final[Mapping[str, StaticFile]] = _static(folder / "static")
@@ -81,6 +87,8 @@ class Rendering:
         self.environment.globals |= {
             "static": lambda name: self.static[name].address,
             "is_live": live,
+            "has_seats": has_seats,
+            "has_accounts": has_accounts,
             "away_since_ms": 0,  # default; `show` passes the real value
             "interval": interval,
             "scale": scale,
@@ -116,13 +124,15 @@ def show(request: Request, template: str, *, status: int = 200, **context: objec
     """Respond with a page, or with 304 if the browser has it already.
 
     Args:
-        request: Request to answer; the template gets its path as `here`.
+        request: Request to answer; the template gets its path as `here`, and the address before it as `site`.
         template: File name of the template.
         status: HTTP status.
         context: Variables of the template.
     """
     away_since_ms = request.app.state.ask.away_since_ms
-    html = rendering_of(request).html(template, here=request.url.path, away_since_ms=away_since_ms, **context)
+    site = str(request.base_url).rstrip("/")
+    page = {"here": request.url.path, "site": site, "away_since_ms": away_since_ms}
+    html = rendering_of(request).html(template, **page, **context)
     headers = {"Cache-Control": "no-cache"}  # browsers must revalidate the page before using it again
     if status != HTTPStatus.OK:
         return HTMLResponse(html, status, headers)
@@ -213,6 +223,10 @@ FILTERS: Final = {
     "ordinal": _ordinal,
     "game_title": _game_title,
     "counted": _counted,
+    "dollars": format_dollars,
+    "usage_per_match": usage_per_match,
+    "submission_text": describe_submission,
+    "bot_text": format_bot_name,
 }
 
 

@@ -1,7 +1,7 @@
 """The security headers of every response, and the limits on a request's size.
 
-A page may load scripts, styles and pictures only as separate files from its own server. No other page may frame it,
-and it uses no cookies. This module knows no page.
+A page may load scripts, styles and pictures only as separate files from its own server. No other page may frame it.
+This module knows no page.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from cutpurse.sdk.signals import ends
+from cutpurse.process.signals import ends
 from cutpurse.server.open_files import allow_files
 
 __all__ = ["serve_page"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from cutpurse.sdk.errors import ServerRefused
+from cutpurse.wire.errors import ServerRefused
 
 __all__ = ["MAX_STREAMS", "StreamShares"]
 

@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import Final, Self
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.errors import ServerUnreachable
-from cutpurse.sdk.league import League
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import ServerUnreachable
+from cutpurse.wire.league import League
 
 __all__ = ["ServerWatchdog"]
 

@@ -14,9 +14,9 @@ __all__ = ["FILE_PATH", "PROBLEM", "openapi"]
 PROBLEM: Final = "application/problem+json"
 FILE_PATH: Final = "/matches/{match}/record"
 _STATUSES: Final = {
-    "400": "What was asked makes no sense; `detail` says what would.",
-    "404": "There is no such thing, or it is not for everybody.",
-    "503": "The server of the league cannot be reached now.",
+    "400": "A parameter is unknown or has an invalid value; `detail` says what is valid.",
+    "404": "It does not exist, or is not public.",
+    "503": "The server cannot be reached, or too many are asking.",
 }
 
 
@@ -32,8 +32,8 @@ def openapi() -> dict[str, Any]:
             "title": "Cutpurse",
             "version": version("cutpurse"),
             "description": (
-                "What is public of a league, to be read by programs. Moments are milliseconds since 1970, 0 where "
-                "there is none. Lists that may be long come in pages; `next` is the address of the next one."
+                "The public data of a league as JSON. Timestamps are milliseconds since 1970, or 0 if there is none. "
+                "Long lists come in pages; `next` is the address of the next one."
             ),
         },
         "paths": paths,
@@ -50,7 +50,7 @@ def _operation(call: Call) -> dict[str, Any]:
 
 
 def _file_operation(match: Call) -> dict[str, Any]:
-    text = "The file of a match: all that is needed to replay and to check it, as `cutpurse match verify` does."
+    text = "Download the file of a match, which `cutpurse match replay` and `verify` read."
     return _described(match, "record", text, {"application/jsonl": {"schema": {"type": "string"}}})
 
 

@@ -14,9 +14,9 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.terminal import printable
 from cutpurse.server.web.league_client import Asking
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.text import printable
 
 __all__ = ["CALLS", "MOST", "PREFIX", "Call", "Parameter", "Values", "read_parameters"]
 
@@ -130,17 +130,17 @@ def read_parameters(call: Call, in_path: Mapping[str, str], query: list[tuple[st
 
 
 # -- the calls
-_LADDER: Final = Parameter("ladder", "The name of a ladder.")
+_LADDER: Final = Parameter("ladder", "Name of the ladder.")
 _OWNER: Final = Parameter("owner", 'Owner of the bot; "local" on a server without tokens.')
-_BOT: Final = Parameter("bot", "The name of a bot.")
-_VERSION: Final = Parameter("version", "Of the bot; every version without it.")
+_BOT: Final = Parameter("bot", "Name of the bot.")
+_VERSION: Final = Parameter("version", "Version of the bot. Default: all versions.")
 _MATCH: Final = Parameter("match", "Match ID, or its first 8 or more characters.")
 
 
 def _page(usual: int, most: int) -> tuple[Parameter, Parameter]:
     return (
         Parameter("limit", f"Maximum number; 0 means {usual}.", 0, most),
-        Parameter("before", "Only those with a number below this; 0: from the newest on.", 0),
+        Parameter("before", "Only entries with a smaller number; 0 means from the newest on.", 0),
     )
 
 
@@ -206,21 +206,28 @@ CALLS: Final[tuple[Call, ...]] = (
     Call(
         "ladders",
         "/ladders",
-        "Which ladders there are.",
+        "List the ladders.",
         _ANSWERS["ListLaddersResponse"],
         _ladders,
-        (Parameter("game", 'Of this game, as "greed"; of all without it.'),),
+        (Parameter("game", "Only ladders of this game. Default: all games."),),
     ),
-    Call("ladder", "/ladders/{ladder}", "One ladder.", _ANSWERS["LadderShown"], _ladder, (_LADDER,)),
+    Call(
+        "ladder",
+        "/ladders/{ladder}",
+        "Show a ladder: its game, settings, clock and terms.",
+        _ANSWERS["LadderShown"],
+        _ladder,
+        (_LADDER,),
+    ),
     Call(
         "rankings",
         "/ladders/{ladder}/rankings",
-        "Ratings on a ladder with their 95 % intervals: placed bots by rating, then those that are not placed yet.",
+        "List the ratings on a ladder with their 95 % intervals: placed bots by rating, then the others.",
         _ANSWERS["ListRankingsResponse"],
         _rankings,
         (
             _LADDER,
-            Parameter("every_version", "Not only the newest of each bot.", False),
+            Parameter("every_version", "List all versions, not only the newest of each bot.", False),
             Parameter("limit", "Maximum number; 0 means 1,000.", 0, 1_000),
             Parameter("after", "Number of rankings to skip; 0 means none.", 0),
         ),
@@ -230,7 +237,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call(
         "history",
         "/ladders/{ladder}/bots/{owner}/{bot}/history",
-        "The ratings that a bot had on a ladder, and how its pairing skill changed step by step, the newest first.",
+        "List the ratings of a bot on a ladder over time, and each change of its pairing skill, the newest first.",
         _ANSWERS["ListHistoryResponse"],
         _history,
         (_LADDER, _OWNER, _BOT, _VERSION, *_page(_HISTORY, 1_000)),
@@ -239,7 +246,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call(
         "opponents",
         "/ladders/{ladder}/bots/{owner}/{bot}/opponents",
-        "How a bot did on a ladder against each other; all its versions count together.",
+        "Count the results of a bot on a ladder against each opponent, all versions combined.",
         _ANSWERS["ListOpponentsResponse"],
         _opponents,
         (_LADDER, _OWNER, _BOT),
@@ -247,17 +254,17 @@ CALLS: Final[tuple[Call, ...]] = (
     Call(
         "matches",
         "/matches",
-        "Matches that are over, the newest first.",
+        "List finished matches, the newest first.",
         _ANSWERS["ListMatchesResponse"],
         _matches,
         (
             _LADDER,
-            Parameter("owner", "Only those in which a bot of this owner sat."),
-            Parameter("bot", "A bot of this owner."),
-            Parameter("version", "And this version of it."),
-            Parameter("faulted", "Only those in which a seat, or that bot, had a fault.", False),
-            Parameter("since_ms", "Only those that were over at or after this moment, ms since 1970.", 0),
-            Parameter("until_ms", "And before this one; 0: up to now.", 0),
+            Parameter("owner", "Only matches with a bot of this owner."),
+            Parameter("bot", "Only matches with this bot of the owner."),
+            Parameter("version", "Only matches with this version of the bot."),
+            Parameter("faulted", "Only matches with a fault; with `bot`, a fault of that bot.", False),
+            Parameter("since_ms", "Only matches that ended at or after this time, in ms since 1970.", 0),
+            Parameter("until_ms", "Only matches that ended before this time; 0 means now.", 0),
             *_page(50, 500),
         ),
         next_page=lambda told: int(told.next),
@@ -265,7 +272,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call(
         "match",
         "/matches/{match}",
-        "A match that is over: its seats, their pairing skills before and after, each decision's time, and the faults.",
+        "Show a finished match: its seats, their pairing skills before and after, thinking times and faults.",
         _ANSWERS["GetMatchResponse"],
         _match,
         (_MATCH,),
@@ -274,20 +281,20 @@ CALLS: Final[tuple[Call, ...]] = (
     Call(
         "open_matches",
         "/open-matches",
-        "Matches that are being played; none in an archive.",
+        "List matches that are being played; none if the page shows a database.",
         _ANSWERS["ListOpenMatchesResponse"],
         _open_matches,
-        (Parameter("ladder", "On this ladder; on all without it."),),
+        (Parameter("ladder", "Only this ladder. Default: all ladders."),),
     ),
     Call(
         "bots",
         "/bots",
-        "Versions of bots: who is there, at how many tables, and who is paused.",
+        "List the versions of bots: which are online, in how many matches, and which are paused.",
         _ANSWERS["ListBotsResponse"],
         _bots,
         (
-            Parameter("owner", "Of this owner; of all without it."),
-            Parameter("ladder", "On this ladder; on all without it."),
+            Parameter("owner", "Only bots of this owner. Default: all owners."),
+            Parameter("ladder", "Only this ladder. Default: all ladders."),
         ),
     ),
 )

@@ -21,6 +21,7 @@ from cutpurse.server.web.downloads import Downloads
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.rendering import Asked
 from cutpurse.v1 import arena_pb2, ladder_pb2
+from cutpurse.wire.league import usage_per_match
 
 __all__ = ["cell", "router"]
 
@@ -53,6 +54,8 @@ def rankings(request: Request, ask: Asked, ladder: str) -> Response:
         "best",
         "worst",
         "estimated",
+        "tokens_per_match",
+        "cost_micros_per_match",
     )
     rows = (_ranking(one) for one in ask.rankings(name, every_version=True))
     return _table(request, f"{name}-rankings", head, rows)
@@ -67,6 +70,7 @@ def matches(request: Request, ask: Asked, ladder: str) -> Response:
         *("seat", "owner", "bot", "version", "place", "score", "end_cause", "faults", "thinking_ms"),
         *("pairing_mu_before", "pairing_sigma_before", "pairing_mu_after", "pairing_sigma_after"),
         *("cpu_ms", "peak_bytes"),
+        *("input_tokens", "output_tokens", "cost_micros", "fallbacks", "model"),
     )
     rows = (row for match in _all(ask, name) for row in _seats(match))
     return _table(request, f"{name}-matches", head, rows)
@@ -88,6 +92,7 @@ def _ranking(one: ladder_pb2.Ranking) -> tuple[Cell, ...]:
         *(one.place or None, one.bot.owner, one.bot.bot, one.bot.version),
         *(None if value is None else round(value, 3) for value in rating),
         *(one.matches, one.wins, one.faulted, one.best or None, one.worst or None, one.estimated or None),
+        *(usage_per_match(one) or (None, None)),
     )
 
 
@@ -107,7 +112,15 @@ def _seats(match: ladder_pb2.MatchShown) -> Iterator[tuple[Cell, ...]]:
             *(enum_name(_END_CAUSES, seat.end_cause), seat.faults, seat.thinking_ms),
             *skills,
             *(seat.cpu_ms or None, seat.peak_bytes or None),
+            *_usage(seat),
         )
+
+
+def _usage(seat: ladder_pb2.MatchSeat) -> tuple[Cell, ...]:
+    if not seat.HasField("usage"):
+        return (None,) * 5
+    used = seat.usage
+    return used.input_tokens, used.output_tokens, used.cost_micros, used.fallbacks, used.model
 
 
 def _moment(ms: int) -> str | None:

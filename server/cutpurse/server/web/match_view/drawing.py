@@ -15,20 +15,31 @@ from typing import Any, Final
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
+from cutpurse.games import GAMES, game_named
 from cutpurse.server.web.loading import loader_of
-from cutpurse.server.web.match_view.event_text import EventLine
 from cutpurse.server.web.match_view.frames import CardShown, Frame
 
-__all__ = ["TEMPLATES", "changes", "drawn", "environment", "filters", "lines_of", "packed", "rendered", "symbols"]
+__all__ = [
+    "TEMPLATES",
+    "changes",
+    "drawn",
+    "environment",
+    "filters",
+    "lines_of",
+    "nth",
+    "packed",
+    "rendered",
+    "symbols",
+]
 
 TEMPLATES: Final = Path(__file__).parents[1] / "templates"
-_SEAT: Final = re.compile(r"\bseat (\d)\b")
+_SEAT: Final = r"\bseat (\d)\b"
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 
 def filters() -> dict[str, Any]:
     """Return the filters of the templates that draw a match."""
-    return {"seats": _seats, "tooltip": _tooltip, "nth": _nth, "thought": _thought}
+    return {"seats": _seats, "seat": _seat, "tooltip": _tooltip, "nth": nth, "thought": _thought}
 
 
 @cache
@@ -58,11 +69,6 @@ def lines_of(html: str) -> list[str]:
 def drawn(frame: Frame) -> str:
     """Draw a frame as HTML."""
     return rendered("table.html", frame=frame)
-
-
-def told(lines: Sequence[EventLine]) -> str:
-    """Draw the lines of the log as HTML."""
-    return rendered("told.html", told=lines)
 
 
 @cache
@@ -111,9 +117,43 @@ def changes(before: Sequence[str], after: Sequence[str]) -> list[str | list[int]
 
 
 # -- filters
-def _seats(text: str) -> Markup:
-    """Convert a sentence to HTML in which each seat has its colour."""
-    return Markup(_SEAT.sub(r'<span class="s s-\1">seat \1</span>', str(escape(text))))  # safe: the text is escaped
+def _seats(text: str, names: Sequence[str], game: str = "") -> Markup:
+    """Convert a sentence to HTML in which each seat has the name of its bot, in its colour.
+
+    With `game`, its cards and the zones that are made in play have their texts as titles, for `explain.js`.
+    """
+    words, pattern = _explained(game)
+
+    def named(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return f'<span class="term" title="{escape(words[found[0]])}">{found[0]}</span>'
+        seat = int(found[1])
+        return _seat_html(seat, names) if seat < len(names) else found[0]
+
+    return Markup(pattern.sub(named, str(escape(text))))  # safe: the text, the names and the words are escaped
+
+
+@cache
+def _explained(game: str) -> tuple[Mapping[str, str], re.Pattern[str]]:
+    """Return the explanations of a game by their terms in HTML, and the pattern of a seat or one of these terms."""
+    found: dict[str, str] = {}
+    if game in GAMES:  # else it is not installed any more
+        words = game_named(game).words
+        found |= {kind.title: kind.text for kind in words.zones if kind.many and kind.text}
+        found |= {card.title: f"{card.title}: {card.text}" for card in words.cards if card.text}
+    found = {str(escape(term)): text for term, text in found.items()}
+    longest_first = sorted(found, key=len, reverse=True)
+    terms = "|".join([rf"(?<!\w){re.escape(term)}(?!\w)" for term in longest_first])
+    return found, re.compile(rf"{_SEAT}|{terms}" if terms else _SEAT)
+
+
+def _seat_html(seat: int, names: Sequence[str]) -> str:
+    return f'<span class="s s-{seat}" title="seat {seat}"><bdi>{escape(names[seat])}</bdi></span>'
+
+
+def _seat(seat: int, names: Sequence[str]) -> Markup:
+    """Convert a seat to HTML: the name of its bot, in its colour."""
+    return Markup(_seat_html(seat, names))  # safe: the name is escaped
 
 
 def _tooltip(card: CardShown) -> str:
@@ -124,7 +164,7 @@ def _tooltip(card: CardShown) -> str:
     return f"{text} ({', '.join(notes)})" if notes else text
 
 
-def _nth(place: int) -> str:
+def nth(place: int) -> str:
     """Format a place: 1st, 2nd, 3rd, 4th."""
     return f"{place}{_ENDINGS.get(place, 'th')}"
 

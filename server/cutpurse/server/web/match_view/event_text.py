@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Placed, Scored
+from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Placed, Scored, Shown
 from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.text import event_text
 from cutpurse.engine.view import View
 from cutpurse.engine.words import Unit, Words
 from cutpurse.server.web.match_view.layouts import layout_of
 
-__all__ = ["EventLine", "came_by", "told_lines"]
+__all__ = ["EventLine", "came_by", "told_lines", "touched"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +106,14 @@ def came_by(events: Sequence[Event]) -> dict[int, list[tuple[int, int]]]:
                 there.remove(entry)
             came.setdefault(event.to_zone, []).append((card, entry[1] if entry else event.from_zone))
     return came
+
+
+def touched(events: Sequence[Event]) -> frozenset[int]:
+    """Return the zones to which something happened: cards came, left or were shown, or it was laid elsewhere."""
+    zones: set[int] = set()
+    for event in events:
+        if isinstance(event, Moved):
+            zones |= {event.from_zone, event.to_zone}
+        elif isinstance(event, Placed | Shown):
+            zones.add(event.zone)
+    return frozenset(zones)

@@ -7,6 +7,7 @@ all seats. This module knows no HTML, no clock and no network.
 
 from __future__ import annotations
 
+import re
 from collections import Counter as Multiset
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,11 +22,14 @@ from cutpurse.engine.text import act_text
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN, Counter, Unit, Words
 from cutpurse.engine.zones import TABLE, ZoneView
-from cutpurse.sdk.terminal import printable
-from cutpurse.server.web.match_view.event_text import EventLine, came_by, told_lines
+from cutpurse.server.web.match_view.event_text import EventLine, came_by, told_lines, touched
 from cutpurse.server.web.match_view.layouts import Layout, layout_of
+from cutpurse.server.web.match_view.seat_names import short_names
+from cutpurse.server.web.match_view.seat_worth import Worth, leaders, seat_worth
+from cutpurse.wire.text import printable
 
 __all__ = [
+    "NAME",
     "CardShown",
     "Face",
     "Frame",
@@ -34,6 +38,7 @@ __all__ = [
     "ZoneShown",
     "asked_of",
     "frame",
+    "seats_view",
     "whole_events",
     "whole_view",
 ]
@@ -59,8 +64,8 @@ class Face:
 
     @property
     def has_long_words(self) -> bool:
-        """Whether a word of its title is wider than a card in the usual type size."""
-        return max(map(len, self.title.split()), default=0) > LONG_WORD
+        """Whether a word of its title is wider than a card of the usual width."""
+        return max(map(len, self.title.replace("-", "- ").split()), default=0) > LONG_WORD
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +99,14 @@ class ZoneShown:
         title: Name for people.
         text: Description for people.
         style: "fan", "spread" or "stack".
+        is_made: Whether it was made in play, such as a pack or a set.
         size: Number of its cards.
         cards: Cards drawn one by one.
         backs: Number of face-down cards that are not drawn one by one.
         maybe: Faces that may be among the face-down cards.
         notes: Numbers that lie on the zone.
         worth: Total value of its cards; empty if it is unknown or does not matter.
+        is_still: Whether it is a seat's and nothing happened to it in the frame's events, so that a badge is enough.
         is_secret: Whether the viewer sees cards here that spectators do not see.
     """
 
@@ -108,13 +115,20 @@ class ZoneShown:
     title: str
     text: str
     style: str
+    is_made: bool
     size: int
     cards: tuple[CardShown, ...]
     backs: int
     maybe: tuple[Face, ...]
     notes: tuple[str, ...]
     worth: str
+    is_still: bool
     is_secret: bool
+
+    @property
+    def top(self) -> Face | None:
+        """The first face that the viewer knows, for the zone's badge."""
+        return next((card.face for card in self.cards if card.face is not None), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +155,28 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class SeatShown:
-    """A seat in a frame, with its zones."""
+    """A seat in a frame, with its zones.
+
+    Attributes:
+        seat: Number of the seat.
+        name: Name of its bot, with the owner.
+        short: Shortest name that tells it from the others.
+        worth: What it is worth now; None if the game has no function for it.
+        is_leading: Whether no seat is worth more, and some are worth less.
+        is_viewer: Whether it is the viewer's.
+        is_asked: Whether it is asked.
+        is_acting: Whether it acted last.
+        badges: Its roles, such as dealer.
+        numbers: Its other numbers.
+        zones: Its zones.
+        marks: Facts that are not on the table.
+    """
 
     seat: int
     name: str
+    short: str
+    worth: Worth | None
+    is_leading: bool
     is_viewer: bool
     is_asked: bool
     is_acting: bool
@@ -162,6 +194,7 @@ class Frame:
         game: Name of the game.
         title: Title of the game.
         viewer: Seat of the viewer; None for a spectator.
+        names: Short names by seat.
         numbers: Numbers of the table.
         zones: Zones of the table.
         seats: Seats clockwise, the viewer's last.
@@ -176,6 +209,7 @@ class Frame:
     game: str
     title: str
     viewer: int | None
+    names: tuple[str, ...]
     numbers: tuple[Number, ...]
     zones: tuple[ZoneShown, ...]
     seats: tuple[SeatShown, ...]
@@ -198,6 +232,27 @@ def whole_view(game: Game) -> View:
         for seen, zone in zip(view.zones, game.zones(), strict=True)
     ]
     return view.showing(tuple(zones))
+
+
+def seats_view(game: Game) -> View:
+    """Return the zones of all seats with all cards, and what nobody has to prove; for what seats are worth."""
+    zones = [
+        ZoneView(
+            zone.number,
+            zone.kind,
+            zone.owner,
+            len(zone.cards),
+            tuple(zone.cards),
+            (),
+            (),
+            tuple(zone.counters),
+            tuple([tuple(column) for column in zone.columns or ()]),
+        )
+        for zone in game.in_order()
+        if zone.owner != TABLE
+    ]
+    counters = tuple([getattr(game, counter.name) for counter in game.words.table_counters])
+    return View(type(game), game.settings, game.n, None, counters, game.seat_values(), tuple(zones), tuple(game.agenda))
 
 
 def whole_events(events: Sequence[Event]) -> list[Event]:
@@ -243,10 +298,13 @@ def frame(
     """
     words = view.rules.words
     layout = layout_of(words.game)
-    drawing = _Zones(view, layout, came_by(events), public)
+    drawing = _Zones(view, layout, came_by(events), touched(events), public)
     lines = told_lines(view, events, first_event, history)
     acting = next((event.act.actor for event in reversed(events) if isinstance(event, Happened)), None)
     badges = _badges(view)
+    short = tuple([printable(name, NAME) for name in short_names(names)])
+    worths = [seat_worth(view, seat) for seat in range(view.seats)]
+    leading = leaders(worths)
     order = (
         range(view.seats) if view.viewer is None else [(view.viewer + 1 + i) % view.seats for i in range(view.seats)]
     )
@@ -256,6 +314,7 @@ def frame(
         game=words.game,
         title=words.title,
         viewer=view.viewer,
+        names=short,
         numbers=_table_numbers(view),
         zones=drawing.of(TABLE),
         seats=tuple(
@@ -263,11 +322,14 @@ def frame(
                 SeatShown(
                     seat=seat,
                     name=printable(names[seat], NAME),
+                    short=short[seat],
+                    worth=worths[seat],
+                    is_leading=seat in leading,
                     is_viewer=seat == view.viewer,
                     is_asked=seat in asked,
                     is_acting=seat == acting,
                     badges=tuple(badges.get(seat, ())),
-                    numbers=_seat_numbers(view, seat),
+                    numbers=_seat_numbers(view, seat, worths[seat]),
                     zones=drawing.of(seat),
                     marks=(marks or {}).get(seat, SeatMarks()),
                 )
@@ -288,11 +350,17 @@ class _Zones:
     """The conversion of one view's zones to drawable ones."""
 
     def __init__(
-        self, view: View, layout: Layout, came: Mapping[int, list[tuple[int, int]]], public: View | None
+        self,
+        view: View,
+        layout: Layout,
+        came: Mapping[int, list[tuple[int, int]]],
+        touched: frozenset[int],
+        public: View | None,
     ) -> None:
         self.view = view
         self.layout = layout
         self.came = came
+        self.touched = touched
         self.words = view.rules.words
         self.made = {kind.name for kind in self.words.zones if kind.many}
         self.values = view.rules.values(view.settings) if layout.worth else []
@@ -327,12 +395,14 @@ class _Zones:
             title=_title(zone),
             text=zone.kind.text,
             style=style,
+            is_made=zone.kind.many,
             size=zone.size,
             cards=tuple(cards),
             backs=hidden - drawn,
             maybe=tuple([face for card in zone.maybe if (face := _face(self.words, card)) is not None]),
             notes=tuple(_notes(zone.kind.counters, zone.counters, self.words)),
             worth=self._worth(zone, faces),
+            is_still=self._is_still(zone, style),
             is_secret=self._is_secret(zone),
         )
 
@@ -373,9 +443,20 @@ class _Zones:
         ]
 
     def _worth(self, zone: ZoneView, faces: Sequence[int]) -> str:
-        if zone.kind.name not in self.layout.worth or FACE_DOWN in faces or not faces:
+        kind = zone.kind.name
+        if kind in self.layout.points:
+            return str(self.layout.points[kind])
+        if kind in self.layout.points_a_card:
+            return str(zone.size)
+        if kind not in self.layout.worth or FACE_DOWN in faces or not faces:
             return ""
-        return _amount(sum(self.values[card] for card in faces), Unit.MONEY if self.layout.is_money else Unit.POINTS)
+        worth = sum(self.values[card] for card in faces)
+        return f"${_short_money(worth)}" if self.layout.is_money else f"{worth:,}"
+
+    def _is_still(self, zone: ZoneView, style: str) -> bool:
+        if zone.owner == TABLE or zone.number in self.touched or not zone.size:
+            return False
+        return zone.kind.many or zone.kind.name in self.layout.badges or style == "stack"
 
     def _is_secret(self, zone: ZoneView) -> bool:
         seen = self.public.get(zone.number)
@@ -395,7 +476,7 @@ def _face_of(words: Words, card: int) -> Face:
         title=kind.title,
         text=kind.text,
         sort=kind.sort,
-        index=_index(layout, kind.traits.get("number"), kind.value),
+        index=_index(layout, kind.traits.get("number"), kind.value, kind.title),
         tone=layout.tone(kind),
         emblem=layout.emblem(kind),
         marks=tuple([mark for mark in layout.marks for _ in range(kind.traits.get(mark, 0))]),
@@ -407,17 +488,21 @@ def _face(words: Words, card: int) -> Face | None:
     return None if card == FACE_DOWN else _face_of(words, card)
 
 
-def _index(layout: Layout, number: int | None, value: int) -> str:
+def _index(layout: Layout, number: int | None, value: int, title: str) -> str:
     """Return the text in the corner of a card."""
     if layout.index is Unit.COUNT:
         return str(number) if number else ""
-    if layout.index is None or not value:
+    if layout.index is None:
+        return "".join([word[0] for word in re.findall(r"\w+", title)][:3]).upper()
+    if not value:
         return ""
     return _short_money(value) if layout.index is Unit.MONEY else str(value)
 
 
 def _short_money(value: int) -> str:
-    """Format an amount for the small corner of a card: 50000 as "50k"."""
+    """Format an amount for the small corner of a card or a badge: 50000 as "50k", 1350000 as "1.35M"."""
+    if value >= 1_000_000 and value % 10_000 == 0:
+        return f"{value / 1_000_000:g}M"
     return f"{value // 1000}k" if value % 1000 == 0 else str(value)
 
 
@@ -445,25 +530,35 @@ def _notes(kinds: Sequence[Counter], values: Sequence[int], words: Words) -> lis
 
 
 def _table_numbers(view: View) -> tuple[Number, ...]:
+    silent = _silent(view)
     return tuple(
         [
             Number(kind.name.replace("_", " "), kind.text, _amount(value, kind.unit), False)
             for kind, value in zip(view.rules.words.table_counters, view.counters, strict=True)
-            if value and kind.unit is not Unit.SEAT
+            if value and kind.unit is not Unit.SEAT and kind.name not in silent
         ]
     )
 
 
-def _seat_numbers(view: View, seat: int) -> tuple[Number, ...]:
-    """List the numbers of a seat: money and points always, others only if they are not 0."""
+def _seat_numbers(view: View, seat: int, worth: Worth | None) -> tuple[Number, ...]:
+    """List the numbers of a seat that say something: not 0, not the same flag for all, and not its worth again."""
+    silent = _silent(view)
     numbers = []
     for kind, values in zip(view.rules.words.seat_counters, view.seat_counters, strict=True):
         is_main = kind.unit in (Unit.MONEY, Unit.POINTS)
         value = values[seat]
-        if is_main or value:
+        is_everyones = kind.unit is Unit.FLAG and all(values)
+        is_worth = is_main and worth is not None and value == worth.value
+        if value and kind.name not in silent and not is_everyones and not is_worth:
             shown = "" if kind.unit is Unit.FLAG else _amount(value, kind.unit)
             numbers.append(Number(kind.name.replace("_", " "), kind.text, shown, is_main))
     return tuple(numbers)
+
+
+def _silent(view: View) -> frozenset[str]:
+    """Return the counters that say nothing in this match."""
+    layout = layout_of(view.rules.words.game)
+    return layout.silent if "mode" in view.settings.changed() else layout.silent | layout.of_series
 
 
 def _badges(view: View) -> dict[int, list[str]]:

@@ -25,20 +25,28 @@ class Layout:
         stacks: Zones that show only their top card, besides the table's ordered zones.
         rows: Ordered zones of the table that show all their cards.
         worth: Zones that show the total value of their cards.
+        points: Points of a zone, by kind, whatever lies in it.
+        points_a_card: Zones in which each card is a point.
+        badges: Zones of a seat that shrink to a badge while nothing happens to them, besides those made in play.
         is_money: Whether card values are money, not points.
-        index: Text in the corner of a card: its number (COUNT), its value, or nothing (None).
+        index: Text in the corner of a card: its number (COUNT), its value, or its initials (None).
         marks: Card traits that are shown as symbols.
         tones: Names of colours.
         emblems: Names of symbols.
         small: Numbers on cards that are shown only in the card's tooltip.
         steals: Verbs that take from another seat, or try to.
         turns: Counters that change when a turn begins.
+        silent: Counters that only the rules need.
+        of_series: Counters that say something only in a match of several games (setting `mode`).
     """
 
     fans: frozenset[str] = frozenset({"hand"})
     stacks: frozenset[str] = frozenset()
     rows: frozenset[str] = frozenset()
     worth: frozenset[str] = frozenset()
+    points: Mapping[str, int] = field(default_factory=dict)
+    points_a_card: frozenset[str] = frozenset()
+    badges: frozenset[str] = frozenset()
     is_money: bool = False
     index: Unit | None = Unit.COUNT
     marks: tuple[str, ...] = ()
@@ -47,6 +55,8 @@ class Layout:
     small: frozenset[str] = frozenset()
     steals: frozenset[str] = frozenset()
     turns: tuple[str, ...] = ("game", "round", "turns", "turn")
+    silent: frozenset[str] = frozenset()
+    of_series: frozenset[str] = frozenset()
 
     def style(self, kind: ZoneKind) -> str:
         """Return the drawing style of a kind of zone: "fan", "stack" or "spread"."""
@@ -80,12 +90,13 @@ LAYOUTS: Final[Mapping[str, Layout]] = {
         tones={"crook": "dark"},
         emblems={"crook": "crook", "special:1": "plus", "special:2": "eye", "special:3": "swap"},
         steals=frozenset({"raid", "take", "look"}),
+        of_series=frozenset({"game", "points", "wins"}),
     ),
     "steal_and_plunder": Layout(
         rows=frozenset({"battle", "start_draw"}),
         stacks=frozenset({"spent"}),
         fans=frozenset({"hand", "pack", "plundered", "offshore", "taxed"}),
-        worth=frozenset({"pack", "plundered", "offshore"}),
+        worth=frozenset({"pack", "plundered", "offshore", "taxed"}),
         is_money=True,
         index=Unit.MONEY,
         tones={
@@ -119,11 +130,16 @@ LAYOUTS: Final[Mapping[str, Layout]] = {
         steals=frozenset(
             {"attack", "power_steal", "power_plunder", "power_audit", "power_tax", "contribute", "win", "take"}
         ),
+        silent=frozenset({"locked_in"}),
+        of_series=frozenset({"game", "total"}),
     ),
     "stolen_treasure": Layout(
         rows=frozenset({"in_play", "taken"}),
         fans=frozenset({"treasure_hand", "piracy_hand"}),
+        worth=frozenset({"buried"}),
+        badges=frozenset({"buried"}),
         small=frozenset({"since"}),
+        silent=frozenset({"buried_total"}),
         index=Unit.POINTS,
         tones={
             "sapphire": "blue",
@@ -178,9 +194,12 @@ LAYOUTS: Final[Mapping[str, Layout]] = {
     "bag_o_loot": Layout(
         rows=frozenset({"middle"}),
         fans=frozenset({"hand", "set", "bag", "bag_open", "bluff_bag"}),
+        points={"bag": 10, "bag_open": 10, "bluff_bag": 10},
+        points_a_card=frozenset({"set"}),
         tones={"looter": "dark"},
         emblems={"looter": "crook", "coin": "coin"},
         steals=frozenset({"steal", "pinch", "snitch", "give", "challenge", "take_bag", "take_sets"}),
+        silent=frozenset({"plays", "bag_plays", "ditches", "idle_turns"}),
     ),
 }
 

@@ -21,12 +21,12 @@ from cutpurse.engine.errors import CutpurseError
 from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.match import EndCause, MatchResult
 from cutpurse.engine.view import View
-from cutpurse.sdk.errors import NotFound, ServerUnreachable
-from cutpurse.sdk.watching import WatchBegin, Watched, WatchEnd, WatchUpdate, watched
 from cutpurse.server.web.match_view.drawing import changes, lines_of, rendered
 from cutpurse.server.web.match_view.event_text import EventLine
 from cutpurse.server.web.match_view.frames import SeatMarks, asked_of, frame
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotFound, ServerUnreachable
+from cutpurse.wire.watching import WatchBegin, Watched, WatchEnd, WatchUpdate, watched
 
 __all__ = ["Messages", "BrowserEvent", "LiveSubscriber", "WatchStream", "Watch", "Watches"]
 
@@ -402,7 +402,7 @@ class _Picture:
         assert began is not None  # `watched` yields WatchBegin first
         events = () if isinstance(step, WatchBegin) else step.events
         if not isinstance(step, WatchEnd):
-            self._view = step.view.raw
+            self._view = step.view
         if isinstance(step, WatchUpdate):
             self._at_ms = step.at_ms
         view = self._view

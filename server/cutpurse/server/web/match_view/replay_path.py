@@ -4,33 +4,48 @@ A moment is the table before a decision; the last moment is the end. A seat has 
 with the events since the one before. The number of other seats' decisions stays hidden from it. A viewer without a
 seat sees the cards of all seats, because the board is finished.
 
-The match is replayed once when it is opened. A copy is stored every `STRIDE` decisions, so every moment is close to a
-copy. This module knows no HTML, no league and no file.
+The match is replayed once when it is opened, without what viewers can prove about hidden cards: that is most of the
+work, and no score needs it. Moments do. For them, copies of the match are stored every `STRIDE` decisions, up to the
+latest that was shown. This module knows no HTML, no league and no file.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice
 from threading import Lock
 from typing import Final
 
+from cutpurse.engine.agenda import Step
 from cutpurse.engine.errors import RecordError
 from cutpurse.engine.events import Asked as Question
-from cutpurse.engine.events import Event, Happened, Scored
+from cutpurse.engine.events import Counted, Event, Happened, Moved, Placed, Scored
+from cutpurse.engine.game import Game
 from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.match import Chosen, EndCause, Match
 from cutpurse.engine.match import OpenDecision as Asked
 from cutpurse.engine.record import Record, event_hashes, replay, replay_on
-from cutpurse.engine.text import event_text, option_text
+from cutpurse.engine.text import act_text, event_text, option_text
 from cutpurse.engine.view import View
+from cutpurse.engine.words import Unit
+from cutpurse.engine.zones import TABLE
 from cutpurse.games import game_named
-from cutpurse.sdk.as_test import WHY
-from cutpurse.server.web.match_view.frames import Frame, SeatMarks, asked_of, frame, whole_events, whole_view
+from cutpurse.server.web.match_view.frames import (
+    Frame,
+    SeatMarks,
+    asked_of,
+    frame,
+    seats_view,
+    whole_events,
+    whole_view,
+)
 from cutpurse.server.web.match_view.layouts import layout_of
+from cutpurse.server.web.match_view.seat_worth import COUNTED_ZONES, seat_worth
+from cutpurse.wire.text import WHY_SAFE
 
 __all__ = ["STRIDE", "Decided", "Moment", "OptionShown", "Path", "Replayed", "LogLine", "Swing"]
 
@@ -62,6 +77,7 @@ class Decided:
         more: Number of options that are not shown.
         cause: Why the server answered for the seat, in words; empty if the seat answered.
         thinking_ms: Thinking time; None if it is not known.
+        usage: What the bot reported that it used, in words; empty if nothing.
     """
 
     seat: int
@@ -72,6 +88,7 @@ class Decided:
     more: int
     cause: str
     thinking_ms: int | None
+    usage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +137,16 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Swing:
-    """A moment before which scores changed.
+    """A moment before which the worth of seats changed.
 
     Attributes:
         at: Its index in the path of the viewer who sees all cards.
-        texts: Events since the moment before, in words.
-        changed: Seats with the changes of their scores.
+        text: The act that caused the largest change, in words.
+        changed: Seats with the changes of their worth, the largest first.
     """
 
     at: int
-    texts: tuple[str, ...]
+    text: str
     changed: tuple[tuple[int, int], ...]
 
 
@@ -144,7 +161,7 @@ class _DecisionStep:
     turn: tuple[int, ...]
     asked: tuple[int, ...]  # number of decisions of each seat before it
     chosen: Chosen | None  # None for the end of the match
-    scores: tuple[int, ...]  # score of each seat before it, face-down cards included
+    scores: tuple[int, ...]  # worth of each seat before it, face-down cards included
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +201,20 @@ class _ViewerPath:
 class Replayed:
     """A replayed match. It is not thread-safe: hold `lock` while using it."""
 
-    def __init__(self, record: Record, names: Sequence[str], thinking_ms: Sequence[Sequence[int]] = ()) -> None:
+    def __init__(
+        self,
+        record: Record,
+        names: Sequence[str],
+        thinking_ms: Sequence[Sequence[int]] = (),
+        usages: Sequence[Mapping[int, str]] = (),
+    ) -> None:
         """Replay a match from its record.
 
         Args:
             record: Record of the match.
             names: Bot names by seat.
             thinking_ms: Thinking times of each seat's decisions; empty if they were not stored.
+            usages: What each seat's bot reported, in words by decision, from 1; empty if nothing was stored.
 
         Raises:
             RecordError: If the record does not agree with the rules, or has no decision.
@@ -201,13 +225,19 @@ class Replayed:
         self.names: Final = tuple(names)
         self.seats: Final = len(record.seats)
         self._thinking: Final = [list(one) for one in thinking_ms] if len(thinking_ms) == self.seats else []
+        self._usages: Final = usages
+        words = game_named(record.game).words
+        self._scoring: Final = {one.name for one in words.seat_counters if one.unit in (Unit.MONEY, Unit.POINTS)}
+        self._counting: Final = COUNTED_ZONES.get(record.game, {kind.name for kind in words.zones})
         self._longest: Final = max([1, *map(sum, self._thinking)])
         self._steps: list[_DecisionStep] = []
         self._lines: list[_Line] = []
-        self._kept: dict[int, Match] = {}
-        self._history: Final = ZoneHistory(game_named(record.game).words, self.seats)
+        self._steps_run: list[tuple[int, Step]] = []  # rules that were carried out, with the number of events before
+        self._copies: list[Match] = []  # before every STRIDE-th decision, as far as moments were shown
+        self._history: Final = ZoneHistory(words, self.seats)
         self._end = self._play()
         self._log: Final[Sequence[Event]] = self._end.game.log or ()
+        self._told_verbs: Final = {event.act.verb for event in self._log if isinstance(event, Happened)}
         self._faults: Final = [(at, one.seat) for at, one in enumerate(self._end.choices) if _is_fault(one)]
         self._ways: dict[int | None, _ViewerPath] = {}
         self.hashes: Final = tuple(event_hashes(self._end.game))
@@ -222,12 +252,12 @@ class Replayed:
         match, told = None, 0
         for match, asked, chosen in replay(self.record, rules):
             told = self._tell(match, told, steals)
-            index = len(self._steps)
-            if index % STRIDE == 0:
-                self._kept[index] = match.fork()
+            if not self._steps:
+                self._copies.append(match.fork())
+                match.game.step_log = self._steps_run
             turn = tuple([getattr(match.game, name) for name in turns])
             counts = tuple([match.asked(seat) - (seat in match.open) for seat in range(self.seats)])
-            scores = tuple(match.game.scores())
+            scores = _worths(match.game)
             self._steps.append(
                 _DecisionStep(len(match.choices), asked.seat, asked.number, told, turn, counts, chosen, scores)
             )
@@ -288,25 +318,93 @@ class Replayed:
     # -- scores
     @property
     def scores(self) -> list[tuple[int, ...]]:
-        """Score of each seat at each moment of the path with all cards; face-down cards count too."""
+        """Worth of each seat at each moment of the path with all cards, face-down ones too; at the end its score."""
         return [step.scores for step in self._steps]
 
     def swings(self, most: int) -> list[Swing]:
-        """Return the `most` moments with the largest score changes, in order; among equal ones, prefer later ones."""
-        found = []
-        for at, (before, now) in enumerate(pairwise(self._steps), 1):
-            changes = [new - old for old, new in zip(before.scores, now.scores, strict=True)]
-            changed = tuple([(seat, change) for seat, change in enumerate(changes) if change])
-            if changed:
-                found.append((sum(map(abs, changes)), at, before.until, now.until, changed))
-        largest = sorted(sorted(found, reverse=True)[:most], key=lambda one: one[1])
-        return [Swing(at, self._happened(since, until), changed) for _, at, since, until, changed in largest]
+        """Return the `most` moments with the largest changes, in order; among equal ones, prefer later ones."""
+        sizes = [(sum([abs(change) for _, change in self._changes(at)]), at) for at in range(1, len(self._steps))]
+        largest = sorted([one for one in sizes if one[0]], reverse=True)[:most]
+        return [self.swing(at) for at in sorted([at for _, at in largest])]
 
-    def _happened(self, since: int, until: int) -> tuple[str, ...]:
-        """Describe the events from number `since` up to `until`, with all cards, without scorings."""
+    def swing(self, at: int) -> Swing:
+        """Return what changed before a moment, and why."""
+        changed = self._changes(at)
+        before, now = self._steps[at - 1], self._steps[at]
+        text = self._cause(before.until, now.until, *changed[0]) if changed else ""
+        return Swing(at, text, changed)
+
+    def _changes(self, at: int) -> tuple[tuple[int, int], ...]:
+        """Return the seats whose worth changed before a moment, with the changes, the largest first."""
+        pairs = zip(self._steps[at - 1].scores, self._steps[at].scores, strict=True)
+        changes = [(seat, now - before) for seat, (before, now) in enumerate(pairs) if now != before]
+        return tuple(sorted(changes, key=lambda one: (-abs(one[1]), -one[1])))  # a gain before an equal loss
+
+    def _cause(self, since: int, until: int, seat: int, change: int) -> str:
+        """Describe what was being done when a seat's worth changed most, between two events, with all cards."""
+        largest, cause = 0, until - 1
+        for number in range(since, until):
+            event = self._log[number]
+            size = 0
+            if isinstance(event, Counted) and event.seat == seat:
+                if event.counter in self._scoring:
+                    gain = event.value - self._count_before(number, event, event.value - change)
+                    size = abs(gain) if gain * change > 0 else 0
+            elif self._concerns(number, event, seat, change):
+                size = abs(change)
+            if size > largest:
+                largest, cause = size, number
+        return self._done_at(since, cause)
+
+    def _count_before(self, number: int, event: Counted, unknown: int) -> int:
+        """Return the value of a seat's counter before an event; `unknown` if no event tells it."""
+        earlier = (self._log[one] for one in range(number - 1, -1, -1))
+        counts = (one for one in earlier if isinstance(one, Counted))
+        return next((one.value for one in counts if (one.counter, one.seat) == (event.counter, event.seat)), unknown)
+
+    def _done_at(self, since: int, number: int) -> str:
+        """Describe what was being done at an event: the last act, or the last rule that was carried out.
+
+        A rule that announces an act is part of what that act began, if an event tells of the act.
+        """
         way = self._way(None)
-        some = way.lines[bisect_left(way.numbers, since) : bisect_left(way.numbers, until)]
-        return tuple([one.to(None) for one in some if not isinstance(self._log[one.number], Scored)])
+        lines = way.lines[bisect_left(way.numbers, since) : bisect_right(way.numbers, number)]
+        act = next((one for one in reversed(lines) if not one.is_fault), None)
+        first = bisect_left(self._steps_run, since if act is None else act.number + 1, key=lambda one: one[0])
+        last = bisect_right(self._steps_run, number, key=lambda one: one[0])
+        for event, step in reversed(self._steps_run[first:last]):
+            if (announced := step.act()) is not None:
+                if announced.verb not in self._told_verbs:
+                    return act_text(self._history.at(event), announced)
+            elif step.seat == TABLE:
+                return re.split(r"[,;:.]", step.paragraph, maxsplit=1)[0]
+        return act.to(None) if act is not None else "cards are counted"
+
+    def _concerns(self, number: int, event: Event, seat: int, change: int) -> bool:
+        """Return whether an event adds to, or for a loss takes from, the zones of a seat that count."""
+        if isinstance(event, Counted):
+            return event.zone is not None and self._counts(number, event.zone, seat)
+        if isinstance(event, Moved):
+            return self._counts(number, event.to_zone if change > 0 else event.from_zone, seat)
+        return isinstance(event, Placed) and self._counts(number if change > 0 else number - 1, event.zone, seat)
+
+    def _counts(self, number: int, zone: int, seat: int) -> bool:
+        """Return whether a zone, as it lay at an event, counts for a seat."""
+        try:
+            lying = self._history.at(number).zone(zone)
+        except KeyError:  # the box, or a zone that was not made yet
+            return False
+        return lying.owner == seat and lying.kind.name in self._counting
+
+    @property
+    def lead(self) -> tuple[tuple[int, ...], int]:
+        """The seats that won, and the moment from which on none of the others was ahead of or level with them."""
+        result = self._end.result()
+        winners = tuple([seat for seat, place in enumerate(result.places) if place == 1])
+        since = len(self._steps) - 1
+        while since and _leads(self._steps[since - 1].scores, winners):
+            since -= 1
+        return winners, since
 
     # -- moments
     def moments(self, viewer: int | None, first: int, count: int = 1) -> Iterator[Moment]:
@@ -321,13 +419,22 @@ class Replayed:
                 return
             nearest = wanted // STRIDE * STRIDE
             if match is None or nearest > at:
-                match, at = self._kept[nearest].fork(), nearest
+                match, at = self._copy(wanted // STRIDE), nearest
                 again = replay_on(match, self.record)
                 asked = next(again)[1]
             while at < wanted:
                 asked = next(again)[1]
                 at += 1
             yield self._moment(viewer, way, index, match, asked)
+
+    def _copy(self, number: int) -> Match:
+        """Return a copy of the match before a decision: the `number`-th of those STRIDE apart."""
+        while len(self._copies) <= number:
+            again = replay_on(self._copies[-1].fork(), self.record)
+            match = next(islice(again, STRIDE, None))[0]
+            match.game.catch_up()  # once, and not for each copy of this one
+            self._copies.append(match.fork())
+        return self._copies[number].fork()
 
     def _moment(self, viewer: int | None, way: _ViewerPath, index: int, match: Match, asked: Asked | None) -> Moment:
         step = self._steps[way.steps[index]]
@@ -372,8 +479,9 @@ class Replayed:
             rule=match.game.question.first_rule(),
             options=tuple(shown),
             more=len(options) - len(shown),
-            cause=WHY[chosen.cause] if _is_fault(chosen) else "",
+            cause=WHY_SAFE[chosen.cause] if _is_fault(chosen) else "",
             thinking_ms=thought[asked.number] if asked.number < len(thought) else None,
+            usage=self._usages[asked.seat].get(asked.number + 1, "") if asked.seat < len(self._usages) else "",
         )
 
     def _marks(self, viewer: int | None, step: _DecisionStep) -> Mapping[int, SeatMarks]:
@@ -430,12 +538,23 @@ def _by_number(thought: list[int], numbers: list[int], asked: int) -> list[int]:
     return times
 
 
+def _worths(game: Game) -> tuple[int, ...]:
+    view = seats_view(game)
+    worths = [seat_worth(view, seat) for seat in range(game.n)]
+    return tuple([score if worth is None else worth.value for worth, score in zip(worths, game.scores(), strict=True)])
+
+
+def _leads(scores: Sequence[int], winners: Sequence[int]) -> bool:
+    others = [score for seat, score in enumerate(scores) if seat not in winners]
+    return not others or min([scores[seat] for seat in winners]) > max(others)
+
+
 def _is_fault(chosen: Chosen) -> bool:
     return chosen.cause is not EndCause.NORMAL
 
 
 def _fault_text(chosen: Chosen) -> str:
-    return f"the server decides for seat {chosen.seat}: {WHY[chosen.cause]}"
+    return f"the server decides for seat {chosen.seat}: {WHY_SAFE[chosen.cause]}"
 
 
 def _first_after(event_counts: Sequence[int], number: int) -> int:

@@ -1,4 +1,4 @@
-"""A chart of the scores of a match, with the moments at which they changed most.
+"""The story of a match: what each seat was worth at each moment, its turning points, and how it was decided.
 
 This module knows no page: its caller passes the addresses of moments.
 """
@@ -6,50 +6,85 @@ This module knows no page: its caller passes the addresses of moments.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from markupsafe import Markup
 
-from cutpurse.sdk.terminal import printable
-from cutpurse.server.web.charts import Line, over_time
+from cutpurse.engine.words import Unit
+from cutpurse.games import game_named
 from cutpurse.server.web.match_view.drawing import rendered
+from cutpurse.server.web.match_view.frames import NAME
 from cutpurse.server.web.match_view.replay_path import Replayed
+from cutpurse.server.web.match_view.seat_names import short_names
+from cutpurse.wire.text import printable
 
-__all__ = ["scores_html"]
+__all__ = ["TURNING_POINTS", "decided", "timeline", "turning_points"]
 
-SWINGS: Final = 6
-_NAME: Final = 20  # maximum characters of a name beside its line
-_LARGE: Final = 100_000  # score from which the chart is in thousands
+TURNING_POINTS: Final = 6
 
 
-def scores_html(replayed: Replayed, link: Callable[[int], str]) -> Markup:
-    """Draw the chart of a match's scores, and list the moments with the largest changes.
-
-    Args:
-        replayed: The match.
-        link: Returns the address of a moment by its index in the path.
-
-    Returns:
-        The HTML; empty if no score ever changed.
-    """
-    scores = replayed.scores
-    swings = replayed.swings(SWINGS)
+def timeline(replayed: Replayed) -> Markup:
+    """Draw what each seat was worth, moment by moment, with the turning points; empty if nothing ever changed."""
+    swings = replayed.swings(TURNING_POINTS)
     if not swings:
         return Markup()
-    unit = 1_000 if max(abs(one) for some in scores for one in some) >= _LARGE else 1
+    scores = replayed.scores  # the chart is as wide as there are moments, and 100 high; the browser stretches it
+    low, high = min(map(min, scores)), max(map(max, scores))
+
+    def height(value: int) -> str:
+        return f"{98 - (value - low) / (high - low) * 96:.1f}".removesuffix(".0")
+
     lines = [
-        Line(f"{seat} {printable(name, _NAME)}", _corners([one[seat] / unit for one in scores]))
-        for seat, name in enumerate(replayed.names)
+        (seat, f"M0 {height(scores[0][seat])}{_steps([height(one[seat]) for one in scores])}")
+        for seat in range(replayed.seats)
     ]
-    chart = over_time(lines, title="What each seat had, moment by moment", x_name="moments")
-    return Markup(rendered("scores.html", chart=chart, in_thousands=unit > 1, swings=swings, link=link))
+    points = [(one.at, one.changed[0][0], height(scores[one.at][one.changed[0][0]])) for one in swings]
+    last = len(scores) - 1
+    return Markup(rendered("timeline.html", lines=lines, points=points, last=last, zero=height(max(low, 0))))
 
 
-def _corners(values: Sequence[float]) -> list[tuple[float, float]]:
-    """List the ends of a line, and the points at which it bends."""
-    last = len(values) - 1
-    return [
-        (at, value)
-        for at, value in enumerate(values)
-        if at in (0, last) or values[at - 1] != value or values[at + 1] != value
-    ]
+def turning_points(replayed: Replayed, link: Callable[[int], str]) -> Markup:
+    """List the turning points as links, each with the largest change and what caused it."""
+    swings = replayed.swings(TURNING_POINTS)
+    return (
+        Markup(rendered("turning_points.html", swings=swings, link=link, names=_names(replayed), unit=_unit(replayed)))
+        if swings
+        else Markup()
+    )
+
+
+def decided(replayed: Replayed) -> Markup:
+    """Say in one sentence who won, by how much, and what put the winner ahead for good."""
+    winners, since = replayed.lead
+    final = replayed.scores[-1]
+    others = [score for seat, score in enumerate(final) if seat not in winners]
+    margin = final[winners[0]] - max(others) if others else 0
+    return Markup(
+        rendered(
+            "how_decided.html",
+            winners=winners,
+            margin=margin,
+            since=since,
+            last=len(replayed.scores) - 1,
+            text=replayed.swing(since).text if since else "",
+            names=_names(replayed),
+            unit=_unit(replayed),
+        )
+    )
+
+
+def _names(replayed: Replayed) -> list[str]:
+    return [printable(name, NAME) for name in short_names(replayed.names)]
+
+
+def _unit(replayed: Replayed) -> str:
+    """Return the sign before a score: "$" in games about money."""
+    counters = game_named(replayed.record.game).words.seat_counters
+    return "$" if any(counter.unit is Unit.MONEY for counter in counters) else ""
+
+
+def _steps(heights: Sequence[str]) -> str:
+    """Draw a line that stays level until the moment at which its height changes."""
+    turns = [f"H{at}V{now}" for at, (before, now) in enumerate(pairwise(heights), 1) if now != before]
+    return "".join(turns) + f"H{len(heights) - 1}"

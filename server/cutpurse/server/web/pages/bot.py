@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Request
@@ -14,14 +14,14 @@ from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.errors import NotFound
 from cutpurse.server.web.charts import Line, bars, over_time
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.rating_display import placed
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotFound
 
-__all__ = ["router"]
+__all__ = ["named_bot", "router"]
 
 STEPS: Final = 20  # rating steps shown
 MATCHES: Final = 200  # newest matches counted by seat
@@ -29,6 +29,8 @@ THOUGHT: Final = 10  # newest matches whose thinking times are counted
 FAULTED: Final = 6  # matches whose faults are shown
 FAULTS: Final = 4  # faults shown per match
 TIMES_MS: Final = (1, 3, 10, 30, 100, 300, 1_000, 3_000)  # bounds between the bars of thinking times
+
+Order = Literal["met", "worst", "best"]
 
 router = APIRouter(include_in_schema=False)
 
@@ -71,11 +73,19 @@ class _LadderRecord:
 
 # The names are read from the raw path, where an encoded slash does not end a name.
 @router.api_route("/bots/{rest:path}", methods=["GET", "HEAD"])
-def bot(request: Request, ask: Asked, rest: str, ladder: str = "") -> Response:
-    """Show a bot or one of its versions, on `ladder` or else its ladder with the most matches."""
+def bot(request: Request, ask: Asked, rest: str, ladder: str = "", order: Order = "met") -> Response:
+    """Show a bot or one of its versions, on `ladder` or else its ladder with the most matches.
+
+    Args:
+        request: Request to answer.
+        ask: Client of the league.
+        rest: Path after "/bots/".
+        ladder: Name of the ladder.
+        order: Order of its opponents: those met most first, those that it does worst against, or best.
+    """
     if not rest:
         return RedirectResponse("/bots", HTTPStatus.PERMANENT_REDIRECT)
-    owner, bot, version = _named(request)
+    owner, bot, version = named_bot(request)
     versions = [one for one in ask.bots(owner) if (one.bot.owner, one.bot.bot) == (owner, bot)]
     chosen = [one for one in versions if version in ("", one.bot.version)]
     if not chosen:
@@ -85,19 +95,28 @@ def bot(request: Request, ask: Asked, rest: str, ladder: str = "") -> Response:
         raise NotFound("That bot was never rated on such a ladder.")
     name = ladder_pb2.BotName(owner=owner, bot=bot, version=version)
     course = _course(ask, name, ladder or _usual(ask, ladders)) if ladders else None
-    return show(request, "bot.html", bot=name, versions=versions, newest=chosen[-1], ladders=ladders, course=course)
+    if course is not None and order != "met":
+        course.opponents = sorted(course.opponents, key=_share, reverse=order == "best")
+    return show(
+        request, "bot.html", bot=name, versions=versions, newest=chosen[-1], ladders=ladders, course=course, order=order
+    )
 
 
-def _named(request: Request) -> tuple[str, str, str]:
+def named_bot(request: Request, above: str = "") -> tuple[str, str, str]:
     """Return the owner, bot and version of the address; the version is empty if it has none.
+
+    Args:
+        request: Request to answer.
+        above: Path before "/bots".
 
     Raises:
         NotFound: If the address has another form.
     """
     raw: bytes = request.scope.get("raw_path") or request.url.path.encode()
-    parts = [unquote(part) for part in raw.partition(b"?")[0].decode("ascii", "replace").rstrip("/").split("/")[2:]]
+    path = raw.partition(b"?")[0].decode("ascii", "replace").removeprefix(above)
+    parts = [unquote(part) for part in path.rstrip("/").split("/")[2:]]
     if len(parts) not in (2, 3) or not all(parts):
-        raise NotFound("A bot's page is at /bots/OWNER/BOT.")
+        raise NotFound(f"A bot's page is at {above}/bots/OWNER/BOT.")
     owner, bot, *rest = parts
     return owner, bot, rest[0] if rest else ""
 
@@ -123,6 +142,11 @@ def _course(ask: Asking, bot: ladder_pb2.BotName, ladder: str) -> _LadderRecord:
     _count_seats(course, bot, matches)
     _look_at_courses(ask, course, bot, matches)
     return course
+
+
+def _share(met: ladder_pb2.Opponent) -> float:
+    """Return the share of matches in which the bot was ahead of an opponent, ties counted half."""
+    return (met.ahead + met.level / 2) / max(met.matches, 1)
 
 
 def _is(one: ladder_pb2.BotName, bot: ladder_pb2.BotName) -> bool:

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from cutpurse.server.web.pages.finding import is_wanted
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.v1 import ladder_pb2
 
@@ -29,12 +30,12 @@ class _BotListItem:
 
 @router.api_route("/bots", methods=["GET", "HEAD"])
 def bots(request: Request, ask: Asked, find: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Show all bots whose owner/name contains `find`, in upper or lower case."""
+    """Show all bots whose owner/name contains `find`, in upper or lower case, or one of its parts between commas."""
     wanted = find.strip()
     rows: dict[tuple[str, str], _BotListItem] = {}
     for one in ask.bots():
         name = (one.bot.owner, one.bot.bot)
-        if wanted.casefold() not in "/".join(name).casefold():
+        if wanted and not is_wanted(one.bot, wanted):
             continue
         row = rows.setdefault(name, _BotListItem(one, 0, set()))
         row.newest, row.versions = one, row.versions + 1

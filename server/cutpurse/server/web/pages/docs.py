@@ -11,9 +11,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from cutpurse.games import GAMES
-from cutpurse.sdk.rule_book import rule_book
-from cutpurse.server.web.documents import INDEX, document, names, picture, rulings, sheet
+from cutpurse.server.web.documents import INDEX, MOVED, document, introduction, names, picture, rulings, sheet
 from cutpurse.server.web.rendering import show
+from cutpurse.wire.rule_book import rule_book
 
 __all__ = ["router"]
 
@@ -25,19 +25,20 @@ router = APIRouter(include_in_schema=False)
 @router.api_route("/rules", methods=_READ)
 async def games(request: Request) -> Response:
     """Show the list of games, and the rules that all games share."""
-    return show(request, "rules.html", games=[_game(name) for name in GAMES], written=sheet(INDEX))
+    return show(request, "rules.html", games=[_game(name) for name in GAMES], written=sheet())
 
 
 @router.api_route("/rules/{game}", methods=_READ)
 async def rules(request: Request, game: str) -> Response:
-    """Show the rules of a game, its rulings and its cards."""
-    if game == INDEX:
+    """Show a game in a minute, then its rules by number, its rulings and its cards."""
+    if game == "README":
         return RedirectResponse("/rules", 308)
     written = sheet(game)  # first, because it raises NotFound for an unknown game
     return show(
         request,
         "game.html",
         game=_game(game),
+        introduction=introduction(game),
         written=written,
         rulings=rulings(game),
         book=rule_book(GAMES[game]),
@@ -45,22 +46,27 @@ async def rules(request: Request, game: str) -> Response:
 
 
 @router.api_route("/docs", methods=_READ)
-async def index() -> Response:
-    """Redirect to the list of documents."""
-    return RedirectResponse(f"/docs/{INDEX}", 308)
+async def index(request: Request) -> Response:
+    """Show the list of documents."""
+    return show(request, "document.html", written=document(INDEX), name=INDEX)
 
 
-@router.api_route("/docs/pictures/{name}.png", methods=_READ)
+@router.api_route("/docs/pictures/{name}", methods=_READ)
 async def pictured(name: str) -> Response:
     """Respond with a picture of the documents."""
-    return Response(picture(name), media_type="image/png", headers={"Cache-Control": "public, max-age=3600"})
+    kind = "image/svg+xml" if name.endswith(".svg") else "image/png"
+    return Response(picture(name), media_type=kind, headers={"Cache-Control": "public, max-age=3600"})
 
 
-@router.api_route("/docs/{name}", methods=_READ)
+@router.api_route("/docs/{name:path}", methods=_READ)
 async def written_document(request: Request, name: str) -> Response:
-    """Show a document; redirect from the name of its file to its address."""
-    if (hyphened := name.removesuffix(".md").replace("_", "-")) != name and hyphened in names():
-        return RedirectResponse(f"/docs/{hyphened}", 308)
+    """Show a document; redirect from the name of its file, and from its name before it had a folder."""
+    plain = name.removesuffix(".md").replace("_", "-")
+    address = MOVED.get(plain, plain)
+    if address == INDEX:
+        return RedirectResponse("/docs", 308)
+    if address != name and address in names():
+        return RedirectResponse(f"/docs/{address}", 308)
     return show(request, "document.html", written=document(name), name=name)
 
 

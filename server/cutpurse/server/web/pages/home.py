@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from time import time
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
@@ -24,6 +25,7 @@ MOST_LADDERS: Final = 24  # shown with their leaders; each costs one call per se
 LEADERS: Final = 3
 OPEN: Final = 8
 NEWEST: Final = 10
+RECENT: Final = 5  # newest matches of a ladder among which one is pictured
 
 router = APIRouter(include_in_schema=False)
 
@@ -38,6 +40,7 @@ class _LadderCard:
         leaders: Its best bots.
         lead: How sure it is that the first is the best; None if no bot is placed.
         axis: Axis for the leaders' rating intervals.
+        recent: Match whose table is pictured: one for each game, on its first ladder.
     """
 
     ladder: ladder_pb2.LadderShown
@@ -45,6 +48,7 @@ class _LadderCard:
     leaders: Sequence[ladder_pb2.Ranking]
     lead: Lead | None
     axis: Axis
+    recent: ladder_pb2.MatchShown | None
 
 
 @router.api_route("/", methods=["GET", "HEAD"])
@@ -55,10 +59,11 @@ def home(request: Request, ask: Asked) -> Response:
 
 def now_playing(ask: Asking) -> dict[str, Any]:
     """Load the part of the page that is updated live."""
-    ladders = sorted(ask.ladders(), key=order)
+    ladders = sorted(ask.rated_ladders(), key=order)
+    pictured = {one.defined.game: one.defined.name for one in reversed(ladders)}.values()
     *entries, open_matches, newest = ask.together(
         [
-            *[partial(_entry, ask, ladder) for ladder in ladders[:MOST_LADDERS]],
+            *[partial(_entry, ask, ladder, ladder.defined.name in pictured) for ladder in ladders[:MOST_LADDERS]],
             ask.open_matches,
             partial(ask.matches, limit=NEWEST),
         ]
@@ -79,10 +84,22 @@ def order(ladder: ladder_pb2.LadderShown) -> tuple[bool, int, str]:
     return ladder.is_frozen, -ladder.matches.bit_length(), ladder.defined.name
 
 
-def _entry(ask: Asking, ladder: ladder_pb2.LadderShown) -> _LadderCard:
+def _entry(ask: Asking, ladder: ladder_pb2.LadderShown, is_pictured: bool) -> _LadderCard:
     try:
         rankings = ask.rankings(ladder.defined.name)
     except CutpurseError:  # the ladder was just deleted
         rankings = []
     leaders = placed(rankings)[:LEADERS]
-    return _LadderCard(ladder, bool(rankings), leaders, lead_of(rankings), axis_of(rating_ends(leaders)))
+    recent = _recent(ask, ladder.defined.name) if is_pictured else None
+    return _LadderCard(ladder, bool(rankings), leaders, lead_of(rankings), axis_of(rating_ends(leaders)), recent)
+
+
+def _recent(ask: Asking, ladder: str) -> ladder_pb2.MatchShown | None:
+    """Return the last match that was over when this minute began, so that a picture stays for a minute."""
+    minute_ms = int(time()) // 60 * 60_000
+    try:
+        newest = ask.matches(ladder, limit=RECENT, until_ms=minute_ms).matches
+        ended = [one for one in newest if one.decisions and not one.void_cause]
+        return next((one for one in ended if ask.match(one.match).has_record), None)
+    except CutpurseError:
+        return None

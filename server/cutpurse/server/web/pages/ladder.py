@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.league import format_bot_name
 from cutpurse.server.web.charts import Line, axis_of, over_time
 from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.pages.finding import around, is_wanted
 from cutpurse.server.web.rating_display import lead_of, rating_ends
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.league import format_bot_name
 
 __all__ = ["router", "standings"]
 
@@ -28,21 +29,32 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.api_route("/ladders/{ladder}", methods=["GET", "HEAD"])
-def ladder(request: Request, ask: Asked, ladder: str, every_version: bool = False, everybody: bool = False) -> Response:
-    """Show a ladder; `everybody` shows all its rows."""
-    shown_now = standings(ask, ladder, every_version, everybody)
+def ladder(
+    request: Request,
+    ask: Asked,
+    ladder: str,
+    every_version: bool = False,
+    everybody: bool = False,
+    find: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
+    """Show a ladder; `everybody` shows all its rows, `find` those of some bots with their neighbours."""
+    shown_now = standings(ask, ladder, every_version, everybody, find.strip())
     return show(request, "ladder.html", chart=_chart(ask, ladder, shown_now["rows"][:LINES]), **shown_now)
 
 
 @router.api_route("/ladders/{ladder}/head-to-head", methods=["GET", "HEAD"])
-def head_to_head(request: Request, ask: Asked, ladder: str) -> Response:
-    """Show how often each of the best bots finishes ahead of each other one."""
-    found = ask.ladder(ladder)
-    bots = [one.bot for one in ask.rankings(ladder)[:MOST_MATRIX]]
-    return show(request, "head_to_head.html", ladder=found, bots=bots, rows=_matrix(ask, ladder, bots))
+def head_to_head(
+    request: Request, ask: Asked, ladder: str, find: Annotated[str, Query(max_length=200)] = ""
+) -> Response:
+    """Show how often each of the best bots, or of those to `find`, finishes ahead of each other one."""
+    found, wanted = ask.ladder(ladder), find.strip()
+    bots = [one.bot for one in ask.rankings(ladder) if not wanted or is_wanted(one.bot, wanted)]
+    shown = bots[:MOST_MATRIX]
+    rows = _matrix(ask, ladder, shown)
+    return show(request, "head_to_head.html", ladder=found, bots=shown, found=len(bots), rows=rows, wanted=wanted)
 
 
-def standings(ask: Asking, ladder: str, every_version: bool, everybody: bool = False) -> dict[str, Any]:
+def standings(ask: Asking, ladder: str, every_version: bool, everybody: bool = False, find: str = "") -> dict[str, Any]:
     """Load the part of a ladder's page that is updated live.
 
     Raises:
@@ -50,11 +62,16 @@ def standings(ask: Asking, ladder: str, every_version: bool, everybody: bool = F
     """
     found, rankings = ask.ladder(ladder), ask.rankings(ladder, every_version)
     state = ask.rankings_page(ladder, every_version)  # the first page, cached by the line above
-    rows = rankings if everybody else rankings[:MOST_ROWS]
+    rows = around(rankings, find) if find else rankings
+    if not everybody:
+        rows = rows[:MOST_ROWS]
     return {
         "ladder": found,
         "rows": rows,
+        "first": rankings[0] if rankings else None,
         "all": len(rankings),
+        "wanted": find,
+        "found": {one.bot.SerializeToString() for one in rows if find and is_wanted(one.bot, find)},
         "state": state,
         "lead": lead_of(rankings),
         "axis": axis_of(rating_ends(rows), 4),

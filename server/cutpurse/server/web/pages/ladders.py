@@ -22,7 +22,11 @@ def ladders(request: Request, ask: Asked, find: Annotated[str, Query(max_length=
     """Show all ladders whose name or game contains `find`, in upper or lower case, in the order of the first page."""
     wanted = find.strip()
     rows = sorted(
-        [one for one in ask.ladders() if wanted.casefold() in f"{one.defined.name} {one.defined.game}".casefold()],
+        [
+            one
+            for one in ask.rated_ladders()
+            if wanted.casefold() in f"{one.defined.name} {one.defined.game}".casefold()
+        ],
         key=order,
     )
     return show(request, "ladders.html", rows=rows[:MOST_ROWS], found=len(rows), wanted=wanted)

@@ -14,7 +14,6 @@ from sse_starlette.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.sdk.errors import NotFound, ServerRefused
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view.drawing import symbols
 from cutpurse.server.web.match_view.live_feed import Watches
@@ -22,6 +21,7 @@ from cutpurse.server.web.rendering import Asked, show
 from cutpurse.server.web.stream_shares import StreamShares
 from cutpurse.server.web.visitors import visitor_of
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotFound, ServerRefused
 
 __all__ = ["router"]
 
@@ -40,7 +40,7 @@ def everything(request: Request, ask: Asked, ladder: Annotated[str, Query(max_le
     """Show the list of open matches, or with `ladder` its matches in turn."""
     if not ladder or not ask.live:
         matches = ask.open_matches().matches
-        ladders = [one.defined.name for one in ask.ladders() if one.defined.boards < ROTATION] if ask.live else []
+        ladders = [one.defined.name for one in ask.rated_ladders() if one.defined.boards < ROTATION] if ask.live else []
         return show(request, "live.html", events="", ladder="", match="", matches=matches, ladders=ladders)
     told = ask.ladder(ladder)
     facts = {**_nothing_else(), "is_frozen": told.is_frozen}

@@ -9,7 +9,12 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
+from markupsafe import Markup
 
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.match_view.scores import decided, timeline, turning_points
+from cutpurse.server.web.pages.replay import Replays
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.v1 import arena_pb2, ladder_pb2
 
@@ -25,10 +30,12 @@ _CAUSES: Final = {
     arena_pb2.END_CAUSE_DISCONNECTED: "away",
     arena_pb2.END_CAUSE_VOID_SERVER: "void",
     arena_pb2.END_CAUSE_VOID_OPERATOR: "void",
+    arena_pb2.END_CAUSE_VOID_OUTAGE: "void",
 }
 _VOID: Final = {
     "void_server": "by a fault of the server it counts for nothing",
     "void_operator": "the operator of the server ended it, and it does not count",
+    "void_outage": "the provider of a bot's language model was down, and on this ladder it does not count then",
 }
 
 router = APIRouter(include_in_schema=False)
@@ -85,10 +92,12 @@ def match(request: Request, ask: Asked, match: str) -> Response:
         for seat, course in enumerate(told.courses)
         for fault in course.faults
     ]
+    is_placed = told.has_record and one.decisions and not one.void_cause
     return show(
         request,
         "match.html",
         told=told,
+        story=_story(request, ask, told) if is_placed else None,
         match=one,
         outcome=_outcome(one),
         order=sorted(range(len(one.seats)), key=lambda seat: (one.seats[seat].place, seat)),
@@ -96,10 +105,35 @@ def match(request: Request, ask: Asked, match: str) -> Response:
         thoughts=_thoughts(told.courses),
         faults=faults,
         others=[name for name in one.board_matches if name != one.match],
+        uses=any(seat.HasField("usage") for seat in one.seats),
         commitment=told.commitment.hex(),
         seed=told.opening.seed.hex(),
         params=told.opening.params.decode("utf-8", "replace"),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Story:
+    """How a match was decided: a sentence, the chart, and the turning points; the chart is empty if nothing changed."""
+
+    decided: Markup
+    timeline: Markup
+    turning_points: Markup
+
+
+def _story(request: Request, ask: Asking, told: ladder_pb2.GetMatchResponse) -> _Story | None:
+    """Tell the story of a match; None if its record cannot be played again, which its replay says."""
+    replays: Replays = request.app.state.replays
+    try:
+        replayed = replays.get(ask, told)
+    except CutpurseError:
+        return None
+    base = f"/matches/{quote(told.match.match)}/replay?at="
+    with replayed.lock:
+        ats = replayed.path(None).ats
+        return _Story(
+            decided(replayed), timeline(replayed), turning_points(replayed, lambda index: f"{base}{ats[index]}")
+        )
 
 
 def _outcome(match: ladder_pb2.MatchShown) -> str:

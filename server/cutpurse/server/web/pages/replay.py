@@ -16,14 +16,19 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
-from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.match_file import FiledMatch
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view.drawing import lines_of, packed, rendered, symbols
+from cutpurse.server.web.match_view.frames import NAME
+from cutpurse.server.web.match_view.picture import picture
 from cutpurse.server.web.match_view.replay_path import Moment, Path, Replayed
-from cutpurse.server.web.match_view.scores import scores_html
+from cutpurse.server.web.match_view.scores import TURNING_POINTS, decided, timeline, turning_points
+from cutpurse.server.web.match_view.seat_names import short_names
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotFound
+from cutpurse.wire.league import format_reported_usage
+from cutpurse.wire.match_file import FiledMatch
+from cutpurse.wire.text import printable
 
 __all__ = ["BATCH", "Replays", "router"]
 
@@ -37,11 +42,11 @@ router = APIRouter(include_in_schema=False)
 
 
 class Replays:
-    """A cache of the matches that were replayed last, and of batches of their moments."""
+    """A cache of the matches that were replayed last, and of batches and pictures of their moments."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Replayed] = OrderedDict()
-        self._batches: OrderedDict[tuple[str, int | None, int], bytes] = OrderedDict()
+        self._batches: OrderedDict[tuple[str, int | None, int | str], bytes] = OrderedDict()
         self._lock = Lock()
 
     def get(self, ask: Asking, told: ladder_pb2.GetMatchResponse) -> Replayed:
@@ -57,7 +62,8 @@ class Replays:
                 self._kept.move_to_end(name)
                 return self._kept[name]
         if not told.has_record:
-            raise NotFound("this match has no record, so it cannot be shown: the platform broke down in it")
+            why = "the platform broke down in it" if told.match.void_cause else "it went on from an imagined position"
+            raise NotFound(f"this match has no record, so it cannot be shown: {why}")
         made = _replayed(ask.record(name), told.courses)
         with self._lock:
             self._kept[name] = made
@@ -65,8 +71,18 @@ class Replays:
                 self._kept.popitem(last=False)
         return made
 
-    def batch(self, match: str, replayed: Replayed, viewer: int | None, first: int, make: Callable[[], bytes]) -> bytes:
-        """Return a batch of moments from the cache, or call `make` for it."""
+    def batch(
+        self, match: str, replayed: Replayed, viewer: int | None, first: int | str, make: Callable[[], bytes]
+    ) -> bytes:
+        """Return a batch of moments or a picture from the cache, or call `make` for it.
+
+        Args:
+            match: ID of the match.
+            replayed: Its replay.
+            viewer: Seat of the viewer; None to see all cards.
+            first: Index of the first moment of a batch, or the name of a picture.
+            make: Makes the bytes.
+        """
         key = match, viewer, first
         with replayed.lock:  # concurrent requests for the batch wait, so that it is made once
             with self._lock:
@@ -83,8 +99,13 @@ class Replays:
 
 def _replayed(filed: FiledMatch, courses: Sequence[ladder_pb2.SeatCourse]) -> Replayed:
     record = filed.record()
-    names = record.seats if filed.head is None else tuple([seat.shown for seat in filed.head.seats])
-    return Replayed(record, names, [course.thinking_ms for course in courses])
+    names = record.seats
+    if filed.head is not None:
+        seats = filed.head.seats
+        bots = [seat.named for seat in seats]
+        names = tuple([seat.named if bots.count(seat.named) == 1 else seat.shown for seat in seats])
+    usages = [{usage.decision: format_reported_usage(usage) for usage in course.usages} for course in courses]
+    return Replayed(record, names, [course.thinking_ms for course in courses], usages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +129,11 @@ class _ReplayRequest:
         """Return the address of an index in the record, as the viewer or another seat saw it."""
         viewer = self.viewer if seat is None else seat
         return f"{self.base}?at={at}" + ("" if viewer is None else f"&seat={viewer}")
+
+    @property
+    def points(self) -> list[int]:
+        """Indices of the turning points; a seat, which did not see them, has none."""
+        return [one.at for one in self.replayed.swings(TURNING_POINTS)] if self.viewer is None else []
 
     def html(self, moment: Moment) -> str:
         """Draw a moment as HTML."""
@@ -161,12 +187,14 @@ def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge
     with wanted.replayed.lock:
         (moment,) = wanted.replayed.moments(wanted.viewer, index)
         html = wanted.html(moment)
+    sees_all, is_placed = wanted.viewer is None, not wanted.told.match.void_cause
     return show(
         request,
         "replay.html",
         match=wanted.told.match,
         viewer=wanted.viewer,
         names=wanted.replayed.names,
+        short=[printable(name, NAME) for name in short_names(wanted.replayed.names)],
         path=path,
         index=index,
         at=path.ats[index],
@@ -177,7 +205,10 @@ def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge
         everything=f"{wanted.base}?at={path.ats[index]}",
         moment=Markup(html),
         symbols=symbols(),
-        scores=scores_html(wanted.replayed, wanted.link) if wanted.viewer is None else "",
+        decided=decided(wanted.replayed) if sees_all and is_placed else "",
+        timeline=timeline(wanted.replayed) if sees_all else "",
+        points=wanted.points,
+        turning_points=turning_points(wanted.replayed, wanted.link) if sees_all else "",
         hashes=_hashes(wanted.replayed),
     )
 
@@ -197,6 +228,22 @@ def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Quer
     batch = replays.batch(wanted.told.match.match, wanted.replayed, wanted.viewer, first, made)
     headers = {"Cache-Control": f"public, max-age={KEPT_BY_BROWSERS_S}"}
     return Response(batch, media_type="application/json", headers=headers)
+
+
+@router.api_route("/matches/{match}/picture.svg", methods=["GET", "HEAD"])
+def pictured(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge=-MOST, le=MOST)] = MOST) -> Response:
+    """Respond with a picture of the table at a moment, or at the end."""
+    wanted = _wanted(request, ask, match, None)
+    index = wanted.path.index(at)
+
+    def made() -> bytes:
+        (moment,) = wanted.replayed.moments(None, index)
+        return picture(moment.frame).encode()
+
+    replays: Replays = request.app.state.replays
+    drawn = replays.batch(wanted.told.match.match, wanted.replayed, None, f"picture {index}", made)
+    headers = {"Cache-Control": f"public, max-age={KEPT_BY_BROWSERS_S}"}
+    return Response(drawn, media_type="image/svg+xml", headers=headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +277,11 @@ def _ways(wanted: _ReplayRequest, index: int) -> list[_MomentLink]:
         way("turn", "next turn", "turn", after(turns)),
         way("last", "last", "last", last),
     ]
+    if points := wanted.points:
+        ways += [
+            way("point-back", "turning point before", "", before(points)),
+            way("point", "next turning point", "", after(points)),
+        ]
     if steals:
         ways += [
             way("steal-back", "steal before", "", before(steals)),
@@ -254,5 +306,5 @@ class _Hash:
 
 def _hashes(replayed: Replayed) -> list[_Hash]:
     recorded = replayed.record.events
-    who = [f"seat {seat}" for seat in range(replayed.seats)] + ["spectators"]
+    who = [f"{printable(name, NAME)} (seat {seat})" for seat, name in enumerate(replayed.names)] + ["spectators"]
     return [_Hash(name, said, said == found) for name, said, found in zip(who, recorded, replayed.hashes, strict=False)]

@@ -39,18 +39,69 @@
     return best;
   };
 
-  // What was chosen is seen, however long the list of options is.
+  // What was chosen and what is new in the log is seen, however long the lists are.
   const scrolled = (root) => {
-    const chosen = root.querySelector(".options .chosen"), options = chosen?.closest(".options");
-    if (options) options.scrollTop = chosen.offsetTop - options.offsetTop - options.clientHeight / 2;
+    for (const seen of root.querySelectorAll(".options .chosen, .log .now:last-of-type, .log .now")) {
+      const panel = seen.closest("section");
+      const by = seen.getBoundingClientRect().top - panel.getBoundingClientRect().top;
+      panel.scrollTop += by - (panel.clientHeight - seen.offsetHeight) / 2;
+    }
+  };
+
+  // -- the whole table in the window
+  // Seats keep their places and sizes: what does not fit before one becomes smaller there, and nowhere else. Small cards
+  // and a small middle stay, because a table that grew again at the next moment would be no calmer.
+  const LEAST = 360; // px; a window that leaves less is scrolled
+  const overflows = (one) => one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1;
+  // What lies before a seat and shrinks to a badge next: of the others the hand first, of who acts the most cards last.
+  const nextToFold = (chair) => {
+    const laid = [...chair.querySelectorAll(".zone.laid")];
+    if (!chair.matches(".asked, .acting, .viewer")) return laid[0];
+    const cards = (zone) => zone.querySelectorAll(".playing").length;
+    const most = laid.reduce((one, other) => (cards(other) > cards(one) ? other : one), laid[0]);
+    return laid.findLast((zone) => zone !== most) ?? (chair.classList.contains("tiny") ? most : undefined);
+  };
+  const shrink = (chair) => {
+    const zone = nextToFold(chair);
+    if (zone) {
+      zone.classList.remove("laid");
+      zone.open = false;
+      zone.querySelector("summary").removeAttribute("tabindex");
+      return true;
+    }
+    const step = ["tiny", "dense", "bare"].find((one) => !chair.classList.contains(one));
+    chair.classList.add(step);
+    return step !== "bare";
+  };
+  const isNarrow = matchMedia("(max-width: 46rem)");
+  const fit = (root) => {
+    if (!root.querySelector(".table")) return;
+    const controls = document.querySelector(".controls");
+    const bar = controls && getComputedStyle(controls).position === "fixed" ? controls.offsetHeight : 0;
+    const room = innerHeight - (root.getBoundingClientRect().top + scrollY) - bar - 6;
+    root.style.setProperty("--room", `${Math.max(room, LEAST)}px`);
+    root.classList.add("fits");
+    const centre = root.querySelector(".centre"), chairs = [...root.querySelectorAll(".chair")];
+    if (chairs.some(overflows)) root.classList.add("mini");
+    if (isNarrow.matches || overflows(centre)) root.classList.add("packed");
+    if (overflows(centre)) centre.classList.add("bare");
+    let full = chairs.filter(overflows);
+    while (full.length) full = full.filter(shrink).filter(overflows);
+  };
+  const refit = (root) => {
+    root.classList.remove("mini", "packed");
+    fit(root);
   };
 
   const put = (root, html, ms) => {
-    const open = [...root.querySelectorAll("details[open]")].map((one) => one.closest("[data-zone]").dataset.zone);
+    const open = [...root.querySelectorAll(".zone:not(.laid)[open], .rest[open]")].map((one) => one.closest("[data-zone]").dataset.zone);
     const moves = ms > 60 && !still.matches;
     const before = moves ? places(root) : null;
     root.innerHTML = html;
-    for (const zone of open) root.querySelector(`[data-zone="${zone}"] details`)?.setAttribute("open", "");
+    fit(root);
+    for (const zone of open) {
+      root.querySelector(`details[data-zone="${zone}"], [data-zone="${zone}"] details`)?.setAttribute("open", "");
+    }
     scrolled(root);
     if (!moves) return;
     const { cards, zones } = places(root);
@@ -79,11 +130,12 @@
   // -- a replay
   const replay = (player) => {
     const list = (name) => JSON.parse(player.dataset[name]);
-    const ats = list("ats"), jumps = { fault: list("faults"), steal: list("steals"), turn: list("turns") };
+    const ats = list("ats"), jumps = { fault: list("faults"), steal: list("steals"), turn: list("turns"), point: list("points") };
     const batch = Number(player.dataset.batch), last = ats.length - 1;
     const root = document.getElementById("moment"), slider = document.getElementById("at");
     const play = document.getElementById("play"), speed = document.getElementById("speed");
     const position = document.getElementById("position"), status = document.getElementById("status");
+    const turning = document.getElementById("turning"), decided = turning?.innerHTML;
     const batches = new Map();
     let index = Number(player.dataset.index), wanted = index, timer = 0, kept = 0, isPainted = true;
 
@@ -129,6 +181,11 @@
       for (const way of document.querySelectorAll("[data-viewer]")) {
         if (way.href) way.href = `${location.pathname}?at=${ats[index]}${way.dataset.viewer && `&seat=${way.dataset.viewer}`}`;
       }
+      if (turning) {
+        const point = jumps.point.findLast((one) => one <= index);
+        const told = point !== undefined && index < last && document.querySelector(`.swings [data-index="${point}"] + span`);
+        turning.innerHTML = told ? told.innerHTML : decided;
+      }
       clearTimeout(kept); // browsers count how often an address is changed
       kept = setTimeout(() => history.replaceState(null, "", address(index)), 150);
       document.documentElement.dataset.moment = index; // for whoever waits for it
@@ -171,11 +228,11 @@
       timer = setTimeout(step, 0);
     };
 
-    const KEYS = { ArrowRight: "on", ArrowLeft: "back", Home: "first", End: "last", f: "fault", F: "fault-back", s: "steal", S: "steal-back", t: "turn", T: "turn-back" };
+    const KEYS = { ArrowRight: "on", ArrowLeft: "back", Home: "first", End: "last", f: "fault", F: "fault-back", s: "steal", S: "steal-back", t: "turn", T: "turn-back", n: "point", N: "point-back" };
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const on = event.target.tagName;
-      if (on === "INPUT" || on === "SELECT" || on === "TEXTAREA") return;
+      if (on === "SELECT" || (on === "INPUT" && /^(Arrow|Home|End)/.test(event.key))) return; // the slider does that itself
       if (event.key === " " && on !== "BUTTON" && on !== "SUMMARY") { event.preventDefault(); toggle(); }
       else if (Object.hasOwn(KEYS, event.key)) {
         event.preventDefault();
@@ -198,11 +255,34 @@
       if (to < -1) to = last;
       go(Math.max(0, to));
     });
-    slider.form.addEventListener("submit", (event) => event.preventDefault());
+    slider.form.addEventListener("submit", (event) => { if (event.submitter?.name !== "as") event.preventDefault(); });
     play.addEventListener("click", toggle);
+
+    // A swipe leads to the next turning point or the one before; a seat, which has none, goes from turn to turn.
+    const SWIPE = 60; // px
+    let touch = null;
+    root.addEventListener("touchstart", (event) => { touch = event.touches.length === 1 ? event.touches[0] : null; }, { passive: true });
+    root.addEventListener("touchend", (event) => {
+      if (!touch) return;
+      const end = event.changedTouches[0], across = end.clientX - touch.clientX, down = end.clientY - touch.clientY;
+      touch = null;
+      if (Math.abs(across) < Math.max(SWIPE, 2 * Math.abs(down))) return;
+      const what = jumps.point.length ? "point" : "turn";
+      pause();
+      go(goal(across < 0 ? what : `${what}-back`));
+    }, { passive: true });
+
+    const link = document.getElementById("link");
+    link.hidden = !navigator.clipboard;
+    link.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(new URL(address(index), location.href).href);
+      link.textContent = "copied";
+      setTimeout(() => { link.textContent = "copy link"; }, 1500);
+    });
     for (const id of ["play", "pace", "keys"]) document.getElementById(id).hidden = false;
     document.getElementById("go").hidden = true;
     fetched(Math.floor(index / batch)).catch(() => {});
+    refit(root);
     scrolled(root);
     shown();
   };
@@ -249,6 +329,18 @@
     addEventListener("pagehide", () => { clearTimeout(again); source.close(); });
     addEventListener("pageshow", (event) => { if (event.persisted && !isOver) open(); }); // by "back", as it was left
   };
+
+  // What is open above the page closes by Escape or by a tap beside it.
+  const fold = (kept) => {
+    for (const one of document.querySelectorAll(".zone:not(.laid)[open], .rest[open]")) if (one !== kept) one.open = false;
+  };
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") fold(null); });
+  document.addEventListener("click", (event) => fold(event.target.closest("details")));
+  let resized = 0;
+  addEventListener("resize", () => {
+    cancelAnimationFrame(resized);
+    resized = requestAnimationFrame(() => refit(document.getElementById("moment")));
+  });
 
   const player = document.getElementById("player"), table = document.getElementById("live");
   if (player) replay(player);

@@ -1,0 +1,166 @@
+"""The time that a place adds to a decision: from the server's question to the answer of a bot, there and back.
+
+    python -m benchmarks.places [--rounds 3] [--decisions 3000] [--runner process]
+
+Two bots that answer at once play each other, in turn on the server itself and at a place on the same machine, which
+dials in over TLS. Times are wall time, so the machine should be idle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import trustme
+
+from benchmarks.machine import machine, machine_line
+from cutpurse.server.counts import Histogram
+from cutpurse.server.hosting.certificate import Certificate
+from cutpurse.server.hosting.open_arena import OpenArena, open_arena
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.logs import logger
+from cutpurse.server.runners.port import runner_named
+
+__all__ = ["main", "measure"]
+
+BOTS = ("ann", "bob")
+PATIENCE_S = 300.0
+BOT = """
+from cutpurse.sdk.run import run
+
+class Bot:
+    reads_events = False
+
+    def choose(self, view, decision):
+        return 0
+
+raise SystemExit(run(Bot, "greed", quiet=True))
+"""
+
+
+class Times(Histogram):
+    """A histogram that keeps each value."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+        self.values: list[float] = []
+
+    def add(self, *values: float) -> None:
+        """Keep values."""
+        self.values += values
+
+
+async def measure(at_place: bool, decisions: int, runner: str) -> list[float]:
+    """Return the seconds of this many decisions, after as many matches as begin meanwhile have warmed up the bots."""
+    with tempfile.TemporaryDirectory(prefix="cut-") as name:
+        folder = Path(name)
+        _issue_certificate(folder)
+        certificate = Certificate(folder / "cert.pem", folder / "key.pem", logger(io.StringIO()))
+        with open_arena(
+            "127.0.0.1:0",
+            folder / "league.db",
+            [Ladder("duel", "greed", 2)],
+            logger(io.StringIO()),
+            certificate=certificate,
+            submissions=runner_named(runner),
+            has_places=at_place,
+        ) as opened:
+            address = await opened.arena.start()
+            try:
+                with _place(folder, address, runner) if at_place else _nothing():
+                    return await _times(opened, folder, address, decisions)
+            finally:
+                await opened.arena.stop()
+
+
+def _issue_certificate(folder: Path) -> None:
+    authority = trustme.CA()
+    issued = authority.issue_cert("127.0.0.1")
+    authority.cert_pem.write_to_path(str(folder / "ca.pem"))
+    issued.private_key_pem.write_to_path(str(folder / "key.pem"))
+    (folder / "cert.pem").write_bytes(b"".join(part.bytes() for part in issued.cert_chain_pems))
+
+
+async def _times(opened: OpenArena, folder: Path, address: str, decisions: int) -> list[float]:
+    times = opened.lobby.counts.thinking = Times()
+    for name in BOTS:
+        bot = folder / name
+        bot.mkdir()
+        (bot / "bot.toml").write_text(
+            f'name = "{name}"\nversion = "1"\ngames = ["greed"]\nrun = ["python", "bot.py"]\n'
+        )
+        (bot / "bot.py").write_text(BOT)
+        words = ("bot", "submit", str(bot), "--ladder", "duel", "--server", address)
+        await asyncio.to_thread(_cutpurse, folder, words)
+    async with asyncio.timeout(PATIENCE_S):
+        warm = 0
+        while not warm or len(times.values) < warm + decisions:
+            await asyncio.sleep(0.1)
+            warm = warm or len(times.values)
+    return times.values[warm:]
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("CUTPURSE_")}
+    return {**ours, "HOME": str(folder), "CUTPURSE_CA": str(folder / "ca.pem")}
+
+
+def _cutpurse(folder: Path, words: Sequence[str]) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "cutpurse.cli", *words],
+        env=_environment(folder),
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+@contextmanager
+def _place(folder: Path, address: str, runner: str) -> Iterator[None]:
+    words = ["place", "--server", address, "--ca", str(folder / "ca.pem"), "--runner", runner, "--cores", "2"]
+    command = [sys.executable, "-m", "cutpurse.cli", *words, "--folder", str(folder / "place"), "--name", "lab1"]
+    with subprocess.Popen(command, env=_environment(folder), stderr=subprocess.DEVNULL) as place:
+        try:
+            yield
+        finally:
+            place.kill()
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.places", description="what a place adds to a decision")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--decisions", type=int, default=3_000, help="decisions a row and round")
+    parser.add_argument("--runner", default="process", help="process, bubblewrap or container")
+    given = parser.parse_args(arguments)
+    rows: dict[str, list[tuple[float, float, float]]] = {"on the server": [], "at a place": []}
+    for _ in range(given.rounds):
+        for name, found in rows.items():
+            times = asyncio.run(measure(name == "at a place", given.decisions, given.runner))
+            percents = statistics.quantiles(times, n=100)
+            found.append((1_000 * percents[49], 1_000 * percents[89], 1_000 * percents[98]))
+    print(f"{machine_line(machine())}; {given.runner}, {given.rounds} rounds of {given.decisions:,} decisions")
+    print(f"{'ms a decision':<20}{'p50':>8}{'p90':>8}{'p99':>8}")
+    medians = {name: [statistics.median(column) for column in zip(*found, strict=True)] for name, found in rows.items()}
+    here, there = medians.values()
+    medians["added by a place"] = [two - one for one, two in zip(here, there, strict=True)]
+    for name, values in medians.items():
+        print(f"{name:<20}" + "".join(f"{value:>8.2f}" for value in values))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""The ladder of strengths: one bot of each rung alone against copies of the rung below.
+
+    .venv/bin/python benchmarks/rungs.py [--matches 1000] [--jobs 2] [--rungs random,greedy,search] [--games greed,...]
+
+The seat of the bot moves on with each match, so every seat is played equally often, and its neighbours are always the
+same bot. A first place that is shared counts as a part of one. With four seats equal bots have 25 %. A rung holds where
+the lower end of the 95 % interval (Wilson) is above 35 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from scipy.stats import binomtest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a script finds its neighbours
+from benchmarks.machine import machine, machine_line
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.sdk.local import LocalMatch, play
+
+__all__ = ["Rung", "main", "measure", "split_first_places"]
+
+SEATS: Final = 4
+HOLDS_ABOVE: Final = 0.35
+RUNGS: Final = "random,greedy,search"
+GAMES: Final[Mapping[str, tuple[str, Mapping[str, object]]]] = {
+    "steal_and_plunder": ("steal_and_plunder", {}),
+    "stolen_treasure": ("stolen_treasure", {}),
+    "szmal": ("szmal", {}),
+    "greed": ("greed", {}),
+    "bag_o_loot": ("bag_o_loot", {}),
+    "bag_o_loot-advanced": ("bag_o_loot", {"advanced": True}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """What a bot won against copies of the bot below it; shares are from 0 to 1."""
+
+    game: str
+    bot: str
+    below: str
+    matches: int
+    first_places: float
+    low: float
+    high: float
+    faults: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bot is clearly better than the one below."""
+        return self.low > HOLDS_ABOVE
+
+
+def split_first_places(rows: Iterable[LocalMatch]) -> float:
+    """Return the first places of the first bot; one that n bots share counts 1/n."""
+    return sum(1 / row.places.count(1) for row in rows if row.places[0] == 1)
+
+
+def measure(
+    game: str, bot: str, below: str, matches: int, *, seed: str, jobs: int, progress: Callable[[int, int], None]
+) -> Rung:
+    """Play the matches of one rung in one game.
+
+    Raises:
+        CutpurseError: For an unknown bot, or if the run is cut short.
+    """
+    name, settings = GAMES[game]
+    bots = [bot] + [below] * (SEATS - 1)
+    run = play(name, bots, matches=matches, seed=seed, settings=settings, jobs=jobs, progress=progress)
+    won = split_first_places(run.rows)
+    # Shared first places make parts of a win: the interval is that of the whole wins below and above.
+    low = binomtest(math.floor(won), matches).proportion_ci(method="wilson").low
+    high = binomtest(math.ceil(won), matches).proportion_ci(method="wilson").high
+    return Rung(game, bot, below, matches, won / matches, float(low), float(high), run.faults[0])
+
+
+def line(rung: Rung) -> str:
+    """Format a rung as a line of the table."""
+    interval = f"{100 * rung.low:.1f} to {100 * rung.high:.1f} %"
+    faults = f"  {rung.faults} faults" if rung.faults else ""
+    return (
+        f"{rung.game:20} {rung.bot:>8} against {rung.below:8} {rung.matches:6,} {100 * rung.first_places:6.1f} %  "
+        f"{interval:16} {'holds' if rung.holds else 'does not hold'}{faults}"
+    )
+
+
+def _show_progress(what: str, done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{what}: {done:,} of {of:,} ", end="" if done < of else "\n", file=sys.stderr, flush=True)
+
+
+def _listed(text: str) -> list[str]:
+    return [one.strip() for one in text.split(",") if one.strip()]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print; return 0, or 2 for a usage error."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--matches", type=int, default=1000, help="for each rung and game")
+    parser.add_argument("--jobs", type=int, default=1, help="number of processes; it changes no result")
+    parser.add_argument("--rungs", type=_listed, default=_listed(RUNGS), help=f"weakest first (default: {RUNGS})")
+    parser.add_argument("--games", type=_listed, default=list(GAMES), help=f"some of {','.join(GAMES)}")
+    parser.add_argument("--seed", default="rungs")
+    parser.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+    asked = parser.parse_args(arguments)
+    if unknown := [game for game in asked.games if game not in GAMES]:
+        parser.error(f"unknown game {unknown[0]!r}; the games are {', '.join(GAMES)}")
+    if len(asked.rungs) < 2:
+        parser.error("at least two rungs: a bot, and one below it")
+    if asked.matches < 1:
+        parser.error(f"{asked.matches} matches cannot be played; at least 1 can")
+    found = []
+    if not asked.json:
+        print(machine_line(machine()))
+        print(f"{'game':20} {'bot':>8}         {'below':8} matches  first  95 % interval")
+    try:
+        for below, bot in zip(asked.rungs, asked.rungs[1:], strict=False):
+            for game in asked.games:
+                progress = partial(_show_progress, f"{game}, {bot}")
+                rung = measure(game, bot, below, asked.matches, seed=asked.seed, jobs=asked.jobs, progress=progress)
+                found.append(rung)
+                if not asked.json:
+                    print(line(rung), flush=True)
+    except CutpurseError as error:
+        parser.error(str(error))
+    if asked.json:
+        rungs = [{**asdict(rung), "holds": rung.holds} for rung in found]
+        print(json.dumps({"schema": 1, "machine": machine(), "rungs": rungs}, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""The leases by which several arenas share the ladders of one league.
+
+A ladder belongs to one arena at a time, which alone announces, stores and rates its matches. The arena renews its
+lease every third of `LEASE_S`. When it has not done so for `LEASE_S`, another arena may take the ladder, in a new
+epoch. All times are the database's, so no two clocks are compared.
+
+Every function works in the transaction of its connection. `held` locks the leases until that transaction ends, so a
+ladder cannot be taken while its results are being written. Only PostgreSQL has leagues of several arenas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection, text
+
+__all__ = ["DELAY_S", "LEASE_S", "Holder", "Leases", "held", "others", "release", "tend"]
+
+LEASE_S: Final = 10.0  # seconds that a lease lasts
+DELAY_S: Final = 2 * LEASE_S  # seconds that an arena leaves a free ladder to those that prefer it
+
+_NOW: Final = "(clock_timestamp() AT TIME ZONE 'utc')"
+_ADD: Final = text(f"""
+INSERT INTO leases (ladder_id, holder, address, epoch, until) SELECT id, '', '', 0, {_NOW} FROM ladders
+WHERE NOT EXISTS (SELECT 1 FROM leases WHERE ladder_id = ladders.id)
+""")  # no value is pasted in
+_RENEW: Final = text(f"""
+UPDATE leases SET until = {_NOW} + make_interval(secs => :lease_s) FROM ladders
+WHERE ladders.id = ladder_id AND holder = :holder AND until > {_NOW} RETURNING ladders.name, epoch
+""")
+_TAKE: Final = text(f"""
+UPDATE leases SET holder = :holder, address = :address, epoch = epoch + 1,
+  until = {_NOW} + make_interval(secs => :lease_s) FROM ladders
+WHERE ladders.id = ladder_id AND ladder_id IN (
+  SELECT leases.ladder_id FROM leases JOIN ladders ON ladders.id = leases.ladder_id
+  WHERE ladders.game = ANY(CAST(:games AS text[]))
+    AND until < {_NOW} - make_interval(secs => CASE
+      WHEN ladders.name = ANY(CAST(:preferred AS text[])) THEN 0.0 ELSE :delay_s END)
+  FOR UPDATE OF leases SKIP LOCKED)
+RETURNING ladders.name, epoch
+""")
+_HELD: Final = text("""
+SELECT ladders.name, epoch FROM leases JOIN ladders ON ladders.id = leases.ladder_id
+WHERE holder = :holder AND ladders.name = ANY(CAST(:names AS text[])) FOR SHARE OF leases
+""")
+_OTHERS: Final = text(f"""
+SELECT ladders.name, address FROM leases JOIN ladders ON ladders.id = leases.ladder_id
+WHERE holder <> :holder AND until > {_NOW} ORDER BY ladders.name
+""")
+_RELEASE: Final = text(f"UPDATE leases SET until = {_NOW} WHERE holder = :holder AND until > {_NOW}")
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """An arena that takes ladders.
+
+    Attributes:
+        name: Name of its process, which no other process ever has.
+        address: Where bots dial it.
+        preferred: Ladders that it takes as soon as they are free; others only when they have been free for `DELAY_S`.
+            Empty: it takes every free ladder at once.
+        games: Games whose ladders it can play.
+    """
+
+    name: str
+    address: str
+    preferred: Collection[str]
+    games: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Leases:
+    """The ladders of an arena, with their epochs.
+
+    Attributes:
+        epochs: Epoch by ladder.
+        taken: Those ladders that the arena did not have before, or whose lease had run out.
+    """
+
+    epochs: Mapping[str, int]
+    taken: Collection[str]
+
+
+def tend(connection: Connection, holder: Holder, takes_more: bool = True) -> Leases:
+    """Renew the leases of an arena, and take free ladders, unless `takes_more` is false."""
+    connection.execute(_ADD)
+    facts = {"holder": holder.name, "lease_s": LEASE_S}
+    renewed = {row.name: row.epoch for row in connection.execute(_RENEW, facts)}
+    asked = {
+        **facts,
+        "address": holder.address,
+        "games": list(holder.games) if takes_more else [],
+        "preferred": list(holder.preferred),
+        "delay_s": DELAY_S if holder.preferred else 0.0,
+    }
+    taken = {row.name: row.epoch for row in connection.execute(_TAKE, asked)}
+    return Leases({**renewed, **taken}, tuple(taken))
+
+
+def held(connection: Connection, holder: str, epochs: Mapping[str, int], ladders: Collection[str]) -> set[str]:
+    """Return those of `ladders` that nobody has taken since the arena did, and keep it so until the transaction ends.
+
+    A lease that has run out still counts, as long as no other arena has taken the ladder.
+    """
+    names = sorted(epochs.keys() & set(ladders))
+    rows = connection.execute(_HELD, {"holder": holder, "names": names}).all() if names else []
+    return {row.name for row in rows if epochs[row.name] == row.epoch}
+
+
+def others(connection: Connection, holder: str) -> dict[str, str]:
+    """Return the address of the arena of each ladder that another arena than `holder` has."""
+    return {row.name: row.address for row in connection.execute(_OTHERS, {"holder": holder})}
+
+
+def release(connection: Connection, holder: str) -> None:
+    """End the leases of an arena, so that others can take its ladders at once."""
+    connection.execute(_RELEASE, {"holder": holder})

@@ -1,0 +1,87 @@
+"""The whole check of a bot: starts its program, runs all scenarios, and ends it.
+
+This module knows no command line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from cutpurse.check.findings import CheckStatus, Failed, Finding, Warned
+from cutpurse.check.scenarios import SCENARIOS, Scenario, Visit, whole_match
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["check_program"]
+
+SCENARIO_S: Final = 60.0  # longest duration of a scenario
+NEVER: Final = "not tried: it has not answered a single decision, and all others begin with one"
+
+
+async def check_program(
+    visit: Visit,
+    *,
+    on_finding: Callable[[Finding], None] = lambda finding: None,
+    on_hello: Callable[[arena_pb2.Hello], None] = lambda hello: None,
+    more: Sequence[tuple[str, Scenario]] = (),
+) -> list[Finding]:
+    """Run every scenario with a program that `visit` starts, on a host that listens.
+
+    Args:
+        visit: The program and its host.
+        on_finding: Called with each finding.
+        on_hello: Called with the bot's Hello.
+        more: Scenarios to run before the last one, which ends the program.
+    """
+    findings: list[Finding] = []
+    host = visit.host
+
+    def found(finding: Finding) -> None:
+        findings.append(finding)
+        on_finding(finding)
+
+    try:
+        for name, scenario in (*SCENARIOS[:-1], *more, SCENARIOS[-1]):
+            found(await _carried_out(name, scenario, visit))
+            if name == SCENARIOS[0][0]:
+                if host.guest is None:
+                    break
+                on_hello(host.guest.hello)
+                for game in visit.plays(host.guest):
+                    found(await _carried_out(f"{game}, a match", partial(_whole, game), visit))
+                    if findings[-1].verdict is CheckStatus.FAILED and not visit.answered:
+                        break
+                if not visit.answered and any(one.verdict is CheckStatus.FAILED for one in findings[1:]):
+                    found(Finding("all others", CheckStatus.FAILED, NEVER))
+                    break
+        if visit.raised_in_end:
+            found(Finding("end of a match", CheckStatus.FAILED, f"its method `end` raised: {visit.raised_in_end}"))
+    finally:
+        if visit.child is not None:
+            await asyncio.to_thread(visit.child.stop)
+    return findings
+
+
+async def _whole(game: str, visit: Visit) -> str:
+    return await whole_match(visit, game)
+
+
+async def _carried_out(name: str, scenario: Scenario, visit: Visit) -> Finding:
+    trouble_before = len(visit.host.guest.trouble) if visit.host.guest else 0
+    guest = visit.host.guest
+    try:
+        async with asyncio.timeout(SCENARIO_S):
+            seen = await scenario(visit)
+    except Failed as problem:
+        await visit.restart()
+        return Finding(name, CheckStatus.FAILED, str(problem))
+    except Warned as problem:
+        return Finding(name, CheckStatus.WARNED, str(problem))
+    except TimeoutError:
+        await visit.restart()
+        return Finding(name, CheckStatus.FAILED, f"it was not over in {SCENARIO_S:g} s")
+    if guest is not None and len(guest.trouble) > trouble_before:
+        return Finding(name, CheckStatus.WARNED, f"{seen}; but {guest.trouble[trouble_before]}")
+    return Finding(name, CheckStatus.PASSED, seen)

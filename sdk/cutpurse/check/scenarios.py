@@ -1,0 +1,455 @@
+"""The situations that a bot must handle, each a short script.
+
+A scenario returns what it saw, or raises Failed or Warned with what it saw and what to do. At its start the bot is
+connected, and it leaves no match open. `arena.proto` has the requirements.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import grpc
+
+from cutpurse.check.check_match import EXTRA, Sitting
+from cutpurse.check.findings import Failed, Warned
+from cutpurse.engine.match import EndCause
+from cutpurse.games import GAMES
+from cutpurse.v1 import arena_pb2
+from cutpurse.wire.errors import IN_END
+from cutpurse.wire.guest import Guest, HostTable, StreamStatus
+from cutpurse.wire.local_arena import Host
+from cutpurse.wire.local_match import DIAL_IN_S, when_asked_too_long_s
+from cutpurse.wire.text import format_count
+from cutpurse.wire.wire_format import field as wire_field
+
+__all__ = ["SCENARIOS", "CheckedProgram", "Visit", "whole_match"]
+
+BASE_S: Final = 1.0  # base time of the default clock
+BACK_S: Final = 10.0  # to reconnect after a lost stream
+LEAVE_S: Final = 5.0
+RESTART_S: Final = 0.2
+PROBLEMS: Final = arena_pb2.PlayResponse.PROBLEMS_FIELD_NUMBER
+QUIET_S: Final = 0.5  # to wait for the acknowledgement of a match's end
+MOST_TABLES: Final = 4
+ALONE: Final = 40  # decisions at one table, after which a fast bot should have requested more tables
+STOP: Final = "let it go on to the next envelope whatever happens at one table"
+SDK: Final = "cutpurse-python "  # prefix of Hello.sdk; this SDK handles envelopes itself
+STUCK: Final = "one of the bot's methods has not returned: look for what it waits for, or let it think for less"
+
+
+class CheckedProgram(Protocol):
+    """A program that is checked, such as a `Child`, while it runs and afterwards."""
+
+    @property
+    def code(self) -> int | None:
+        """The exit code; None while it runs."""
+
+    @property
+    def left_behind(self) -> int:
+        """The number of its own processes that outlived it; 0 before `stop`."""
+
+    def how_it_ended(self) -> str:
+        """Describe the end in words: "ended with exit code 1"."""
+
+    def last_words(self) -> str:
+        """Return the last lines of its output in one line."""
+
+    def stop(self, grace_s: float = 2.0) -> bool:
+        """Ask the program to end, then kill it; return whether it ended by itself."""
+
+
+class Seated(Protocol):
+    """A seat of the bot in a match, such as a `Sitting`."""
+
+    @property
+    def guest(self) -> Guest:
+        """The bot."""
+
+    @property
+    def table(self) -> HostTable:
+        """The table of the match."""
+
+
+@dataclass
+class Visit:
+    """A check of one bot: its program while it runs, and the host."""
+
+    host: Host
+    games: tuple[str, ...]  # games to check; empty: all that the bot plays
+    start: Callable[[], CheckedProgram]  # starts the program
+    child: CheckedProgram | None = None
+    dial_in_s: float = field(default_factory=lambda: DIAL_IN_S)
+    answer_s: float = field(default_factory=when_asked_too_long_s)
+    played: int = 0  # number of matches, so that each has another deal
+    fails_alone: bool = False  # whether it also fails at one table, so that the number of tables is not the cause
+    answered: int = 0  # decisions answered, by this process or earlier ones
+    raised_in_end: str = ""  # the SDK's first message about a method `end` that raised
+
+    def hear(self, line: str) -> None:
+        """Process a line of the program's output. May be called from any thread."""
+        _, found, where = line.partition(IN_END)
+        if found and not self.raised_in_end:
+            self.raised_in_end = where.strip()
+
+    async def guest(self) -> Guest:
+        """Return the bot's session, and start the program if it does not run.  Raises Failed if it does not connect."""
+        if self.child is None or self.child.code is not None:
+            self.child = self.start()
+        child = self.child
+        refused = len(self.host.refused)
+        guest = await self.host.bot(self.dial_in_s, lambda: child.code is None and len(self.host.refused) == refused)
+        if guest is not None:
+            return guest
+        if len(self.host.refused) > refused:
+            raise Failed(f"its Hello is refused: {self.host.refused[-1]}")
+        words = child.last_words() or "none"
+        if child.code is not None:
+            raise Failed(f"the program {child.how_it_ended()}; its last words: {words}")
+        raise Failed(f"it did not dial in to $CUTPURSE_SERVER in {self.dial_in_s:g} s; its last words: {words}")
+
+    async def restart(self) -> None:
+        """End the program, so that the next scenario starts with a fresh one."""
+        if self.child is not None:
+            await asyncio.to_thread(self.child.stop, RESTART_S)
+        self.host.forget()
+
+    def plays(self, guest: Guest) -> tuple[str, ...]:
+        """Return the games that the bot is checked with."""
+        named = tuple([one.game for one in guest.hello.games]) or tuple(GAMES)
+        return tuple([game for game in self.games or named if game in named])
+
+    def sit(self, guest: Guest, game: str | None = None, seats: int | None = None, extra: bytes = b"") -> Sitting:
+        """Start a new match, by default of the first game that the bot plays."""
+        self.played += 1
+        return Sitting(guest, game or self.plays(guest)[0], self.played, seats, extra)
+
+    async def reply(self, sitting: Seated, what: str = "a decision") -> float:
+        """Wait for the reply to the open decision; return the seconds it took.  Raises Failed if none comes."""
+        guest, table, child = sitting.guest, sitting.table, self.child
+        assert child is not None
+
+        def gone() -> bool:
+            return child.code is not None or guest.is_forgotten
+
+        await guest.until(lambda: table.reply is not None or gone(), self.answer_s)
+        if table.reply is not None:
+            self.answered += 1
+            return table.reply_at - table.put_at
+        if child.code is not None:
+            raise Failed(f"after {what} the program {child.how_it_ended()}; its last words: {child.last_words()}")
+        if guest.is_forgotten:
+            raise Failed(f"after {what} it said Hello anew, without Resume, so its matches are lost; send Resume")
+        hint = STUCK if guest.hello.sdk.startswith(SDK) else STOP
+        raise Failed(f"no answer to {what} in {self.answer_s:g} s; {hint}")
+
+    async def ask(self, sitting: Sitting, what: str = "a decision") -> float:
+        """Send the open decision and process replies until it is closed; return the seconds of the last reply.
+
+        Raises Failed if none comes. Illegal answers are only refused here: `whole_match` reports them.
+        """
+        sitting.put()
+        seconds = 0.0
+        number = sitting.decision
+        while sitting.decision == number:
+            seconds = await self.reply(sitting, what)
+            sitting.take()
+        return seconds
+
+    async def go_on(self, sitting: Sitting, what: str, decisions: int = 3) -> None:
+        """Ask some more decisions, then end the match."""
+        for _ in range(decisions):
+            if sitting.over:
+                break
+            await self.ask(sitting, what)
+        await self.end(sitting)
+
+    async def end(self, sitting: Sitting) -> None:
+        """End the match, and give the bot a moment to acknowledge it."""
+        sitting.end()
+        await sitting.guest.until(lambda: sitting.table.is_end_known, QUIET_S)
+
+
+def percentile(values: list[float], percent: int) -> float:
+    """Return the percentile by nearest rank."""
+    return sorted(values)[(percent * len(values) + 99) // 100 - 1]
+
+
+async def handshake(visit: Visit) -> str:
+    """Check that the bot connects and says who it is and what it plays."""
+    guest = await visit.guest()
+    hello = guest.hello
+    names = [one.game for one in hello.games]
+    if missing := [game for game in visit.games if names and game not in names]:
+        raise Failed(f"it was to be checked with {', '.join(missing)}, but its Hello names {', '.join(names)}")
+    if len(set(names)) < len(names):
+        raise Failed("Hello.games names a game twice; name it once, with all its ladders")
+    seen = (
+        f"{hello.bot} version {hello.version or '1'} ({hello.sdk or 'no SDK'}) plays {', '.join(names) or 'every game'}"
+    )
+    if any(not one.rules_version for one in hello.games):
+        raise Warned(f"{seen}; name the rules_version too: a server of other rules then refuses it at once")
+    return f"{seen}, at {format_count(guest.max_tables, 'table', 'tables')}"
+
+
+async def whole_match(visit: Visit, game: str) -> str:
+    """Play a whole match against random answers: all answers must be legal and in time."""
+    guest = await visit.guest()
+    sitting = visit.sit(guest, game)
+    took: list[float] = []
+    while not sitting.over:
+        sitting.put()
+        took.append(await visit.reply(sitting, f"decision {len(took) + 1}"))
+        if wrong := sitting.take():
+            sitting.end()
+            visit.fails_alone = True
+            raise Failed(f"{wrong}; after three such decisions the seat is played on by safe options")
+    sitting.end()
+    if not await guest.until(lambda: sitting.table.is_end_known, visit.answer_s):
+        raise Failed("it did not acknowledge the end of the match; acknowledge every envelope by its number")
+    if not took:
+        return "it was asked nothing"
+    p50, p95 = percentile(took, 50), percentile(took, 95)
+    seen = f"{len(took)} decisions, half of them in {p50 * 1000:.1f} ms, 95 in 100 in {p95 * 1000:.1f} ms"
+    if p95 > BASE_S:
+        raise Warned(f"{seen}; beyond {BASE_S:g} s a decision costs from the bank of the match")
+    return seen
+
+
+async def second_match(visit: Visit) -> str:
+    """Play another match on the same stream."""
+    guest = await visit.guest()
+    for _ in range(2):
+        sitting = visit.sit(guest, seats=2 if 2 in GAMES[visit.plays(guest)[0]].words.seats else None)
+        await visit.go_on(sitting, "a match that came after another", 10)
+        if not sitting.table.is_end_known:
+            raise Failed("it did not acknowledge the end of a match; acknowledge every envelope by its number")
+    return "two matches, one after the other"
+
+
+async def several_tables(visit: Visit) -> str:
+    """Play several matches at once."""
+    guest = await visit.guest()
+    await _until_it_wants_several(visit, guest)
+    count = min(MOST_TABLES, guest.max_tables)
+    if count < 2:
+        return "it sits at one table at a time"
+    sittings = [visit.sit(guest) for _ in range(count)]
+    open_ones = [sitting for sitting in sittings if not sitting.over]
+    for sitting in open_ones:
+        sitting.put()
+    answered = 0
+    while open_ones and answered < 40 * count:
+        if not await guest.until(lambda: any(one.table.reply for one in open_ones), visit.answer_s):
+            await visit.reply(open_ones[0], f"decisions at {len(open_ones)} tables")
+        for sitting in [one for one in open_ones if one.table.reply]:
+            answered += 1
+            if wrong := sitting.take():
+                hint = "" if visit.fails_alone else "; keep what belongs to a match apart, by its table"
+                raise Failed(f"with {count} tables open {wrong}{hint}")
+            if sitting.over:
+                open_ones.remove(sitting)
+            else:
+                sitting.put()
+    for sitting in sittings:
+        sitting.end()
+    return f"{count} tables, {answered} decisions"
+
+
+async def _until_it_wants_several(visit: Visit, guest: Guest) -> None:
+    """Play matches until the bot requests several tables, as it may after it knows its speed."""
+    while guest.max_tables < 2 and visit.answered < ALONE:
+        sitting = visit.sit(guest)
+        while not sitting.over and guest.max_tables < 2 and visit.answered < ALONE:
+            sitting.put()
+            await visit.reply(sitting)
+            if wrong := sitting.take():
+                raise Failed(f"at one table already {wrong}")
+        await visit.end(sitting)
+
+
+async def illegal_answer(visit: Visit) -> str:
+    """Refuse an answer as illegal: the bot may correct it."""
+    sitting = visit.sit(await visit.guest())
+    sitting.put()
+    await visit.reply(sitting)
+    sitting.refuse()
+    seconds = await visit.reply(sitting, "an answer that was refused as ILLEGAL")
+    how = "gave up" if isinstance(sitting.table.reply, arena_pb2.GiveUp) else "answered again"
+    sitting.take()
+    await visit.go_on(sitting, "a corrected answer")
+    return f"it {how} after {seconds * 1000:.1f} ms, and went on"
+
+
+async def refused_thrice(visit: Visit) -> str:
+    """Use up all corrections of a decision: the match goes on without the bot's answer."""
+    sitting = visit.sit(await visit.guest())
+    sitting.put()
+    for left in (2, 1, 0):
+        await visit.reply(sitting, f"a refusal with {left + 1} corrections left")
+        if isinstance(sitting.table.reply, arena_pb2.GiveUp):
+            sitting.take()
+            break
+        sitting.refuse(left)
+        if not left:
+            sitting.safe(EndCause.ILLEGAL)
+    await visit.go_on(sitting, "the last of three refusals")
+    return "it went on with the next decision"
+
+
+async def too_late(visit: Visit) -> str:
+    """Refuse an answer as too late: the safe option was taken."""
+    sitting = visit.sit(await visit.guest())
+    sitting.put()
+    await visit.reply(sitting)
+    sitting.guest.refuse(sitting.table, arena_pb2.REFUSAL_REASON_TOO_LATE, late_by_ms=20, text="the check says so")
+    sitting.safe(EndCause.TIMEOUT)
+    await visit.go_on(sitting, "an answer that was refused as TOO_LATE")
+    return "it went on with the next decision"
+
+
+async def heartbeat(visit: Visit) -> str:
+    """Check that envelopes are acknowledged at once, including empty ones."""
+    guest = await visit.guest()
+    sitting = visit.sit(guest)
+    before = len(guest.ack_s)
+    sitting.put()
+    await guest.until(lambda: guest.is_up_to_date, visit.answer_s)
+    while_thinking = sitting.table.reply is None
+    guest.heartbeat()
+    if not await guest.until(lambda: guest.is_up_to_date, visit.answer_s):
+        raise Failed(
+            f"an empty envelope was not acknowledged in {visit.answer_s:g} s; acknowledge every envelope by its "
+            "number, or the server must take the stream for lost"
+        )
+    await visit.reply(sitting)
+    sitting.take()
+    await visit.go_on(sitting, "a heartbeat")
+    slowest = max(guest.ack_s[before:])
+    if slowest > BASE_S:
+        raise Warned(
+            f"an envelope was acknowledged only after {slowest:.1f} s; acknowledge on receipt, before thinking, or a "
+            "long thought holds up its other tables"
+        )
+    return f"acknowledged in {slowest * 1000:.1f} ms" + (", also while it thought" if while_thinking else "")
+
+
+async def unknown_fields(visit: Visit) -> str:
+    """Send fields of a newer server that the bot does not know."""
+    guest = await visit.guest()
+    extra = wire_field(EXTRA, b"from a later version")
+    problem = arena_pb2.Problem(text="said by the check, and of no consequence")
+    guest.extra = extra + wire_field(PROBLEMS, problem.SerializeToString())
+    try:
+        sitting = visit.sit(guest, extra=extra)
+        await visit.go_on(sitting, "fields of a later version", 5)
+    finally:
+        guest.extra = b""
+    return "it took no notice of them"
+
+
+async def lost_stream(visit: Visit) -> str:
+    """Drop the stream while a decision is open: the bot must reconnect with Resume and answer."""
+    guest = await visit.guest()
+    sitting = visit.sit(guest)
+    await visit.ask(sitting)
+    before = guest.resumed
+    guest.end_stream(StreamStatus(grpc.StatusCode.UNAVAILABLE, "lost on purpose, by the check"))
+    if not sitting.over:
+        sitting.put()
+    began = time.monotonic()
+    await guest.until(lambda: guest.resumed > before or guest.is_forgotten or _ended(visit), BACK_S)
+    if guest.resumed == before:
+        why = "it said Hello anew, without Resume" if guest.is_forgotten else f"it did not come back in {BACK_S:g} s"
+        if _ended(visit) and visit.child is not None:
+            why = f"the program {visit.child.how_it_ended()}; its last words: {visit.child.last_words()}"
+        raise Failed(f"{why}; reconnect with the Hello.resume of Welcome: the clocks of open decisions keep running")
+    back = time.monotonic() - began
+    if not sitting.over:
+        await visit.reply(sitting, "a resume")
+        sitting.take()
+    await visit.go_on(sitting, "a resume")
+    return f"it was back after {back:.1f} s and answered what was open"
+
+
+def _ended(visit: Visit) -> bool:
+    return visit.child is None or visit.child.code is not None
+
+
+async def forgotten_session(visit: Visit) -> str:
+    """Forget the session: the bot must say Hello without Resume."""
+    guest = await visit.guest()
+    sitting = visit.sit(guest)
+    await visit.ask(sitting)
+    host = visit.host
+    host.forget()
+    guest.end_stream(StreamStatus(grpc.StatusCode.UNAVAILABLE, "lost on purpose, by the check"))
+    await guest.until(lambda: host.guest is not guest or _ended(visit), BACK_S)
+    if host.guest is guest or host.guest is None:
+        raise Failed(
+            f"it did not say Hello anew in {BACK_S:g} s after its Resume was refused as RESUME_EXPIRED; "
+            "say Hello without Resume then, and forget the tables that were open"
+        )
+    await visit.go_on(visit.sit(host.guest), "a new session")
+    return "it began a new session"
+
+
+async def drain(visit: Visit) -> str:
+    """Announce a stop of the server: the bot must play on, and reconnect when it is asked to."""
+    guest = await visit.guest()
+    sitting = visit.sit(guest)
+    guest.drain(arena_pb2.Drain(time_left_ms=5_000, reconnect_after_ms=1_000, text="the check says so"))
+    await visit.go_on(sitting, "Drain", 5)
+    guest.end_stream(StreamStatus(grpc.StatusCode.UNAVAILABLE, "the server is stopping", "DRAINING", 1_000))
+    began, hellos = time.monotonic(), len(visit.host.hellos)
+    await guest.until(lambda: len(visit.host.hellos) > hellos or _ended(visit), BACK_S)
+    if _ended(visit):
+        return "it played on, and ended with the server"
+    if len(visit.host.hellos) == hellos:
+        raise Warned(f"it played on, but did not come back in {BACK_S:g} s; a server that is renewed would miss it")
+    back = visit.host.hellos[-1][0] - began
+    if back < 0.9:
+        raise Warned(f"it came back after {back:.1f} s instead of 1 s; wait for Drain.reconnect_after_ms")
+    return f"it played on, and was back after {back:.1f} s"
+
+
+async def leaving(visit: Visit) -> str:
+    """Stop the bot by SIGTERM: it must announce that it leaves, and end with all its processes."""
+    guest = await visit.guest()
+    await guest.until(lambda: guest.is_in, BACK_S)  # before its welcome, a bot may end without a message
+    child = visit.child
+    assert child is not None
+    by_itself = await asyncio.to_thread(child.stop, LEAVE_S)
+    if not by_itself:
+        raise Failed(f"it was still there {LEAVE_S:g} s after SIGTERM and had to be killed; send `leaving`, then end")
+    if left := child.left_behind:
+        processes = format_count(left, "process", "processes")
+        raise Failed(
+            f"it ended, but {processes} that it had started still ran {LEAVE_S:g} s after SIGTERM and had to be "
+            "killed; end what you start"
+        )
+    if not guest.leaving:
+        raise Warned("it ended without saying so; with PlayRequest.leaving its open matches are played to the end")
+    return "it said that it leaves, and ended"
+
+
+Scenario = Callable[[Visit], Awaitable[str]]
+
+# After the first scenario comes a whole match for each game.
+SCENARIOS: Final[tuple[tuple[str, Scenario], ...]] = (
+    ("handshake", handshake),
+    ("a second match", second_match),
+    ("several tables", several_tables),
+    ("illegal answer", illegal_answer),
+    ("refused thrice", refused_thrice),
+    ("too late", too_late),
+    ("heartbeat", heartbeat),
+    ("unknown fields", unknown_fields),
+    ("lost stream", lost_stream),
+    ("forgotten session", forgotten_session),
+    ("drain", drain),
+    ("leaving", leaving),
+)

@@ -1,0 +1,5 @@
+"""Run the command line: `python -m cutpurse.cli`."""
+
+from cutpurse.cli.main import main
+
+main()

@@ -1,0 +1,157 @@
+"""`cutpurse compare`: tests whether the new version of a bot is better than the old one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from cutpurse.cli.arguments import (
+    AsJson,
+    GameName,
+    Jobs,
+    On,
+    Seed,
+    Setting,
+    parse_settings,
+    run_bots_in,
+    tell_failures,
+)
+from cutpurse.cli.completion import complete_bot_lists, complete_bots
+from cutpurse.cli.progress import Progress
+from cutpurse.engine.errors import UsageError
+from cutpurse.experiments import comparison
+from cutpurse.experiments.sprt import Design, Sprt, State, Verdict
+from cutpurse.process.pool import BatchLost
+from cutpurse.process.terminal import paint, print_json, print_lines, print_message
+from cutpurse.wire.errors import BOT_FAILED
+
+__all__ = ["compare"]
+
+DECIMALS: Final = 6
+STYLE: Final = {Verdict.BETTER: "good", Verdict.NOT_BETTER: "bad", Verdict.UNDECIDED: "open"}
+
+
+def compare(
+    context: typer.Context,
+    game: GameName,
+    new: Annotated[
+        str,
+        typer.Argument(metavar="NEW", help="New version: a bot as in `cutpurse play`.", autocompletion=complete_bots),
+    ],
+    old: Annotated[
+        str, typer.Argument(metavar="OLD", help="Old version to compare it with.", autocompletion=complete_bots)
+    ],
+    field: Annotated[
+        str,
+        typer.Option(
+            metavar="BOT,BOT,...",
+            help="Bots for the other seats, repeated as needed.",
+            autocompletion=complete_bot_lists,
+        ),
+    ] = "random",
+    seats: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of seats. [default: the game's default]")
+    ] = None,
+    seed: Seed = "0",
+    setting: Setting = None,
+    jobs: Jobs = 1,
+    on: On = None,
+    max_boards: Annotated[int, typer.Option(metavar="N", help="Stop undecided after this many boards.")] = 4000,
+    state: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Store the boards in this file, and continue from it if it exists."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play the same deals with a new and an old version of a bot until it is clear whether the new one is better.
+
+    A board is one deal, played with either version in each seat in turn. The verdict is wrong at most 5 times in 100.
+    If the new version was taken over in a match, there is no verdict, and the exit code is 3.
+
+    Example: cutpurse compare greed new_bot.py old_bot.py --field random --state compare.json
+    """
+    try:
+        usual = Design()
+        design = Design(max_boards=max_boards, min_boards=min(usual.min_boards, max_boards))
+    except ValueError as problem:
+        raise UsageError(f"--max-boards {max_boards}: {problem}") from None
+    known = State(design)
+    progress = Progress("boards")
+
+    def tell(at: State) -> None:
+        nonlocal known
+        known = at
+        progress(at.boards, max_boards, f"at most; gain {at.gain:+.3f}")
+
+    run_bots_in(context)
+    try:
+        with progress:
+            done = comparison.compare(
+                game,
+                new,
+                old,
+                field=[bot for bot in field.split(",") if bot],
+                seats=seats,
+                seed=seed,
+                settings=parse_settings(setting),
+                jobs=jobs,
+                on=on,
+                design=design,
+                state=state,
+                progress=tell,
+            )
+    except (KeyboardInterrupt, BatchLost):
+        for line in _lines_so_far(known, new, old, state):
+            print_message(line)
+        raise
+    result = done.result
+    no_verdict = f"no verdict: {new} failed in {done.taken_over[0]:,} of {result.boards:,} boards"
+    if as_json:
+        print_json(
+            {
+                "game": game,
+                "new": new,
+                "old": old,
+                "verdict": result.verdict.value if done.has_verdict else None,
+                "boards": result.boards,
+                "differing": result.differing,
+                "gain": round(result.gain, DECIMALS),
+                "interval": [round(limit, DECIMALS) for limit in result.interval],
+                "reason": result.reason if done.has_verdict else no_verdict,
+                "is_same": done.is_same,
+                "resumed": done.resumed,
+                "digest": done.digest or None,
+                "taken_over": {
+                    "new": done.taken_over[0],
+                    "old": done.taken_over[1],
+                    "field": list(done.taken_over[2:]),
+                },
+            }
+        )
+    else:
+        if done.has_verdict:
+            lines = [f"{new} against {old}: {paint(result.reason, STYLE[result.verdict])}"]
+        else:
+            lines = [paint(no_verdict, "bad")]
+        for number, (name, count) in enumerate(zip(done.bots, done.taken_over, strict=True)):
+            if number and count:
+                whose = name if number == 1 else f"{name} (field, seat {number - 1} to the left)"
+                text = f"{whose} was taken over on {count:,} of {result.boards:,} boards: it came last there"
+                lines.append(paint(text, "bad"))
+        if done.digest:
+            lines.append(f"digest {done.digest}")
+        print_lines(lines)
+    tell_failures(done.failures, (), bool(context.obj))
+    if done.failures or not done.has_verdict:
+        raise typer.Exit(BOT_FAILED)
+
+
+def _lines_so_far(known: State, new: str, old: str, file: Path | None) -> list[str]:
+    """Describe the results of a comparison that was cut short, and how to continue it."""
+    lines = [f"{new} against {old}: {Sprt(known).result().reason}"] if known.boards else []
+    if file is None:
+        hint = "to be able to go on, start it with --state compare.json: the same command then goes on from there"
+        return [*lines, f"these boards are not kept; {hint}" if lines else hint]
+    return [*lines, f"the boards are kept in {file}: the same command goes on from there"]

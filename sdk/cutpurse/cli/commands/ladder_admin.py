@@ -1,0 +1,364 @@
+"""`cutpurse ladder create`, `change`, `delete`, `freeze` and `unfreeze`: the administration of ladders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+
+import typer
+
+from cutpurse.cli.arguments import AsJson, Setting, parse_settings
+from cutpurse.cli.commands.ladder import BOARDS, Ladder, ladder_row
+from cutpurse.cli.completion import complete_bot_lists, complete_games
+from cutpurse.cli.league_options import Authority, Server, Written, asked, count, ladder_named, local_time
+from cutpurse.engine.errors import UsageError
+from cutpurse.process.terminal import print_json, print_message
+from cutpurse.wire.errors import NotFound
+from cutpurse.wire.text import printable
+
+if TYPE_CHECKING:
+    from cutpurse.v1 import ladder_pb2
+
+__all__ = ["change", "create", "delete", "freeze", "unfreeze"]
+
+Owners: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--owner", metavar="OWNER", help="Owner whose bots may play (repeatable). [default: every owner]"),
+]
+MaxBots: TypeAlias = Annotated[
+    int | None, typer.Option("--max-bots", metavar="N", help="Maximum simultaneous bots. [default: no limit]")
+]
+MaxPerOwner: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--max-per-owner", metavar="N", help="Maximum simultaneous bots per owner; 0 means no limit. [default: 0]"
+    ),
+]
+PauseFailed: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--pause-failed",
+        metavar="N",
+        help="Pause a version after N takeovers in its last rated matches; 0 means never. [default: 3]",
+    ),
+]
+PauseWindow: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--pause-window", metavar="N", help="Number of rated matches for --pause-failed. [default: 8]"),
+]
+OnOutage: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--on-outage",
+        metavar="WHAT",
+        help="When a bot's language model is down: void the match, or play the safe option. [default: play]",
+    ),
+]
+House: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--house",
+        metavar="BOTS",
+        help="House bots that fill empty seats, such as random,greedy (repeatable). [default: none]",
+        autocompletion=complete_bot_lists,
+    ),
+]
+
+_TRIES: Final = 20  # attempts to change a ladder while others change it too
+
+
+def create(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="Name: 1 to 32 of a-z, 0-9, _, - and ., beginning with a letter or digit."),
+    ] = None,
+    game: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GAME", help="Game of the ladder; required without --from.", autocompletion=complete_games
+        ),
+    ] = None,
+    seats: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of seats. [default: the game's default]")
+    ] = None,
+    setting: Setting = None,
+    base_ms: Annotated[
+        int | None, typer.Option(metavar="MS", help="Time per decision, in ms. [default: 1,000]")
+    ] = None,
+    bank_ms: Annotated[
+        int | None, typer.Option(metavar="MS", help="Time bank per match, in ms. [default: 10,000]")
+    ] = None,
+    grace_ms: Annotated[
+        int | None, typer.Option(metavar="MS", help="Network allowance per decision, in ms. [default: 150]")
+    ] = None,
+    poll_floor_ms: Annotated[
+        int | None, typer.Option(metavar="MS", help="Minimum duration of a simultaneous decision, in ms. [default: 25]")
+    ] = None,
+    boards: Annotated[
+        str | None, typer.Option(metavar="KIND", help=f"Kind of boards: {', '.join(BOARDS)}. [default: plain]")
+    ] = None,
+    hosted: Annotated[
+        bool, typer.Option("--hosted", help="For submitted and house bots only; workers play the matches.")
+    ] = False,
+    owner: Owners = None,
+    max_bots: MaxBots = None,
+    max_per_owner: MaxPerOwner = None,
+    pause_failed: PauseFailed = None,
+    pause_window: PauseWindow = None,
+    on_outage: OnOutage = None,
+    private: Annotated[bool, typer.Option("--private", help="Show results only to owners who may play.")] = False,
+    house: House = None,
+    freeze: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Start no match after this time, such as 2027-01-31T18:00. [default: never]"),
+    ] = None,
+    of: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="FILE", help="TOML file with one [[ladder]] table per ladder; creates all or none."
+        ),
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Written = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create a ladder, or all ladders of a file; a running server plays it at once. Needs an admin's token.
+
+    Example: cutpurse ladder create class-greed --game greed --seats 4 --owner ann --owner bob --private
+    """
+    from cutpurse.cli.ladder_file import board_kind, moment_ms, read_ladders, voids_outages
+    from cutpurse.v1 import game_pb2, ladder_pb2
+
+    if (name is None) == (of is None):
+        raise UsageError("name one ladder, or a file of them with --from FILE")
+    if of is not None:
+        ladders = read_ladders(of)
+    else:
+        if game is None:
+            raise UsageError("--game GAME: a ladder is of one game")
+        clock = {"base_ms": base_ms, "bank_ms": bank_ms, "grace_ms": grace_ms, "poll_floor_ms": poll_floor_ms}
+        given = {key: _not_negative(f"--{key.replace('_', '-')}", ms) for key, ms in clock.items() if ms is not None}
+        ladders = [
+            ladder_pb2.LadderDefined(
+                name=name or "",
+                game=game,
+                seats=count("--seats", seats),
+                settings=[
+                    game_pb2.Setting(name=key, value=str(value)) for key, value in parse_settings(setting).items()
+                ],
+                clock=ladder_pb2.LadderClock(**given) if given else None,
+                boards=board_kind(boards, "--boards") if boards is not None else ladder_pb2.BOARD_KIND_UNSPECIFIED,
+                hosted=hosted,
+                terms=ladder_pb2.LadderTerms(
+                    owners=owner or (),
+                    most_bots=count("--max-bots", max_bots),
+                    private=private,
+                    frozen_ms=moment_ms(freeze, "--freeze") if freeze else 0,
+                    house=_one_by_one(house),
+                    most_per_owner=_not_negative("--max-per-owner", max_per_owner or 0),
+                    pause_failed=None if pause_failed is None else _not_negative("--pause-failed", pause_failed),
+                    pause_window=None if pause_window is None else _not_negative("--pause-window", pause_window),
+                    voids_outages=on_outage is not None and voids_outages(on_outage, "--on-outage"),
+                ),
+            )
+        ]
+    with asked(server, ca, db) as league:
+        answer = league.CreateLadder(ladder_pb2.CreateLadderRequest(ladder=ladders[0], more=ladders[1:]))
+    _tell([answer.ladder, *answer.more], "made", as_json, is_list=of is not None)
+
+
+def _one_by_one(named: Sequence[str] | None) -> list[str]:
+    """Split comma-separated names, as `serve --house` does."""
+    return [name for words in named or () for name in words.split(",") if name]
+
+
+def change(
+    ladder: Ladder,
+    owner: Owners = None,
+    add_owner: Annotated[list[str] | None, typer.Option(metavar="OWNER", help="Owner to add (repeatable).")] = None,
+    remove_owner: Annotated[
+        list[str] | None, typer.Option(metavar="OWNER", help="Owner to remove (repeatable).")
+    ] = None,
+    any_owner: Annotated[bool, typer.Option("--any-owner", help="Allow bots of every owner.")] = False,
+    max_bots: Annotated[
+        int | None, typer.Option(metavar="N", help="Maximum simultaneous bots; 0 means no limit.")
+    ] = None,
+    max_per_owner: MaxPerOwner = None,
+    pause_failed: PauseFailed = None,
+    pause_window: PauseWindow = None,
+    on_outage: OnOutage = None,
+    private: Annotated[
+        bool | None,
+        typer.Option("--private/--public", help="Show results only to owners who may play, or to everyone."),
+    ] = None,
+    house: House = None,
+    no_house: Annotated[bool, typer.Option("--no-house", help="Remove all house bots.")] = False,
+    server: Server = None,
+    ca: Authority = None,
+    db: Written = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change who may play on a ladder, how many, and who may see it. Needs an admin's token.
+
+    Options that are not given change nothing. --owner replaces the list of owners. See also `ladder freeze`
+    and `ladder unfreeze`.
+
+    Example: cutpurse ladder change class-greed --add-owner ann --public
+    """
+    from cutpurse.cli.ladder_file import voids_outages
+
+    if sum(map(bool, (owner, any_owner, add_owner or remove_owner))) > 1:
+        raise UsageError("--owner, --any-owner, or --add-owner and --remove-owner: one of them")
+    if house and no_house:
+        raise UsageError("--house and --no-house: name one of them")
+    limits = (max_bots, max_per_owner, pause_failed, pause_window)
+    asked_for = (owner, add_owner, remove_owner, *limits, on_outage, private, house)
+    if all(one is None for one in asked_for) and not (any_owner or no_house):
+        raise UsageError(
+            "nothing is to be changed; name --owner, --any-owner, --max-bots, --max-per-owner, --pause-failed, "
+            "--pause-window, --on-outage, --private or --house"
+        )
+
+    def changed(terms: ladder_pb2.LadderTerms) -> None:
+        if owner or any_owner:
+            terms.owners[:] = owner or ()
+        if add_owner or remove_owner:
+            terms.owners[:] = _owners(ladder, list(terms.owners), add_owner or [], remove_owner or [])
+        if house or no_house:
+            terms.house[:] = _one_by_one(house)
+        if max_bots is not None:
+            terms.most_bots = _not_negative("--max-bots", max_bots)
+        if max_per_owner is not None:
+            terms.most_per_owner = _not_negative("--max-per-owner", max_per_owner)
+        if pause_failed is not None:
+            terms.pause_failed = _not_negative("--pause-failed", pause_failed)
+        if pause_window is not None:
+            terms.pause_window = _not_negative("--pause-window", pause_window)
+        if on_outage is not None:
+            terms.voids_outages = voids_outages(on_outage, "--on-outage")
+        if private is not None:
+            terms.private = private
+
+    _tell([_changed(ladder, changed, server, ca, db)], "changed", as_json)
+
+
+def _owners(ladder: str, before: list[str], added: list[str], removed: list[str]) -> list[str]:
+    """Return the owners with some added and removed.
+
+    Raises:
+        UsageError: If the ladder is open to all, or would become so because no owner is left.
+        NotFound: If a removed owner is not in the list.
+    """
+    if not before:
+        raise UsageError(f"every owner may play on {ladder}; use --owner to list those who may")
+    for name in removed:
+        if name not in before:
+            raise NotFound(f"{ladder} is not open to {printable(name, 64)}; it is to {', '.join(before)}")
+    left = [name for name in dict.fromkeys([*before, *added]) if name not in removed]
+    if not left:
+        raise UsageError(
+            f"no owner would be left on {ladder}, which would open it to every owner; use --any-owner if you mean that"
+        )
+    return left
+
+
+def delete(
+    ladder: Ladder, server: Server = None, ca: Authority = None, db: Written = None, as_json: AsJson = False
+) -> None:
+    """Delete a ladder on which no match has begun. Needs an admin's token.
+
+    A ladder with matches cannot be deleted: end it with `ladder freeze`. A ladder in the file of `serve --ladders` is
+    created again at the next start.
+
+    Example: cutpurse ladder delete clas-greed
+    """
+    from cutpurse.v1 import ladder_pb2
+
+    with asked(server, ca, db) as league:
+        answer = league.DeleteLadder(ladder_pb2.DeleteLadderRequest(ladder=ladder))
+    _tell([answer.ladder], "deleted", as_json)
+
+
+def freeze(
+    ladder: Ladder,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATE",
+            help="Time, such as 2027-01-31 or 2027-01-31T18:00 in this machine's time zone. [default: now]",
+        ),
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Written = None,
+    as_json: AsJson = False,
+) -> None:
+    """Start no more matches on a ladder, now or from a given time on; open matches end and are rated.
+
+    Example: cutpurse ladder freeze class-greed --at 2027-01-31T18:00
+    """
+    from cutpurse.cli.ladder_file import moment_ms
+
+    frozen_ms = moment_ms(at, "--at") if at else int(datetime.now(UTC).timestamp() * 1_000)
+
+    def changed(terms: ladder_pb2.LadderTerms) -> None:
+        terms.frozen_ms = frozen_ms
+
+    _tell([_changed(ladder, changed, server, ca, db)], f"frozen from {local_time(frozen_ms)} on", as_json)
+
+
+def unfreeze(
+    ladder: Ladder, server: Server = None, ca: Authority = None, db: Written = None, as_json: AsJson = False
+) -> None:
+    """Start matches again on a frozen ladder.
+
+    Example: cutpurse ladder unfreeze class-greed
+    """
+
+    def changed(terms: ladder_pb2.LadderTerms) -> None:
+        terms.frozen_ms = 0
+
+    _tell([_changed(ladder, changed, server, ca, db)], "open again", as_json)
+
+
+def _changed(
+    ladder: str,
+    change: Callable[[ladder_pb2.LadderTerms], None],
+    server: str | None,
+    ca: Path | None,
+    db: str | None,
+) -> ladder_pb2.LadderShown:
+    """Change a ladder's terms and return it; keeps what others change at the same time."""
+    from cutpurse.v1 import ladder_pb2
+
+    with asked(server, ca, db) as league:
+        before = ladder_named(league, ladder).defined.terms
+        for tries_left in reversed(range(_TRIES)):
+            wanted = ladder_pb2.ChangeLadderRequest(ladder=ladder, terms=before, expected=before)
+            change(wanted.terms)
+            try:
+                return league.ChangeLadder(wanted).ladder
+            except UsageError:
+                now = ladder_named(league, ladder).defined.terms
+                if now == before or not tries_left:
+                    raise
+                before = now
+    raise AssertionError("the last try returns or raises")
+
+
+def _tell(ladders: list[ladder_pb2.LadderShown], what: str, as_json: bool, is_list: bool = False) -> None:
+    if as_json:
+        rows = [ladder_row(one) for one in ladders]
+        print_json(rows if is_list else rows[0])
+        return
+    for one in ladders:
+        print_message(f"ladder {printable(one.defined.name, 64)} is {what}")
+
+
+def _not_negative(flag: str, given: int) -> int:
+    if not 0 <= given < 2**32:
+        raise UsageError(f"{flag} {given}: it is a number from 0 to {2**32 - 1:,}")
+    return given

@@ -1,0 +1,95 @@
+"""`cutpurse status`: the machines of a server, such as the places of its submitted bots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from cutpurse.cli.arguments import AsJson
+from cutpurse.cli.league_options import Authority, Server
+from cutpurse.process.terminal import print_json, print_lines, print_message, table
+from cutpurse.wire.text import format_count, printable
+
+if TYPE_CHECKING:
+    from cutpurse.v1 import status_pb2
+
+__all__ = ["status"]
+
+LACKS: Final = "tells nothing of its machines: it is older than this program"
+
+
+def status(server: Server = None, ca: Authority = None, as_json: AsJson = False) -> None:
+    """Show what a server runs on: its matches and bots, and the places that run submitted bots.
+
+    Needs a token of scope admin, unless the server has no tokens.
+
+    Example: cutpurse status --server https://league.example:7777
+    """
+    shown = _ask(server, ca)
+    if as_json:
+        print_json(
+            {
+                "version": shown.version,
+                "matches": shown.matches,
+                "bots": shown.bots,
+                "has_places": shown.has_places,
+                "places": [_place_row(place) for place in shown.places],
+            }
+        )
+        return
+    matches = format_count(shown.matches, "open match", "open matches")
+    print_message(
+        f"Cutpurse {printable(shown.version, 40)}: {matches}, {format_count(shown.bots, 'bot', 'bots')} online"
+    )
+    if shown.places:
+        head = ("place", "address", "runner", "cores", "free", "speed", "round trip", "bots", "state")
+        print_lines(table(head, [_place_cells(place) for place in shown.places]))
+    elif shown.has_places:
+        print_message("no place attends; start one with `cutpurse place`")
+    else:
+        print_message(
+            "submitted bots run on the server itself, or nowhere; `cutpurse serve --places` runs them at places"
+        )
+
+
+def _ask(server: str | None, ca: Any) -> status_pb2.GetStatusResponse:
+    import grpc
+
+    from cutpurse.v1 import status_pb2, status_pb2_grpc
+    from cutpurse.wire.connection import dialling
+    from cutpurse.wire.league import PATIENCE_S, refusal
+
+    to = dialling(server, ca)
+    with to.blocking_channel((("grpc.enable_http_proxy", 0),)) as channel:
+        stub = status_pb2_grpc.StatusServiceStub(channel)
+        try:
+            return stub.GetStatus(status_pb2.GetStatusRequest(), timeout=PATIENCE_S, metadata=to.metadata)
+        except grpc.RpcError as error:
+            raise refusal(error, to, LACKS) from None
+
+
+def _place_row(place: status_pb2.PlaceStatus) -> dict[str, Any]:
+    return {
+        "name": place.name,
+        "address": place.address,
+        "runner": place.runner,
+        "cores": place.cores,
+        "free_cores": place.free_cores,
+        "speed": round(place.speed, 1),
+        "round_trip_ms": round(place.round_trip_us / 1_000, 3) if place.round_trip_us else None,
+        "bots": list(place.bots),
+        "unused": place.unused or None,
+    }
+
+
+def _place_cells(place: status_pb2.PlaceStatus) -> tuple[object, ...]:
+    return (
+        printable(place.name, 64),
+        printable(place.address, 64),
+        printable(place.runner, 64),
+        f"{place.cores:g}",
+        f"{place.free_cores:g}",
+        f"{place.speed:.0f}",
+        f"{place.round_trip_us / 1_000:.1f} ms" if place.round_trip_us else "",
+        len(place.bots),
+        f"not used: {printable(place.unused)}" if place.unused else "used",
+    )

@@ -1,0 +1,209 @@
+"""The command `cutpurse`: collects all commands, and turns errors into one line and an exit code.
+
+Commands of the server and of other distributions are entry points `cutpurse.commands`: a typer app is a group of
+commands, a function is one command. This module does not know what a command does.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import sys
+import traceback
+from collections.abc import Iterable
+from contextlib import ExitStack
+from importlib.metadata import EntryPoint, entry_points, version
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import typer
+
+from cutpurse.cli.lazy import LazyGroup
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.process.signals import interrupt_on_signal
+from cutpurse.process.terminal import escape_unencodable, print_message
+from cutpurse.wire.errors import FAILED, INTERRUPTED, exit_code
+
+__all__ = ["app", "main"]
+
+GROUP: Final = "cutpurse.commands"
+DEBUG: Final = "--debug"
+VARIABLE: Final = "_CUTPURSE_COMPLETE"  # set by the scripts that --install-completion installs
+OTHER_NAMES: Final = {  # former names, and names that other programs use, by the option's name here
+    "--address": ("--listen", "--port", "--host", "--bind"),
+    "--server": ("--address", "--host", "--port", "--url"),
+    "--matches": ("--games", "--rounds", "-n"),
+    "--jobs": ("--threads", "--workers", "--processes", "-j"),
+    "--seats": ("--players",),
+    "--db": ("--database",),
+    "--any-owner": ("--everybody",),
+    "--apply": ("--put",),
+    "--explain": ("--why",),
+    "--faults-only": ("--faulted",),
+    "--max-bots": ("--most-bots",),
+    "--max-per-owner": ("--most-per-owner",),
+    "--output": ("--talk",),
+    "--reconnect-timeout": ("--give-up-after",),
+    "--send-output": ("--send-prints",),
+    "--unpause": ("--lift",),
+}
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class Commands(LazyGroup):
+    """All commands. An error becomes one line on stderr; --debug, in any position, adds the traceback."""
+
+    places: ClassVar[dict[str, str]] = {
+        "games": "cutpurse.cli.commands.games:games",
+        "rules": "cutpurse.cli.commands.games:rules",
+        "play": "cutpurse.cli.commands.play:play",
+        "compare": "cutpurse.cli.commands.compare:compare",
+        "bot": "cutpurse.cli.commands.bot:app",
+        "ladder": "cutpurse.cli.commands.ladder:app",
+        "match": "cutpurse.cli.commands.match:app",
+        "export": "cutpurse.cli.commands.export:export",
+        "mcp": "cutpurse.cli.commands.mcp:mcp",
+        "tournament": "cutpurse.cli.commands.tournament:app",
+        "status": "cutpurse.cli.commands.status:status",
+    }
+
+    @staticmethod
+    def others() -> Iterable[EntryPoint]:
+        """Return the commands of the server and of other distributions."""
+        return entry_points(group=GROUP)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.obj = DEBUG in args
+        return super().parse_args(ctx, [arg for arg in args if arg != DEBUG])
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            from cutpurse.sdk.bot import where_a_bot_was  # imported late, since most commands load no bots
+
+            if ctx.obj:
+                traceback.print_exception(interrupt)
+            print_message("interrupted" + where_a_bot_was(interrupt))
+            raise typer.Exit(INTERRUPTED) from None
+        except CutpurseError as error:
+            if ctx.obj:
+                raise
+            print_message(f"{ctx.command_path}: {error}")
+            raise typer.Exit(exit_code(error)) from None
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            if _is_usage(error):
+                _explain(error)
+                raise
+            if ctx.obj:
+                raise
+            status, text = _in_a_line(error)
+            print_message(f"{ctx.command_path}: {text}")
+            raise typer.Exit(status) from None
+
+
+def _in_a_line(error: Exception) -> tuple[int, str]:
+    """Return the exit code and the message for an error that no command handles."""
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return FAILED, f"cannot write {error.filename or 'what it has to say'}: {error.strerror}"
+    if isinstance(error, FileNotFoundError) and error.filename is None and not _is_somewhere():
+        return FAILED, "the current folder no longer exists; change to another one"
+    if isinstance(error, OSError) and error.filename is not None:
+        return FAILED, f"{str(error.filename)[:100]}: {error.strerror}; {DEBUG} shows where"
+    if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":  # text from the system
+        return exit_code(UsageError()), f"{error.object[:100]!a} is no text: it is not in UTF-8"
+    return FAILED, f"unexpected {type(error).__name__}: {error}; {DEBUG} shows where"
+
+
+def _is_somewhere() -> bool:
+    """Return whether the current folder exists; another process may have removed it."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _is_usage(error: Exception) -> bool:
+    """Return whether typer itself reports a wrong command line."""
+    return hasattr(error, "exit_code") and hasattr(error, "show")
+
+
+def _explain(error: Any) -> None:
+    """Rewrite typer's message about a wrong option or value in plain words, with the option that was probably meant."""
+    cause: Any = error.__cause__
+    if isinstance(error, typer.BadParameter) and hasattr(cause, "errors"):  # of pydantic, which typer asks
+        problem = cause.errors()[0]
+        value, kind = problem["input"], problem["type"]
+        if kind in ("int_parsing", "int_from_float"):
+            error.message = f"{value!r} is not a whole number"
+        elif kind == "float_parsing":
+            error.message = f"{value!r} is not a number"
+        else:
+            error.message = error.message.replace("Input should be", f"{value!r} is given, and it must be")
+    wrong = getattr(error, "option_name", None)
+    if wrong and error.ctx is not None:
+        own = {name for param in error.ctx.command.params for name in param.opts}
+        known = [name for name, others in OTHER_NAMES.items() if wrong in others and name in own]
+        error.possibilities = known or error.possibilities  # click suggests names that look alike
+
+
+app = typer.Typer(
+    cls=Commands,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from cutpurse.engine import zones
+
+        build = "pure Python" if str(zones.__file__).endswith(".py") else "compiled engine"
+        typer.echo(f"cutpurse {version('cutpurse')}, {build}, Python {platform.python_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def cutpurse(
+    debug: bool = typer.Option(False, DEBUG, help="Show tracebacks; allowed in any position."),
+    told: bool = typer.Option(
+        False, "--version", callback=_tell_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
+    """Bot battles in five card games of hidden information.
+
+    Example: cutpurse play greed my_bot.py random random random --matches 100
+    """
+
+
+def main() -> None:
+    """Run the command line; the console script `cutpurse`."""
+    _open_what_is_closed()
+    escape_unencodable()
+    interrupt_on_signal()
+    with ExitStack() as stack:
+        if os.environ.get(VARIABLE) == "complete_bash":
+            from cutpurse.cli.completion import whole_words_of_bash
+
+            stack.enter_context(whole_words_of_bash(os.environ))
+        app(prog_name="cutpurse")
+
+
+def _open_what_is_closed() -> None:
+    """Open the null device for each standard stream that the shell has closed, as by `2>&-`.
+
+    Otherwise no error could be reported. A file opened next, such as a database, would get the stream's number and
+    receive its output.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, usually that of the stream
+            os.set_inheritable(nowhere, nowhere == number)
+            setattr(sys, name, os.fdopen(nowhere, "w" if number else "r", encoding="utf-8", closefd=False))

@@ -1,0 +1,84 @@
+"""The source of matches for commands: a file, or a match ID in a league."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final, TypeAlias
+
+import typer
+
+from cutpurse.cli.league_options import asked
+from cutpurse.engine.errors import RecordError
+from cutpurse.wire.errors import NotFound
+from cutpurse.wire.match_file import FiledMatch, read_matches
+
+__all__ = ["FileOrMatch", "fetched", "line_count", "matches_in", "matches_of"]
+
+_SHORTEST: Final = 8  # shortest prefix of a match ID
+_NAME: Final = re.compile(r"[0-9a-f]{8,64}")  # a match ID or its prefix
+_TOO_SHORT: Final = re.compile(r"[0-9a-f]{1,7}")
+
+FileOrMatch: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE|MATCH",
+        help="File of `cutpurse play --record` or `match download`, or a match ID.",
+    ),
+]
+
+
+def matches_of(what: str, server: str | None, ca: Path | None, db: str | None) -> Iterator[FiledMatch]:
+    """Yield the matches of a file, or the match with this ID if a league is given or there is no such file.
+
+    Raises:
+        NotFound: If there is no such file or match.
+        RecordError: If the file is invalid.
+        CutpurseError: Other errors of the league.
+    """
+    path = Path(what)
+    if server is None and ca is None and db is None and (path.exists() or not _NAME.fullmatch(what)):
+        matches = matches_in(path)
+    else:
+        matches = read_matches(fetched(what, server, ca, db))
+    try:
+        yield from matches
+    except RecordError as problem:
+        raise RecordError(f"{what}: {problem}") from None
+
+
+def fetched(match: str, server: str | None, ca: Path | None, db: str | None) -> bytes:
+    """Return the file of a match of a league.  Raises what the calls of `League` raise."""
+    from cutpurse.v1 import ladder_pb2
+
+    with asked(server, ca, db) as league:
+        return b"".join(one.piece for one in league.GetRecord(ladder_pb2.GetRecordRequest(match=match)))
+
+
+def matches_in(path: Path) -> Iterator[FiledMatch]:
+    """Yield the matches of a file one by one, since it may be larger than memory.
+
+    Raises:
+        NotFound: If there is no such file.
+        RecordError: If the file is invalid.
+    """
+    try:
+        with path.open("rb") as file:
+            yield from read_matches(file)
+    except (FileNotFoundError, IsADirectoryError):
+        hint = ""
+        if _TOO_SHORT.fullmatch(str(path)):
+            hint = f"; a match of a league is named by at least the first {_SHORTEST} characters of its name"
+        raise NotFound(f"no record {path}: there is no such file{hint}") from None
+    except OSError as problem:
+        raise RecordError(f"it cannot be read as a record: {problem}") from None
+
+
+def line_count(path: Path) -> int:
+    """Count the lines of a file for a progress bar; 0 if there is no such file or no terminal."""
+    if not sys.stderr.isatty() or not path.is_file():
+        return 0
+    with path.open("rb") as lines:
+        return sum(1 for _ in lines)

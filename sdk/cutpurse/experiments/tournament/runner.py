@@ -1,0 +1,136 @@
+"""A run of a tournament: settles a plan, plays and stores the boards, and makes the table.
+
+If the program is interrupted, the next run continues with the first board that is not in the journal. This module knows
+no terminal, and not where boards are played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cutpurse.engine import seating
+from cutpurse.engine.errors import UsageError
+from cutpurse.experiments.tournament.formats import Rounds, rounds_of
+from cutpurse.experiments.tournament.progress_log import Journal, digest_of
+from cutpurse.experiments.tournament.seats import Seats
+from cutpurse.experiments.tournament.tournament_file import Tournament
+from cutpurse.experiments.tournament.tournament_results import PlayedBoard, TournamentBoard
+from cutpurse.experiments.tournament.tournament_table import TournamentStanding, table_of
+from cutpurse.process.lifetime import a_run
+
+__all__ = ["TournamentBackend", "Plan", "played_out", "plan_of", "standing"]
+
+
+class TournamentBackend(Protocol):
+    """The place where boards are played."""
+
+    def plan(self) -> dict[str, Any]:
+        """Return what the boards depend on besides the tournament, as JSON values; it becomes part of the plan."""
+
+    def play(self, boards: Sequence[TournamentBoard]) -> Iterator[PlayedBoard]:
+        """Play boards, and yield each when it is over, in any order."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The plan, settled before the first match."""
+
+    tournament: Tournament
+    rounds: Rounds
+    settled: dict[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """The digest of everything that is settled."""
+        return digest_of(self.settled)
+
+    def boards(self) -> int:
+        """Return the number of boards."""
+        return sum(self.rounds.size(number) for number in range(self.rounds.count()))
+
+    def lines(self) -> list[str]:
+        """Describe the plan for people, in lines."""
+        one = self.tournament
+        kind = one.format.kind.replace("_", " ")
+        matches = self.boards() * (one.seats if one.boards == "rotation" else 1)
+        each = f"each deal {one.seats} times, every bot in every seat" if one.boards == "rotation" else "a match a deal"
+        rounds = [self.rounds.said(number) for number in range(self.rounds.count())]
+        return [
+            f"{one.name}: {kind} of {len(one.bots)} bots at {one.game}, {one.seats} seats",
+            f"bots, by seeding: {', '.join(bot.name for bot in one.bots)}",
+            *([f"challenger: {one.bots[one.format.challenger].name}"] if one.format.kind == "gauntlet" else []),
+            *rounds,
+            f"boards: {one.boards}, {each}; {matches:,} matches in all",
+            f"plan {self.digest}",
+        ]
+
+
+def plan_of(tournament: Tournament, place: dict[str, Any]) -> Plan:
+    """Return the plan of a tournament; `place` is what `TournamentBackend.plan` returned."""
+    rounds = rounds_of(tournament)
+    settled = {
+        "tournament": tournament.as_json(),
+        "place": place,
+        "seating": seating.VERSION,
+        "rounds": [rounds.said(number) for number in range(rounds.count())],
+        "first_round": [list(field) for field in rounds.fields(0, ())],
+    }
+    return Plan(tournament, rounds, settled)
+
+
+def played_out(
+    plan: Plan, place: TournamentBackend, journal: Journal, progress: Callable[[int, int], None] | None = None
+) -> list[PlayedBoard]:
+    """Play and store the boards that are not in the journal; return all boards by number.
+
+    Args:
+        plan: The plan.
+        place: The backend that plays.
+        journal: Stores the boards.
+        progress: Called with the number of finished boards and of all boards.
+
+    Raises:
+        UsageError: If the journal belongs to another tournament, or was altered.
+    """
+    journal.settle(plan.settled)
+    done: list[PlayedBoard] = []
+    seats = Seats(plan.tournament.boards, plan.tournament.seed)
+    with a_run():
+        for number in range(plan.rounds.count()):
+            fields = plan.rounds.fields(number, done)
+            boards = [
+                TournamentBoard(number, field, seats.next(field)) for number, field in enumerate(fields, len(done))
+            ]
+            _check(boards, journal)
+            missing = [board for board in boards if board.number not in journal.played]
+            for played in place.play(missing):
+                journal.add(played)
+                if progress is not None:
+                    progress(len(journal.played), plan.boards())
+            done += [journal.played[board.number] for board in boards]
+    return done
+
+
+def _check(boards: Sequence[TournamentBoard], journal: Journal) -> None:
+    for board in boards:
+        played = journal.played.get(board.number)
+        if played is None:
+            continue
+        if played.field != board.field:
+            raise UsageError(
+                f"{journal.path}: board {board.number} was played by {list(played.field)}, and by the plan it is "
+                f"{list(board.field)}: the journal was altered"
+            )
+        seats = tuple([match.bots for match in played.matches])
+        if seats != board.seats:
+            raise UsageError(
+                f"{journal.path}: the bots of board {board.number} sat in {list(map(list, seats))}, and by the plan "
+                f"they sit in {list(map(list, board.seats))}: the journal was altered"
+            )
+
+
+def standing(plan: Plan, played: Sequence[PlayedBoard]) -> list[TournamentStanding]:
+    """Return the table after these boards."""
+    return table_of(plan.rounds.stages(played), plan.rounds.byes(played), plan.digest, plan.tournament.deals)

@@ -1,0 +1,274 @@
+"""Makes a data set of matches: one Parquet file a game and number of seats, and a card that describes them.
+
+Every match is replayed and checked as its rows are made; a false one is refused, and the others go on. All files are
+made in a new folder, which takes its place at the end. So nothing unfinished ever has the name of the data set. This
+module knows no league and no command.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from cutpurse.engine.errors import CutpurseError, RecordError, UsageError
+from cutpurse.learn.data_sets.card import data_card
+from cutpurse.learn.data_sets.match_rows import MatchRows, RowMaker
+from cutpurse.learn.data_sets.writer import RowWriter
+from cutpurse.wire.errors import NotFound
+from cutpurse.wire.match_file import FiledMatch
+from cutpurse.wire.text import format_count
+
+__all__ = ["Candidate", "DataFile", "Exported", "export", "is_test_deal"]
+
+CARD: Final = "README.md"
+SUFFIX: Final = ".parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A match to export, or why it can't be read.
+
+    Attributes:
+        where: Its file and line, or its ID, for messages.
+        filed: The match.
+        thinking_ms: The thinking time of each decision, by seat; empty if it is not known.
+        usages: Reported tokens and cost by decision of the seat, from 0, by seat; empty if they are not known.
+    """
+
+    where: str
+    filed: FiledMatch | RecordError
+    thinking_ms: Sequence[Sequence[int]] = ()
+    usages: Sequence[Mapping[int, tuple[int, int]]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of a data set.
+
+    Attributes:
+        name: Name of the file.
+        part: "train" or "test"; empty if the set is not split.
+        bots: The bots with the most rows, and their numbers of rows.
+    """
+
+    name: str
+    game: str
+    seats: int
+    part: str
+    rows: int
+    matches: int
+    deals: int
+    size_bytes: int
+    stamp: dict[str, str | int]
+    settings: list[dict[str, str]]
+    bots: list[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A data set that was made.
+
+    Attributes:
+        void: Number of matches without a result, or without a choice, which have no rows.
+        repeated: Number of matches that were given more than once.
+        refused: Number of matches that are not as their record says.
+    """
+
+    files: list[DataFile]
+    matches: int
+    void: int
+    repeated: int
+    refused: int
+
+    @property
+    def left_out(self) -> str:
+        """The matches that have no rows, in words; empty if there are none."""
+        parts = (
+            (self.refused, "refused, because a record is false or cannot be read"),
+            (self.void, "void, or without a choice"),
+            (self.repeated, "given more than once"),
+        )
+        return "; ".join([f"{format_count(count, 'match', 'matches')} {why}" for count, why in parts if count])
+
+
+def export(
+    candidates: Iterable[Candidate],
+    to: Path,
+    *,
+    made_from: str,
+    test_share: float = 0.0,
+    features: bool = False,
+    licence: str = "",
+    refuse: Callable[[str], None],
+) -> Exported:
+    """Make a data set.
+
+    Args:
+        candidates: The matches.
+        to: Folder to make, or a file that ends with `.parquet`, for one game with one number of seats.
+        made_from: What the matches are, for the card.
+        test_share: Share of the deals that go into files for testing. 0 means that the set is not split.
+        features: Whether to write the features of the options.
+        licence: Licence of the data, for the card.
+        refuse: Called with a line for each match that is refused.
+
+    Raises:
+        UsageError: If `to` exists or the arguments don't go together.
+        NotFound: If `to` cannot be written.
+        RecordError: If no match has a row.
+        CutpurseError: What reading a candidate raises.
+    """
+    if not 0 <= test_share < 1:
+        raise UsageError(f"a test share of {test_share} is not from 0 to less than 1")
+    if _is_file(to) and test_share:
+        raise UsageError(f"a split set is two files: name a folder to make instead of {to}")
+    with _taking_place(to) as folder, ExitStack() as stack:
+        files = _Files(to, folder, test_share, features, stack)
+        maker = RowMaker(features)
+        seen: set[int] = set()
+        matches = void = repeated = refused = 0
+        for candidate in candidates:
+            filed = candidate.filed
+            try:
+                if isinstance(filed, RecordError):
+                    raise filed
+                number = _hash(filed.text or "")
+                if number in seen:
+                    repeated += 1
+                    continue
+                rows = maker.rows(filed, candidate.thinking_ms, candidate.usages)
+            except UsageError as problem:
+                refused += 1
+                refuse(f"{candidate.where}: {problem}")
+                continue
+            if rows is None:
+                void += 1
+                continue
+            seen.add(number)
+            matches += 1
+            files.add(rows)
+        if not matches:
+            raise RecordError("no match has a result and a decision with a choice, so there is no data set")
+        made = Exported(files.close(), matches, void, repeated, refused)
+        files.write_card(data_card(made, made_from, test_share, features, licence))
+    return made
+
+
+def _is_file(to: Path) -> bool:
+    """Return whether a data set of one file is wanted, by its name."""
+    return to.suffix == SUFFIX
+
+
+def is_test_deal(deal: str, test_share: float) -> bool:
+    """Return whether a deal is for testing: the same answer in every data set with this share."""
+    return int(deal[:8], 16) < test_share * 2**32
+
+
+def _hash(record: str) -> int:
+    """Hash a record to 64 bits, which take little memory."""
+    return int.from_bytes(sha256(record.encode()).digest()[:8])
+
+
+class _Files:
+    """The files of a data set that is being made."""
+
+    def __init__(self, to: Path, folder: Path, test_share: float, features: bool, stack: ExitStack) -> None:
+        self.to = to
+        self.folder = folder
+        self.test_share = test_share
+        self.features = features
+        self._stack = stack
+        self._writers: dict[tuple[str, int, str], RowWriter] = {}
+
+    def add(self, rows: MatchRows) -> None:
+        """Write the rows of a match to its file."""
+        part = ""
+        if self.test_share:
+            part = "test" if is_test_deal(rows.deal, self.test_share) else "train"
+        key = rows.space.game, rows.space.seats, part
+        writer = self._writers.get(key)
+        if writer is None:
+            writer = self._writers[key] = self._begin(rows, part)
+        writer.add(rows)
+
+    def _begin(self, rows: MatchRows, part: str) -> RowWriter:
+        game, seats = rows.space.game, rows.space.seats
+        if _is_file(self.to):
+            if self._writers:
+                other, its_seats, _ = next(iter(self._writers))
+                raise UsageError(
+                    f"there are matches of {other} with {its_seats} seats and of {game} with {seats}, which is a file "
+                    f"each: name a folder to make instead of {self.to}"
+                )
+            name = self.to.name
+        else:
+            name = f"{game}-{seats}{part and '-'}{part}{SUFFIX}"
+        writer = RowWriter(self.folder / name, rows.space, self.features)
+        self._stack.callback(writer.drop)
+        return writer
+
+    def close(self) -> list[DataFile]:
+        """Finish the files, and describe them by game, seats and part."""
+        files = []
+        for (game, seats, part), writer in sorted(self._writers.items()):
+            writer.close()
+            files.append(
+                DataFile(
+                    writer.path.name,
+                    game,
+                    seats,
+                    part,
+                    writer.rows,
+                    writer.matches,
+                    len(writer.deals),
+                    writer.path.stat().st_size,
+                    writer.space.stamp,
+                    writer.settings,
+                    writer.bots.most_common(),
+                )
+            )
+        return files
+
+    def write_card(self, text: str) -> None:
+        """Write the card beside the files."""
+        name = f"{self.to.stem}.{CARD}" if _is_file(self.to) else CARD
+        (self.folder / name).write_text(text, encoding="utf-8", newline="")
+
+
+@contextmanager
+def _taking_place(to: Path) -> Iterator[Path]:
+    """Yield a new folder; at the end of the block it, or the files in it, get the name `to`.
+
+    After an error nothing is left. A killed process leaves a hidden folder that ends with `.part`.
+    """
+    _check_free(to)
+    folder = to.with_name(f".{to.name}.{secrets.token_hex(4)}.part")
+    try:
+        folder.mkdir()
+    except OSError as problem:
+        raise NotFound(f"{to} cannot be made: {problem.strerror}") from None
+    try:
+        yield folder
+        _check_free(to)
+        if _is_file(to):
+            for path in sorted(folder.iterdir(), key=lambda path: path.suffix == SUFFIX):  # the card first
+                path.rename(to.with_name(path.name))
+        else:
+            folder.rename(to)
+    except OSError as problem:
+        raise CutpurseError(f"{to} cannot be written: {problem.strerror or problem}") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_free(to: Path) -> None:
+    """Check that nothing is replaced.  Raises UsageError."""
+    for path in (to, to.with_name(f"{to.stem}.{CARD}")) if _is_file(to) else (to,):
+        if path.exists():
+            raise UsageError(f"{path} already exists, and an export replaces nothing: name another one")

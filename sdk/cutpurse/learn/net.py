@@ -1,0 +1,254 @@
+"""A net that rates options, its file, and a bot that plays it: numpy alone, no learning library.
+
+    from pathlib import Path
+    from cutpurse.learn.net import NetBot, load_net
+
+    class Bot(NetBot):
+        net = load_net(Path(__file__).with_name("net.npz"))
+
+One form of net fits every game and any number of options:
+
+    first = view @ W + b              a view is read once for all its options
+    hidden = relu(first + option @ V) one row for each option
+    hidden = hidden + relu(hidden @ H + c)
+    rating = hidden @ r
+
+A net reads only those columns of a view and of an option that vary in play, divided by the largest value met, so that
+money of 55,000 and a flag of 1 weigh alike. The file is an archive of numpy arrays. It has no pickled objects, so the
+file of a stranger can do nothing but be refused. This module knows no particular game.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, ClassVar, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from cutpurse.engine.agenda import Option
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.engine.view import View
+from cutpurse.learn.files import replace_file
+from cutpurse.learn.space import OtherNumbering, Space
+from cutpurse.sdk.bot import MatchInfo
+from cutpurse.sdk.decision import Decision
+from cutpurse.sdk.decision import Option as OptionOfBot
+from cutpurse.wire.errors import NotFound
+
+__all__ = ["Columns", "Inputs", "Net", "NetBot", "NetNotLoaded", "load_net"]
+
+FORMAT: Final = 1
+MOST_BYTES: Final = 64 * 2**20  # of a file, and of all that it unpacks to
+HEADER: Final = "header"
+
+Floats = npt.NDArray[np.float32]
+
+
+class NetNotLoaded(UsageError):
+    """A file that was given as a net, but is none, is damaged, or is of another version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of an array that a net reads."""
+
+    index: npt.NDArray[np.int32]
+    scale: Floats  # what each is multiplied by
+
+    @classmethod
+    def varying(cls, rows: npt.NDArray[np.integer]) -> Self:
+        """Choose the columns that are not the same in all rows, and scale each by its largest value."""
+        index = np.flatnonzero((rows != rows[0]).any(axis=0)).astype(np.int32)
+        return cls(index, (1 / np.abs(rows[:, index].astype(np.float32)).max(axis=0)).astype(np.float32))
+
+    def read(self, rows: npt.NDArray[np.integer]) -> Floats:
+        """Return the scaled columns; what is larger than anything met before counts as the largest."""
+        scaled: Floats = np.clip(rows[..., self.index] * self.scale, -1, 1, dtype=np.float32)
+        return scaled
+
+
+class Inputs:
+    """What nets read of the views and options of one game with a number of seats."""
+
+    def __init__(self, space: Space, view: Columns, option: Columns) -> None:
+        """Take the columns.
+
+        Args:
+            space: What a view and an option mean.
+            view: Columns of a view: its planes, then its numbers.
+            option: Columns of the features of an option.
+        """
+        self.space = space
+        self.view = view
+        self.option = option
+
+    def read_view(self, view: View) -> Floats:
+        """Return what a net reads of a view."""
+        return self.view.read(np.concatenate(self.space.observe(view), dtype=np.int32))
+
+    def read_options(self, view: View, options: Sequence[Option]) -> Floats:
+        """Return what a net reads of each option, a row for each."""
+        return self.option.read(self.space.features(view, options))
+
+
+class Net:
+    """A net that rates options.
+
+    Attributes:
+        inputs: What it reads.
+        weights: `view` (W), `view_bias` (b), `option` (V), `hidden` (H), `hidden_bias` (c) and `rating` (r), in half
+            precision: that is what the file has.
+        training: How it was trained, for people.
+    """
+
+    def __init__(
+        self, inputs: Inputs, weights: Mapping[str, npt.NDArray[np.floating]], training: Mapping[str, Any]
+    ) -> None:
+        """Take the weights.  Raises ValueError if one is missing, has another shape, or is no finite number."""
+        self.inputs = inputs
+        self.training = dict(training)
+        self.weights: dict[str, npt.NDArray[np.float16]] = {}
+        shapes = _shapes(len(inputs.view.index), len(inputs.option.index), len(weights["rating"]))
+        for name, shape in shapes.items():
+            weight = weights[name].astype(np.float16)
+            if weight.shape != shape or not np.isfinite(weight).all():
+                raise ValueError(f"its weight {name} has the shape {weight.shape} and not {shape}, or is not finite")
+            self.weights[name] = weight
+        self._w, self._b, self._v, self._h, self._c, self._r = (
+            self.weights[name].astype(np.float32) for name in shapes
+        )
+
+    @property
+    def space(self) -> Space:
+        """What a view and an option mean."""
+        return self.inputs.space
+
+    def rate(self, view: View, options: Sequence[Option]) -> Floats:
+        """Rate the options of the view's seat. The best has the highest rating; their softmax is a policy."""
+        inputs = self.inputs.read_view(view)
+        used = np.flatnonzero(inputs)  # of a view about 1 in 20 is not 0
+        first = inputs[used] @ self._w[used] + self._b
+        hidden = np.maximum(self.inputs.read_options(view, options) @ self._v + first, 0)
+        hidden = hidden + np.maximum(hidden @ self._h + self._c, 0)
+        ratings: Floats = hidden @ self._r
+        return ratings
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the file. An existing one is replaced at once, so that no reader finds half a net."""
+        header = {"format": FORMAT, "stamp": self.space.stamp, "training": self.training}
+        arrays: dict[str, npt.NDArray[Any]] = {
+            HEADER: np.frombuffer(json.dumps(header).encode(), np.uint8),
+            "view_index": self.inputs.view.index,
+            "view_scale": self.inputs.view.scale,
+            "option_index": self.inputs.option.index,
+            "option_scale": self.inputs.option.scale,
+            **{f"weight_{name}": weight for name, weight in self.weights.items()},
+        }
+        with replace_file(Path(path)) as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # numpy's types take the names for options
+
+
+def load_net(path: str | PathLike[str]) -> Net:
+    """Load the net of a file.
+
+    Raises:
+        NotFound: If there is no such file.
+        NetNotLoaded: If it is no net, is damaged, or was made with another numbering or other rules; in one line.
+    """
+    name = fspath(path)
+    try:
+        arrays = _read(Path(path))
+        header = json.loads(arrays[HEADER].tobytes())
+        if header["format"] != FORMAT:
+            raise NetNotLoaded(f"{name} has format {header['format']}, this version of cutpurse reads {FORMAT}: update")
+        stamp, training = dict(header["stamp"]), dict(header["training"])
+        try:
+            space = Space(str(stamp["game"]), int(stamp["seats"]))
+            space.check_stamp(stamp)
+        except OtherNumbering as problem:
+            raise NetNotLoaded(f"net {name} was {problem}") from None
+        except UsageError as problem:
+            raise NetNotLoaded(f"net {name} cannot be played here: {problem}") from None
+        view = _columns(arrays, "view", space.planes + space.numbers)
+        option = _columns(arrays, "option", space.option_features)
+        weights = {key.removeprefix("weight_"): value for key, value in arrays.items() if key.startswith("weight_")}
+        return Net(Inputs(space, view, option), weights, training)
+    except FileNotFoundError:
+        raise NotFound(f"there is no net {name}") from None
+    except CutpurseError:
+        raise
+    except OSError as problem:
+        raise NetNotLoaded(f"net {name} cannot be read: {problem.strerror or problem}") from None
+    except Exception as problem:  # numpy's reader raises nearly anything
+        reason = " ".join(str(problem).split())[:120]
+        raise NetNotLoaded(f"{name} is no net, or is damaged ({reason}): copy it again, or train anew") from None
+
+
+def _read(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of a file, which is checked before it can take up memory."""
+    with path.open("rb") as file:
+        with zipfile.ZipFile(file) as archive:
+            sizes = [info.file_size for info in archive.infolist()]
+        if sum(sizes) > MOST_BYTES or path.stat().st_size > MOST_BYTES:
+            raise ValueError(f"more than {MOST_BYTES // 2**20} MiB")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+
+
+def _columns(arrays: Mapping[str, npt.NDArray[Any]], name: str, width: int) -> Columns:
+    index = arrays[f"{name}_index"].astype(np.int32)
+    scale = arrays[f"{name}_scale"].astype(np.float32)
+    if index.ndim != 1 or index.shape != scale.shape or not np.isfinite(scale).all():
+        raise ValueError(f"its columns of {name} do not fit")
+    if not ((index >= 0) & (index < width)).all():
+        raise ValueError(f"it reads columns of {name} that do not exist")
+    return Columns(index, scale)
+
+
+def _shapes(view: int, option: int, hidden: int) -> dict[str, tuple[int, ...]]:
+    return {
+        "view": (view, hidden),
+        "view_bias": (hidden,),
+        "option": (option, hidden),
+        "hidden": (hidden, hidden),
+        "hidden_bias": (hidden,),
+        "rating": (hidden,),
+    }
+
+
+class NetBot:
+    """A bot that takes the option that its net rates best. A subclass names the net.
+
+    A server may also ask for a match with another number of seats, as its check of a bot does. There the bot takes what
+    `choose_without_net` returns.
+    """
+
+    net: ClassVar[Net]  # loaded once, for all matches
+    reads_events = False  # so a server need not send them
+
+    def start(self, match: MatchInfo) -> None:
+        """Look whether the net is of this match.  Raises UsageError if it is of another game."""
+        space, seats = self.net.space, len(match.seats)
+        if match.game != space.game:
+            raise UsageError(f"the net plays {space.game}, not {match.game}: let the bot play {space.game} alone")
+        self.has_net = seats == space.seats
+        self._hint = f"the net is for {space.seats} seats, not {seats}: train one with cutpurse-train --seats {seats}"
+
+    def choose(self, view: Any, decision: Decision) -> int | OptionOfBot:
+        """Return the index of the option with the highest rating. Any: each game has its own view."""
+        if self.has_net:
+            return int(self.net.rate(view.raw, [option.raw for option in decision.options]).argmax())
+        if decision.number == 0:
+            decision.note(self._hint)
+        return self.choose_without_net(view, decision)
+
+    def choose_without_net(self, view: Any, decision: Decision) -> int | OptionOfBot:
+        """Return the answer at a table with another number of seats; the safe option unless a subclass knows better."""
+        return decision.safe

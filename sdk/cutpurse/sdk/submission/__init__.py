@@ -1,1 +1,0 @@
-"""Submissions: a folder with a bot, described by bot.toml, packed, and sent to a server that runs it."""

@@ -1,0 +1,63 @@
+"""The ladders of the league that other arenas play, and where bots dial those.
+
+This module knows no stream, no clock and no database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from cutpurse.server.errors import CallRefused
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.ladder_terms import may_see
+
+__all__ = ["OtherArenas", "elsewhere"]
+
+
+class OtherArenas:
+    """The ladders that this arena does not play."""
+
+    def __init__(self) -> None:
+        self._ladders: Mapping[str, _OtherLadder] = {}
+
+    def set(self, ladders: Iterable[tuple[Ladder, str]]) -> None:
+        """Set the ladders, each with the address of its arena; empty where none has it now."""
+        self._ladders = {ladder.name: _OtherLadder(ladder, address) for ladder, address in ladders}
+
+    def ladders(self, owner: str) -> Iterable[Ladder]:
+        """Return the ladders that `owner` can see."""
+        return (other.ladder for other in self._ladders.values() if may_see(other.ladder, owner))
+
+    def ladder_named(self, name: str) -> Ladder | None:
+        """Return the ladder of this name, or None."""
+        other = self._ladders.get(name)
+        return None if other is None else other.ladder
+
+    def address_of(self, ladder: str) -> str:
+        """Return the address of the arena of a ladder; empty if this arena has it, or none."""
+        other = self._ladders.get(ladder)
+        return "" if other is None else other.address
+
+    def wanted(self, plays: Callable[[str, str], bool], owner: str) -> Sequence[tuple[str, str]]:
+        """Return the ladders that a connected bot wants to play and may, each with its address, if it has one."""
+        return [
+            (name, other.address)
+            for name, other in self._ladders.items()
+            if plays(other.ladder.game, name) and _admits(other.ladder, owner)
+        ]
+
+
+def _admits(ladder: Ladder, owner: str) -> bool:
+    owners = ladder.terms.owners
+    return ladder.boards != "rotation" and (not owners or owner in owners)
+
+
+class _OtherLadder(NamedTuple):
+    ladder: Ladder
+    address: str
+
+
+def elsewhere(ladder: str, address: str) -> CallRefused:
+    """Return the refusal for a ladder that another arena plays."""
+    return CallRefused("ELSEWHERE", f"ladder {ladder} is played at {address}: dial there", address)

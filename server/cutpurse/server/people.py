@@ -1,0 +1,62 @@
+"""People who play on the page: their owner, their ladders, and the house bots that play with them.
+
+People play requested matches, which are not rated, on ladders of their own with a gentle clock. House bots in processes
+of their own sit at these tables, so that people take no table from the other ladders. This module knows no process, no
+ladder of a database and no page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.games import GAMES
+from cutpurse.leaderboard.tokens import PEOPLE
+
+__all__ = [
+    "CLOCK",
+    "MAX_PEOPLE",
+    "PEOPLE",
+    "built_in_bot",
+    "is_people_ladder",
+    "people_bot",
+    "people_ladder",
+    "person_bot",
+    "seat_counts",
+]
+
+MAX_PEOPLE: Final = 48  # at once; a server allows 64 sessions of one owner
+CLOCK: Final = TimeControl(base_ms=90_000, bank_ms=900_000, grace_ms=1_000)
+
+_PREFIX: Final = "people."
+
+
+def people_ladder(game: str, seats: int) -> str:
+    """Return the name of the ladder whose rules people play by at a table of this size: "people.greed.3"."""
+    return f"{_PREFIX}{game}.{seats}"
+
+
+def is_people_ladder(name: str) -> bool:
+    """Return whether a ladder of this name is for people."""
+    return name.startswith(_PREFIX)
+
+
+def people_bot(bot: str) -> str:
+    """Return the name under which a built-in bot plays with people: "people.greedy"."""
+    return f"{_PREFIX}{bot}"
+
+
+def built_in_bot(name: str) -> str:
+    """Return the built-in bot that plays with people under this name."""
+    return name.removeprefix(_PREFIX)
+
+
+def person_bot(slot: int) -> str:
+    """Return the name under which the person in a slot plays, counted from 0: "person-1"."""
+    return f"person-{slot + 1}"
+
+
+def seat_counts(game: str, house: Sequence[str]) -> list[int]:
+    """List the table sizes at which one person can play a game with these house bots, each of them once."""
+    return [seats for seats in GAMES[game].words.seats if 2 <= seats <= len(house) + 1]

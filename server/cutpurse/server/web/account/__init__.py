@@ -1,0 +1,1 @@
+"""The pages of people who are signed in, with their own tokens."""

@@ -1,0 +1,133 @@
+"""The calls of a person who is signed in, each with that person's own token.
+
+The server decides what the person may see and do, as for the command line. The page stores no token: it comes with each
+request. This module knows no HTTP.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Final
+
+import anyio
+import grpc
+
+from cutpurse.v1 import submission_pb2_grpc, token_pb2, token_pb2_grpc
+from cutpurse.wire.connection import Dialling
+from cutpurse.wire.errors import ServerRefused
+from cutpurse.wire.league import OPTIONS, PATIENCE_S, League, league_on, refusal
+from cutpurse.wire.submission_client import Submissions
+
+__all__ = ["Account", "Accounts"]
+
+AT_ONCE: Final = 12  # requests of all people at once; the threads of the public pages are others
+MOST_BY_VISITOR: Final = 4  # the server delays its answers to bad tokens, so a visitor could keep all threads waiting
+MOST_UPLOADS: Final = 4  # at once, as a server takes
+NO_OWNERS: Final = "has no owners: everybody may do everything there, and nobody signs in"
+
+
+class Account:
+    """One person's calls to the server. Each raises the errors of `League`."""
+
+    def __init__(self, channel: grpc.Channel, to: Dialling) -> None:
+        self._to = to
+        self._tokens: Any = token_pb2_grpc.TokenServiceStub(channel)
+        self.league: Final[League] = league_on(channel, to, set())
+        self.submissions: Final = Submissions(submission_pb2_grpc.SubmissionServiceStub(channel), to)
+
+    def token(self) -> token_pb2.TokenKept:
+        """Return the person's token, without its secret."""
+        answer: token_pb2.GetTokenResponse = self._ask("GetToken", token_pb2.GetTokenRequest())
+        return answer.token
+
+    def redeem(self) -> token_pb2.TokenMade:
+        """Exchange a link for its token."""
+        answer: token_pb2.RedeemLinkResponse = self._ask("RedeemLink", token_pb2.RedeemLinkRequest())
+        return answer.made
+
+    def tokens(self) -> Sequence[token_pb2.TokenKept]:
+        """List the tokens that the person may list, the newest first."""
+        answer: token_pb2.ListTokensResponse = self._ask("ListTokens", token_pb2.ListTokensRequest())
+        return [*reversed(answer.tokens)]
+
+    def create_token(self, owner: str, label: str, scopes: Sequence[str], expires_ms: int) -> token_pb2.TokenMade:
+        """Create a token."""
+        wanted = token_pb2.TokenWanted(owner=owner, label=label, scopes=scopes, expires_ms=expires_ms)
+        answer: token_pb2.CreateTokensResponse = self._ask(
+            "CreateTokens", token_pb2.CreateTokensRequest(wanted=[wanted])
+        )
+        return answer.made[0]
+
+    def revoke_token(self, token_id: str) -> None:
+        """Revoke a token."""
+        self._ask("RevokeToken", token_pb2.RevokeTokenRequest(id=token_id))
+
+    def acts(self, limit: int) -> Sequence[token_pb2.PersonAct]:
+        """List the newest acts of people, the newest first; for hosts."""
+        answer: token_pb2.ListActsResponse = self._ask("ListActs", token_pb2.ListActsRequest(limit=limit))
+        return answer.acts
+
+    def _ask(self, name: str, request: Any) -> Any:
+        try:
+            return getattr(self._tokens, name)(request, timeout=PATIENCE_S, metadata=self._to.metadata)
+        except grpc.RpcError as error:
+            raise refusal(error, self._to, NO_OWNERS) from None
+
+
+class Accounts:
+    """Opens the calls of people, a limited number at once."""
+
+    def __init__(self, to: Dialling) -> None:
+        """Call this server.
+
+        Raises:
+            ServerRefused: If tokens could be read on the way there.
+        """
+        if not to.is_confidential:
+            raise ServerRefused(f"tokens could be read on the way to {to.address}; use an address with https://")
+        self.limiter: Final = anyio.CapacityLimiter(AT_ONCE)
+        self._to = to
+        self._calling: Counter[str] = Counter()  # by visitor
+        self._sending: set[str] = set()  # owners
+
+    @contextmanager
+    def open(self, token: str) -> Iterator[Account]:
+        """Open the calls with this token."""
+        to = replace(self._to, token=token, source="the browser", as_stranger=False)
+        with to.blocking_channel(OPTIONS) as channel:
+            yield Account(channel, to)
+
+    @contextmanager
+    def turn(self, visitor: str) -> Iterator[None]:
+        """Count a visitor's request while it is answered; on the event loop.
+
+        Raises:
+            ServerRefused: If the visitor has too many.
+        """
+        if self._calling[visitor] >= MOST_BY_VISITOR:
+            raise ServerRefused(f"{MOST_BY_VISITOR} requests of your network are being answered; try again soon")
+        self._calling[visitor] += 1
+        try:
+            yield
+        finally:
+            self._calling[visitor] -= 1
+            if not self._calling[visitor]:
+                del self._calling[visitor]
+
+    @contextmanager
+    def upload(self, owner: str) -> Iterator[None]:
+        """Let an owner send an archive during the block, one at a time, since each is held in memory.
+
+        Raises:
+            ServerRefused: If another of the owner's archives is being sent, or too many of all owners.
+        """
+        if owner in self._sending or len(self._sending) >= MOST_UPLOADS:
+            raise ServerRefused("another archive is being sent; wait for it, and send this one again")
+        self._sending.add(owner)
+        try:
+            yield
+        finally:
+            self._sending.discard(owner)

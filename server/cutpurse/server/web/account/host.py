@@ -1,0 +1,196 @@
+"""The pages of a host, who has a token with the scope admin: how the league is, owners and tokens, and ladders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import time
+from typing import Any, Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.games import GAMES
+from cutpurse.leaderboard.owner_registry import LINK, SCOPES
+from cutpurse.server.web.account.acts import days_ms
+from cutpurse.server.web.account.signed_in import Signed, accounts_of, act, look, show_once
+from cutpurse.server.web.forms import private
+from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import NotAuthorised, NotFound
+from cutpurse.wire.league import League
+
+__all__ = ["router"]
+
+MOST_FAULTS: Final = 20  # newest matches with faults that are shown
+MOST_LADDERS: Final = 40  # each costs one call
+MOST_ACTS: Final = 50
+MOST_TOKENS: Final = 500
+NO_ADMIN: Final = "this page is for hosts: your token lacks the scope admin"
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _LadderRow:
+    """A ladder, and how many of its rated boards are in no estimate yet; None if it was not asked for."""
+
+    shown: ladder_pb2.LadderShown
+    behind: int | None
+
+
+@router.api_route("/host", methods=["GET", "HEAD"])
+async def host(request: Request) -> Response:
+    """Show how the league is, and the forms to create ladders."""
+
+    def load(signed: Signed) -> Mapping[str, Any]:
+        _check_admin(signed)
+        league = signed.account.league
+        ladders = league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders
+        faulted = ladder_pb2.ListMatchesRequest(faulted=True, limit=MOST_FAULTS)
+        return {
+            "rows": [_row(league, one, number) for number, one in enumerate(ladders)],
+            "open_matches": len(league.ListOpenMatches(ladder_pb2.ListOpenMatchesRequest()).matches),
+            "online": sum(one.is_here for one in league.ListBots(ladder_pb2.ListBotsRequest()).bots),
+            "faulted": league.ListMatches(faulted).matches,
+            "acts": signed.account.acts(MOST_ACTS),
+            "games": {name: rules.words for name, rules in GAMES.items()},
+        }
+
+    return await look(request, "host.html", load)
+
+
+@router.api_route("/host/tokens", methods=["GET", "HEAD"])
+async def tokens(request: Request) -> Response:
+    """Show the tokens of all owners."""
+
+    def load(signed: Signed) -> Mapping[str, Any]:
+        _check_admin(signed)
+        return _tokens(signed, "")
+
+    return await look(request, "host_tokens.html", load)
+
+
+@router.api_route("/host/ladders/{name}", methods=["GET", "HEAD"])
+async def ladder(request: Request, name: str) -> Response:
+    """Show the terms of a ladder, to be changed."""
+
+    def load(signed: Signed) -> Mapping[str, Any]:
+        _check_admin(signed)
+        return {"ladder": _ladder(signed.account.league, name)}
+
+    return await look(request, "host_ladder.html", load)
+
+
+@router.post("/host/ladders")
+async def create_ladder(request: Request) -> Response:
+    """Create a ladder."""
+
+    def do(signed: Signed, fields: Mapping[str, str]) -> str:
+        terms = ladder_pb2.LadderTerms(owners=_words(fields, "owners"), private="private" in fields)
+        name, game = fields.get("name", "").strip(), fields.get("game", "")
+        defined = ladder_pb2.LadderDefined(name=name, game=game, seats=_number(fields, "seats"), terms=terms)
+        signed.account.league.CreateLadder(ladder_pb2.CreateLadderRequest(ladder=defined))
+        return _address(name)
+
+    return await act(request, do)
+
+
+@router.post("/host/ladders/{name}")
+async def change_ladder(request: Request, name: str) -> Response:
+    """Change the terms of a ladder, freeze it, or open it again."""
+
+    def do(signed: Signed, fields: Mapping[str, str]) -> str:
+        league = signed.account.league
+        expected = _ladder(league, name).defined.terms
+        terms = ladder_pb2.LadderTerms()
+        terms.CopyFrom(expected)
+        match fields.get("what"):
+            case "freeze":
+                terms.frozen_ms = int(time() * 1_000)
+            case "open":
+                terms.frozen_ms = 0
+            case _:
+                del terms.owners[:]
+                terms.owners.extend(_words(fields, "owners"))
+                terms.private = "private" in fields
+                terms.most_bots, terms.most_per_owner = _number(fields, "most_bots"), _number(fields, "most_per_owner")
+        league.ChangeLadder(ladder_pb2.ChangeLadderRequest(ladder=name, terms=terms, expected=expected))
+        return _address(name)
+
+    return await act(request, do)
+
+
+@router.post("/host/tokens")
+async def create_token(request: Request) -> Response:
+    """Create a token or a link for an owner, and show it once."""
+
+    def do(signed: Signed, fields: Mapping[str, str]) -> Mapping[str, Any]:
+        scopes = [*fields.get("scopes", "").split(), *([LINK] if "link" in fields else [])]
+        expires_ms = days_ms(fields.get("days", ""), 0)
+        owner, label = fields.get("owner", "").strip(), fields.get("label", "").strip()
+        made = signed.account.create_token(owner, label, scopes, expires_ms).token
+        return _tokens(signed, f"{request.base_url}sign-in#{made}" if "link" in fields else made)
+
+    return await show_once(request, "host_tokens.html", do)
+
+
+@router.post("/host/tokens/revoke")
+async def revoke_token(request: Request) -> Response:
+    """Revoke a token of any owner."""
+
+    def do(signed: Signed, fields: Mapping[str, str]) -> str:
+        signed.account.revoke_token(fields.get("token", ""))
+        return "/host/tokens"
+
+    return await act(request, do)
+
+
+@router.api_route("/host/ladders", methods=["GET", "HEAD"])
+@router.api_route("/host/tokens/revoke", methods=["GET", "HEAD"])
+async def back(request: Request) -> Response:
+    """Lead a browser that loads the address of a form to the host's page."""
+    accounts_of(request)
+    return private(RedirectResponse("/host", 303))
+
+
+def _check_admin(signed: Signed) -> None:
+    """Check that the page is of use to the person; the server checks each call.  Raises NotAuthorised."""
+    if "admin" not in signed.token.scopes:
+        raise NotAuthorised(NO_ADMIN)
+
+
+def _row(league: League, ladder: ladder_pb2.LadderShown, number: int) -> _LadderRow:
+    if number >= MOST_LADDERS:
+        return _LadderRow(ladder, None)
+    page = league.ListRankings(ladder_pb2.ListRankingsRequest(ladder=ladder.defined.name, limit=1))
+    return _LadderRow(ladder, page.boards - page.estimated)
+
+
+def _ladder(league: League, name: str) -> ladder_pb2.LadderShown:
+    for one in league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders:
+        if one.defined.name == name:
+            return one
+    raise NotFound(f"there is no ladder {name!r:.80}")
+
+
+def _tokens(signed: Signed, made: str) -> Mapping[str, Any]:
+    return {"tokens": signed.account.tokens()[:MOST_TOKENS], "made": made, "scopes": SCOPES}
+
+
+def _words(fields: Mapping[str, str], name: str) -> list[str]:
+    return [word for word in re.split(r"[\s,]+", fields.get(name, "")) if word]
+
+
+def _number(fields: Mapping[str, str], name: str) -> int:
+    """Return a number of a form; 0 if it is empty.  Raises UsageError."""
+    text = fields.get(name, "").strip()
+    if not re.fullmatch(r"[0-9]{0,6}", text, re.ASCII):
+        raise UsageError(f"{text!r:.40} is no number; it can be 0 to 999,999")
+    return int(text or 0)
+
+
+def _address(name: str) -> str:
+    return f"/host/ladders/{quote(name, safe='')}"

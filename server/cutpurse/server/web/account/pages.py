@@ -1,0 +1,87 @@
+"""Signing in and out.
+
+A token is pasted into a form, or comes from a link of the host, whose code is in the part of the address that browsers
+send to no server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from time import time
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from cutpurse.leaderboard.tokens import read_token
+from cutpurse.server.web.account.calls import Account
+from cutpurse.server.web.account.cookie import forget_token, is_confidential, keep_token
+from cutpurse.server.web.account.signed_in import Signed, accounts_of, act, called, sign_in_page
+from cutpurse.server.web.forms import private, read_form
+from cutpurse.server.web.problems import without_address
+from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused
+
+__all__ = ["router"]
+
+NO_TOKEN: Final = "That is no token: one is cutp_ and 38 letters and digits. Copy all of it, or all of your link."
+BAD: Final = "This token is not valid here: it is unknown, has expired, or was revoked. Ask the host for another."
+USED: Final = "This link was used before, or has expired. Ask the host for another."
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.api_route("/sign-in", methods=["GET", "HEAD"])
+async def form(request: Request) -> Response:
+    """Show the form to sign in."""
+    accounts_of(request)
+    return sign_in_page(request)
+
+
+@router.post("/sign-in")
+async def sign_in(request: Request) -> Response:
+    """Keep the person's token in the browser, once the server has recognised it."""
+    accounts_of(request)
+    fields = await read_form(request)
+    _, is_link, text = fields.get("token", [""])[0].strip().rpartition("#")
+    if not is_confidential(request):
+        return sign_in_page(request, status=HTTPStatus.FORBIDDEN)
+    if read_token(text) is None:
+        return sign_in_page(request, NO_TOKEN, HTTPStatus.FORBIDDEN)
+
+    def checked(account: Account) -> tuple[str, int]:
+        if is_link:
+            made = account.redeem()
+            return made.token, made.kept.expires_ms
+        return text, account.token().expires_ms
+
+    try:
+        token, expires_ms = await called(request, text, checked)
+    except (NotAuthorised, NotFound):
+        return sign_in_page(request, USED if is_link else BAD, HTTPStatus.FORBIDDEN)
+    except ServerRefused as problem:
+        return sign_in_page(request, f"{without_address(str(problem))}.", HTTPStatus.SERVICE_UNAVAILABLE)
+    response = RedirectResponse("/me", HTTPStatus.SEE_OTHER)
+    keep_token(request, response, token, expires_ms // 1_000 - int(time()) if expires_ms else None)
+    return private(response)
+
+
+@router.post("/sign-out")
+async def sign_out(request: Request) -> Response:
+    """Remove the token from this browser; with the field `everywhere`, revoke it."""
+
+    def leave(signed: Signed, fields: Mapping[str, str]) -> str:
+        if fields.get("everywhere"):
+            signed.account.revoke_token(signed.token.id)
+        return "/sign-in"
+
+    response = await act(request, leave)
+    forget_token(request, response)
+    return response
+
+
+@router.api_route("/sign-out", methods=["GET", "HEAD"])
+async def back(request: Request) -> Response:
+    """Lead a browser that loads the address of the form to the person's pages."""
+    accounts_of(request)
+    return private(RedirectResponse("/me", HTTPStatus.SEE_OTHER))

@@ -1,0 +1,188 @@
+"""Requests of people who are signed in: whose they are, and how pages and forms answer them.
+
+Every answer is for one person and stays out of every cache. Calls to the server run on threads of their own, so that
+the public pages never wait for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final, TypeVar
+
+import anyio.to_thread
+from fastapi import Request
+from fastapi.responses import RedirectResponse, Response
+
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.server.web.account.calls import Account, Accounts
+from cutpurse.server.web.account.cookie import check_key, forget_token, form_key, is_confidential, token_of
+from cutpurse.server.web.forms import FormRefused, private, read_form
+from cutpurse.server.web.problems import http_status, without_address
+from cutpurse.server.web.rendering import show
+from cutpurse.server.web.visitors import visitor_of
+from cutpurse.v1 import token_pb2
+from cutpurse.wire.errors import NotAuthorised, NotFound
+
+__all__ = ["Signed", "accounts_of", "act", "called", "identify", "look", "show_once", "sign_in_page"]
+
+NO_KEY: Final = "This form is not of this session: open the page again, and send it from there."
+NOT_SIGNED: Final = "You are not signed in, or not any more. Sign in, and send the form again."
+OVER: Final = "Your token is not valid any more: it has expired or was revoked. Sign in with another."
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A person who is signed in, while a request is answered.
+
+    Attributes:
+        account: The person's calls.
+        token: The person's token, without its secret.
+        key: The key for forms.
+    """
+
+    account: Account
+    token: token_pb2.TokenKept
+    key: str
+
+    @property
+    def owner(self) -> str:
+        """The person's name as an owner."""
+        return self.token.owner
+
+    def tried(self, call: Callable[[], T], otherwise: T) -> tuple[T, str]:
+        """Return the answer of a call and "", or `otherwise` and why the server refused it."""
+        try:
+            return call(), ""
+        except CutpurseError as problem:
+            return otherwise, without_address(str(problem))
+
+
+def accounts_of(request: Request) -> Accounts:
+    """Return the accounts of the page.  Raises NotFound if nobody can sign in here."""
+    accounts: Accounts | None = request.app.state.accounts
+    if accounts is None:
+        raise NotFound("nobody can sign in on this page: it belongs to no server, or its server could be overheard")
+    return accounts
+
+
+async def called(request: Request, token: str, work: Callable[[Account], T]) -> T:
+    """Run `work` with the calls of this token on a thread.  Raises what it raises."""
+    accounts = accounts_of(request)
+
+    def run() -> T:
+        with accounts.open(token) as account:
+            return work(account)
+
+    with accounts.turn(visitor_of(request)):
+        return await anyio.to_thread.run_sync(run, limiter=accounts.limiter)
+
+
+async def look(request: Request, template: str, load: Callable[[Signed], Mapping[str, Any]]) -> Response:
+    """Answer with a page of the person who is signed in, or with the page to sign in.
+
+    Args:
+        request: Request to answer.
+        template: File name of the template.
+        load: Loads the variables of the template.
+    """
+    token = token_of(request)
+    if not token:
+        accounts_of(request)
+        return private(RedirectResponse("/sign-in", HTTPStatus.SEE_OTHER))
+
+    def loaded(account: Account) -> tuple[Signed, Mapping[str, Any]] | None:
+        signed = _signed(account, token)
+        return None if signed is None else (signed, load(signed))
+
+    found = await called(request, token, loaded)
+    if found is None:
+        return _over(request)
+    signed, context = found
+    return private(show(request, template, signed=signed, **context))
+
+
+async def identify(request: Request) -> str:
+    """Return the owner who is signed in.  Raises FormRefused if nobody is."""
+    signed = await called(request, _needed(request), lambda account: _signed(account, ""))
+    if signed is None:
+        raise FormRefused(NOT_SIGNED, HTTPStatus.FORBIDDEN)
+    return signed.owner
+
+
+async def act(
+    request: Request,
+    do: Callable[[Signed, Mapping[str, str]], str],
+    fields: Mapping[str, str] | None = None,
+) -> Response:
+    """Carry out a form of the person who is signed in, and lead to the address that `do` returns.
+
+    Args:
+        request: Request with the form.
+        do: Does what the form asks for, with its fields.
+        fields: The fields of a form that was read already, after `check_own`.
+
+    Raises:
+        FormRefused: If the form is not the person's own, nobody is signed in, or the server refuses it.
+    """
+    found = await _done(request, do, fields)
+    return _over(request) if found is None else private(RedirectResponse(found[1], HTTPStatus.SEE_OTHER))
+
+
+async def show_once(
+    request: Request, template: str, do: Callable[[Signed, Mapping[str, str]], Mapping[str, Any]]
+) -> Response:
+    """Carry out a form as `act` does, and answer with a page, for a secret that is shown only now."""
+    found = await _done(request, do, None)
+    return _over(request) if found is None else private(show(request, template, signed=found[0], **found[1]))
+
+
+async def _done(
+    request: Request, do: Callable[[Signed, Mapping[str, str]], T], fields: Mapping[str, str] | None
+) -> tuple[Signed, T] | None:
+    """Carry out a form; return None if the person's token is not valid any more."""
+    accounts_of(request)
+    if fields is None:
+        fields = {name: " ".join(values) for name, values in (await read_form(request)).items()}
+    given, token = fields, _needed(request)
+    if not check_key(token, given.get("key", "")):
+        raise FormRefused(NO_KEY, HTTPStatus.FORBIDDEN)
+
+    def done(account: Account) -> tuple[Signed, T] | None:
+        signed = _signed(account, token)
+        return None if signed is None else (signed, do(signed, given))
+
+    try:
+        return await called(request, token, done)
+    except CutpurseError as problem:
+        raise FormRefused(f"{without_address(str(problem))}.", http_status(problem)) from None
+
+
+def _needed(request: Request) -> str:
+    accounts_of(request)
+    if not (token := token_of(request)):
+        raise FormRefused(NOT_SIGNED, HTTPStatus.FORBIDDEN)
+    return token
+
+
+def sign_in_page(request: Request, problem: str = "", status: HTTPStatus = HTTPStatus.OK) -> Response:
+    """Show the page to sign in."""
+    safe = is_confidential(request)
+    return private(show(request, "sign_in.html", status=status, problem=problem, is_confidential=safe))
+
+
+def _signed(account: Account, token: str) -> Signed | None:
+    """Return the person with this token; None if it is not valid."""
+    try:
+        return Signed(account, account.token(), form_key(token))
+    except (NotAuthorised, NotFound):  # not found: of one run of the server, for its own programs
+        return None
+
+
+def _over(request: Request) -> Response:
+    response = sign_in_page(request, OVER, HTTPStatus.FORBIDDEN)
+    forget_token(request, response)
+    return response

@@ -1,0 +1,1 @@
+"""Workers: other machines that play whole matches; what `cutpurse worker` does."""

@@ -1,0 +1,54 @@
+"""The table of rungs: who is counted as better, and how shared first places count."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks.rungs import GAMES, HOLDS_ABOVE, Rung, main, split_first_places
+from cutpurse.sdk.local import LocalMatch
+
+
+def a_match(*places: int) -> LocalMatch:
+    return LocalMatch(0, places, (0,) * len(places), ("normal",) * len(places), tuple(range(len(places))), 10)
+
+
+def test_a_shared_first_place_is_a_part_of_one() -> None:
+    assert split_first_places([a_match(1, 2, 3, 4), a_match(1, 1, 3, 4), a_match(2, 1, 3, 4)]) == 1.5
+
+
+def test_a_rung_holds_only_above_the_whole_interval() -> None:
+    rung = Rung("greed", "greedy", "random", 1_000, 0.38, HOLDS_ABOVE + 0.001, 0.41, 0)
+    assert rung.holds
+    assert not Rung("greed", "greedy", "random", 1_000, 0.38, HOLDS_ABOVE, 0.41, 0).holds
+
+
+def test_greedy_is_a_rung_above_random(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--rungs", "random,greedy", "--games", "greed", "--matches", "120", "--json"]) == 0
+    (rung,) = json.loads(capsys.readouterr().out)["rungs"]
+    assert rung["holds"]
+    assert rung["low"] < rung["first_places"] < rung["high"]
+    assert rung["faults"] == 0
+
+
+def test_equal_bots_are_no_rungs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--rungs", "random,random", "--games", "bag_o_loot-advanced", "--matches", "40"]) == 0
+    assert "does not hold" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--games", "chess"], "unknown game 'chess'"),
+        (["--rungs", "random"], "at least two rungs"),
+        (["--matches", "0"], "0 matches cannot be played"),
+        (["--rungs", "random,nobody", "--games", "greed"], "nobody"),
+    ],
+)
+def test_what_cannot_be_measured_is_a_line(words: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert line in capsys.readouterr().err
+    assert len(GAMES) == 6

@@ -1,0 +1,131 @@
+"""Tournaments written down in TOML: what can be said is understood, and what cannot is told where it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.experiments.tournament.tournament_file import Entrant, read_tournament
+from cutpurse.wire.errors import NotFound
+
+WHOLE = """
+name = "spring cup"
+game = "greed"
+seats = 3
+seed = 7
+settings = { specials = "none" }
+boards = "plain"
+deals = 2
+bots = ["random", "bots/my_bot.py:Thief", "/there/other.py", "exec:node bot.py", { name = "mine", bot = "my_bot.py" }]
+
+[format]
+kind = "gauntlet"
+challenger = "mine"
+meetings = 3
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "cup.toml"
+
+
+def test_everything_that_can_be_said(file: Path) -> None:
+    file.write_text(WHOLE, encoding="utf-8")
+    cup = read_tournament(file)
+    assert (cup.name, cup.game, cup.seats, cup.seed, cup.boards, cup.deals) == (
+        "spring cup",
+        "greed",
+        3,
+        "7",
+        "plain",
+        2,
+    )
+    assert cup.settings == {"specials": "none"}
+    assert cup.bots == (
+        Entrant("random", "random"),
+        Entrant("bots/my_bot.py:Thief", f"{file.parent}/bots/my_bot.py:Thief"),
+        Entrant("/there/other.py", "/there/other.py"),
+        Entrant("exec:node bot.py", "exec:node bot.py"),
+        Entrant("mine", f"{file.parent}/my_bot.py"),
+    )
+    assert (cup.format.kind, cup.format.numbers, cup.format.challenger) == ("gauntlet", {"meetings": 3}, 4)
+
+
+def test_what_is_not_said_is_as_usual(file: Path) -> None:
+    file.write_text('game = "szmal"\nbots = ["random", "greedy", "first_option", "search"]', encoding="utf-8")
+    cup = read_tournament(file)
+    assert (cup.name, cup.seats, cup.seed, cup.boards, cup.deals) == ("cup", 4, "0", "rotation", 1)
+    assert (cup.format.kind, cup.format.numbers) == ("round_robin", {"meetings": 1})
+    assert read_tournament(file, "plain").boards == "plain"
+
+
+BOTS = "game = 'greed'\nseats = 2\nbots = ['random', 'greedy', 'search', 'first_option']\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "has no game"),
+        ("game = 'poker'", "poker"),
+        ("game = 'greed'", "has no bots; it is to have: bots = ["),
+        ("game = 'greed'\nbots = 'random'", "has no bots"),
+        ("game = 'greed'\nbots = [3]", "bot 1 is 3; it is a text, or {"),
+        ("game = 'greed'\nbots = [{ name = 'x' }]", "bot 1 has no bot"),
+        ("game = 'greed'\nbots = [{ bot = 'x', at = 3 }]", "bot 1: there is no key 'at'; there are: name, bot"),
+        (
+            "game = 'greed'\nbots = [\"a\\nb\"]",
+            "bot 1 is called 'a\\nb'; a name has 1 to 64 characters and no control characters",
+        ),
+        (
+            "game = 'greed'\nbots = ['random', 'random']",
+            "bot 2: 'random' is there twice; give one another name: {",
+        ),
+        ("game = 'greed'\nseats = 3\nbots = ['random', 'greedy']", "has 2 bots for 3 seats"),
+        ("game = 'greed'\nseats = 99\nbots = ['random']", "99"),
+        ("game = 'greed'\nseats = true\nbots = ['random']", "seats is True; it is a number from 2"),
+        ("game = 'greed'\nsettings = { nothing = 3 }\nbots = ['random']", "nothing"),
+        ("game = 'greed'\nsettings = { specials = [] }\nbots = ['random']", "settings.specials is []"),
+        (f"{BOTS}boards = 'duplicate'", "boards is 'duplicate'; there are: rotation, plain"),
+        (f"{BOTS}deals = 0", "deals is 0; it is a number from 1 to 100,000"),
+        (f"{BOTS}deal = 3", "there is no key 'deal'; there are: game, bots"),
+        (f"{BOTS}format = 3", "format is 3; it is a table"),
+        (f"{BOTS}[format]\nkind = 'knockout'", "kind is 'knockout'; there are: round_robin, gauntlet, swiss, groups"),
+        (f"{BOTS}[format]\nrounds = 3", "format: there is no key 'rounds'; there are: kind, meetings"),
+        (f"{BOTS}[format]\nkind = 'swiss'\nrounds = 'many'", "rounds is 'many'; it is a number from 1"),
+        (
+            f"{BOTS}[format]\nkind = 'gauntlet'\nchallenger = 'me'",
+            "challenger is 'me', which is none of the bots:",
+        ),
+        (f"{BOTS}[format]\nkind = 'groups'\ngroups = 3", "4 bots in 3 groups leave 1 in one, and a match has 2"),
+        (f"{BOTS}[format]\nkind = 'groups'\nadvance = 3", "advance is 3, and a group has only 2 bots"),
+        (
+            f"{BOTS.replace('2', '4', 1)}[format]\nkind = 'groups'\ngroups = 1\nadvance = 2",
+            "2 of each of 1 groups are too few for 4 seats",
+        ),
+        ("game = ", "is no TOML"),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_line(file: Path, text: str, said: str) -> None:
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(CutpurseError) as refused:
+        read_tournament(file)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="it does not exist"):
+        read_tournament(tmp_path / "none.toml")
+    with pytest.raises(UsageError, match="cannot be read: Is a directory"):
+        read_tournament(tmp_path)
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match="is no TOML"):
+        read_tournament(tmp_path / "bytes.toml")
+
+
+def test_a_byte_order_mark_is_no_part_of_it(file: Path) -> None:
+    file.write_text(WHOLE, encoding="utf-8-sig")
+    assert read_tournament(file).name == "spring cup"

@@ -1,0 +1,306 @@
+"""Several arenas write one league: each the ladders that it has leased, and none what it has lost."""
+
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+
+import pytest
+
+from cutpurse.leaderboard import leases
+from cutpurse.leaderboard.arena_store import ArenaStore
+from cutpurse.leaderboard.errors import InUse, LadderMoved, NewerSchema, StoreError
+from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.databases import change_by_hand
+from tests.leaderboard.sample_results import LADDER, PLAYERS, RATING, prepare, random_result, result
+from tests.leaderboard.test_announced import announcement
+from tests.postgresql_server import PostgresqlServer
+from tests.roots import CHECKOUT
+
+pytestmark = pytest.mark.full
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install 'cutpurse[cluster]'")
+
+NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+SECOND = "szmal-two"
+GAMES = ("greed", "szmal")
+BUSY_S = 0.05
+KILLS, KILLS_IN_SOAK = 20, 400
+
+
+@pytest.fixture(autouse=True)
+def _long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no lease run out because the machine is slow."""
+    for name in ("LEASE_S", "DELAY_S"):
+        monkeypatch.setattr(leases, name, 3_600.0)
+
+
+@pytest.fixture
+def address(postgresql: PostgresqlServer) -> str:
+    address = postgresql.create()
+    with Store(address) as store:
+        prepare(store)
+        store.ensure_ladder(SECOND, game="szmal", seats=4, rating=RATING)
+    return address
+
+
+@pytest.fixture
+def arenas(address: str) -> Iterator[tuple[ArenaStore, ArenaStore]]:
+    with ExitStack() as stack:
+        a, b = (stack.enter_context(ArenaStore(address, f"{name}:7777", games=GAMES)) for name in "ab")
+        yield a, b
+
+
+def run_out(address: str) -> None:
+    """Let all leases run out, as when they were not renewed."""
+    change_by_hand(address, "UPDATE leases SET until = until - interval '2 hours'")
+
+
+def test_a_ladder_belongs_to_one_arena_and_the_other_knows_where(arenas: tuple[ArenaStore, ArenaStore]) -> None:
+    a, b = arenas
+    first = a.tend(NOON)
+    assert dict(first.epochs) == {LADDER: 1, SECOND: 1}
+    second = b.tend(NOON)
+    assert (dict(second.epochs), dict(second.elsewhere)) == ({}, {LADDER: "a:7777", SECOND: "a:7777"})
+    assert dict(a.tend(NOON).epochs) == dict(first.epochs), "renewed, in the same epoch"
+    a.release()
+    assert dict(b.tend(NOON).epochs) == {LADDER: 2, SECOND: 2}
+    assert dict(a.tend(NOON).elsewhere) == {LADDER: "b:7777", SECOND: "b:7777"}
+
+
+def test_a_preferred_ladder_is_taken_at_once_and_others_only_after_a_while(address: str) -> None:
+    with ArenaStore(address, "a:7777", games=GAMES, preferred=[LADDER, "none"]) as store:
+        assert dict(store.tend(NOON).epochs) == {LADDER: 1}
+        assert dict(store.tend(NOON).epochs) == {LADDER: 1}
+        change_by_hand(address, "UPDATE leases SET until = until - interval '1 hour' WHERE epoch = 0")
+        assert dict(store.tend(NOON).epochs) == {LADDER: 1, SECOND: 1}
+
+
+def test_ladders_of_other_games_are_left_and_none_is_taken_while_it_drains(address: str) -> None:
+    with ArenaStore(address, "a:7777", games=["szmal"]) as store:
+        assert dict(store.tend(NOON, takes_more=False).epochs) == {}
+        assert dict(store.tend(NOON).epochs) == {SECOND: 1}
+
+
+def test_who_lost_a_ladder_writes_nothing_there(arenas: tuple[ArenaStore, ArenaStore], address: str) -> None:
+    a, b = arenas
+    versions = PLAYERS
+    a.tend(NOON)
+    a.announce(announcement(result("open", versions[:4]))).result()
+    assert a.submit(result("m1", versions[:4])).result().sequence == 1
+    run_out(address)
+    assert a.submit(result("m2", versions[:4])).result().sequence == 2, "nobody has taken the ladder"
+    assert b.tend(NOON).voided == ["open"]
+    assert b.submit(result("m3", versions[:4])).result().sequence == 3
+    for again in range(2):  # its leases are known to be lost only the second time
+        for lost in ("open", "m4"):
+            with pytest.raises(LadderMoved, match=f"match {lost}: "):
+                a.submit(result(lost, versions[:4])).result()
+        with pytest.raises(LadderMoved, match=f"this arena does not have ladder {LADDER}"):
+            a.announce(announcement(result("m5", versions[:4]))).result()
+        assert a.submit(result("m1", versions[:4])).result().sequence == 1, "its answer is repeated"
+        if not again:
+            assert dict(a.tend(NOON).epochs) == {}
+    assert sorted(match.match for match in a.matches(limit=9)) == ["m1", "m2", "m3", "open"]
+    assert a.match("open").void_cause == "void_server"
+    b.release()
+    a.tend(NOON)
+    assert a.submit(result("m6", versions[:4])).result().sequence == 4, "it counts the boards anew"
+    assert all(check.equal for check in recompute(b))
+
+
+def test_a_match_that_was_made_void_meanwhile_does_not_count_for_who_takes_its_ladder_again(
+    arenas: tuple[ArenaStore, ArenaStore], address: str
+) -> None:
+    a, _ = arenas
+    versions = PLAYERS
+    a.tend(NOON)
+    a.announce(announcement(result("open", versions[:4]))).result()
+    run_out(address)
+    again = a.tend(NOON)
+    assert (dict(again.epochs), again.voided) == ({LADDER: 2, SECOND: 2}, ["open"])
+    with pytest.raises(LadderMoved, match=f"match open: another arena took ladder {LADDER} meanwhile"):
+        a.submit(result("open", versions[:4])).result()
+    assert a.submit(result("open", versions[:4]).voided()).result().sequence is None
+
+
+def test_only_the_matches_of_taken_ladders_are_void(arenas: tuple[ArenaStore, ArenaStore], address: str) -> None:
+    a, b = arenas
+    versions = PLAYERS
+    a.tend(NOON)
+    for ladder in (LADDER, SECOND):
+        a.announce(announcement(result(f"on {ladder}", versions[:4], ladder=ladder))).result()
+    change_by_hand(
+        address,
+        "UPDATE leases SET until = until - interval '2 hours' "
+        f"WHERE ladder_id = (SELECT id FROM ladders WHERE name = '{SECOND}')",
+    )
+    assert b.tend(NOON).voided == [f"on {SECOND}"]
+    assert a.submit(result(f"on {LADDER}", versions[:4])).result().sequence == 1
+
+
+def test_a_server_alone_and_arenas_exclude_each_other(address: str) -> None:
+    with Store(address), pytest.raises(InUse, match="is being written by process"):
+        ArenaStore(address, "a:7777", games=GAMES, busy_timeout_s=BUSY_S)
+    with ExitStack() as arenas:
+        for name in "ab":
+            arenas.enter_context(ArenaStore(address, f"{name}:7777", games=GAMES))
+        with pytest.raises(InUse, match="is being written by process"):
+            Store(address, busy_timeout_s=BUSY_S)
+    Store(address).close()
+
+
+def test_an_arena_of_another_version_does_not_join(address: str) -> None:
+    with ArenaStore(address, "a:7777", games=GAMES):
+        change_by_hand(address, "UPDATE alembic_version SET version_num = '99'")
+        with pytest.raises(NewerSchema, match="has schema 99"):
+            ArenaStore(address, "b:7777", games=GAMES)
+
+
+def test_a_file_has_one_server(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"is a file, which one server writes; several arenas need a database postgre"):
+        ArenaStore(tmp_path / "ladder.db", "a:7777", games=GAMES)
+
+
+def test_a_deleted_ladder_takes_its_lease_along(arenas: tuple[ArenaStore, ArenaStore]) -> None:
+    a, b = arenas
+    a.tend(NOON)
+    b.delete_ladder(SECOND)
+    assert dict(a.tend(NOON).epochs) == {LADDER: 1}
+
+
+# -- kills
+ARENA = """
+import os, sys, time
+from dataclasses import replace
+from datetime import timedelta
+from cutpurse.leaderboard import leases
+from cutpurse.leaderboard import leases
+from cutpurse.leaderboard.arena_store import ArenaStore
+from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError
+from tests.leaderboard.sample_results import DAWN, PLAYERS, random_result
+from tests.leaderboard.test_announced import announcement
+
+leases.LEASE_S = leases.DELAY_S = 1.0
+address, own, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+store = ArenaStore(address, own, games=["greed", "szmal"], preferred=[own])
+print("begun", flush=True)
+renewed, ladders = -1.0, ()
+while True:
+    if time.monotonic() - renewed > 0.3:
+        try:
+            tended = store.tend(DAWN + timedelta(days=1))
+        except StoreError:
+            continue
+        renewed, ladders = tended.began_at, tended.epochs
+    results = [replace(random_result(n, PLAYERS), ladder=ladder)
+               for at, ladder in enumerate(ladders) for n in range(number + 9 * at, number + 9 * at + 9)]
+    number += len(results)
+    futures = [(store.announce(announcement(result)), store.submit(result)) for result in results[:-2]]
+    left_open = [store.announce(announcement(result)) for result in results[-2:]]
+    for result, (_, future) in zip(results, futures):
+        try:
+            future.result()
+        except LedgerCorrupt:
+            raise
+        except (InvalidEntry, StoreError):
+            continue
+        os.write(1, f"{result.ladder} {result.match}\\n".encode())
+    for result, announced in zip(results[-2:], left_open):
+        if announced.exception() is None:  # it is over later, unless this arena is lost
+            store.submit(result)
+"""
+
+
+class Arenas:
+    """Two arenas in processes of their own; each prefers one of two ladders."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.number = 0
+        self.acknowledged: set[str] = set()
+        self._lines: SimpleQueue[str] = SimpleQueue()
+        self._readers: list[Thread] = []
+        self.running = [self.start(ladder) for ladder in (LADDER, SECOND)]
+
+    def start(self, ladder: str) -> subprocess.Popen[str]:
+        self.number += 1_000_000
+        command = [sys.executable, "-c", ARENA, self.address, ladder, str(self.number)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=CHECKOUT)
+        reader = Thread(target=self._read, args=(process,))
+        reader.start()
+        self._readers.append(reader)
+        return process
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        with process.stdout:
+            for line in process.stdout:
+                self._lines.put(line)
+
+    def play(self, count: int) -> None:
+        """Read on until `count` results of each ladder were acknowledged."""
+        left = {LADDER: count, SECOND: count}
+        while any(number > 0 for number in left.values()):
+            ladder, _, match = self._lines.get().partition(" ")
+            if match.endswith("\n"):
+                self.acknowledged.add(match.strip())
+                left[ladder] -= 1
+
+    def kill(self, at: int) -> None:
+        self.running[at].kill()
+        self.running[at].wait()
+
+    def end(self) -> None:
+        for at in range(2):
+            self.kill(at)
+        for reader in self._readers:
+            reader.join()
+        while not self._lines.empty():
+            _, _, match = self._lines.get().partition(" ")
+            if match.endswith("\n"):
+                self.acknowledged.add(match.strip())
+
+
+@pytest.mark.timeout(3600)
+def test_arenas_are_killed_and_stopped_and_nothing_is_lost_or_rated_twice(address: str, soak: bool) -> None:
+    rng = random.Random(34)
+    arenas = Arenas(address)
+    try:
+        for kill in range(KILLS_IN_SOAK if soak else KILLS):
+            arenas.play(rng.randint(1, 12))
+            at = rng.randrange(2)
+            if kill % 2:
+                arenas.running[at].send_signal(signal.SIGSTOP)
+                arenas.play(9)  # the other arena has taken its ladders
+                arenas.running[at].send_signal(signal.SIGCONT)
+            else:
+                arenas.kill(at)
+                arenas.running[at] = arenas.start((LADDER, SECOND)[at])
+        arenas.play(9)
+    finally:
+        arenas.end()
+    with ArenaStore(address, "c:7777", games=GAMES) as store:
+        change_by_hand(address, "UPDATE leases SET until = until - interval '2 hours'")
+        cut_off = store.tend(NOON).voided
+        stored = {match.match: match for match in store.matches(limit=10**6)}
+        checks = recompute(store)
+        with store.reading() as connection:
+            takeovers = connection.exec_driver_sql("SELECT sum(epoch) FROM leases").scalar_one()
+    assert arenas.acknowledged - stored.keys() == set()
+    assert [(check.equal, check.differences) for check in checks] == [(True, ())] * 2
+    assert takeovers > KILLS // 2
+    for ladder in (LADDER, SECOND):
+        played = [match for match in stored.values() if match.ladder == ladder and match.void_cause is None]
+        assert sorted(match.sequence or 0 for match in played) == list(range(1, len(played) + 1))
+    for name, match in stored.items():
+        expected = random_result(int(name[1:]), PLAYERS)
+        if name in arenas.acknowledged or match.void_cause is None:
+            assert [(seat.bot, seat.place) for seat in match.seats] == [(s.player.bot, s.place) for s in expected.seats]
+    assert set(cut_off).isdisjoint(arenas.acknowledged)

@@ -1,0 +1,254 @@
+-- What the models are in PostgreSQL. A test compares the two, and writes this file:
+-- pytest --update-schema tests/leaderboard/test_postgresql_schema.py
+CREATE TABLE ladders (
+	id BIGSERIAL NOT NULL,
+	name VARCHAR COLLATE "C" NOT NULL,
+	game VARCHAR COLLATE "C" NOT NULL,
+	settings VARCHAR COLLATE "C" NOT NULL,
+	seats BIGINT NOT NULL,
+	clock VARCHAR COLLATE "C" NOT NULL,
+	owners VARCHAR COLLATE "C" NOT NULL,
+	most_bots BIGINT NOT NULL,
+	is_private BOOLEAN NOT NULL,
+	frozen TIMESTAMP WITHOUT TIME ZONE,
+	house VARCHAR COLLATE "C" NOT NULL,
+	created TIMESTAMP WITHOUT TIME ZONE,
+	boards VARCHAR COLLATE "C" NOT NULL,
+	most_per_owner BIGINT NOT NULL,
+	pause_failed BIGINT NOT NULL,
+	pause_window BIGINT NOT NULL,
+	CONSTRAINT pk_ladders PRIMARY KEY (id),
+	CONSTRAINT uq_ladders_name UNIQUE (name)
+);
+CREATE TABLE owners (
+	id BIGSERIAL NOT NULL,
+	name VARCHAR COLLATE "C" NOT NULL,
+	CONSTRAINT pk_owners PRIMARY KEY (id),
+	CONSTRAINT uq_owners_name UNIQUE (name)
+);
+CREATE TABLE bots (
+	id BIGSERIAL NOT NULL,
+	owner_id BIGINT NOT NULL,
+	name VARCHAR COLLATE "C" NOT NULL,
+	CONSTRAINT pk_bots PRIMARY KEY (id),
+	CONSTRAINT uq_bots_owner_id_name UNIQUE (owner_id, name),
+	CONSTRAINT fk_bots_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id)
+);
+CREATE TABLE epochs (
+	ladder_id BIGINT NOT NULL,
+	number BIGINT NOT NULL,
+	settings VARCHAR COLLATE "C" NOT NULL,
+	CONSTRAINT pk_epochs PRIMARY KEY (ladder_id, number),
+	CONSTRAINT fk_epochs_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id)
+);
+CREATE TABLE submissions (
+	id BIGSERIAL NOT NULL,
+	owner_id BIGINT NOT NULL,
+	bot VARCHAR COLLATE "C" NOT NULL,
+	version VARCHAR COLLATE "C" NOT NULL,
+	digest BYTEA NOT NULL,
+	size BIGINT NOT NULL,
+	ladders VARCHAR COLLATE "C" NOT NULL,
+	state VARCHAR COLLATE "C" NOT NULL,
+	why VARCHAR COLLATE "C" NOT NULL,
+	is_active BOOLEAN NOT NULL,
+	is_kept BOOLEAN NOT NULL,
+	received TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	changed TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	log BYTEA,
+	CONSTRAINT pk_submissions PRIMARY KEY (id),
+	CONSTRAINT uq_submissions_owner_id_bot_version UNIQUE (owner_id, bot, version),
+	CONSTRAINT fk_submissions_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id)
+);
+CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE is_active;
+CREATE TABLE tokens (
+	id VARCHAR COLLATE "C" NOT NULL,
+	digest BYTEA NOT NULL,
+	owner_id BIGINT NOT NULL,
+	scopes VARCHAR COLLATE "C" NOT NULL,
+	label VARCHAR COLLATE "C" NOT NULL,
+	created TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	expires TIMESTAMP WITHOUT TIME ZONE,
+	revoked TIMESTAMP WITHOUT TIME ZONE,
+	last_used TIMESTAMP WITHOUT TIME ZONE,
+	CONSTRAINT pk_tokens PRIMARY KEY (id),
+	CONSTRAINT fk_tokens_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id)
+);
+CREATE TABLE boards (
+	id VARCHAR COLLATE "C" NOT NULL,
+	ladder_id BIGINT NOT NULL,
+	sequence BIGINT,
+	epoch BIGINT,
+	commitment BYTEA NOT NULL,
+	seed BYTEA NOT NULL,
+	params BYTEA NOT NULL,
+	matches BIGINT NOT NULL,
+	is_sealed BOOLEAN NOT NULL,
+	CONSTRAINT pk_boards PRIMARY KEY (id),
+	CONSTRAINT uq_boards_ladder_id_sequence UNIQUE (ladder_id, sequence),
+	CONSTRAINT fk_boards_ladder_id_epoch FOREIGN KEY(ladder_id, epoch) REFERENCES epochs (ladder_id, number),
+	CONSTRAINT fk_boards_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id)
+);
+CREATE INDEX ix_boards_sealed ON boards (id) WHERE is_sealed;
+CREATE TABLE opponents (
+	bot_id BIGINT NOT NULL,
+	ladder_id BIGINT NOT NULL,
+	other_id BIGINT NOT NULL,
+	matches BIGINT NOT NULL,
+	ahead BIGINT NOT NULL,
+	level BIGINT NOT NULL,
+	CONSTRAINT pk_opponents PRIMARY KEY (bot_id, ladder_id, other_id),
+	CONSTRAINT fk_opponents_bot_id FOREIGN KEY(bot_id) REFERENCES bots (id),
+	CONSTRAINT fk_opponents_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_opponents_other_id FOREIGN KEY(other_id) REFERENCES bots (id)
+);
+CREATE INDEX ix_opponents_other_id_ladder_id ON opponents (other_id, ladder_id);
+CREATE TABLE versions (
+	id BIGSERIAL NOT NULL,
+	bot_id BIGINT NOT NULL,
+	label VARCHAR COLLATE "C" NOT NULL,
+	parent_id BIGINT,
+	created TIMESTAMP WITHOUT TIME ZONE,
+	CONSTRAINT pk_versions PRIMARY KEY (id),
+	CONSTRAINT uq_versions_bot_id_label UNIQUE (bot_id, label),
+	CONSTRAINT fk_versions_bot_id FOREIGN KEY(bot_id) REFERENCES bots (id),
+	CONSTRAINT fk_versions_parent_id FOREIGN KEY(parent_id) REFERENCES versions (id)
+);
+CREATE TABLE estimates (
+	ladder_id BIGINT NOT NULL,
+	version_id BIGINT NOT NULL,
+	mu FLOAT NOT NULL,
+	low FLOAT NOT NULL,
+	high FLOAT NOT NULL,
+	best BIGINT NOT NULL,
+	worst BIGINT NOT NULL,
+	sequence BIGINT NOT NULL,
+	made TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	CONSTRAINT pk_estimates PRIMARY KEY (ladder_id, version_id),
+	CONSTRAINT fk_estimates_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_estimates_version_id FOREIGN KEY(version_id) REFERENCES versions (id)
+);
+CREATE TABLE matches (
+	number BIGINT NOT NULL,
+	id VARCHAR COLLATE "C" NOT NULL,
+	board_id VARCHAR COLLATE "C" NOT NULL,
+	ladder_id BIGINT NOT NULL,
+	rules VARCHAR COLLATE "C" NOT NULL,
+	started TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	finished TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	decisions BIGINT NOT NULL,
+	void_cause VARCHAR COLLATE "C",
+	is_rated BOOLEAN NOT NULL,
+	requested_by VARCHAR COLLATE "C" NOT NULL,
+	reason VARCHAR COLLATE "C" NOT NULL,
+	is_faulted BOOLEAN NOT NULL,
+	record BYTEA,
+	CONSTRAINT pk_matches PRIMARY KEY (number),
+	CONSTRAINT uq_matches_id UNIQUE (id),
+	CONSTRAINT fk_matches_board_id FOREIGN KEY(board_id) REFERENCES boards (id),
+	CONSTRAINT fk_matches_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id)
+);
+CREATE INDEX ix_matches_board_id ON matches (board_id);
+CREATE INDEX ix_matches_faulted ON matches (ladder_id, number, finished, is_faulted) WHERE is_faulted;
+CREATE INDEX ix_matches_ladder_id_finished ON matches (ladder_id, finished);
+CREATE INDEX ix_matches_ladder_id_number ON matches (ladder_id, number);
+CREATE TABLE open_matches (
+	match_id VARCHAR COLLATE "C" NOT NULL,
+	board_id VARCHAR COLLATE "C" NOT NULL,
+	rules VARCHAR COLLATE "C" NOT NULL,
+	started TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	versions VARCHAR COLLATE "C" NOT NULL,
+	requested_by VARCHAR COLLATE "C" NOT NULL,
+	reason VARCHAR COLLATE "C" NOT NULL,
+	CONSTRAINT pk_open_matches PRIMARY KEY (match_id),
+	CONSTRAINT fk_open_matches_board_id FOREIGN KEY(board_id) REFERENCES boards (id)
+);
+CREATE INDEX ix_open_matches_board_id ON open_matches (board_id);
+CREATE TABLE rating_changes (
+	ladder_id BIGINT NOT NULL,
+	sequence BIGINT NOT NULL,
+	version_id BIGINT NOT NULL,
+	mu_before FLOAT NOT NULL,
+	sigma_before FLOAT NOT NULL,
+	mu_after FLOAT NOT NULL,
+	sigma_after FLOAT NOT NULL,
+	CONSTRAINT pk_rating_changes PRIMARY KEY (ladder_id, sequence, version_id),
+	CONSTRAINT fk_rating_changes_ladder_id_sequence FOREIGN KEY(ladder_id, sequence) REFERENCES boards (ladder_id, sequence),
+	CONSTRAINT fk_rating_changes_version_id FOREIGN KEY(version_id) REFERENCES versions (id)
+);
+CREATE INDEX ix_rating_changes_ladder_id_version_id_sequence ON rating_changes (ladder_id, version_id, sequence);
+CREATE TABLE rating_points (
+	ladder_id BIGINT NOT NULL,
+	version_id BIGINT NOT NULL,
+	sequence BIGINT NOT NULL,
+	mu FLOAT NOT NULL,
+	low FLOAT NOT NULL,
+	high FLOAT NOT NULL,
+	CONSTRAINT pk_rating_points PRIMARY KEY (ladder_id, version_id, sequence),
+	CONSTRAINT fk_rating_points_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_rating_points_version_id FOREIGN KEY(version_id) REFERENCES versions (id)
+);
+CREATE TABLE ratings (
+	ladder_id BIGINT NOT NULL,
+	version_id BIGINT NOT NULL,
+	mu FLOAT NOT NULL,
+	sigma FLOAT NOT NULL,
+	matches BIGINT NOT NULL,
+	wins BIGINT NOT NULL,
+	faulted BIGINT NOT NULL,
+	sequence BIGINT NOT NULL,
+	form BYTEA NOT NULL,
+	CONSTRAINT pk_ratings PRIMARY KEY (ladder_id, version_id),
+	CONSTRAINT fk_ratings_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_ratings_version_id FOREIGN KEY(version_id) REFERENCES versions (id)
+);
+CREATE TABLE courses (
+	match_number BIGINT NOT NULL,
+	courses BYTEA NOT NULL,
+	CONSTRAINT pk_courses PRIMARY KEY (match_number),
+	CONSTRAINT fk_courses_match_number FOREIGN KEY(match_number) REFERENCES matches (number)
+);
+CREATE TABLE pauses (
+	id BIGSERIAL NOT NULL,
+	version_id BIGINT NOT NULL,
+	match_number BIGINT NOT NULL,
+	since TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	cause VARCHAR COLLATE "C" NOT NULL,
+	lifted TIMESTAMP WITHOUT TIME ZONE,
+	lifted_number BIGINT,
+	CONSTRAINT pk_pauses PRIMARY KEY (id),
+	CONSTRAINT fk_pauses_version_id FOREIGN KEY(version_id) REFERENCES versions (id),
+	CONSTRAINT fk_pauses_match_number FOREIGN KEY(match_number) REFERENCES matches (number)
+);
+CREATE INDEX ix_pauses_match_number ON pauses (match_number);
+CREATE UNIQUE INDEX ix_pauses_one_at_a_time ON pauses (version_id) WHERE lifted IS NULL;
+CREATE INDEX ix_pauses_version_id ON pauses (version_id);
+CREATE TABLE seats (
+	match_number BIGINT NOT NULL,
+	seat BIGINT NOT NULL,
+	ladder_id BIGINT NOT NULL,
+	version_id BIGINT NOT NULL,
+	place BIGINT,
+	score BIGINT,
+	end_cause VARCHAR COLLATE "C" NOT NULL,
+	faults BIGINT NOT NULL,
+	thinking_ms BIGINT NOT NULL,
+	cpu_ms BIGINT,
+	peak_bytes BIGINT,
+	CONSTRAINT pk_seats PRIMARY KEY (match_number, seat),
+	CONSTRAINT fk_seats_match_number FOREIGN KEY(match_number) REFERENCES matches (number),
+	CONSTRAINT fk_seats_version_id FOREIGN KEY(version_id) REFERENCES versions (id)
+);
+CREATE INDEX ix_seats_faulted ON seats (version_id, match_number, ladder_id, faults) WHERE faults > 0;
+CREATE INDEX ix_seats_version_id_ladder_id_match_number ON seats (version_id, ladder_id, match_number);
+CREATE INDEX ix_seats_version_id_match_number ON seats (version_id, match_number);
+CREATE TABLE notes (
+	match_number BIGINT NOT NULL,
+	seat BIGINT NOT NULL,
+	dropped_bytes BIGINT NOT NULL,
+	notes BYTEA NOT NULL,
+	CONSTRAINT pk_notes PRIMARY KEY (match_number, seat),
+	CONSTRAINT fk_notes_match_number_seat FOREIGN KEY(match_number, seat) REFERENCES seats (match_number, seat)
+);
+CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
+INSERT INTO alembic_version VALUES ('8');

@@ -1,0 +1,18 @@
+"""The fixtures of the tests of places."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """Create a folder with a short path, because paths of sockets are limited."""
+    folder = Path(tempfile.mkdtemp(prefix="cut-"))
+    yield folder
+    shutil.rmtree(folder)

@@ -1,0 +1,171 @@
+"""Two servers share a league in PostgreSQL: bots are sent to the right one; if one is killed, the other goes on."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+
+import pytest
+
+from cutpurse.leaderboard.reader import LeaderboardReader
+from cutpurse.leaderboard.recompute import recompute
+from tests.postgresql_server import PostgresqlServer
+from tests.typed import typed
+
+# Leases last longer than usual, for servers that have to share a core.
+CUTPURSE = """
+from cutpurse.leaderboard import leases
+leases.LEASE_S, leases.DELAY_S = 20.0, 40.0
+from cutpurse.cli.main import main
+main()
+"""
+pytestmark = pytest.mark.timeout(3600)
+
+
+class Process:
+    """A command whose lines are read as they come."""
+
+    def __init__(self, *words: str, folder: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", CUTPURSE, *words], stderr=subprocess.PIPE, text=True, cwd=folder
+        )
+        self.lines: SimpleQueue[str | None] = SimpleQueue()
+        self.said: list[str] = []
+        self._reader = Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        with self.process.stderr:
+            for line in self.process.stderr:
+                self.lines.put(line)
+        self.lines.put(None)
+
+    def until(self, pattern: str, count: int = 1) -> str:
+        """Wait for lines with this pattern, and return the last one."""
+        while (line := self.lines.get()) is not None:
+            self.said.append(line)
+            count -= re.search(pattern, line) is not None
+            if not count:
+                return line
+        raise AssertionError(f"it ended without {pattern}: {''.join(self.said)}")
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self._reader.join()
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
+    """Start commands, which are killed at the end."""
+    with ExitStack() as stack:
+
+        def start(*words: str) -> Process:
+            process = Process(*words, folder=tmp_path)
+            stack.callback(process.end)
+            return process
+
+        yield start
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def serve(start: Callable[..., Process], db: str, *ladders: str) -> tuple[Process, str]:
+    """A server that takes these ladders first."""
+    at = f"127.0.0.1:{free_port()}"
+    words = [word for ladder in ladders for word in ("--arena-ladder", ladder)]
+    house = ("--house", "random,greedy,search")
+    return start("serve", "--db", db, "--address", at, "--arena-address", at, *house, "--drain", "0", *words), at
+
+
+def test_bots_play_at_both_and_all_at_one_when_the_other_is_killed(
+    tmp_path: Path, postgresql: PostgresqlServer, start: Callable[..., Process]
+) -> None:
+    db = postgresql.create()
+    ladders = tmp_path / "ladders.toml"
+    ladders.write_text(
+        "".join(
+            f'[[ladder]]\nname = "{name}"\ngame = "greed"\nseats = 3\nhouse = ["random", "greedy"]\n' for name in "xy"
+        )
+    )
+    made = typed("ladder", "create", "--from", str(ladders), "--db", db, folder=tmp_path)
+    assert made.returncode == 0, made.stderr
+    a, at_a = serve(start, db, "x")
+    b, at_b = serve(start, db, "y")
+    a.until("bots dial in at")
+    b.until("bots dial in at")
+    # named: sent on, in one line
+    named = start("bot", "run", "random", "--name", "named", "--ladder", "y", "--server", at_a, "--matches", "2")
+    assert f"sends the bot to {at_b}" in named.until("sends the bot")
+    named.until("match .* greed seat", 2)
+    assert named.process.wait(timeout=300) == 0
+    # all ladders: a stream to each
+    everywhere = start("bot", "run", "random", "--name", "everywhere", "--server", at_a)
+    assert {everywhere.until("plays at").split(" plays at ")[1].split()[0] for _ in range(2)} == {at_a, at_b}
+    everywhere.until("match .* greed seat", 4)
+    # commands work through either
+    assert {
+        one["ladder"] for one in json.loads(typed("ladder", "list", "--server", at_b, "--json", folder=tmp_path).stdout)
+    } == {"x", "y"}
+    refused = typed("match", "request", "y", "everywhere", "--server", at_a, folder=tmp_path)
+    assert f"ladder y is played at {at_b}: dial there" in refused.stderr
+    b.process.send_signal(signal.SIGKILL)
+    a.until('"ladder": "y".*"ladder taken"')
+    again = start("bot", "run", "random", "--name", "again", "--ladder", "y", "--server", at_a, "--matches", "1")
+    again.until("match .* greed seat")
+    everywhere.process.send_signal(signal.SIGTERM)
+    assert everywhere.process.wait(timeout=300) == 0
+    a.process.send_signal(signal.SIGTERM)
+    assert a.process.wait(timeout=300) == 0
+    with LeaderboardReader(db) as reader:
+        assert [(check.ladder, check.equal) for check in recompute(reader)] == [("x", True), ("y", True)]
+        assert all(len(reader.matches(ladder, limit=9)) > 1 for ladder in "xy")
+
+
+def test_a_stopped_server_finds_its_ladders_taken(
+    tmp_path: Path, postgresql: PostgresqlServer, start: Callable[..., Process]
+) -> None:
+    db = postgresql.create()
+    a, at_a = serve(start, db)
+    a.until("bots dial in at")
+    b, at_b = serve(start, db)
+    b.until("bots dial in at")
+    os.kill(a.process.pid, signal.SIGSTOP)
+    b.until('"ladder": "greed".*"ladder taken"')
+    os.kill(a.process.pid, signal.SIGCONT)
+    a.until('"ladder": "greed".*"ladder lost"')
+    bot = start("bot", "run", "random", "--ladder", "greed", "--server", at_a, "--matches", "1")
+    assert f"sends the bot to {at_b}" in bot.until("sends the bot")
+    bot.until("match .* greed seat")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--arena-address", "127.0.0.1:1"), "several servers share a database postgresql://..., not a file; see --db"),
+        (("--arena-ladder", "greed"), "--arena-ladder: it is for one of several servers; add --arena-address ADDRESS"),
+        (
+            ("--db", "postgresql://h/x", "--arena-address", "127.0.0.1:1", "--submissions", "process"),
+            "--submissions: a server that is one of several does not offer this",
+        ),
+        (("--db", "postgresql://h/x", "--arena-address", "https://h:1"), "that needs --tls-cert and --tls-key"),
+        (("--db", "postgresql://h/x", "--arena-address", "h"), "'h' is no address of a server"),
+    ],
+)
+def test_settings_that_do_not_fit_are_said(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    done = typed("serve", *words, folder=tmp_path)
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr

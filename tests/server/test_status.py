@@ -1,0 +1,103 @@
+"""What a server runs on, as its admins see it: over real gRPC, by the command and by the call."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cutpurse.cli.main import app
+from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.store import Store
+from cutpurse.server.errors import CallStatus
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.places.places import PlaceFacts
+from cutpurse.server.runners.port import ProgramSpec, runner_named
+from tests.server.arenas import running_arena
+
+LADDERS = [Ladder("greed", "greed", 2)]
+
+
+class Stream:
+    """A stream of a place that takes everything."""
+
+    def wake(self) -> None:
+        """Do nothing."""
+
+    def close(self, how: CallStatus) -> None:
+        """Do nothing."""
+
+
+async def status(*arguments: object) -> Result:
+    words = ["status", *[str(argument) for argument in arguments]]
+    return await asyncio.to_thread(lambda: CliRunner().invoke(app, words, prog_name="cutpurse"))
+
+
+@pytest.fixture(autouse=True)
+def no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CUTPURSE_SERVER", "CUTPURSE_CA", "CUTPURSE_DB", "CUTPURSE_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+
+async def test_places_are_listed_with_their_bots_and_why_one_is_not_used(tmp_path: Path) -> None:
+    async with running_arena(tmp_path, LADDERS, submissions=runner_named("process"), has_places=True) as arena:
+        empty = await status("--server", arena.address)
+        assert (empty.exit_code, empty.stdout) == (0, "")
+        assert empty.stderr.splitlines()[-1] == "no place attends; start one with `cutpurse place`"
+        places = arena.opened.places
+        assert places is not None
+        places.bots_of = lambda programs: [Identity("ann", "sneak", "1")] * len(programs)
+        near, _ = places.enter(PlaceFacts("lab1", "bubblewrap", 4.0, b"k", "192.0.2.7"), (), Stream(), 812.4)
+        far, _ = places.enter(PlaceFacts("lab2", "container", 8.0, b"l", "192.0.2.8"), (), Stream(), 820.0)
+        near.round_trips.append(0.0012)
+        far.round_trips.extend([0.09] * 3)
+        (tmp_path / "bot").mkdir()
+        program = places.start(ProgramSpec("sneak:1", tmp_path / "bot", ("python",), tmp_path / "talk"))
+        for place in (near, far):
+            place.heard_at += 1_000.0  # they are not silent, however busy this machine is
+        places.look(near.heard_at)
+        shown = await status("--server", arena.address)
+        machine = await status("--server", arena.address, "--json")
+        program.end("stopped", None, "the test is over")
+    assert shown.exit_code == 0, shown.stderr
+    assert "0 open matches, 0 bots online" in shown.stderr
+    lines = [line.split() for line in shown.stdout.splitlines()]
+    assert lines[0] == ["place", "address", "runner", "cores", "free", "speed", "round", "trip", "bots", "state"]
+    assert lines[1][:8] == ["lab1", "192.0.2.7", "bubblewrap", "4", "3.5", "812", "1.2", "ms"]
+    told = json.loads(machine.stdout)
+    assert (told["has_places"], told["matches"], told["bots"]) == (True, 0, 0)
+    assert [place["name"] for place in told["places"]] == ["lab1", "lab2"]
+    assert (told["places"][0]["unused"], told["places"][0]["bots"]) == (None, ["ann/sneak:1"])
+    assert told["places"][1] == {
+        "name": "lab2",
+        "address": "192.0.2.8",
+        "runner": "container",
+        "cores": 8.0,
+        "free_cores": 8.0,
+        "speed": 820.0,
+        "round_trip_ms": 90.0,
+        "bots": [],
+        "unused": "its round trip is 90 ms; clocks run on the server and allow for 50 ms",
+    }
+
+
+async def test_only_an_admin_sees_the_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(tmp_path / "test.db") as store:
+        wanted = [NewToken("root", scopes=("admin",)), NewToken("ann")]
+        (root, _), (ann, _) = store.create_tokens(wanted, datetime.now(UTC))
+    async with running_arena(tmp_path, LADDERS) as arena:
+        assert (await status("--server", arena.address)).exit_code == 6
+        monkeypatch.setenv("CUTPURSE_TOKEN", ann.reveal())
+        refused = await status("--server", arena.address)
+        assert (refused.exit_code, refused.stderr.count("\n")) == (6, 1)
+        assert "this token is good for play, read, not for admin; ask for one that is" in refused.stderr
+        monkeypatch.setenv("CUTPURSE_TOKEN", root.reveal())
+        shown = await status("--server", arena.address)
+        assert (shown.exit_code, shown.stdout) == (0, "")
+        assert "submitted bots run on the server itself, or nowhere" in shown.stderr

@@ -1,0 +1,249 @@
+"""Short trainings: the same seed gives the same net, also when a run is stopped and goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cutpurse.games import GAMES
+from cutpurse.learn.net import Net, load_net
+from tests.looking import until
+from tests.sdk.bot_files import ILLEGAL, bot_file
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'cutpurse[train]'")
+
+from cutpurse.train import command, ppo  # noqa: E402
+from cutpurse.train.command import main  # noqa: E402
+from cutpurse.train.ppo import Experience, Minibatch, Training, TrainingPlan  # noqa: E402
+from cutpurse.train.run import CURVE, NET, STATE, TrainingRun  # noqa: E402
+from tests.learn.positions import positions  # noqa: E402
+
+TINY = TrainingPlan("greed", seats=3, seed=5, round_decisions=64, copy_rounds=2)
+WORDS = ["--game", "greed", "--seats", "3", "--seed", "5", "--round-decisions", "64", "--copy-rounds", "2", "--out"]
+
+
+def weights(net: Net) -> dict[str, list[float]]:
+    return {name: weight.tolist() for name, weight in net.weights.items()}
+
+
+def curve(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines of the curve, without the time that they took."""
+    lines = [json.loads(line) for line in (folder / CURVE).read_text(encoding="utf-8").splitlines()]
+    assert all(line.pop("seconds") > 0 for line in lines)
+    return lines
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A training of five rounds that was never stopped."""
+    folder = tmp_path_factory.mktemp("whole")
+    assert main([*WORDS, str(folder), "--rounds", "5"]) == 0
+    return folder
+
+
+def test_a_training_copies_then_improves_and_leaves_a_net_and_its_curve(whole: Path) -> None:
+    lines = curve(whole)
+    assert [(line["round"], line["phase"]) for line in lines] == [
+        *((1, "copy"), (2, "copy"), (3, "improve"), (4, "improve"), (5, "improve"))
+    ]
+    assert all(0 <= line["same_choice"] <= 1 for line in lines[:2])
+    assert all(0 <= line["first_places"] <= 1 and line["first_places_of"] > 0 for line in lines[2:])
+    assert all(a["decisions"] + 64 <= b["decisions"] for a, b in pairwise(lines))
+    net = load_net(whole / NET)
+    minutes = net.training.pop("minutes")
+    assert 0 <= minutes < 10
+    assert net.training == asdict(TINY) | {
+        "rounds": 5,
+        "matches": lines[-1]["matches"],
+        "decisions": lines[-1]["decisions"],
+    }
+    assert sorted(path.name for path in whole.iterdir()) == [CURVE, NET, STATE]
+
+
+def test_the_same_seed_gives_the_same_net_and_another_seed_another(whole: Path, tmp_path: Path) -> None:
+    again, other = Training(TINY), Training(TrainingPlan("greed", seats=3, seed=6, round_decisions=64, copy_rounds=2))
+    for training in (again, other):
+        for _ in range(5):
+            training.learn_a_round()
+    assert weights(again.net()) == weights(load_net(whole / NET))
+    assert weights(other.net()) != weights(again.net())
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 4])  # within copying, between the two, with a past version
+def test_a_run_that_was_stopped_goes_on_to_the_same_net(
+    rounds: int, whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*WORDS, str(tmp_path), "--rounds", str(rounds)]) == 0
+    capsys.readouterr()
+    assert main([*WORDS, str(tmp_path), "--rounds", "5"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith(f"going on after round {rounds} and 0.")
+    assert len(said) == 1 + 5 - rounds + 1
+    assert weights(load_net(tmp_path / NET)) == weights(load_net(whole / NET))
+    assert curve(tmp_path) == curve(whole)
+
+
+def test_after_kill_9_it_goes_on_from_the_last_state(whole: Path, tmp_path: Path) -> None:
+    program = "import sys; from cutpurse.train.command import main; sys.exit(main())"
+    arguments = [sys.executable, "-c", program, *WORDS, str(tmp_path), "--rounds", "100000"]
+    state = tmp_path / STATE
+
+    def is_saved(rounds: int) -> bool:
+        return state.exists() and torch.load(state, weights_only=True)["training"]["round"] >= rounds
+
+    for rounds in (1, 3):
+        process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL)
+        until(partial(is_saved, rounds), f"round {rounds} is saved")
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    done = torch.load(state, weights_only=True)["training"]["round"]
+    run = TrainingRun(tmp_path, TINY)
+    assert run.training.round == done
+    assert [line["round"] for line in curve(tmp_path)] == list(range(1, done + 1))
+    straight = Training(TINY)
+    for _ in range(done):
+        straight.learn_a_round()
+    assert weights(run.training.net()) == weights(straight.net())
+    assert run.learn_a_round() == straight.learn_a_round()
+
+
+def test_a_line_of_the_curve_that_was_torn_or_has_no_state_is_removed(whole: Path, tmp_path: Path) -> None:
+    run = TrainingRun(tmp_path, TINY)
+    run.learn_a_round()
+    before = (tmp_path / CURVE).read_bytes()
+    (tmp_path / CURVE).write_bytes(before + b'{"round": 2}\n{"rou')
+    TrainingRun(tmp_path, TINY)
+    assert (tmp_path / CURVE).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("--seed 6", "seed 5, not 6"),
+        ("--seats 4", "seats 3, not 4"),
+        ("--game szmal", "game greed, not szmal"),
+        ("--teacher random", "teacher greedy, not random"),
+    ],
+)
+def test_a_folder_of_another_run_is_refused(
+    more: str, said: str, whole: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path: path.read_bytes() for path in whole.iterdir()}
+    assert main([*WORDS, str(whole), *more.split()]) == 2
+    assert capsys.readouterr().err == (
+        f"cutpurse-train: {whole / STATE} is of a run with {said}: give the same to go on, or another folder\n"
+    )
+    assert {path: path.read_bytes() for path in whole.iterdir()} == before
+
+
+def test_a_damaged_state_is_refused(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = (whole / STATE).read_bytes()
+    for damaged in (b"", content[:1000], content[: len(content) // 2], b"\x80\x04N."):
+        (tmp_path / STATE).write_bytes(damaged)
+        assert main([*WORDS, str(tmp_path)]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"cutpurse-train: {tmp_path / STATE} is damaged (")
+
+
+def test_a_state_of_another_numbering_is_refused(
+    whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = torch.load(whole / STATE, weights_only=True)
+    state["training"]["stamp"]["numbering"] = "other"
+    torch.save(state, tmp_path / STATE)
+    assert main([*WORDS, str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("cutpurse-train: made with numbering 'other', here it is ")
+
+
+def test_a_training_that_is_done_says_so(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*WORDS, str(whole), "--rounds", "5"]) == 0
+    first, last = capsys.readouterr().err.splitlines()
+    assert first.startswith("going on after round 5 ")
+    assert last.startswith(f"{whole / NET}: ")
+
+
+def test_minutes_count_earlier_sessions(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*WORDS, str(whole), "--minutes", "0.0001"]) == 0
+    assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_an_interrupt_is_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_train", interrupted)
+    assert main([*WORDS, str(tmp_path)]) == 130
+    assert capsys.readouterr().err == ("cutpurse-train: interrupted; the same command goes on after the last round\n")
+
+
+def test_a_teacher_that_fails_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    teacher = bot_file(tmp_path, ILLEGAL)
+    assert main([*WORDS, str(tmp_path / "out"), "--teacher", str(teacher)]) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"cutpurse-train: opponent {teacher}, decision 0 of seat ")
+
+
+@pytest.mark.parametrize(("game", "seats"), [*((game, 4) for game in GAMES), ("greed", 2)])
+def test_every_game_is_learned(game: str, seats: int) -> None:
+    training = Training(TrainingPlan(game, seats, round_decisions=70, copy_rounds=1))
+    phases = [training.learn_a_round().phase for _ in range(2)]
+    assert phases == ["copy", "improve"]
+    (position,) = positions(game, seats, 1)
+    ratings = training.net().rate(position.view, position.options)
+    assert ratings.shape == (len(position.options),)
+    assert np.isfinite(ratings).all()
+
+
+# -- the parts
+def test_the_model_rates_as_the_net_that_numpy_plays() -> None:
+    training = Training(TINY)
+    net = training.net()
+    with torch.no_grad():
+        for parameter in training.model.parameters():
+            parameter.copy_(parameter.half().float())
+    seen = list(positions("greed", 3, 30))
+    batch = Minibatch(
+        [
+            Experience(net.inputs.read_view(each.view), net.inputs.read_options(each.view, each.options), 0)  # type: ignore[arg-type]
+            for each in seen
+        ]
+    )
+    with torch.inference_mode():
+        log_probabilities, _ = training.model(batch.views, batch.options, batch.owner)
+    for each, learned in zip(seen, np.split(log_probabilities.numpy(), batch.first[1:-1]), strict=True):
+        played = net.rate(each.view, each.options)
+        assert np.exp(learned).sum() == pytest.approx(1, abs=1e-5)
+        assert learned - learned.max() == pytest.approx(played - played.max(), abs=1e-4)
+        assert learned.argmax() == played.argmax()
+
+
+def test_what_came_of_choices_is_credited_as_in_the_paper() -> None:
+    values, reward = [0.2, 0.5, 0.1], 1.0
+    story = [Experience(np.zeros(1, np.float16), np.zeros((1, 1), np.float16), 0, value=value) for value in values]
+    ppo._credit(story, reward)
+    deltas = [values[1] - values[0], values[2] - values[1], reward - values[2]]
+    expected = [sum(ppo.TRACE ** (later - now) * deltas[later] for later in range(now, 3)) for now in range(3)]
+    assert [choice.advantage for choice in story] == pytest.approx(expected)
+    assert [choice.reward for choice in story] == pytest.approx([v + a for v, a in zip(values, expected, strict=True)])
+
+
+def test_copying_learns_to_choose_as_the_teacher() -> None:
+    training = Training(
+        TrainingPlan("greed", seats=3, seed=1, teacher="first_option", round_decisions=300, copy_rounds=5)
+    )
+    same = [training.learn_a_round().same_choice or 0.0 for _ in range(5)]
+    assert same[0] < 0.7
+    assert same[-1] > 0.85

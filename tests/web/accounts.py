@@ -1,0 +1,84 @@
+"""People who sign in on a page, without scripts: the page in this process, on a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from html import unescape
+from typing import Any, Final
+
+import httpx
+from starlette.testclient import TestClient
+
+from cutpurse.server.web.account.calls import Accounts
+from cutpurse.server.web.app import create_app
+from cutpurse.server.web.league_client import Asking
+from cutpurse.wire.connection import Dialling
+from cutpurse.wire.league import league_at
+from tests.server.league_world import LeagueWorld
+
+__all__ = ["OWN", "Person", "text_of", "token_made"]
+
+OWN: Final = {"Sec-Fetch-Site": "same-origin"}
+_KEY: Final = re.compile(r'name="key" value="([0-9a-f]{64})"')
+
+
+class Person:
+    """A browser on the page of a server; its calls run on threads, since the server may run in this event loop."""
+
+    def __init__(self, arena: str, base_url: str = "https://page.test", client: str = "192.0.2.1") -> None:
+        """Open the browser at an address of the page, from a machine with the address `client`."""
+        self._league = league_at(server=arena, as_stranger=True)
+        league = self._league.__enter__()
+        accounts = Accounts(Dialling(arena))
+        app = create_app(Asking(league, live=True, keep_s=0.0), live=True, accounts=accounts)
+        # Any: its answers are typed as those of httpx2, and are of httpx
+        self.http: Any = TestClient(app, base_url=base_url, client=(client, 50_000))
+
+    async def get(self, path: str, **more: Any) -> httpx.Response:
+        """Open a page."""
+        answer: httpx.Response = await asyncio.to_thread(lambda: self.http.get(path, **more))
+        return answer
+
+    async def post(
+        self,
+        path: str,
+        form: Mapping[str, Any] = {},
+        *,
+        headers: Mapping[str, str] = OWN,
+        page: str = "/me",
+        **more: Any,
+    ) -> httpx.Response:
+        """Send a form of a page, with the key that the page has."""
+        found = _KEY.search((await self.get(page)).text)
+        fields = {"key": found[1] if found else "", **form}
+        answer: httpx.Response = await asyncio.to_thread(
+            lambda: self.http.post(path, data=fields, headers=dict(headers), **more)
+        )
+        return answer
+
+    async def sign_in(self, text: str, headers: Mapping[str, str] = OWN, **more: Any) -> httpx.Response:
+        """Send the form to sign in."""
+        form = {"token": text}
+        answer: httpx.Response = await asyncio.to_thread(
+            lambda: self.http.post("/sign-in", data=form, headers=dict(headers), **more)
+        )
+        return answer
+
+    def close(self) -> None:
+        """Close the browser."""
+        self.http.close()
+        self._league.__exit__(None, None, None)
+
+
+def token_made(world: LeagueWorld, *scopes: str, expires: datetime | None = None) -> str:
+    """Let a host create a token of ann, and return it: it counts once the server has answered."""
+    with Accounts(Dialling(world.arena.address)).open(world.tokens["root"]) as host:
+        return host.create_token("ann", "", scopes, int(expires.timestamp() * 1_000) if expires else 0).token
+
+
+def text_of(html: str) -> str:
+    """Return the text of a page, with single spaces."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())

@@ -1,0 +1,165 @@
+"""A page on which people play, with its server and opponents, all in this process: each in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from html import unescape
+from pathlib import Path
+from typing import Any, Final, Self
+
+import httpx
+import pytest
+
+from cutpurse.leaderboard.tokens import Token, new_token
+from cutpurse.sdk.run import connect
+from cutpurse.server.hosting.page import listening_socket
+from cutpurse.server.league.ladder_setup import LadderSelection
+from cutpurse.server.people import people_bot
+from cutpurse.server.web.app import create_app, end_streams
+from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.seat.seats import PageSeats
+from cutpurse.server.web.serving import serve_page
+from cutpurse.wire.connection import Dialling
+from cutpurse.wire.league import league_at
+from cutpurse.wire.server_address import TOKEN_VARIABLE
+from tests.looking import PATIENCE_S, until, until_so
+from tests.server.arenas import running_arena
+
+__all__ = ["ENDS", "HOUSE", "PeoplePage", "Visitor", "decision_of", "options_of", "people_page", "with_names"]
+
+HOUSE: Final = ("random", "greedy")  # names of the opponents, which all take the first option
+ENDS: Final = ("Play again", "does not go on")  # in a table at which nothing more is asked
+_DECISION: Final = re.compile(r'name="decision" value="(\d+)"')
+_OPTION: Final = re.compile(r'<button name="option" value="(\d+)"[^>]*>(.*?)</button>', re.DOTALL)
+
+
+@dataclass
+class PeoplePage:
+    """A running page: its address, that of its server, and the tokens of this run."""
+
+    address: str
+    arena: str
+    house: Token
+    people: Token
+    seats: PageSeats
+
+
+class Visitor:
+    """A person without scripts: forms and links over HTTP, with a jar for cookies."""
+
+    def __init__(self, address: str) -> None:
+        self.http = httpx.Client(base_url=address, timeout=PATIENCE_S, follow_redirects=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *how: object) -> None:
+        self.http.close()
+
+    def get(self, path: str) -> httpx.Response:
+        """Open a page."""
+        return self.http.get(path)
+
+    def post(self, path: str, form: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> httpx.Response:
+        """Send a form, as a browser does for a page of the same site."""
+        own = {"Sec-Fetch-Site": "same-origin"}
+        return self.http.post(path, data=dict(form), headers=own if headers is None else headers)
+
+    def sit_down(self, game: str, opponents: Sequence[str] = HOUSE) -> httpx.Response:
+        """Choose the opponents and sit down."""
+        return self.post(f"/play/{game}", {"opponent": list(opponents)})
+
+    def table(self, after: int = 0) -> str:
+        """Open the table until there is a decision after this one, or the match is over."""
+        found = ""
+
+        def is_there() -> bool:
+            nonlocal found
+            found = self.get("/seat").text
+            return decision_of(found) > after or any(text in found for text in ENDS)
+
+        until(is_there, "the next decision")
+        return found
+
+    def answer(self, decision: object, option: object, headers: Mapping[str, str] | None = None) -> httpx.Response:
+        """Press the button of an option."""
+        return self.post("/seat/answer", {"decision": decision, "option": option}, headers)
+
+
+def decision_of(html: str) -> int:
+    """Return the number of the open decision of a table; 0 for none."""
+    found = _DECISION.search(html)
+    return int(found[1]) if found else 0
+
+
+def with_names(text: str, names: Sequence[str]) -> str:
+    """Return a sentence of the game as the page shows it: in one line, with names in place of seats."""
+    return re.sub(r"\bseat (\d)\b", lambda seat: names[int(seat[1])], " ".join(text.split()))
+
+
+def options_of(html: str) -> list[str]:
+    """Return the sentences of the options of a table."""
+    texts = [re.sub(r"<b.*?</b>|<[^>]*>", "", text) for _, text in _OPTION.findall(html)]
+    return [" ".join(unescape(text).split()) for text in texts]
+
+
+class FirstOption:
+    """An opponent whose answers depend on nothing but its options."""
+
+    hides_time = False
+
+    async def choose(self, view: Any, decision: Any) -> int:
+        """Return the first option."""
+        return 0
+
+
+@contextmanager
+def people_page(folder: Path, most: int = 6, house: Sequence[str] = HOUSE) -> Iterator[PeoplePage]:
+    """Run a server, opponents of these names and the page on which `most` people may play."""
+    house_token, people = new_token(), new_token()
+    ladders = LadderSelection(house=tuple(house), people=True).people_ladders
+    is_over, began = threading.Event(), threading.Event()
+    addresses: list[str] = []
+
+    async def arena() -> None:
+        async with running_arena(folder, ladders, house=house_token, people=people, watch_delay_s=0.0) as running:
+            addresses.append(running.address)
+            names = [ladder.name for ladder in ladders]
+            join = partial(connect, FirstOption, ladders=names, server=running.address, max_tables=most, quiet=True)
+            playing = [asyncio.create_task(join(name=people_bot(name))) for name in house]
+            await until_so(lambda: len(running.opened.lobby.here()) == len(house))
+            began.set()
+            await asyncio.to_thread(is_over.wait)
+            for task in playing:
+                task.cancel()
+            await asyncio.gather(*playing, return_exceptions=True)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv(TOKEN_VARIABLE, house_token.reveal())
+        server = threading.Thread(target=lambda: asyncio.run(arena()), daemon=True)
+        server.start()
+        try:
+            until(lambda: began.is_set() or not server.is_alive(), "the server and the opponents are there")
+            assert addresses, "the server did not start"
+            dials = Dialling(addresses[0], token=people.reveal())
+            with league_at(server=addresses[0], as_stranger=True) as league:
+                seats = PageSeats(dials, most, house)
+                app = create_app(Asking(league, live=True, keep_s=0.0), live=True, seats=seats)
+                listening, bound = listening_socket("127.0.0.1:0")
+                words = (app, listening, is_over.is_set, partial(end_streams, app))
+                page = threading.Thread(target=serve_page, args=words, daemon=True)
+                page.start()
+                try:
+                    yield PeoplePage(f"http://{bound}", addresses[0], house_token, people, seats)
+                finally:
+                    is_over.set()
+                    page.join(PATIENCE_S)
+        finally:
+            is_over.set()
+            server.join(PATIENCE_S)

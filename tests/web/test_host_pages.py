@@ -1,0 +1,116 @@
+"""What a host sees and changes on the page, and that nobody else does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from cutpurse.v1 import ladder_pb2
+from tests.server.league_world import LeagueWorld, league_world
+from tests.web.accounts import Person, text_of
+
+PATHS = ("/host", "/host/tokens", "/host/ladders/hidden")
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[LeagueWorld]:
+    async with league_world(tmp_path) as world:
+        yield world
+
+
+@pytest.fixture
+async def root(world: LeagueWorld) -> AsyncIterator[Person]:
+    person = Person(world.arena.address)
+    await person.sign_in(world.tokens["root"])
+    yield person
+    person.close()
+
+
+async def ladder_of(world: LeagueWorld, name: str) -> ladder_pb2.LadderShown | None:
+    found = [one for one in (await world.ask("ListLadders", "root")).ladders if one.defined.name == name]
+    return found[0] if found else None
+
+
+async def test_a_host_sees_ladders_faults_owners_and_tokens(world: LeagueWorld, root: Person) -> None:
+    text = text_of((await root.get("/host")).text)
+    assert re.search(r"hidden Greed for 2 private 0 0 4 4", text), text
+    assert "ann/hush:1" in text
+    tokens = text_of((await root.get("/host/tokens")).text)
+    assert all(token[5:13] in tokens for name, token in world.tokens.items() if name not in ("unknown", "no token"))
+    assert not any(token in tokens for token in world.tokens.values() if len(token) > 13)
+
+
+async def test_nobody_else_sees_or_changes_anything_there(world: LeagueWorld) -> None:
+    stranger, ann = Person(world.arena.address), Person(world.arena.address)
+    try:
+        await ann.sign_in(world.tokens["ann"])
+        before = world.store.tokens()
+        for path in PATHS:
+            assert (await stranger.get(path)).url.path == "/sign-in"
+            refused = await ann.get(path)
+            assert (refused.status_code, "your token lacks the scope admin" in refused.text) == (403, True)
+        for path, form in (
+            ("/host/ladders", {"name": "mine", "game": "greed"}),
+            ("/host/ladders/hidden", {"what": "freeze"}),
+            ("/host/tokens", {"owner": "bob", "scopes": "play"}),
+            ("/host/tokens/revoke", {"token": world.tokens["bob"][5:13]}),
+        ):
+            assert (await stranger.post(path, form)).status_code == 403
+            assert (await ann.post(path, form)).status_code in (403, 404), path
+        assert [(one.id, one.revoked) for one in world.store.tokens()] == [(one.id, one.revoked) for one in before]
+        hidden = await ladder_of(world, "hidden")
+        assert hidden is not None
+        assert not hidden.is_frozen
+        assert await ladder_of(world, "mine") is None
+    finally:
+        stranger.close()
+        ann.close()
+
+
+async def test_a_host_creates_changes_and_freezes_a_ladder(world: LeagueWorld, root: Person) -> None:
+    form = {"name": "cup", "game": "greed", "seats": "3", "owners": "ann, bob", "private": "1"}
+    made = await root.post("/host/ladders", form)
+    assert made.url.path == "/host/ladders/cup"
+    cup = await ladder_of(world, "cup")
+    assert cup is not None
+    assert (cup.defined.seats, [*cup.defined.terms.owners], cup.defined.terms.private) == (3, ["ann", "bob"], True)
+    await root.post("/host/ladders/cup", {"owners": "ann", "most_bots": "8", "most_per_owner": "2"})
+    frozen = await root.post("/host/ladders/cup", {"what": "freeze"})
+    assert "Open it again" in frozen.text
+    cup = await ladder_of(world, "cup")
+    assert cup is not None
+    terms = cup.defined.terms
+    assert (cup.is_frozen, [*terms.owners], terms.private, terms.most_bots) == (True, ["ann"], False, 8)
+    assert terms.most_per_owner == 2
+    opened = await root.post("/host/ladders/cup", {"what": "open"})
+    assert "Freeze it now" in opened.text
+    again = await root.post("/host/ladders", form)
+    assert again.status_code == 400
+    host = text_of((await root.get("/host")).text)
+    assert re.search(
+        r"root ladder changed cup, frozen \S+ .*root ladder changed cup .*root ladder created cup", host
+    ), host
+    wrong = await root.post("/host/ladders/cup", {"most_bots": "many"})
+    assert "is no number" in wrong.text
+
+
+async def test_a_host_lets_an_owner_in_by_a_link(world: LeagueWorld, root: Person) -> None:
+    made = await root.post("/host/tokens", {"owner": "eve", "scopes": ["play", "read"], "link": "1", "days": "120"})
+    link = re.findall(r"<code>(https://page\.test/sign-in#cutp_\w{38})</code>", made.text)[0]
+    eve = Person(world.arena.address)
+    try:
+        assert "Signed in as eve" in text_of((await eve.sign_in(link)).text)
+        token = world.store.tokens("eve")[-1]
+        assert token.expires is not None
+        await root.post("/host/tokens/revoke", {"token": token.id})
+        gone = await eve.get("/me")
+        assert (gone.status_code, "not valid any more" in gone.text) == (403, True)
+        host = text_of((await root.get("/host")).text)
+        assert f"root token revoked {token.id} of eve" in host
+        assert re.search(rf"eve token made {token.id} of eve, good for play, read, with \w{{8}} ", host), host
+        assert link[-32:] not in host
+    finally:
+        eve.close()

@@ -1,0 +1,137 @@
+"""A league in PostgreSQL with a hosted ladder: its server and its workers are real processes that can be killed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.leaderboard.database import find_database
+from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.submissions import NewSubmission
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.submissions.storage import Storage, storage_beside
+from cutpurse.wire.packing import pack
+from tests.looking import until
+from tests.submissions.desks import FIRST, bot_folder
+
+__all__ = ["HostedLeague"]
+
+HEARTBEAT_S = 2.0
+# The command line, with a heartbeat that makes a lost worker known soon.
+QUICK = f"""
+import sys
+from cutpurse.server.dealing import match_queue
+match_queue.HEARTBEAT_S = {HEARTBEAT_S}
+from cutpurse.cli.main import main
+sys.exit(main())
+"""
+NOW = datetime(2026, 11, 26, tzinfo=UTC)
+PATIENT = TimeControl(base_ms=20_000, bank_ms=20_000)
+
+
+class HostedLeague:
+    """A folder and a database with accepted bots; `close` ends all processes."""
+
+    def __init__(self, folder: Path, address: str) -> None:
+        """Create the ladder "cloud" for two bots of greed."""
+        self.folder = folder
+        self.address = address
+        self._stack = ExitStack()
+        self._workers = 0
+        self.server: subprocess.Popen[bytes] | None = None
+        ladder = Ladder(
+            "cloud", "greed", 2, {"max_rounds": "20"}, PATIENT, terms=LadderTerms(house=("random",)), is_hosted=True
+        )
+        with Store(address) as store:
+            store.create_ladders([ladder.kept], NOW)
+
+    def add_bot(self, owner: str, name: str, source: str = FIRST) -> None:
+        """Add a bot as if it had been submitted, built and checked; the server must not run."""
+        made = bot_folder(self.folder / "bots", name=name, source=source)
+        content = pack(made).content
+        os.chdir(self.folder)  # the files are beside the database, which is the working folder of the server
+        storage = Storage(storage_beside(find_database(self.address).beside))
+        digest = storage.keep(content)
+        shutil.copytree(made, storage.part(digest))
+        storage.built(digest)
+        storage.close()
+        with Store(self.address) as store:
+            entry = store.hand_in(NewSubmission(owner, name, "1", digest, len(content), ["cloud"]), NOW)
+            store.accept(entry.id, NOW, "")
+
+    # -- processes
+    def start_server(self) -> None:
+        """Start the server, and wait until it listens."""
+        before = self.said("server").count("bots dial in at")
+        flags = ("--submissions", "process", "--address", f"unix:{self.folder}/s", "--drain", "1", "--game", "greed")
+        self.server = server = self._start("server", ["serve", "--db", self.address, *flags])
+        until(
+            lambda: self.said("server").count("bots dial in at") > before or server.poll() is not None,
+            "the server listens",
+        )
+        assert server.poll() is None, self.said("server")[-2_000:]
+
+    def start_worker(self, *flags: str) -> subprocess.Popen[bytes]:
+        """Start a worker with a folder of its own."""
+        self._workers += 1
+        own = ("--folder", str(self.folder / f"w{self._workers}"), "--runner", "process", "--log-level", "info")
+        return self._start(f"worker{self._workers}", ["worker", "--db", self.address, *own, *flags])
+
+    def _start(self, name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
+        with (self.folder / f"{name}.log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-c", QUICK, *words],
+                cwd=self.folder,
+                env={**{key: text for key, text in os.environ.items() if not key.startswith("CUTPURSE_")}},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self._stack.callback(end, process)
+        return process
+
+    def said(self, name: str) -> str:
+        """Return the log of a process."""
+        log = self.folder / f"{name}.log"
+        return log.read_text(errors="replace") if log.exists() else ""
+
+    # -- what is stored
+    def count(self, query: str) -> int:
+        """Return the number that a query gives."""
+        with psycopg.connect(self.address) as connection:
+            row: tuple[Any, ...] | None = connection.execute(query.encode()).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    @property
+    def played(self) -> int:
+        """Number of stored matches that are not void."""
+        return self.count("SELECT count(*) FROM matches WHERE void_cause IS NULL")
+
+    def close(self) -> None:
+        """End all processes."""
+        self._stack.close()
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and what it has started."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,280 @@
+"""The server's side of a hosted ladder, with a real database and no worker: what is stored, and what is void."""
+
+from __future__ import annotations
+
+import io
+import json
+import secrets
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from cutpurse.engine.commitment import board_key
+from cutpurse.engine.match import Match
+from cutpurse.engine.record import write_record
+from cutpurse.games import game_named
+from cutpurse.leaderboard.queries import SubmissionEntry
+from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.results import FinishedMatch, FinishedSeat, Identity
+from cutpurse.leaderboard.store import Store
+from cutpurse.server.dealing.match_queue import PgMatchQueue
+from cutpurse.server.dealing.match_report import write_report
+from cutpurse.server.dealing.match_task import MatchTask
+from cutpurse.server.dealing.work_dealer import AHEAD, DealerSite, WorkDealer
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.logs import logger
+from cutpurse.server.places.packed_files import pack_files
+from cutpurse.wire.manifest import Manifest
+from tests.postgresql_server import PostgresqlServer
+
+pytestmark = pytest.mark.full
+
+NOW = datetime(2026, 11, 26, tzinfo=UTC)
+CODE = "0"
+BOTS = [Identity(owner, "sneak", "1") for owner in ("ann", "bob", "cy")]
+
+
+class Desk:
+    """The submitted bots, all with the same files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "bot.toml").write_text("run")
+        self.built = [
+            (
+                SubmissionEntry(
+                    *(number, number, player.owner, player.bot, player.version, bytes([number]) * 32, 1, ("cloud",)),
+                    *("accepted", "", True, True, NOW, NOW),
+                ),
+                Manifest(player.bot, player.version, ("greed",), "python", ("python", "bot.py")),
+            )
+            for number, player in enumerate(BOTS, 1)
+        ]
+        self.checked: list[int] = []
+        self.gone: list[tuple[int, str]] = []
+
+    def tree(self, digest: bytes) -> Path:
+        return self.folder
+
+    def check_again(self, submission: int, why: str) -> None:
+        self.checked.append(submission)
+
+    def take_off(self, submission: int, why: str) -> None:
+        self.gone.append((submission, why))
+
+
+class World:
+    """A dealer and its store, and a worker's calls."""
+
+    def __init__(self, address: str, folder: Path) -> None:
+        self.address = address
+        self.desk = Desk(folder)
+        self.log = io.StringIO()
+        self.store = Store(address)
+        self.now = 0.0
+        self.dealer = self.new_dealer()
+        self.worker = psycopg.connect(address, autocommit=True)
+
+    def new_dealer(self) -> WorkDealer:
+        site = DealerSite(
+            self.store, PgMatchQueue(), self.desk, logger(self.log), lambda: NOW, secrets.token_bytes, lambda bot: None
+        )
+        return WorkDealer(site)
+
+    def close(self) -> None:
+        self.worker.close()
+        self.store.close()
+
+    def look(self) -> None:
+        """Let the dealer do a round, a minute later."""
+        self.now += 60.0
+        self.dealer.look(self.now)
+
+    def waiting(self) -> list[str]:
+        with psycopg.connect(self.address) as connection:
+            rows = connection.execute("SELECT match_id FROM work WHERE state = 'waiting' ORDER BY since, match_id")
+            return [row[0] for row in rows]
+
+    def jobs(self) -> list[str]:
+        with psycopg.connect(self.address) as connection:
+            rows = connection.execute("SELECT payload FROM pgqueuer WHERE status = 'queued' ORDER BY id")
+            return [bytes(row[0]).decode() for row in rows]
+
+    def take(self, match: str, name: str = "w1") -> tuple[str, MatchTask | None, bytes]:
+        code = self.worker.execute("SELECT code FROM work WHERE match_id = %s", (match,)).fetchone()
+        query = "SELECT outcome, task, seed FROM take_match_v1(%s, %s, %s)"
+        row: Any = self.worker.execute(query, (match, name, code[0] if code else CODE)).fetchone()
+        return row[0], None if row[1] is None else MatchTask.from_json(row[1]), bytes(row[2] or b"")
+
+    def hand_back(self, match: str, report: bytes, name: str = "w1") -> bool:
+        row: Any = self.worker.execute("SELECT hand_back_v1(%s, %s, %s)", (match, name, report)).fetchone()
+        return bool(row[0])
+
+    def play(self, match: str, name: str = "w1", seed: bytes = b"") -> bool:
+        """Take a match, play it with bots that choose their first option, and hand it back."""
+        outcome, task, dealt = self.take(match, name)
+        assert outcome == "taken"
+        assert task is not None
+        return self.hand_back(match, write_report(finished(task, seed or dealt)), name)
+
+    def lose(self, match: str) -> None:
+        """Take a match, and let the queue deliver it to another worker."""
+        assert self.take(match, "w1")[0] == "taken"
+        assert self.take(match, "w2")[0] == "lost"
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        return [fact for line in self.log.getvalue().splitlines() if (fact := json.loads(line))["event"] == name]
+
+
+def finished(task: MatchTask, seed: bytes) -> FinishedMatch:
+    rules = game_named(task.game)
+    names = [player.recorded for player in task.players]
+    match = Match(rules, names, board_key(seed, task.params), task.settings, log=True, ask_all=True)
+    while not match.over:
+        decision = match.decisions()[0]
+        match.answer(decision.seat, decision.number, 0)
+    result = match.result()
+    seats = tuple(
+        FinishedSeat(player, place, score, cause.value)
+        for player, place, score, cause in zip(
+            task.players, result.places, result.scores, result.end_causes, strict=True
+        )
+    )
+    return FinishedMatch(
+        task.match,
+        task.ladder,
+        task.rules,
+        task.deal(seed),
+        NOW,
+        NOW,
+        len(match.choices),
+        seats,
+        lambda: write_record(match),
+    )
+
+
+@pytest.fixture
+def world(postgresql: PostgresqlServer, tmp_path: Path) -> Iterator[World]:
+    address = postgresql.create()
+    ladder = Ladder("cloud", "greed", 2, {"max_rounds": "20"}, is_hosted=True)
+    with Store(address) as store:
+        store.create_ladders([ladder.kept], NOW)
+    made = World(address, tmp_path)
+    made.look()
+    yield made
+    made.close()
+    postgresql.free(address)
+
+
+def test_matches_are_dealt_ahead_and_stored_as_they_were_played(world: World) -> None:
+    first = world.waiting()
+    assert len(first) == AHEAD
+    assert sorted(world.jobs()) == sorted(first)
+    world.look()
+    assert world.waiting() == first  # more would only wait longer
+    assert world.store.has_archive(pack_files(world.desk.folder)[0])
+    for match in first:
+        assert world.play(match)
+    world.look()
+    assert [match.match for match in world.store.matches("cloud")] == [*reversed(first)]
+    assert all(match.void_cause is None for match in world.store.matches("cloud"))
+    assert '"choices"' in world.store.record(first[0])
+    (ladder,) = recompute(world.store)
+    assert (ladder.boards, ladder.equal) == (AHEAD, True)
+    assert len(world.waiting()) == AHEAD
+    assert not set(world.waiting()) & set(first)
+
+
+def test_a_false_report_is_void_and_its_worker_is_named(world: World) -> None:
+    match = world.waiting()[0]
+    assert world.play(match, "liar", seed=b"x" * 32)
+    world.look()
+    (stored,) = world.store.matches("cloud")
+    assert (stored.match, stored.void_cause) == (match, "void_server")
+    (refused,) = world.events("report refused")
+    assert (refused["match"], refused["worker"], refused["why"]) == (match, "liar", "its record has another deal")
+
+
+def test_a_lost_match_is_void_and_a_late_report_of_it_is_dropped(world: World) -> None:
+    match = world.waiting()[0]
+    outcome, task, seed = world.take(match, "w1")
+    assert outcome == "taken"
+    assert task is not None
+    assert world.take(match, "w2") == ("lost", None, b"")
+    world.look()
+    assert not world.hand_back(match, write_report(finished(task, seed)), "w1")
+    (stored,) = world.store.matches("cloud")
+    assert stored.void_cause == "void_server"
+    assert world.take(match, "w3") == ("over", None, b"")
+    assert len(world.waiting()) == AHEAD  # its bots got a fresh deal
+
+
+def test_a_bot_whose_matches_are_lost_three_times_in_a_row_is_checked_again(world: World) -> None:
+    for _ in range(3):
+        for match in world.waiting():
+            world.lose(match)
+        world.look()
+    assert set(world.desk.checked) == {1, 2, 3}
+
+
+def test_a_match_that_is_played_clears_its_bots(world: World) -> None:
+    for _ in range(4):
+        for match in world.waiting()[:2]:
+            world.lose(match)
+        world.look()
+        for match in world.waiting():
+            assert world.play(match)
+        world.look()
+    assert world.desk.checked == []
+
+
+def test_a_bot_that_does_not_start_three_times_in_a_row_is_taken_off(world: World) -> None:
+    ann = BOTS[0]
+    while not world.desk.gone:
+        for match in world.waiting():
+            _, task, seed = world.take(match)
+            assert task is not None
+            if ann in task.players:
+                report = write_report(task.void(seed, NOW), task.players.index(ann), "it ended: exit code 1")
+            else:
+                report = write_report(finished(task, seed))
+            assert world.hand_back(match, report)
+        world.look()
+    assert world.desk.gone[0] == (1, "3 times in a row it ended: exit code 1")
+
+
+def test_the_next_server_stores_what_workers_played_meanwhile(world: World) -> None:
+    first, second, *others = world.waiting()
+    _, task, seed = world.take(first)
+    assert world.play(second)
+    assert world.store.void_unfinished(NOW, has_workers=True) == []
+    world.dealer = world.new_dealer()
+    world.look()
+    assert [match.match for match in world.store.matches("cloud")] == [second]
+    assert task is not None
+    assert world.hand_back(first, write_report(finished(task, seed)))
+    for match in others:
+        assert world.play(match)
+    world.look()
+    assert {match.match for match in world.store.matches("cloud")} == {first, second, *others}
+    assert world.events("match lost") == []
+
+
+def test_a_job_that_left_the_queue_is_put_back(world: World) -> None:
+    world.worker.execute("DELETE FROM pgqueuer")
+    world.look()
+    assert sorted(world.jobs()) == sorted(world.waiting())
+
+
+def test_a_frozen_ladder_gets_no_more_matches(world: World) -> None:
+    entry = world.store.ladder("cloud")
+    world.store.change_ladder("cloud", type(entry.terms)(frozen=NOW))
+    for match in world.waiting():
+        assert world.play(match)
+    world.look()
+    assert world.waiting() == []
+    assert len(world.store.matches("cloud")) == AHEAD
