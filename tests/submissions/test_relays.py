@@ -177,3 +177,11 @@ async def test_a_relay_that_is_closed_before_it_began_leaves_no_socket_open(shor
     relay = Relay(short / "bot.sock", short / "server.sock", loop, logger(io.StringIO()), bot="ann/sneak:1")
     relay.close()  # as when no place has room for its bot
     await until_so(lambda: relay._listening.fileno() == -1)
+
+
+def test_a_relay_that_is_closed_on_a_loop_that_stops_before_it_began_leaves_no_socket_open(short: Path) -> None:
+    loop = asyncio.new_event_loop()
+    relay = Relay(short / "bot.sock", short / "server.sock", loop, logger(io.StringIO()), bot="ann/sneak:1")
+    relay.close()  # the loop runs no more, and is not closed yet
+    assert relay._listening.fileno() == -1
+    loop.close()

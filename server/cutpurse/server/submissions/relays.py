@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -95,6 +96,8 @@ class Relay:
         self._bytes = TokenBucket(BYTES_PER_S, AT_ONCE_BYTES, 0.0)
         self._bounds_met: set[str] = set()
         self._serving: asyncio.Task[None] | None = None
+        self._is_closed = False
+        self._changing = threading.Lock()  # for the two above
         self._listening = socket.socket(socket.AF_UNIX)
         try:
             self._listening.setblocking(False)
@@ -108,35 +111,37 @@ class Relay:
 
     def close(self) -> None:
         """Close all connections of the bot, and accept no more."""
-        try:
-            self._loop.call_soon_threadsafe(self._end)
-        except RuntimeError:  # the loop is closed, and the connections with it
+        with self._changing:
+            self._is_closed = True
+            serving = self._serving
+        if serving is None:  # and none will begin, even if the loop never comes to `_begin`
             self._listening.close()
+            return
+        with suppress(RuntimeError):  # the loop is closed, and all its tasks have ended
+            self._loop.call_soon_threadsafe(serving.cancel)
 
     def _begin(self) -> None:
-        self._serving = self._loop.create_task(self._serve())
-
-    def _end(self) -> None:
-        if self._serving is not None:
-            self._serving.cancel()
-            # a task that is cancelled before its first step never enters its `with`
-            self._serving.add_done_callback(lambda _: self._listening.close())
+        with self._changing:
+            if self._is_closed:
+                return
+            self._serving = self._loop.create_task(self._serve())
+        # not by the task itself: one that is cancelled before its first step runs no line of its own
+        self._serving.add_done_callback(lambda _: self._listening.close())
 
     async def _serve(self) -> None:
-        with self._listening:
-            async with asyncio.TaskGroup() as connections:
-                while True:
-                    try:
-                        bot, _ = await self._loop.sock_accept(self._listening)
-                    except OSError:
-                        await asyncio.sleep(AGAIN_S)
-                        continue
-                    if self._connections < MAX_CONNECTIONS:
-                        self._connections += 1
-                        connections.create_task(self._carry(bot))
-                    else:
-                        self._refuse(bot)
-                    await self._wait(self._accepts.take(self._loop.time()), "connections a second")
+        async with asyncio.TaskGroup() as connections:
+            while True:
+                try:
+                    bot, _ = await self._loop.sock_accept(self._listening)
+                except OSError:
+                    await asyncio.sleep(AGAIN_S)
+                    continue
+                if self._connections < MAX_CONNECTIONS:
+                    self._connections += 1
+                    connections.create_task(self._carry(bot))
+                else:
+                    self._refuse(bot)
+                await self._wait(self._accepts.take(self._loop.time()), "connections a second")
 
     def _refuse(self, bot: socket.socket) -> None:
         self._note("connections at once")
