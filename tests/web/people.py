@@ -81,7 +81,9 @@ class Visitor:
 
         def is_there() -> bool:
             nonlocal found
-            found = self.get("/seat").text
+            page = self.get("/seat")
+            assert page.is_success, f"{page.status_code}: {page.text}"
+            found = page.text
             return decision_of(found) > after or any(text in found for text in ENDS)
 
         until(is_there, "the next decision")
