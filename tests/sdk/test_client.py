@@ -62,6 +62,7 @@ async def test_a_stream_may_break_at_any_envelope(
         assert written[-1] == f"end {meeting.match.result()}"
 
 
+@pytest.mark.full
 async def test_an_answer_that_was_lost_is_sent_again_and_the_bot_is_not_asked_twice() -> None:
     asked: list[int] = []
 
@@ -218,6 +219,7 @@ async def test_a_server_that_goes_away_is_waited_for_and_found_again(tmp_path: P
     assert [hello.resume.session for hello in server.hellos] == ["session 0", ""]
 
 
+@pytest.mark.full
 async def test_a_server_that_says_nothing_any_more_is_taken_for_lost(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,6 +64,7 @@ async def test_what_is_no_message_at_all(world: LeagueWorld) -> None:
                 assert ended.value.reason in ("BAD_MESSAGE", "TOKEN_SCOPE"), (method, ended.value)
 
 
+@pytest.mark.full
 async def test_a_request_that_is_too_large_is_not_read(world: LeagueWorld) -> None:
     for method in CALLS:
         with pytest.raises(Ended) as ended:

@@ -85,7 +85,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    "shell", [pytest.param(name, marks=() if name == "bash" else pytest.mark.full) for name in SHELLS]
+)
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

@@ -483,6 +483,7 @@ def alone(address: str, token: str) -> RawBot:
     return RawBot(address, token, channel=channel)
 
 
+@pytest.mark.full
 async def test_sixty_students_behind_one_address_come_in_while_one_of_them_guesses(tmp_path: Path) -> None:
     tokens = tokens_of(tmp_path, *(f"student{number}" for number in range(60)))
     async with running_arena(tmp_path, [LADDER]) as arena, contextlib.AsyncExitStack() as stack:

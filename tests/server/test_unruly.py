@@ -113,6 +113,7 @@ async def test_who_never_reads_holds_up_nobody_and_is_counted_until_he_is_gone()
         await server.until(lambda: server.arena.streams == 0)
 
 
+@pytest.mark.full
 async def test_age_frees_a_stream_that_nobody_reads() -> None:
     limits = ServerLimits(connection_age_s=3.0, connection_age_grace_s=0.2, heartbeat_ms=300, usual_tables=1)
     async with (

@@ -158,6 +158,7 @@ def test_a_question_is_answered_within_three_clicks(site: str, page: Page, quest
     assert reader.clicks == len(re.findall(r"\*\*.+?\*\*", told)) <= MOST
 
 
+@pytest.mark.full
 def test_who_is_playing_now_is_answered_within_three_clicks(live: LiveLeague, page: Page) -> None:
     reader = Reader(page, live.page)
     who_is_playing_now(reader)
