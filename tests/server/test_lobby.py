@@ -67,7 +67,14 @@ def settle(world: World, matches: int) -> list[tuple[Played, FinishedMatch]]:
     return told
 
 
-@pytest.mark.parametrize(("game", "seats"), [(game, seats) for game in GAMES for seats in GAMES[game].words.seats])
+@pytest.mark.parametrize(
+    ("game", "seats"),
+    [
+        pytest.param(name, seats, marks=() if seats == game.usual_seats else pytest.mark.full)
+        for name, game in GAMES.items()
+        for seats in game.words.seats
+    ],
+)
 def test_a_match_is_played_told_and_stored(game: str, seats: int) -> None:
     world = World([Ladder("it", game, seats, matches_wanted=1)], seed=f"{game}/{seats}")
     for at in range(seats):

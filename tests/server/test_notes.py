@@ -398,7 +398,8 @@ class Talks:
 async def test_what_a_real_bot_prints_comes_with_the_result_of_its_seat(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ladder = Ladder("greed", "greed", 2, matches_wanted=1)
+    unhurried = TimeControl(base_ms=60_000)  # a decision that the clock ends has no notes
+    ladder = Ladder("greed", "greed", 2, {"max_rounds": "20"}, unhurried, matches_wanted=1)
     async with running_arena(tmp_path, [ladder]) as arena:
         stored: list[FinishedMatch] = []
         submit = arena.opened.store.submit
