@@ -135,6 +135,7 @@ def environments() -> Iterator[bytes]:
             yield (process / "environ").read_bytes()
 
 
+@pytest.mark.soak
 async def test_when_the_servers_limits_end_a_stream_the_bots_play_on(short: Path) -> None:
     limits = ServerLimits(connection_age_s=3.0, connection_age_grace_s=0.5)
     async with two_bots(short, "lab1", source=SLOW, limits=limits) as (arena, _):

@@ -136,6 +136,7 @@ def test_bots_play_at_both_and_all_at_one_when_the_other_is_killed(
         assert all(len(reader.matches(ladder, limit=9)) > 1 for ladder in "xy")
 
 
+@pytest.mark.soak
 def test_a_stopped_server_finds_its_ladders_taken(
     tmp_path: Path, postgresql: PostgresqlServer, start: Callable[..., Process]
 ) -> None:
