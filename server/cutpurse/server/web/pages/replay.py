@@ -16,6 +16,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
+from cutpurse.server.web.account.cookie import token_of
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view.drawing import lines_of, packed, rendered, symbols
 from cutpurse.server.web.match_view.frames import NAME
@@ -210,6 +211,7 @@ def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge
         points=wanted.points,
         turning_points=turning_points(wanted.replayed, wanted.link) if sees_all else "",
         hashes=_hashes(wanted.replayed),
+        is_signed_in=request.app.state.accounts is not None and token_of(request) != "",
     )
 
 
