@@ -35,6 +35,7 @@ from cutpurse.server.web.pages import (
     docs,
     events,
     feeds,
+    guided,
     home,
     ladder,
     ladders,
@@ -57,7 +58,7 @@ __all__ = ["create_app", "end_streams"]
 
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 PAGES: Final = (
-    *(home, ladders, ladder, bots, bot, feeds, events, matches, match, replay, live, docs),
+    *(home, ladders, ladder, bots, bot, feeds, events, matches, match, replay, live, guided, docs),
     *(seat_pages, play_on, account_pages, account_home, account_acts, account_host, own_match, api, tables),
 )
 ROUTERS: Final = tuple([page.router for page in PAGES])
