@@ -26,6 +26,7 @@ from cutpurse.server.web.match_view.replay_path import Replayed
 from cutpurse.server.web.match_view.seat_question import SeatQuestion, seat_question
 from cutpurse.wire.errors import ServerRefused
 from tests.leaderboard.sample_results import add_version, result
+from tests.looking import PATIENCE_S
 from tests.server.league_world import LeagueWorld, league_world
 from tests.web.accounts import OWN, Person
 
@@ -50,18 +51,22 @@ REPLAYED: Final = Replayed(read_record(RECORD), ["ann/noter", "bob/thug"])
 NUMBERS: Final = REPLAYED.decisions_of(0)
 
 
+def store_match(world: LeagueWorld) -> None:
+    """Store a match of ann's bot, which takes notes and fails once, and bob's."""
+    ann, bob = add_version(world.store, "ann", "noter", "1"), add_version(world.store, "bob", "thug", "3")
+    made = result(NAME, [ann, bob], ladder="duel", record=RECORD)
+    number, at = list(NUMBERS.items())[2]
+    course = DecisionLog((1, 2, 3), (DecisionFault(number, at, "crashed", "ValueError"),))
+    notes = (SeatNote(0, "hello"), SeatNote(list(NUMBERS)[1], f"whispered {MARKUP}"))
+    world.store.submit(
+        replace(made, seats=(replace(made.seats[0], course=course, notes=notes), made.seats[1]))
+    ).result()
+
+
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[LeagueWorld]:
-    """Ann's bot, which takes notes and fails once, met bob's bot in a match."""
     async with league_world(tmp_path) as world:
-        ann, bob = add_version(world.store, "ann", "noter", "1"), add_version(world.store, "bob", "thug", "3")
-        made = result(NAME, [ann, bob], ladder="duel", record=RECORD)
-        number, at = list(NUMBERS.items())[2]
-        course = DecisionLog((1, 2, 3), (DecisionFault(number, at, "crashed", "ValueError"),))
-        notes = (SeatNote(0, "hello"), SeatNote(list(NUMBERS)[1], f"whispered {MARKUP}"))
-        world.store.submit(
-            replace(made, seats=(replace(made.seats[0], course=course, notes=notes), made.seats[1]))
-        ).result()
+        store_match(world)
         yield world
 
 
@@ -208,7 +213,7 @@ async def test_a_search_that_fails_or_hangs_is_ended(code: str, patience_s: floa
 
 @pytest.mark.full
 async def test_the_real_process_answers() -> None:
-    advice = await SearchProcess().ask(QUESTION)
+    advice = await SearchProcess(patience_s=PATIENCE_S).ask(QUESTION)
     assert advice.choice in QUESTION.options
     assert {option.text for option in advice.options} == set(QUESTION.options)
     assert [option.is_choice for option in advice.options].count(True) == 1
