@@ -46,7 +46,10 @@ async def test_a_host_sees_ladders_faults_owners_and_tokens(world: LeagueWorld, 
 
 
 async def test_a_host_sees_the_places_or_why_not(root: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "Submitted bots run on the server itself, or nowhere" in text_of((await root.get("/host")).text)
+    own = text_of((await root.get("/host")).text)
+    assert "Submitted bots run on the server itself, or nowhere" in own
+    assert "waiting: 0 requested matches, 0 writes to the leaderboard" in own
+    assert re.search(r"disk: [\d.]+ of [\d.]+ GiB free", own)
 
     def tells(status: status_pb2.GetStatusResponse) -> None:
         monkeypatch.setattr(Account, "status", lambda self: status)

@@ -21,6 +21,7 @@ from cutpurse.server.web.forms import private
 from cutpurse.v1 import ladder_pb2, status_pb2
 from cutpurse.wire.errors import NotAuthorised, NotFound
 from cutpurse.wire.league import League
+from cutpurse.wire.status_text import format_queues
 
 __all__ = ["router"]
 
@@ -59,6 +60,7 @@ async def host(request: Request) -> Response:
             "faulted": league.ListMatches(faulted).matches,
             "acts": signed.account.acts(MOST_ACTS),
             "server_status": server_status,
+            "queues": format_queues(server_status),
             "no_status": no_status,
             "games": {name: rules.words for name, rules in GAMES.items()},
         }
