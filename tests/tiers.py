@@ -62,6 +62,7 @@ _PROCESSES: Final = (
     "train/test_training.py",
     "workers/test_real_workers.py",
     # `make test` uses a browser only in web/test_ten_questions.py.
+    "web/test_beside_a_replay.py",
     "web/test_demo_open.py",
     "web/test_every_page.py",
     "web/test_harness.py",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from cutpurse.server.errors import CallStatus
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.places.places import PlaceFacts
 from cutpurse.server.runners.port import ProgramSpec, runner_named
+from cutpurse.v1.status_pb2 import GetStatusResponse
+from cutpurse.wire.status_text import format_queues
 from tests.server.arenas import running_arena
 
 LADDERS = [Ladder("greed", "greed", 2)]
@@ -101,3 +104,28 @@ async def test_only_an_admin_sees_the_status(tmp_path: Path, monkeypatch: pytest
         shown = await status("--server", arena.address)
         assert (shown.exit_code, shown.stdout) == (0, "")
         assert "submitted bots run on the server itself, or nowhere" in shown.stderr
+
+
+async def test_queues_and_disk_are_shown(tmp_path: Path) -> None:
+    async with running_arena(tmp_path, LADDERS) as arena:
+        shown = await status("--server", arena.address)
+        told = json.loads((await status("--server", arena.address, "--json")).stdout)
+    assert re.search(
+        r"^waiting: 0 requested matches, 0 writes to the leaderboard\n"
+        r"disk: \d+\.\d of \d+\.\d GiB free\n"
+        r"submitted bots run",
+        shown.stderr,
+        re.MULTILINE,
+    )
+    assert 0 < told["disk_free_bytes"] <= told["disk_bytes"]
+    queues = ("waiting_requests", "waiting_writes", "has_workers", "waiting_work", "taken_work")
+    assert [told[name] for name in queues] == [0, 0, False, 0, 0]
+
+
+def test_queues_in_words() -> None:
+    status = GetStatusResponse(waiting_requests=1, waiting_writes=2_000, disk_free_bytes=2**29, disk_bytes=2**31)
+    lines = ["waiting: 1 requested match, 2,000 writes to the leaderboard", "disk: 0.5 of 2.0 GiB free"]
+    assert format_queues(status) == lines
+    status = GetStatusResponse(disk_bytes=1, has_workers=True, waiting_work=1, taken_work=3)
+    assert format_queues(status)[2:] == ["workers: 3 matches being played, 1 match waits"]
+    assert format_queues(GetStatusResponse(version="0.2.0", matches=3)) == []  # of an older server

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from html import unescape
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
 from starlette.testclient import TestClient
 
+from cutpurse.server.hosting.page import listening_socket
 from cutpurse.server.web.account.calls import Accounts
-from cutpurse.server.web.app import create_app
+from cutpurse.server.web.account.search_process import SearchProcess
+from cutpurse.server.web.app import create_app, end_streams
 from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.serving import serve_page
 from cutpurse.wire.connection import Dialling
 from cutpurse.wire.league import league_at
-from tests.server.league_world import LeagueWorld
+from tests.looking import PATIENCE_S, until
+from tests.server.league_world import LeagueWorld, league_world
 
-__all__ = ["OWN", "Person", "text_of", "token_made"]
+__all__ = ["OWN", "Person", "page_of_world", "text_of", "token_made"]
 
 OWN: Final = {"Sec-Fetch-Site": "same-origin"}
 _KEY: Final = re.compile(r'name="key" value="([0-9a-f]{64})"')
@@ -71,6 +79,37 @@ class Person:
         """Close the browser."""
         self.http.close()
         self._league.__exit__(None, None, None)
+
+
+@contextmanager
+def page_of_world(folder: Path) -> Iterator[tuple[LeagueWorld, str]]:
+    """Run a server and its page, each in a thread; yield the server and the page's address."""
+    is_over = threading.Event()
+    worlds: list[LeagueWorld] = []
+
+    async def arena() -> None:
+        async with league_world(folder) as world:
+            worlds.append(world)
+            await asyncio.to_thread(is_over.wait)
+
+    server = threading.Thread(target=lambda: asyncio.run(arena()), daemon=True)
+    server.start()
+    try:
+        until(lambda: bool(worlds) or not server.is_alive(), "the server runs")
+        address = worlds[0].arena.address
+        with league_at(server=address, as_stranger=True) as public:
+            app = create_app(Asking(public, live=True), live=True, accounts=Accounts(Dialling(address)))
+            app.state.search = SearchProcess(patience_s=PATIENCE_S)  # the machine may be busy
+            listening, bound = listening_socket("127.0.0.1:0")
+            words = (app, listening, is_over.is_set, partial(end_streams, app))
+            page = threading.Thread(target=serve_page, args=words, daemon=True)
+            page.start()
+            yield worlds[0], f"http://{bound}"
+            is_over.set()
+            page.join(PATIENCE_S)
+    finally:
+        is_over.set()
+        server.join(PATIENCE_S)
 
 
 def token_made(world: LeagueWorld, *scopes: str, expires: datetime | None = None) -> str:

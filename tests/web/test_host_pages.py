@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.v1 import ladder_pb2
+from cutpurse.server.web.account.calls import Account
+from cutpurse.v1 import ladder_pb2, status_pb2
+from cutpurse.wire.errors import ServerRefused
 from tests.server.league_world import LeagueWorld, league_world
 from tests.web.accounts import Person, text_of
 
@@ -41,6 +43,38 @@ async def test_a_host_sees_ladders_faults_owners_and_tokens(world: LeagueWorld, 
     tokens = text_of((await root.get("/host/tokens")).text)
     assert all(token[5:13] in tokens for name, token in world.tokens.items() if name not in ("unknown", "no token"))
     assert not any(token in tokens for token in world.tokens.values() if len(token) > 13)
+
+
+async def test_a_host_sees_the_places_or_why_not(root: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = text_of((await root.get("/host")).text)
+    assert "Submitted bots run on the server itself, or nowhere" in own
+    assert "waiting: 0 requested matches, 0 writes to the leaderboard" in own
+    assert re.search(r"disk: [\d.]+ of [\d.]+ GiB free", own)
+
+    def tells(status: status_pb2.GetStatusResponse) -> None:
+        monkeypatch.setattr(Account, "status", lambda self: status)
+
+    tells(status_pb2.GetStatusResponse(has_places=True))
+    assert "No place attends, so no submitted bot runs." in text_of((await root.get("/host")).text)
+    attends = status_pb2.PlaceStatus(
+        name="<b>barn", address="192.0.2.7", runner="bubblewrap", cores=8, free_cores=2.5, bots=["ann/sneak:1"]
+    )
+    full = status_pb2.PlaceStatus(name="shed", cores=2, unused="its disk is full", round_trip_us=1_500)
+    tells(status_pb2.GetStatusResponse(has_places=True, places=[attends, full]))
+    page = (await root.get("/host")).text
+    assert "<b>barn" not in page
+    text = text_of(page)
+    assert "<b>barn 192.0.2.7 bubblewrap 8 2.5 ann/sneak:1 used" in text
+    assert "shed 2 0 1.5 ms not used: its disk is full" in text
+
+    def refuses(_: Account) -> status_pb2.GetStatusResponse:
+        raise ServerRefused("the server at 192.0.2.1:7777 tells nothing of its machines: it is older than this page")
+
+    monkeypatch.setattr(Account, "status", refuses)
+    refused = await root.get("/host")
+    assert refused.status_code == 200
+    assert "this server tells nothing of its machines: it is older than this page" in text_of(refused.text)
+    assert "192.0.2.1" not in refused.text
 
 
 async def test_nobody_else_sees_or_changes_anything_there(world: LeagueWorld) -> None:

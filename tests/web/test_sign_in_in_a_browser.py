@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Iterator
-from functools import partial
 
 import pytest
 from playwright.sync_api import Page
 
-from cutpurse.server.hosting.page import listening_socket
-from cutpurse.server.web.account.calls import Accounts
-from cutpurse.server.web.app import create_app, end_streams
-from cutpurse.server.web.league_client import Asking
-from cutpurse.server.web.serving import serve_page
-from cutpurse.wire.connection import Dialling
-from cutpurse.wire.league import league_at
-from tests.looking import PATIENCE_S, until
-from tests.server.league_world import LeagueWorld, league_world
-from tests.web.accounts import token_made
+from tests.server.league_world import LeagueWorld
+from tests.web.accounts import page_of_world, token_made
 from tests.web.browser import Watched
 from tests.web.test_every_page import judged, widest
 
@@ -28,32 +17,9 @@ PATHS = ("/me", "/me/bots/hush", "/me/tokens", "/me/ladders/hidden", "/host", "/
 
 @pytest.fixture(scope="module")
 def league(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LeagueWorld, str]]:
-    """Run a server and its page, each in a thread; yield the server and the page's address."""
-    is_over = threading.Event()
-    worlds: list[LeagueWorld] = []
-
-    async def arena() -> None:
-        async with league_world(tmp_path_factory.mktemp("league")) as world:
-            worlds.append(world)
-            await asyncio.to_thread(is_over.wait)
-
-    server = threading.Thread(target=lambda: asyncio.run(arena()), daemon=True)
-    server.start()
-    try:
-        until(lambda: bool(worlds) or not server.is_alive(), "the server runs")
-        address = worlds[0].arena.address
-        with league_at(server=address, as_stranger=True) as public:
-            app = create_app(Asking(public, live=True), live=True, accounts=Accounts(Dialling(address)))
-            listening, bound = listening_socket("127.0.0.1:0")
-            words = (app, listening, is_over.is_set, partial(end_streams, app))
-            page = threading.Thread(target=serve_page, args=words, daemon=True)
-            page.start()
-            yield worlds[0], f"http://{bound}"
-            is_over.set()
-            page.join(PATIENCE_S)
-    finally:
-        is_over.set()
-        server.join(PATIENCE_S)
+    """Run a server and its page; yield the server and the page's address."""
+    with page_of_world(tmp_path_factory.mktemp("league")) as running:
+        yield running
 
 
 def test_a_person_signs_in_by_a_link_and_out(league: tuple[LeagueWorld, str], page: Page) -> None:

@@ -189,6 +189,14 @@ def test_matches_are_dealt_ahead_and_stored_as_they_were_played(world: World) ->
     assert not set(world.waiting()) & set(first)
 
 
+def test_waiting_and_taken_matches_are_counted_also_when_draining(world: World) -> None:
+    first = world.waiting()
+    assert world.take(first[0])[0] == "taken"
+    world.dealer.drain()
+    world.look()
+    assert world.dealer.work_counts == {"waiting": AHEAD - 1, "taken": 1}
+
+
 def test_a_false_report_is_void_and_its_worker_is_named(world: World) -> None:
     match = world.waiting()[0]
     assert world.play(match, "liar", seed=b"x" * 32)

@@ -48,6 +48,13 @@ class GetStatusResponse(_message.Message):
     BOTS_FIELD_NUMBER: _builtins.int
     HAS_PLACES_FIELD_NUMBER: _builtins.int
     PLACES_FIELD_NUMBER: _builtins.int
+    WAITING_REQUESTS_FIELD_NUMBER: _builtins.int
+    WAITING_WRITES_FIELD_NUMBER: _builtins.int
+    DISK_FREE_BYTES_FIELD_NUMBER: _builtins.int
+    DISK_BYTES_FIELD_NUMBER: _builtins.int
+    HAS_WORKERS_FIELD_NUMBER: _builtins.int
+    WAITING_WORK_FIELD_NUMBER: _builtins.int
+    TAKEN_WORK_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     """Its version of Cutpurse: "0.3.1"."""
     matches: _builtins.int
@@ -56,6 +63,20 @@ class GetStatusResponse(_message.Message):
     """Bots online, of all kinds."""
     has_places: _builtins.bool
     """True: submitted bots run at places. False: here, or nowhere."""
+    waiting_requests: _builtins.int
+    """Requested matches that wait for their bots."""
+    waiting_writes: _builtins.int
+    """Writes that wait for the leaderboard."""
+    disk_free_bytes: _builtins.int
+    """Free space of the disk with the league's files, in bytes."""
+    disk_bytes: _builtins.int
+    """Size of that disk, in bytes. 0: the server does not tell."""
+    has_workers: _builtins.bool
+    """True: workers play matches of this server."""
+    waiting_work: _builtins.int
+    """Matches that wait for a worker."""
+    taken_work: _builtins.int
+    """Matches that workers play."""
     @_builtins.property
     def places(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlaceStatus]:
         """The places that attend, by name."""
@@ -68,10 +89,17 @@ class GetStatusResponse(_message.Message):
         bots: _builtins.int = ...,
         has_places: _builtins.bool = ...,
         places: _abc.Iterable[Global___PlaceStatus] | None = ...,
+        waiting_requests: _builtins.int = ...,
+        waiting_writes: _builtins.int = ...,
+        disk_free_bytes: _builtins.int = ...,
+        disk_bytes: _builtins.int = ...,
+        has_workers: _builtins.bool = ...,
+        waiting_work: _builtins.int = ...,
+        taken_work: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "has_places", b"has_places", "matches", b"matches", "places", b"places", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "disk_bytes", b"disk_bytes", "disk_free_bytes", b"disk_free_bytes", "has_places", b"has_places", "has_workers", b"has_workers", "matches", b"matches", "places", b"places", "taken_work", b"taken_work", "version", b"version", "waiting_requests", b"waiting_requests", "waiting_work", b"waiting_work", "waiting_writes", b"waiting_writes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

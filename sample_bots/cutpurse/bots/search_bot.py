@@ -91,6 +91,7 @@ class SearchBot:
         if self.playouts < 1:
             raise ValueError(f"{self.playouts} playouts a decision cannot be had; 1 and more can")
         self.thumb: Bot = GreedyBot()
+        self.contenders: list[Contender] = []  # of the last race, in no order
 
     def start(self, match: MatchInfo) -> None:
         """Use the match's random generator for the imagined states, so that the same seed repeats the run."""
@@ -102,6 +103,7 @@ class SearchBot:
         if not isinstance(view, GameView):
             raise TypeError(f"search needs the view of a game (a GameView), not {type(view).__name__}")
         advice = self.advice(view, decision)
+        self.contenders = []
         if decision.count == 1:
             return advice.index
         self.view_type = type(view)
@@ -110,6 +112,7 @@ class SearchBot:
         usual = Contender(advice)
         rivals = [Contender(option) for option in decision.options if option.index != advice.index]
         rivals = rivals[: self.playouts - 1]  # with more options than playouts, the last ones are not tried
+        self.contenders = [usual, *rivals]
         chance = Chance(self.chance.randbytes(32))
         stages = 2 + ceil(log2(max(1, len(rivals))))
         stage, spent = 1, 0
@@ -128,6 +131,14 @@ class SearchBot:
                 rivals = [rival for rival in rivals[: ceil(len(rivals) / 2)] if sum(rival.values) > sum(usual.values)]
         best = max(rivals, key=lambda rival: sum(rival.values), default=usual)
         return best.index if clearly_better(best.values, usual.values) else usual.index
+
+    def expected(self) -> dict[int, tuple[float, int]]:
+        """Return what the last race found, by option index: mean of `estimate` in its playouts, and their number.
+
+        An option that dropped out early has few. One that was not tried is missing.
+        """
+        raced = [one for one in self.contenders if one.values]
+        return {one.index: (fmean(one.values), len(one.values)) for one in raced}
 
     # -- a playout
     def play_out(self, game: Game, act: Act) -> float:

@@ -1,4 +1,4 @@
-"""`cutpurse status`: the machines of a server, such as the places of its submitted bots."""
+"""`cutpurse status`: a server's queues, disk and machines, such as the places of its submitted bots."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cutpurse.cli.arguments import AsJson
 from cutpurse.cli.league_options import Authority, Server
 from cutpurse.process.terminal import print_json, print_lines, print_message, table
+from cutpurse.wire.status_text import format_queues
 from cutpurse.wire.text import format_count, printable
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ LACKS: Final = "tells nothing of its machines: it is older than this program"
 
 
 def status(server: Server = None, ca: Authority = None, as_json: AsJson = False) -> None:
-    """Show what a server runs on: its matches and bots, and the places that run submitted bots.
+    """Show how a server is: its matches, bots, queues and disk, and the machines that work for it.
 
     Needs a token of scope admin, unless the server has no tokens.
 
@@ -33,6 +34,13 @@ def status(server: Server = None, ca: Authority = None, as_json: AsJson = False)
                 "bots": shown.bots,
                 "has_places": shown.has_places,
                 "places": [_place_row(place) for place in shown.places],
+                "waiting_requests": shown.waiting_requests,
+                "waiting_writes": shown.waiting_writes,
+                "disk_free_bytes": shown.disk_free_bytes if shown.disk_bytes else None,
+                "disk_bytes": shown.disk_bytes or None,
+                "has_workers": shown.has_workers,
+                "waiting_work": shown.waiting_work,
+                "taken_work": shown.taken_work,
             }
         )
         return
@@ -40,6 +48,8 @@ def status(server: Server = None, ca: Authority = None, as_json: AsJson = False)
     print_message(
         f"Cutpurse {printable(shown.version, 40)}: {matches}, {format_count(shown.bots, 'bot', 'bots')} online"
     )
+    for line in format_queues(shown):
+        print_message(line)
     if shown.places:
         head = ("place", "address", "runner", "cores", "free", "speed", "round trip", "bots", "state")
         print_lines(table(head, [_place_cells(place) for place in shown.places]))

@@ -106,6 +106,7 @@ class WorkDealer:
         self._pairing = Pairing((), Chance(site.entropy(KEY_BYTES)))
         self._players: dict[Identity, HostedPlayer] = {}
         self._open: dict[str, tuple[Seating, float]] = {}  # matches dealt by this process, and when
+        self.work_counts: dict[str, int] = {}  # matches by state, as of the last round
         self._is_open = False  # workers can take matches
         self._requeue_at = 0.0
         self._packed: dict[bytes, bytes] = {}  # SHA-256 of the packed files in the store, by that of the archive
@@ -163,6 +164,7 @@ class WorkDealer:
             self._requeue_at = now + REQUEUE_S
             self._store.requeue_work(lambda connection: self._queue.put(connection, unfinished_work(connection)))
         self._settle(now)
+        self.work_counts = self._store.count_work()
         if not self._is_draining:
             self._deal(now)
 
@@ -214,7 +216,7 @@ class WorkDealer:
 
     # -- new matches
     def _deal(self, now: float) -> None:
-        counts = self._store.count_work()
+        counts = self.work_counts
         room = AHEAD + counts.get("taken", 0) // SHARE - counts.get("waiting", 0)
         at = self._site.utc()
         shut = {ladder.name for ladder in self._pairing.ladders if ladder.is_frozen(at)}

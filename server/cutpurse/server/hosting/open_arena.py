@@ -199,7 +199,7 @@ def open_arena(
                     places,
                     host_facts(submissions.name) if submissions is not None else None,
                     ActLog(act_log_beside(store.database.beside), log),
-                    partial(server_status, lobby, places),
+                    partial(server_status, lobby, store, places, dealer),
                     dealer,
                     leasing,
                 ),

@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Final
 
 import grpc
 
+from cutpurse.leaderboard.store import Store
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.call_status import abort, status_without_store
+from cutpurse.server.dealing.work_dealer import WorkDealer
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.places.places import Place, Places
@@ -64,15 +68,38 @@ class StatusService:
         return await abort(context, how)
 
 
-def server_status(lobby: Lobby, places: Places | None) -> status_pb2.GetStatusResponse:
-    """Return the status of a server now."""
+def server_status(
+    lobby: Lobby, store: Store, places: Places | None, dealer: WorkDealer | None
+) -> status_pb2.GetStatusResponse:
+    """Return the status of a server now.
+
+    Args:
+        lobby: Its lobby.
+        store: Its store.
+        places: The places of its submitted bots, if they run at places.
+        dealer: Deals the matches that workers play, if they do.
+    """
+    disk = shutil.disk_usage(_folder(store.database.beside))
+    work = {} if dealer is None else dealer.work_counts
     return status_pb2.GetStatusResponse(
         version=version("cutpurse"),
         matches=len(lobby.open_matches()),
         bots=len(lobby.here()),
         has_places=places is not None,
         places=[_place(place, places) for place in places.listed()] if places is not None else (),
+        waiting_requests=lobby.waiting_requests,
+        waiting_writes=store.waiting,
+        disk_free_bytes=disk.free,
+        disk_bytes=disk.total,
+        has_workers=dealer is not None,
+        waiting_work=work.get("waiting", 0),
+        taken_work=work.get("taken", 0),
     )
+
+
+def _folder(beside: Path) -> Path:
+    """Return the folder of the league's files, or the nearest one above that exists."""
+    return next(folder for folder in beside.absolute().parents if folder.is_dir())
 
 
 def _place(place: Place, places: Places) -> status_pb2.PlaceStatus:

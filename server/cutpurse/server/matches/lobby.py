@@ -341,6 +341,11 @@ class Lobby:
 
     # -- state
     @property
+    def waiting_requests(self) -> int:
+        """Requested matches that wait for their bots."""
+        return len(self._requests)
+
+    @property
     def tables(self) -> int:
         """Matches being played, or whose results are being stored."""
         return len(self._matches)

@@ -17,8 +17,10 @@ from starlette.exceptions import HTTPException
 from cutpurse.server.web.account import acts as account_acts
 from cutpurse.server.web.account import home as account_home
 from cutpurse.server.web.account import host as account_host
+from cutpurse.server.web.account import own_match
 from cutpurse.server.web.account import pages as account_pages
 from cutpurse.server.web.account.calls import Accounts
+from cutpurse.server.web.account.search_process import SearchProcess
 from cutpurse.server.web.api import routes as api
 from cutpurse.server.web.api import tables
 from cutpurse.server.web.downloads import Downloads
@@ -33,6 +35,7 @@ from cutpurse.server.web.pages import (
     docs,
     events,
     feeds,
+    guided,
     home,
     ladder,
     ladders,
@@ -55,8 +58,8 @@ __all__ = ["create_app", "end_streams"]
 
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 PAGES: Final = (
-    *(home, ladders, ladder, bots, bot, feeds, events, matches, match, replay, live, docs),
-    *(seat_pages, play_on, account_pages, account_home, account_acts, account_host, api, tables),
+    *(home, ladders, ladder, bots, bot, feeds, events, matches, match, replay, live, guided, docs),
+    *(seat_pages, play_on, account_pages, account_home, account_acts, account_host, own_match, api, tables),
 )
 ROUTERS: Final = tuple([page.router for page in PAGES])
 
@@ -97,6 +100,7 @@ def create_app(
     app.state.rendering = Rendering(live=live, has_seats=seats is not None, has_accounts=accounts is not None)
     drawing.environment()  # reads its templates now, before an upgrade can replace them
     app.state.replays = replay.Replays()
+    app.state.search = SearchProcess()
     app.state.watches = Watches()
     add_problems(app)
     for refusal in (FormRefused, AnswerRefused, JoinRefused):

@@ -31,7 +31,7 @@ from cutpurse.wire.submission_text import describe_submission
 from cutpurse.wire.text import printable
 from cutpurse.wire.usage import format_dollars
 
-__all__ = ["Asked", "Rendering", "StaticFile", "rendering_of", "show"]
+__all__ = ["Asked", "Rendering", "StaticFile", "cause_text", "rendering_of", "show"]
 
 HERE: Final = Path(__file__).parent
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -195,7 +195,7 @@ def _counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def _cause(cause: int) -> str:
+def cause_text(cause: int) -> str:
     """Describe for people why the server decided for a seat, or how a seat ended the match."""
     return _CAUSES.get(cause, "of another cause")
 
@@ -211,7 +211,7 @@ def _signed(number: float) -> str:
 
 
 FILTERS: Final = {
-    "cause": _cause,
+    "cause": cause_text,
     "percent": _percent,
     "signed": _signed,
     "segment": _segment,

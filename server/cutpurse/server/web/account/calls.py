@@ -15,7 +15,7 @@ from typing import Any, Final
 import anyio
 import grpc
 
-from cutpurse.v1 import submission_pb2_grpc, token_pb2, token_pb2_grpc
+from cutpurse.v1 import status_pb2, status_pb2_grpc, submission_pb2_grpc, token_pb2, token_pb2_grpc
 from cutpurse.wire.connection import Dialling
 from cutpurse.wire.errors import ServerRefused
 from cutpurse.wire.league import OPTIONS, PATIENCE_S, League, league_on, refusal
@@ -26,6 +26,7 @@ __all__ = ["Account", "Accounts"]
 AT_ONCE: Final = 12  # requests of all people at once; the threads of the public pages are others
 MOST_BY_VISITOR: Final = 4  # the server delays its answers to bad tokens, so a visitor could keep all threads waiting
 MOST_UPLOADS: Final = 4  # at once, as a server takes
+NO_STATUS: Final = "tells nothing of its machines: it is older than this page"
 NO_OWNERS: Final = "has no owners: everybody may do everything there, and nobody signs in"
 
 
@@ -35,6 +36,7 @@ class Account:
     def __init__(self, channel: grpc.Channel, to: Dialling) -> None:
         self._to = to
         self._tokens: Any = token_pb2_grpc.TokenServiceStub(channel)
+        self._status: Any = status_pb2_grpc.StatusServiceStub(channel)
         self.league: Final[League] = league_on(channel, to, set())
         self.submissions: Final = Submissions(submission_pb2_grpc.SubmissionServiceStub(channel), to)
 
@@ -70,11 +72,21 @@ class Account:
         answer: token_pb2.ListActsResponse = self._ask("ListActs", token_pb2.ListActsRequest(limit=limit))
         return answer.acts
 
+    def status(self) -> status_pb2.GetStatusResponse:
+        """Return what the server runs on, as `cutpurse status` shows it; for hosts."""
+        answer: status_pb2.GetStatusResponse = self._send(
+            self._status.GetStatus, status_pb2.GetStatusRequest(), NO_STATUS
+        )
+        return answer
+
     def _ask(self, name: str, request: Any) -> Any:
+        return self._send(getattr(self._tokens, name), request, NO_OWNERS)
+
+    def _send(self, call: Any, request: Any, lacks: str) -> Any:
         try:
-            return getattr(self._tokens, name)(request, timeout=PATIENCE_S, metadata=self._to.metadata)
+            return call(request, timeout=PATIENCE_S, metadata=self._to.metadata)
         except grpc.RpcError as error:
-            raise refusal(error, self._to, NO_OWNERS) from None
+            raise refusal(error, self._to, lacks) from None
 
 
 class Accounts:

@@ -18,9 +18,10 @@ from cutpurse.leaderboard.owner_registry import LINK, SCOPES
 from cutpurse.server.web.account.acts import days_ms
 from cutpurse.server.web.account.signed_in import Signed, accounts_of, act, look, show_once
 from cutpurse.server.web.forms import private
-from cutpurse.v1 import ladder_pb2
+from cutpurse.v1 import ladder_pb2, status_pb2
 from cutpurse.wire.errors import NotAuthorised, NotFound
 from cutpurse.wire.league import League
+from cutpurse.wire.status_text import format_queues
 
 __all__ = ["router"]
 
@@ -28,6 +29,7 @@ MOST_FAULTS: Final = 20  # newest matches with faults that are shown
 MOST_LADDERS: Final = 40  # each costs one call
 MOST_ACTS: Final = 50
 MOST_TOKENS: Final = 500
+NOTHING_KNOWN: Final = status_pb2.GetStatusResponse()
 NO_ADMIN: Final = "this page is for hosts: your token lacks the scope admin"
 
 router = APIRouter(include_in_schema=False)
@@ -50,12 +52,16 @@ async def host(request: Request) -> Response:
         league = signed.account.league
         ladders = league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders
         faulted = ladder_pb2.ListMatchesRequest(faulted=True, limit=MOST_FAULTS)
+        server_status, no_status = signed.tried(signed.account.status, NOTHING_KNOWN)
         return {
             "rows": [_row(league, one, number) for number, one in enumerate(ladders)],
             "open_matches": len(league.ListOpenMatches(ladder_pb2.ListOpenMatchesRequest()).matches),
             "online": sum(one.is_here for one in league.ListBots(ladder_pb2.ListBotsRequest()).bots),
             "faulted": league.ListMatches(faulted).matches,
             "acts": signed.account.acts(MOST_ACTS),
+            "server_status": server_status,
+            "queues": format_queues(server_status),
+            "no_status": no_status,
             "games": {name: rules.words for name, rules in GAMES.items()},
         }
 

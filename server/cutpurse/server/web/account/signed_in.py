@@ -25,7 +25,18 @@ from cutpurse.server.web.visitors import visitor_of
 from cutpurse.v1 import token_pb2
 from cutpurse.wire.errors import NotAuthorised, NotFound
 
-__all__ = ["Signed", "accounts_of", "act", "called", "identify", "look", "show_once", "sign_in_page"]
+__all__ = [
+    "NO_KEY",
+    "Signed",
+    "accounts_of",
+    "act",
+    "called",
+    "identify",
+    "load_for",
+    "look",
+    "show_once",
+    "sign_in_page",
+]
 
 NO_KEY: Final = "This form is not of this session: open the page again, and send it from there."
 NOT_SIGNED: Final = "You are not signed in, or not any more. Sign in, and send the form again."
@@ -111,6 +122,20 @@ async def identify(request: Request) -> str:
     if signed is None:
         raise FormRefused(NOT_SIGNED, HTTPStatus.FORBIDDEN)
     return signed.owner
+
+
+async def load_for(request: Request, load: Callable[[Signed], T]) -> T:
+    """Return what `load` finds for the person who is signed in.  Raises FormRefused if nobody is."""
+    token = _needed(request)
+
+    def loaded(account: Account) -> tuple[T] | None:
+        signed = _signed(account, token)
+        return None if signed is None else (load(signed),)
+
+    found = await called(request, token, loaded)
+    if found is None:
+        raise FormRefused(NOT_SIGNED, HTTPStatus.FORBIDDEN)
+    return found[0]
 
 
 async def act(

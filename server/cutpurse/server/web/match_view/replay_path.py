@@ -427,6 +427,19 @@ class Replayed:
                 at += 1
             yield self._moment(viewer, way, index, match, asked)
 
+    def decisions_of(self, seat: int) -> dict[int, int]:
+        """Map the numbers of a seat's decisions, from 1 as bots and notes count them, to indices in the record."""
+        return {step.number + 1: step.at for step in self._steps if step.seat == seat and step.chosen is not None}
+
+    def decision_at(self, at: int) -> tuple[Match, Asked] | None:
+        """Return the match before the decision with this index in the record, and the decision; None without one."""
+        number = bisect_left(self._steps, at, key=lambda step: step.at)
+        if number >= len(self._steps) - 1 or self._steps[number].at != at:
+            return None
+        again = replay_on(self._copy(number // STRIDE), self.record)
+        match, asked, _ = next(islice(again, number % STRIDE, None))
+        return match, asked
+
     def _copy(self, number: int) -> Match:
         """Return a copy of the match before a decision: the `number`-th of those STRIDE apart."""
         while len(self._copies) <= number:

@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from cutpurse.games import GAMES
 from cutpurse.server.web.documents import INDEX, MOVED, document, introduction, names, picture, rulings, sheet
+from cutpurse.server.web.guided_matches import GUIDED
 from cutpurse.server.web.rendering import show
 from cutpurse.wire.rule_book import rule_book
 
@@ -39,6 +40,7 @@ async def rules(request: Request, game: str) -> Response:
         "game.html",
         game=_game(game),
         introduction=introduction(game),
+        is_guided=game in GUIDED,
         written=written,
         rulings=rulings(game),
         book=rule_book(GAMES[game]),

@@ -10,12 +10,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
+from cutpurse.server.web.account.cookie import token_of
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view.drawing import lines_of, packed, rendered, symbols
 from cutpurse.server.web.match_view.frames import NAME
@@ -30,7 +31,7 @@ from cutpurse.wire.league import format_reported_usage
 from cutpurse.wire.match_file import FiledMatch
 from cutpurse.wire.text import printable
 
-__all__ = ["BATCH", "Replays", "router"]
+__all__ = ["BATCH", "MOST", "ReplayRequest", "Replays", "batch_of", "router", "show_replay"]
 
 BATCH: Final = 32  # moments per request: about 90 ms of work, and 6 to 20 KB compressed
 MOST_BATCHES: Final = 64  # maximum cached batches, about 120 KB each
@@ -109,17 +110,22 @@ def _replayed(filed: FiledMatch, courses: Sequence[ladder_pb2.SeatCourse]) -> Re
 
 
 @dataclass(frozen=True, slots=True)
-class _ReplayRequest:
-    """A parsed request for a replay; `viewer` is a seat, or None to see all cards."""
+class ReplayRequest:
+    """A parsed request for a replay.
 
-    told: ladder_pb2.GetMatchResponse
+    Attributes:
+        base: Address of the replay.
+        match: ID of the match, or another name for the cache.
+        replayed: The replay.
+        viewer: Seat of the viewer; None to see all cards.
+        path: The viewer's moments.
+    """
+
+    base: str
+    match: str
     replayed: Replayed
     viewer: int | None
     path: Path
-
-    @property
-    def base(self) -> str:
-        return f"/matches/{self.told.match.match}/replay"
 
     def link(self, index: int) -> str:
         """Return the address of a moment, by its index in the path."""
@@ -143,12 +149,14 @@ class _ReplayRequest:
             last=len(self.path.ats) - 1,
             frame=moment.frame,
             link=self.link,
-            game=self.told.match.game,
+            game=self.replayed.record.game,
         )
 
 
-def _wanted(request: Request, ask: Asking, match: str, seat: int | None) -> _ReplayRequest:
-    """Load the replay that a request asks for.
+def _wanted(
+    request: Request, ask: Asking, match: str, seat: int | None
+) -> tuple[ReplayRequest, ladder_pb2.GetMatchResponse]:
+    """Load the replay that a request asks for, and what the server says of the match.
 
     Raises:
         NotFound: If there is no such match or seat, or the match has no record.
@@ -159,7 +167,8 @@ def _wanted(request: Request, ask: Asking, match: str, seat: int | None) -> _Rep
     replayed = replays.get(ask, told)
     if seat is not None and not 0 <= seat < replayed.seats:
         raise NotFound(f"this match has seats 0 to {replayed.seats - 1}")
-    return _ReplayRequest(told, replayed, seat, replayed.path(seat))
+    name = told.match.match
+    return ReplayRequest(f"/matches/{name}/replay", name, replayed, seat, replayed.path(seat)), told
 
 
 def _seat(request: Request) -> int | None:
@@ -179,19 +188,44 @@ def _seat(request: Request) -> int | None:
 @router.api_route("/matches/{match}/replay", methods=["GET", "HEAD"])
 def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge=-MOST, le=MOST)] = 0) -> Response:
     """Show a replay at the moment with index `at` in the record."""
-    wanted = _wanted(request, ask, match, _seat(request))
-    if match != wanted.told.match.match:  # the address has only the first characters of the ID
+    wanted, told = _wanted(request, ask, match, _seat(request))
+    if match != wanted.match:  # the address has only the first characters of the ID
         return RedirectResponse(wanted.address(at))
+    return show_replay(
+        request,
+        "replay.html",
+        wanted,
+        at,
+        is_placed=not told.match.void_cause,
+        match=told.match,
+        hashes=_hashes(wanted.replayed),
+        is_signed_in=request.app.state.accounts is not None and token_of(request) != "",
+    )
+
+
+def show_replay(
+    request: Request, template: str, wanted: ReplayRequest, at: int, *, is_placed: bool = True, **context: Any
+) -> Response:
+    """Respond with the page of a replay.
+
+    Args:
+        request: Request to answer.
+        template: `replay.html`, or a template that extends it.
+        wanted: The replay.
+        at: Index in the record of the moment to show.
+        is_placed: Whether the match has a result.
+        context: More variables of the template.
+    """
     path = wanted.path
     index = path.index(at)
     with wanted.replayed.lock:
         (moment,) = wanted.replayed.moments(wanted.viewer, index)
         html = wanted.html(moment)
-    sees_all, is_placed = wanted.viewer is None, not wanted.told.match.void_cause
+    sees_all = wanted.viewer is None
     return show(
         request,
-        "replay.html",
-        match=wanted.told.match,
+        template,
+        game=wanted.replayed.record.game,
         viewer=wanted.viewer,
         names=wanted.replayed.names,
         short=[printable(name, NAME) for name in short_names(wanted.replayed.names)],
@@ -209,14 +243,19 @@ def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge
         timeline=timeline(wanted.replayed) if sees_all else "",
         points=wanted.points,
         turning_points=turning_points(wanted.replayed, wanted.link) if sees_all else "",
-        hashes=_hashes(wanted.replayed),
+        **context,
     )
 
 
 @router.api_route("/matches/{match}/replay/moments", methods=["GET", "HEAD"])
 def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Query(ge=0, le=MOST)] = 0) -> Response:
     """Respond with a batch of moments from index `first` of the path on, in the format of `packed`."""
-    wanted = _wanted(request, ask, match, _seat(request))
+    wanted, _ = _wanted(request, ask, match, _seat(request))
+    return batch_of(request, wanted, first)
+
+
+def batch_of(request: Request, wanted: ReplayRequest, first: int) -> Response:
+    """Respond with a batch of moments of a replay.  Raises NotFound if it has no moment `first`."""
     if first >= len(wanted.path.ats):
         raise NotFound(f"this replay has moments 0 to {len(wanted.path.ats) - 1}")
 
@@ -225,7 +264,7 @@ def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Quer
         return json.dumps({"first": first, **packed(shown)}, ensure_ascii=False, separators=(",", ":")).encode()
 
     replays: Replays = request.app.state.replays
-    batch = replays.batch(wanted.told.match.match, wanted.replayed, wanted.viewer, first, made)
+    batch = replays.batch(wanted.match, wanted.replayed, wanted.viewer, first, made)
     headers = {"Cache-Control": f"public, max-age={KEPT_BY_BROWSERS_S}"}
     return Response(batch, media_type="application/json", headers=headers)
 
@@ -233,7 +272,7 @@ def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Quer
 @router.api_route("/matches/{match}/picture.svg", methods=["GET", "HEAD"])
 def pictured(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge=-MOST, le=MOST)] = MOST) -> Response:
     """Respond with a picture of the table at a moment, or at the end."""
-    wanted = _wanted(request, ask, match, None)
+    wanted, _ = _wanted(request, ask, match, None)
     index = wanted.path.index(at)
 
     def made() -> bytes:
@@ -241,7 +280,7 @@ def pictured(request: Request, ask: Asked, match: str, at: Annotated[int, Query(
         return picture(moment.frame).encode()
 
     replays: Replays = request.app.state.replays
-    drawn = replays.batch(wanted.told.match.match, wanted.replayed, None, f"picture {index}", made)
+    drawn = replays.batch(wanted.match, wanted.replayed, None, f"picture {index}", made)
     headers = {"Cache-Control": f"public, max-age={KEPT_BY_BROWSERS_S}"}
     return Response(drawn, media_type="image/svg+xml", headers=headers)
 
@@ -256,7 +295,7 @@ class _MomentLink:
     address: str
 
 
-def _ways(wanted: _ReplayRequest, index: int) -> list[_MomentLink]:
+def _ways(wanted: ReplayRequest, index: int) -> list[_MomentLink]:
     path, last = wanted.path, len(wanted.path.ats) - 1
     turns, faults, steals = path.turns, path.faults, path.steals
 

@@ -188,7 +188,9 @@
       }
       clearTimeout(kept); // browsers count how often an address is changed
       kept = setTimeout(() => history.replaceState(null, "", address(index)), 150);
-      document.documentElement.dataset.moment = index; // for whoever waits for it
+      player.dataset.at = ats[index];
+      document.dispatchEvent(new Event("moment")); // for what is shown beside the replay
+      document.documentElement.dataset.moment = index; // for tests
     };
     const go = async (to) => {
       if (to === undefined || to < 0 || to > last) return;

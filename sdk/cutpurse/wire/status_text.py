@@ -1,0 +1,30 @@
+"""The queues and the disk of a server in words, for the command line and the page.
+
+This module asks nobody.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cutpurse.v1 import status_pb2
+from cutpurse.wire.text import format_count
+
+__all__ = ["format_queues"]
+
+_GIB: Final = 2**30
+
+
+def format_queues(status: status_pb2.GetStatusResponse) -> list[str]:
+    """Describe what waits at a server, its disk, and what workers do, one line for each; none for an older server."""
+    if not status.disk_bytes:
+        return []
+    requests = format_count(status.waiting_requests, "requested match", "requested matches")
+    lines = [
+        f"waiting: {requests}, {format_count(status.waiting_writes, 'write', 'writes')} to the leaderboard",
+        f"disk: {status.disk_free_bytes / _GIB:.1f} of {status.disk_bytes / _GIB:.1f} GiB free",
+    ]
+    if status.has_workers:
+        waiting = format_count(status.waiting_work, "match waits", "matches wait")
+        lines.append(f"workers: {format_count(status.taken_work, 'match', 'matches')} being played, {waiting}")
+    return lines

@@ -1,0 +1,129 @@
+"""The replay of a match in which a person has a bot: its notes and prints, and what search would have done.
+
+The replay page fetches both. Nobody else gets them: each request names the person by the cookie, and the server says
+which notes are theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from cutpurse.server.web.account.cookie import check_key, token_of
+from cutpurse.server.web.account.search_process import BASE_MS, SearchProcess
+from cutpurse.server.web.account.signed_in import NO_KEY, Signed, load_for
+from cutpurse.server.web.forms import FormRefused, private, read_form
+from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.match_view.drawing import rendered
+from cutpurse.server.web.match_view.seat_names import short_names
+from cutpurse.server.web.match_view.seat_question import SeatQuestion, seat_question
+from cutpurse.server.web.pages.replay import Replays
+from cutpurse.server.web.problems import http_status, without_address
+from cutpurse.server.web.rendering import Asked, cause_text
+from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.errors import ServerRefused
+from cutpurse.wire.text import printable
+
+__all__ = ["router"]
+
+MOST_DIGITS: Final = 9
+MOST_NAME: Final = 100  # characters of a bot's name
+NOTHING: Final[Sequence[ladder_pb2.SeatLog]] = ()
+NOT_YOURS: Final = "At this moment of the match, none of your bots was asked."
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.api_route("/me/matches/{match}/decisions", methods=["GET", "HEAD"])
+async def decisions(request: Request, ask: Asked, match: str) -> Response:
+    """Respond with the notes of the person's bots in a match, by the decision's index in the record."""
+    replays: Replays = request.app.state.replays
+
+    def load(signed: Signed) -> dict[str, Any]:
+        told = ask.match(match)
+        own = _own_seats(told, signed)
+        if not own:
+            return {"own": [], "notes": {}, "before": [], "problem": "", "key": ""}
+        replayed = replays.get(ask, told)
+        with replayed.lock:
+            at_of = {seat: replayed.decisions_of(seat) for seat in own}
+        logs, problem = signed.tried(lambda: _logs(signed, told), NOTHING)
+        notes: dict[int, list[str]] = {}
+        before: list[str] = []
+        for log in logs:
+            for note in log.notes:
+                at = at_of[log.seat].get(note.decision)
+                (before if at is None else notes.setdefault(at, [])).append(note.text)
+            for fault in log.course.faults:
+                reason = cause_text(fault.cause)
+                notes.setdefault(fault.at, []).append(f"{reason}: {fault.text}" if fault.text else reason)
+        return {
+            "own": sorted(at for numbers in at_of.values() for at in numbers.values()),
+            "notes": notes,
+            "before": before,
+            "problem": problem,
+            "key": signed.key,
+        }
+
+    return private(JSONResponse(await load_for(request, load)))
+
+
+@router.post("/me/matches/{match}/search")
+async def search(request: Request, ask: Asked, match: str) -> Response:
+    """Respond with what search would have done at a decision of the person's bot, as HTML in JSON."""
+    fields = await read_form(request)
+    if not check_key(token_of(request), fields.get("key", [""])[0]):
+        raise FormRefused(NO_KEY, HTTPStatus.FORBIDDEN)
+    at, replays = _number(fields.get("at", [""])[0]), request.app.state.replays
+    question, names = await load_for(request, lambda signed: _question(ask, replays, signed, match, at))
+    process: SearchProcess = request.app.state.search
+    try:
+        advice = await process.ask(question)
+    except ServerRefused as problem:
+        raise FormRefused(f"{without_address(str(problem))}.", http_status(problem)) from None
+    html = rendered("search_advice.html", advice=advice, names=names, game=question.game)
+    return private(JSONResponse({"html": html}))
+
+
+def _own_seats(told: ladder_pb2.GetMatchResponse, signed: Signed) -> list[int]:
+    return [seat for seat, taken in enumerate(told.match.seats) if taken.bot.owner == signed.owner]
+
+
+def _logs(signed: Signed, told: ladder_pb2.GetMatchResponse) -> Sequence[ladder_pb2.SeatLog]:
+    """Load the notes of the person's bots in a match."""
+    own = _own_seats(told, signed)
+    bots = {told.match.seats[seat].bot.bot for seat in own}
+    wanted = [ladder_pb2.ListLogsRequest(bot=ladder_pb2.BotName(bot=bot), match=told.match.match) for bot in bots]
+    logs = [log for one in wanted for log in signed.account.league.ListLogs(one).logs]
+    return [log for log in logs if log.match.match == told.match.match and log.seat in own]
+
+
+def _question(
+    ask: Asking, replays: Replays, signed: Signed, match: str, at: int
+) -> tuple[SeatQuestion, tuple[str, ...]]:
+    """Return the question that the person's bot was asked, and the short names of all seats.
+
+    Raises:
+        FormRefused: If none of the person's bots was asked there.
+    """
+    told = ask.match(match)
+    own = _own_seats(told, signed)
+    replayed = replays.get(ask, told) if own else None
+    if replayed is not None:
+        with replayed.lock:
+            found = replayed.decision_at(at)
+            if found is not None and found[1].seat in own:
+                names = tuple([printable(name, MOST_NAME) for name in short_names(replayed.names)])
+                return seat_question(*found, BASE_MS), names
+    raise FormRefused(NOT_YOURS, HTTPStatus.FORBIDDEN)
+
+
+def _number(text: str) -> int:
+    """Return the index of a form.  Raises FormRefused if it is none."""
+    if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
+        raise FormRefused(NOT_YOURS, HTTPStatus.BAD_REQUEST)
+    return int(text)

@@ -1,0 +1,54 @@
+// The replay of a match in which the person has a bot: its notes and output at the moment, and what search would do there.
+"use strict";
+
+(async () => {
+  const panel = document.getElementById("own"), player = document.getElementById("player");
+  const text = document.getElementById("own-text"), button = document.getElementById("own-ask");
+  const answer = document.getElementById("own-answer");
+  const headers = { Accept: "application/json" };
+  const response = await fetch(panel.dataset.decisions, { headers });
+  if (!response.ok) return; // signed out meanwhile
+  const { own, notes, before, problem, key } = await response.json();
+  if (!own.length) return;
+  const advice = new Map(); // by the index in the record
+  let at = 0, asked = null; // the index of the question that search answers now
+
+  const line = (words, kind) => {
+    const one = document.createElement(kind === "note" ? "pre" : "p");
+    one.className = kind;
+    one.textContent = words;
+    return one;
+  };
+  const say = (words) => answer.replaceChildren(line(words, "quiet"));
+  const show = () => {
+    at = Number(player.dataset.at);
+    const isOwn = own.includes(at), found = [...(at === own[0] ? before : []), ...(notes[at] ?? [])];
+    if (problem) text.replaceChildren(line(problem, "quiet"));
+    else if (found.length) text.replaceChildren(...found.map((one) => line(one, "note")));
+    else text.replaceChildren(line(isOwn ? "It wrote nothing here." : "Your bot is not asked at this moment.", "quiet"));
+    button.disabled = !isOwn || asked !== null;
+    if (advice.has(at)) answer.innerHTML = advice.get(at);
+    else if (asked === at) say("search thinks for a second \u2026");
+    else answer.replaceChildren();
+  };
+
+  button.addEventListener("click", async () => {
+    const here = asked = at;
+    show();
+    let words = "The answer could not be fetched; try again.";
+    try {
+      const sent = await fetch(panel.dataset.search, { method: "POST", headers, body: new URLSearchParams({ at: here, key }) });
+      const told = await sent.json();
+      if (sent.ok) advice.set(here, told.html);
+      else words = told.text;
+    } catch { /* the words above say it */ }
+    asked = null;
+    show();
+    if (!advice.has(here) && at === here) say(words);
+  });
+
+  panel.hidden = false;
+  dispatchEvent(new Event("resize")); // the table has less room
+  document.addEventListener("moment", show);
+  show();
+})();
