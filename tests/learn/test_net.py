@@ -135,11 +135,12 @@ def test_a_net_of_an_unknown_game_or_number_of_seats_is_refused(changes: dict[st
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"header": {"format": 2}}, "net.npz has format 2, this version of cutpurse reads 1: update"),
+        ({"header": {"format": 3}}, "net.npz has format 3, this version of cutpurse reads 2: update"),
         ({"header": {"stamp": 3}}, "is damaged"),
         ({"weight_rating": np.ones(5, np.float16)}, "its weight view has the shape"),
         ({"weight_rating": np.ones((), np.float16)}, "is damaged"),
         ({"weight_view_bias": np.full(16, np.nan, np.float16)}, "its weight view_bias"),
+        ({"view_step": np.full(3, np.nan, np.float16)}, "is damaged"),
         ({"weight_hidden": np.array(["a"] * 16)}, "is damaged"),
         ({"view_index": np.full(3, 10**6)}, "its columns of view do not fit"),
         ({"option_index": np.full(3, -1), "option_scale": np.ones(3)}, "it reads columns of option that do not exist"),
@@ -204,6 +205,15 @@ def test_a_damaged_file_is_refused_or_is_still_the_same_net(path: Path) -> None:
                 name: weight.tolist() for name, weight in net.weights.items()
             }
     assert refused > 150
+
+
+def test_the_largest_array_is_rounded_to_a_byte_a_weight_and_no_further() -> None:
+    net = random_net("greed")
+    rows = np.random.default_rng(2).normal(size=net.weights["view"].shape)
+    rounded = Net(net.inputs, net.weights | {"view": rows}, {}).weights["view"]
+    assert (np.abs(rounded - rows) <= np.abs(rows).max(axis=1, keepdims=True) / 127 * 0.51).all()
+    assert all(len(set(np.abs(row).tolist())) <= 128 for row in rounded)
+    assert Net(net.inputs, net.weights | {"view": rounded}, {}).weights["view"].tolist() == rounded.tolist()
 
 
 def test_weights_that_do_not_fit_are_no_net() -> None:

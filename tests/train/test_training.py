@@ -214,6 +214,7 @@ def test_the_model_rates_as_the_net_that_numpy_plays() -> None:
     with torch.no_grad():
         for parameter in training.model.parameters():
             parameter.copy_(parameter.half().float())
+        training.model.view.weight.copy_(torch.from_numpy(net.weights["view"].T))  # rounded further
     seen = list(positions("greed", 3, 30))
     batch = Minibatch(
         [

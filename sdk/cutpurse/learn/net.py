@@ -15,7 +15,8 @@ One form of net fits every game and any number of options:
 
 A net reads only those columns of a view and of an option that vary in play, divided by the largest value met, so that
 money of 55,000 and a flag of 1 weigh alike. The file is an archive of numpy arrays. It has no pickled objects, so the
-file of a stranger can do nothing but be refused. This module knows no particular game.
+file of a stranger can do nothing but be refused. Most of a net is W. Each of its rows is a step times whole numbers
+from -127 to 127, which are a byte each in the file. This module knows no particular game.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ from cutpurse.wire.errors import NotFound
 
 __all__ = ["Columns", "Inputs", "Net", "NetBot", "NetNotLoaded", "load_net"]
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 MOST_BYTES: Final = 64 * 2**20  # of a file, and of all that it unpacks to
 HEADER: Final = "header"
+LEVELS: Final = 127  # largest multiple of a row's step, which fits into a byte
 
 Floats = npt.NDArray[np.float32]
 
@@ -102,8 +104,8 @@ class Net:
 
     Attributes:
         inputs: What it reads.
-        weights: `view` (W), `view_bias` (b), `option` (V), `hidden` (H), `hidden_bias` (c) and `rating` (r), in half
-            precision: that is what the file has.
+        weights: `view` (W), `view_bias` (b), `option` (V), `hidden` (H), `hidden_bias` (c) and `rating` (r), as precise
+            as in the file: multiples of steps for W, half precision for the others.
         training: How it was trained, for people.
     """
 
@@ -113,13 +115,14 @@ class Net:
         """Take the weights.  Raises ValueError if one is missing, has another shape, or is no finite number."""
         self.inputs = inputs
         self.training = dict(training)
-        self.weights: dict[str, npt.NDArray[np.float16]] = {}
+        self.weights: dict[str, npt.NDArray[np.floating]] = {}
         shapes = _shapes(len(inputs.view.index), len(inputs.option.index), len(weights["rating"]))
         for name, shape in shapes.items():
             weight = weights[name].astype(np.float16)
             if weight.shape != shape or not np.isfinite(weight).all():
                 raise ValueError(f"its weight {name} has the shape {weight.shape} and not {shape}, or is not finite")
             self.weights[name] = weight
+        self.weights["view"] = _from_levels(*_to_levels(weights["view"]))
         self._w, self._b, self._v, self._h, self._c, self._r = (
             self.weights[name].astype(np.float32) for name in shapes
         )
@@ -150,6 +153,7 @@ class Net:
             "option_scale": self.inputs.option.scale,
             **{f"weight_{name}": weight for name, weight in self.weights.items()},
         }
+        arrays["weight_view"], arrays["view_step"] = _to_levels(self.weights["view"])
         with replace_file(Path(path)) as file:
             np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # numpy's types take the names for options
 
@@ -178,6 +182,7 @@ def load_net(path: str | PathLike[str]) -> Net:
         view = _columns(arrays, "view", space.planes + space.numbers)
         option = _columns(arrays, "option", space.option_features)
         weights = {key.removeprefix("weight_"): value for key, value in arrays.items() if key.startswith("weight_")}
+        weights["view"] = _from_levels(weights["view"], arrays["view_step"])
         return Net(Inputs(space, view, option), weights, training)
     except FileNotFoundError:
         raise NotFound(f"there is no net {name}") from None
@@ -210,6 +215,18 @@ def _columns(arrays: Mapping[str, npt.NDArray[Any]], name: str, width: int) -> C
     if not ((index >= 0) & (index < width)).all():
         raise ValueError(f"it reads columns of {name} that do not exist")
     return Columns(index, scale)
+
+
+def _to_levels(rows: npt.NDArray[np.floating]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
+    """Round each row to multiples of a step of its own, which gives the same again for rounded rows."""
+    steps = (np.abs(rows.astype(np.float32)).max(axis=1, initial=0) / LEVELS).astype(np.float16)
+    levels = np.rint(rows / np.where(steps > 0, steps, 1).astype(np.float32)[:, None])
+    return np.clip(levels, -LEVELS, LEVELS).astype(np.int8), steps
+
+
+def _from_levels(levels: npt.NDArray[np.int8], steps: npt.NDArray[np.float16]) -> Floats:
+    """Return the rows of these multiples of steps."""
+    return levels.astype(np.float32) * steps.astype(np.float32)[:, None]
 
 
 def _shapes(view: int, option: int, hidden: int) -> dict[str, tuple[int, ...]]:
