@@ -35,6 +35,16 @@ def test_the_bot_that_thinks_ahead_plays_as_it_stands_there(tmp_path: Path) -> N
     assert json.loads(shown.stdout)["seats"][0]["first_places"] >= 3
 
 
+def test_the_bot_of_the_tutorial_that_beats_greedy_plays_as_it_stands_there(tmp_path: Path) -> None:
+    text = (CHECKOUT / "docs/tutorial/beat_greedy.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"^```python\n# searcher\.py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    path = bot_file(tmp_path, source.replace("WORLDS = 8", "WORLDS = 2"))
+    shown = run("play", "szmal", path, "greedy", "greedy", "greedy", "--matches", 2, "--seed", 1, "--json")
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    told = json.loads(shown.stdout)["seats"]
+    assert told[0]["mean_score"] > max(seat["mean_score"] for seat in told[1:])
+
+
 def test_numbers_are_found_by_trying_as_it_stands_there(tmp_path: Path) -> None:
     text = (CHECKOUT / "docs/how-to/search_bot.md").read_text(encoding="utf-8")
     (source,) = re.findall(r"^```python\n# tune\.py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
