@@ -1,6 +1,6 @@
 """How much of the variance of place points goes when the luck of the cards is subtracted, game by game.
 
-    python -m benchmarks.luck [--matches 400] [--games greed,...] [--redraws 8] [--bot greedy] [--playouts BOT]
+    python -m benchmarks.luck [--matches 400] [--games greed,...] [--redraws 4] [--bot greedy] [--playouts BOT]
 
 The same bot plays every seat. The ratio is the variance of a seat's points divided by that of its luck-adjusted points:
 with a ratio of 2, half as many matches show the same gain. Its 95 % interval comes from resampled matches. The z score

@@ -54,7 +54,7 @@ __all__ = [
     "total_luck",
 ]
 
-REDRAWS: Final = 8
+REDRAWS: Final = 4
 """Positions that stand for all that could have followed a chance event."""
 _WORD: Final = 1 << 32
 

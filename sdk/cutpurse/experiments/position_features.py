@@ -133,7 +133,7 @@ def _active_seat(agenda: list[Any]) -> int:
 
 # -- Szmal
 def _szmal(g: Szmal) -> Features:
-    features = [
+    features: list[tuple[float, ...]] = [
         (
             g.cash[seat] / 100_000,
             sum(column(g.holdings[seat], MARKERS)) / 10,
