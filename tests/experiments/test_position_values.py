@@ -76,7 +76,7 @@ def test_playouts_leave_the_position_alone_and_know_no_order() -> None:
 
 
 def test_a_game_without_a_value_function_is_refused() -> None:
-    class Unknown(Game):  # type: ignore[type-arg]  # its settings do not matter
+    class Unknown(Game):
         words = Words("unknown", "Unknown", "UN", "1", seats=range(2, 3))
 
     with pytest.raises(UsageError, match="Unknown has no value function"):

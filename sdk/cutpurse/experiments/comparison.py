@@ -356,7 +356,7 @@ def _save(
 ) -> None:
     """Write the state to a new file and move it into place, so that the file is complete at any time."""
     failed = [{**asdict(failures[bot]), "cause": failures[bot].cause.value, "trace": ""} for bot in sorted(failures)]
-    saved = {
+    saved: dict[str, object] = {
         "comparison": mine,
         "test": state.to_json(),
         "failures": failed,
