@@ -73,6 +73,7 @@ class Bot:
 """
 NEVER_WORKS = str(Path(__file__).with_name("never_works.py"))
 SMALL = Design(max_boards=6, min_boards=6)
+FEW = Design(max_boards=3, min_boards=3)
 
 
 def test_a_bot_against_itself_never_differs() -> None:
@@ -364,3 +365,56 @@ def test_a_version_that_crashes_is_told(tmp_path: Path) -> None:
     assert shown.exit_code == 3
     assert len(shown.stderr.splitlines()) == 1
     assert f"bot {path} crashed in match 0, seat 0, " in shown.stderr
+
+
+def test_luck_adjusted_stands_beside_the_verdict_and_changes_none() -> None:
+    plain = compare("greed", "random", "first_option", seats=2, design=FEW)
+    adjusted = compare("greed", "random", "first_option", seats=2, design=FEW, luck_adjusted=True)
+    assert (plain.result, plain.digest, plain.adjusted) == (adjusted.result, adjusted.digest, None)
+    assert adjusted.adjusted is not None
+    assert adjusted.adjusted.boards == FEW.max_boards
+    low, high = adjusted.adjusted.interval
+    assert low < adjusted.adjusted.gain < high
+
+
+def test_luck_adjusted_boards_go_on_from_their_state(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    whole = compare("greed", "random", "first_option", seats=2, design=FEW, luck_adjusted=True)
+    first = Design(max_boards=1, min_boards=1)
+    compare("greed", "random", "first_option", seats=2, design=first, state=kept, luck_adjusted=True)
+    resumed = compare("greed", "random", "first_option", seats=2, design=FEW, state=kept, luck_adjusted=True)
+    assert (resumed.resumed, resumed.adjusted) == (1, whole.adjusted)
+
+    more = Design(max_boards=4, min_boards=4)
+    compare("greed", "random", "first_option", seats=2, design=more, state=kept)
+    saved = json.loads(kept.read_text(encoding="utf-8"))
+    assert "luck" not in saved
+
+
+def test_a_state_without_luck_is_refused_where_luck_is_asked_for(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    design = Design(max_boards=2, min_boards=2)
+    compare("greed", "random", "first_option", seats=2, design=design, state=kept)
+    with pytest.raises(UsageError, match="luck differ"):
+        compare("greed", "random", "first_option", seats=2, design=design, state=kept, luck_adjusted=True)
+
+
+def test_broken_sums_of_luck_are_refused(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    design = Design(max_boards=2, min_boards=2)
+    compare("greed", "random", "first_option", seats=2, design=design, state=kept, luck_adjusted=True)
+    saved = json.loads(kept.read_text(encoding="utf-8"))
+    for broken in (None, {}, {**saved["luck"], "boards": 3}, {**saved["luck"], "total": "much"}):
+        kept.write_text(json.dumps({**saved, "luck": broken}), encoding="utf-8")
+        with pytest.raises(UsageError, match="luck"):
+            compare("greed", "random", "first_option", seats=2, design=design, state=kept, luck_adjusted=True)
+
+
+def test_the_command_prints_the_gain_without_luck() -> None:
+    asked = ["compare", "greed", "random", "first_option", "--seats", "2", "--max-boards", "3", "--luck-adjusted"]
+    text = run(*asked)
+    assert re.search(r"without the luck of the cards: gain [+-]\d\.\d{3}, between [+-]\d+\.\d{3} and ", text.stdout)
+    document = json.loads(run(*asked, "--json").stdout)["luck_adjusted"]
+    low, high = document["interval"]
+    assert low < document["gain"] < high
+    assert json.loads(run(*asked[:-1], "--json").stdout)["luck_adjusted"] is None

@@ -2,7 +2,8 @@
 
 A board is one deal, played twice for each seat: with NEW in it and with OLD in it. Each bot of the field sits in the
 same other seat both times, and all bots are fresh. The neighbours change with the seat and the board (`square`).
-`compare` does the counting, `sprt` decides when to stop. The state is saved after every board, so an interrupted run
+`compare` does the counting, `sprt` decides when to stop. `luck` may take the luck of the cards out, which is shown
+beside and decides nothing. The state is saved after every board, so an interrupted run
 can resume.
 """
 
@@ -21,7 +22,10 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.engine.game import Game
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.seating import square
+from cutpurse.experiments.adjusted_gain import AdjustedGain
 from cutpurse.experiments.compare import board_difference, place_points
+from cutpurse.experiments.luck import adjusted_points, luck_events
+from cutpurse.experiments.position_values import VALUES_VERSION, check_has_value, expected_points
 from cutpurse.experiments.sprt import Design, Result, Sprt, State, Verdict
 from cutpurse.games import game_named
 from cutpurse.process.backends import check_backend, in_order, is_in_this_process
@@ -47,6 +51,7 @@ class Compared:
     Attributes:
         failures: The first failure of each bot, including those in the state file: bot 0 is NEW, 1 OLD, then the field.
         taken_over: By bot in the same order, the number of boards on which it was taken over in a match.
+        adjusted: The gain without the luck of the cards; None if it was not asked for.
     """
 
     result: Result
@@ -56,6 +61,7 @@ class Compared:
     taken_over: tuple[int, ...]
     is_same: bool = False  # NEW and OLD are the same bot, so the run ended early
     digest: str = ""  # equal for equal results; empty if the state file was begun without one
+    adjusted: AdjustedGain | None = None
 
     @property
     def has_verdict(self) -> bool:
@@ -71,6 +77,7 @@ class BoardResult:
     failures: tuple[Failure, ...]  # the first failure of each bot
     taken_over: frozenset[int]  # bots that were taken over in one of its matches
     digest: bytes  # of the results of its matches
+    adjusted: float = 0.0  # the difference without the luck of the cards; 0 unless it was asked for
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,7 @@ class ComparisonRun:
     seed: int | str
     settings: dict[str, object]
     first: int = 0  # number of the first board to play
+    luck_adjusted: bool = False
 
     def describe(self, numbers: range) -> str:
         """Name some boards in an error."""
@@ -102,6 +110,7 @@ class ComparisonRun:
         taken_over: set[int] = set()
         failures: dict[int, Failure] = {}
         points: list[list[float]] = []
+        adjusted = [0.0, 0.0]  # of NEW and OLD, over all seats
         results: list[object] = [number]
         for bot, maker in enumerate((self.new, self.old)):
             points.append([])
@@ -118,13 +127,17 @@ class ComparisonRun:
                     if cause.is_taken_over:
                         taken_over.add(numbers[at])
                 points[-1].append(place_points(result.places)[seat])
+                if self.luck_adjusted:
+                    adjusted[bot] += adjusted_points(result, luck_events(match, expected_points))[seat]
                 results.append([result.places, result.scores, [cause.value for cause in result.end_causes]])
         difference = board_difference(points[0], points[1])
-        return BoardResult(difference, tuple(failures.values()), frozenset(taken_over), result_digest(results))
+        without_luck = (adjusted[0] - adjusted[1]) / len(rows)
+        digest = result_digest(results)
+        return BoardResult(difference, tuple(failures.values()), frozenset(taken_over), digest, without_luck)
 
     def identity(self) -> dict[str, object]:
         """Return everything that the differences depend on; a saved state must have the same."""
-        return {
+        identity: dict[str, object] = {
             "game": self.rules.words.game,
             "rules": self.rules.words.version,
             "new": _fingerprint(self.new),
@@ -134,6 +147,9 @@ class ComparisonRun:
             "seating": seating.VERSION,
             "settings": self.rules.check(len(self.field) + 1, self.settings).changed(),
         }
+        if self.luck_adjusted:
+            identity["luck"] = VALUES_VERSION
+        return identity
 
 
 def _fingerprint(maker: BotMaker) -> str:
@@ -181,6 +197,7 @@ def compare(
     state: str | Path | None = None,
     progress: Callable[[State], None] | None = None,
     on: str | None = None,
+    luck_adjusted: bool = False,
 ) -> Compared:
     """Play boards until it is clear whether NEW is better than OLD, or `design.max_boards` are played.
 
@@ -204,22 +221,28 @@ def compare(
         state: File to save the boards in, and to resume from if it exists.
         progress: Called after every board.
         on: Where to play, as in `cutpurse.sdk.local.play`.
+        luck_adjusted: Also find the gain without the luck of the cards. It never changes the verdict.
 
     Raises:
-        UsageError: For unknown names, impossible values, and the state of another comparison.
+        UsageError: For unknown names, impossible values, a game whose luck cannot be found, and the state of another
+            comparison.
         BatchLost: If some boards ended two processes.
     """
     rules = game_named(game)
     seats = rules.usual_seats if seats is None else seats
     chosen: dict[str, object] = {**rules.set_up(seats, settings or {}).changed()}
     check_backend(on, jobs)
+    if luck_adjusted:
+        check_has_value(rules)
     design = design or Design()
     makers = bot_makers([new, old])
-    boards = ComparisonRun(rules, makers[0], makers[1], field_for(field, seats), seed, chosen)
+    boards = ComparisonRun(rules, makers[0], makers[1], field_for(field, seats), seed, chosen, 0, luck_adjusted)
     path = None if state is None else Path(state)
     identity = boards.identity()
     taken_over = [0] * (2 + len(boards.field))
-    kept, failures, digest = _load(path, identity, design, taken_over) if path else (State(design), {}, RunDigest())
+    kept, failures, digest, adjusted = (
+        _load(path, identity, design, taken_over) if path else (State(design), {}, RunDigest(), AdjustedGain())
+    )
     test = Sprt(kept)
     resumed = test.state.boards
     is_one, is_copy = _is_one_bot(boards.new, boards.old), _has_same_code(boards.new, boards.old)
@@ -237,6 +260,7 @@ def compare(
         try:
             for played in results:
                 verdict = test.update(played.difference)
+                adjusted = adjusted.after(played.adjusted)
                 for failure in played.failures:
                     failures.setdefault(failure.bot, failure)
                 for bot in played.taken_over:
@@ -244,7 +268,7 @@ def compare(
                 if digest is not None:
                     digest.add(played.digest)
                 if path:
-                    _save(path, identity, test.state, failures, taken_over, digest)
+                    _save(path, identity, test.state, failures, taken_over, digest, adjusted)
                 if progress is not None:
                     progress(test.state)
                 if verdict is not None or _is_failing(test.state, taken_over[0]) or is_same():
@@ -258,7 +282,16 @@ def compare(
         fared = f"{result.differing} of them different by chance" if result.differing else "alike on each"
         reason = f"not better: both are the same bot, after {result.boards} boards, {fared}"
         result = replace(result, verdict=Verdict.NOT_BETTER, reason=reason)
-    return Compared(result, first, resumed, names, tuple(taken_over), is_same(), "" if digest is None else digest.hex())
+    return Compared(
+        result,
+        first,
+        resumed,
+        names,
+        tuple(taken_over),
+        is_same(),
+        "" if digest is None else digest.hex(),
+        adjusted if luck_adjusted else None,
+    )
 
 
 def _is_failing(state: State, new_taken_over: int) -> bool:
@@ -268,10 +301,11 @@ def _is_failing(state: State, new_taken_over: int) -> bool:
 
 def _load(
     path: Path, mine: dict[str, object], design: Design, taken_over: list[int]
-) -> tuple[State, dict[int, Failure], RunDigest | None]:
+) -> tuple[State, dict[int, Failure], RunDigest | None, AdjustedGain]:
     """Read the state file, or begin a new state if there is none.
 
-    Also returns the first failure of each bot, and the digest, which is None in the file of an earlier version.
+    Also returns the first failure of each bot, the digest, which is None in the file of an earlier version, and the
+    luck-adjusted gain, which is empty unless `mine` asks for it.
 
     Adds to `taken_over`, by bot, the number of boards on which it was taken over.
 
@@ -285,10 +319,12 @@ def _load(
         failed = [Failure(**{**one, "cause": EndCause(one["cause"])}) for one in saved.get("failures", ())]
         counts = saved.get("taken_over")
         digest = RunDigest(saved["digest"]) if saved.get("digest") is not None else None
+        has_luck = "luck" in mine and isinstance(comparison, dict) and "luck" in comparison
+        adjusted = AdjustedGain.from_json(saved.get("luck"), kept.boards) if has_luck else AdjustedGain()
         if not all(type(count) is int and 0 <= count <= kept.boards for count in counts or ()):
             raise ValueError("taken_over has other values than numbers of its boards")
     except FileNotFoundError:
-        return State(design), {}, RunDigest()
+        return State(design), {}, RunDigest(), AdjustedGain()
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise UsageError(f"{path} is no state of a comparison: {problem}") from None
     if different := [name for name in mine if not isinstance(comparison, dict) or comparison.get(name) != mine[name]]:
@@ -306,7 +342,7 @@ def _load(
         raise UsageError(f"{path} is no state of a comparison: taken_over is not one number for each bot")
     for bot, count in enumerate(counts or ()):
         taken_over[bot] += count
-    return replace(kept, design=design), {failure.bot: failure for failure in failed}, digest
+    return replace(kept, design=design), {failure.bot: failure for failure in failed}, digest, adjusted
 
 
 def _save(
@@ -316,16 +352,19 @@ def _save(
     failures: Mapping[int, Failure],
     taken_over: Sequence[int],
     digest: RunDigest | None,
+    adjusted: AdjustedGain,
 ) -> None:
     """Write the state to a new file and move it into place, so that the file is complete at any time."""
     failed = [{**asdict(failures[bot]), "cause": failures[bot].cause.value, "trace": ""} for bot in sorted(failures)]
-    saved = {
+    saved: dict[str, object] = {
         "comparison": mine,
         "test": state.to_json(),
         "failures": failed,
         "taken_over": list(taken_over),
         "digest": None if digest is None else digest.hex(),
     }
+    if "luck" in mine:
+        saved["luck"] = adjusted.to_json()
     text = json.dumps(saved, indent=1)
     beside = path.with_name(path.name + ".new")
     try:

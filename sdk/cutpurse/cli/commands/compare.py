@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -22,6 +23,7 @@ from cutpurse.cli.completion import complete_bot_lists, complete_bots
 from cutpurse.cli.progress import Progress
 from cutpurse.engine.errors import UsageError
 from cutpurse.experiments import comparison
+from cutpurse.experiments.adjusted_gain import AdjustedGain
 from cutpurse.experiments.sprt import Design, Sprt, State, Verdict
 from cutpurse.process.pool import BatchLost
 from cutpurse.process.terminal import paint, print_json, print_lines, print_message
@@ -63,6 +65,9 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE", help="Store the boards in this file, and continue from it if it exists."),
     ] = None,
+    luck_adjusted: Annotated[
+        bool, typer.Option("--luck-adjusted", help="Also print the gain without the luck of the cards.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Play the same deals with a new and an old version of a bot until it is clear whether the new one is better.
@@ -101,6 +106,7 @@ def compare(
                 design=design,
                 state=state,
                 progress=tell,
+                luck_adjusted=luck_adjusted,
             )
     except (KeyboardInterrupt, BatchLost):
         for line in _lines_so_far(known, new, old, state):
@@ -123,6 +129,7 @@ def compare(
                 "is_same": done.is_same,
                 "resumed": done.resumed,
                 "digest": done.digest or None,
+                "luck_adjusted": None if done.adjusted is None else _adjusted_as_json(done.adjusted),
                 "taken_over": {
                     "new": done.taken_over[0],
                     "old": done.taken_over[1],
@@ -135,6 +142,8 @@ def compare(
             lines = [f"{new} against {old}: {paint(result.reason, STYLE[result.verdict])}"]
         else:
             lines = [paint(no_verdict, "bad")]
+        if done.adjusted is not None:
+            lines.append(_adjusted_line(done.adjusted))
         for number, (name, count) in enumerate(zip(done.bots, done.taken_over, strict=True)):
             if number and count:
                 whose = name if number == 1 else f"{name} (field, seat {number - 1} to the left)"
@@ -146,6 +155,18 @@ def compare(
     tell_failures(done.failures, (), bool(context.obj))
     if done.failures or not done.has_verdict:
         raise typer.Exit(BOT_FAILED)
+
+
+def _adjusted_as_json(adjusted: AdjustedGain) -> dict[str, object]:
+    """Return the gain and its interval, which is null for fewer than two boards."""
+    limits = [round(limit, DECIMALS) for limit in adjusted.interval if math.isfinite(limit)]
+    return {"gain": round(adjusted.gain, DECIMALS), "interval": limits or None}
+
+
+def _adjusted_line(adjusted: AdjustedGain) -> str:
+    low, high = adjusted.interval
+    between = f", between {low:+.3f} and {high:+.3f}" if math.isfinite(low) else ""
+    return f"without the luck of the cards: gain {adjusted.gain:+.3f}{between}"
 
 
 def _lines_so_far(known: State, new: str, old: str, file: Path | None) -> list[str]:
