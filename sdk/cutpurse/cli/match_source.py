@@ -11,11 +11,12 @@ from typing import Annotated, Final, TypeAlias
 import typer
 
 from cutpurse.cli.league_options import asked
-from cutpurse.engine.errors import RecordError
+from cutpurse.engine.errors import RecordError, UsageError
+from cutpurse.engine.record import Record
 from cutpurse.wire.errors import NotFound
 from cutpurse.wire.match_file import FiledMatch, read_matches
 
-__all__ = ["FileOrMatch", "fetched", "line_count", "matches_in", "matches_of"]
+__all__ = ["FileOrMatch", "MatchNumber", "fetched", "line_count", "match_in", "matches_in", "matches_of", "record_of"]
 
 _SHORTEST: Final = 8  # shortest prefix of a match ID
 _NAME: Final = re.compile(r"[0-9a-f]{8,64}")  # a match ID or its prefix
@@ -28,6 +29,7 @@ FileOrMatch: TypeAlias = Annotated[
         help="File of `cutpurse play --record` or `match download`, or a match ID.",
     ),
 ]
+MatchNumber: TypeAlias = Annotated[int, typer.Option("--match", metavar="N", help="Match in the file, counted from 0.")]
 
 
 def matches_of(what: str, server: str | None, ca: Path | None, db: str | None) -> Iterator[FiledMatch]:
@@ -47,6 +49,23 @@ def matches_of(what: str, server: str | None, ca: Path | None, db: str | None) -
         yield from matches
     except RecordError as problem:
         raise RecordError(f"{what}: {problem}") from None
+
+
+def match_in(what: str, matches: Iterator[FiledMatch], number: int) -> FiledMatch:
+    """Return match `number` of those of a file, counted from 0.  Raises UsageError if there are fewer."""
+    held = 0
+    for held, filed in enumerate(matches, 1):
+        if held - 1 == number:
+            return filed
+    raise UsageError(f"--match {number}: {what} has matches 0 to {held - 1}")
+
+
+def record_of(what: str, filed: FiledMatch) -> Record:
+    """Return the record of a match of a file.  Raises RecordError, with file and line, if it is invalid."""
+    try:
+        return filed.record()
+    except RecordError as problem:
+        raise RecordError(f"{what}, line {filed.line}: {problem}") from None
 
 
 def fetched(match: str, server: str | None, ca: Path | None, db: str | None) -> bytes:

@@ -27,6 +27,7 @@ class MatchCommands(LazyGroup):
 
     places: ClassVar[dict[str, str]] = {
         "replay": "cutpurse.cli.commands.match_replay:replay",
+        "luck": "cutpurse.cli.commands.match_luck:luck",
         "list": "cutpurse.cli.commands.match_list:list_matches",
         "show": "cutpurse.cli.commands.match_list:show",
         "request": "cutpurse.cli.commands.match_request:request",

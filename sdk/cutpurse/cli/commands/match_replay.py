@@ -12,9 +12,9 @@ import typer
 from cutpurse.cli.arguments import AsJson
 from cutpurse.cli.as_test import as_test, decision_at
 from cutpurse.cli.league_options import Authority, Database, Server
-from cutpurse.cli.match_source import FileOrMatch, matches_of
+from cutpurse.cli.match_source import FileOrMatch, MatchNumber, match_in, matches_of, record_of
 from cutpurse.cli.view_row import view_row
-from cutpurse.engine.errors import RecordError, UsageError
+from cutpurse.engine.errors import UsageError
 from cutpurse.engine.match import Chosen, EndCause, Match
 from cutpurse.engine.match import OpenDecision as EngineDecision
 from cutpurse.engine.record import Record, act_to_json, event_to_json
@@ -27,7 +27,6 @@ from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import view_for
 from cutpurse.sdk.text_view import event_lines, render_table
 from cutpurse.sdk.views.base import GameView
-from cutpurse.wire.match_file import FiledMatch
 from cutpurse.wire.text import WHY_SAFE, printable
 
 __all__ = ["replay"]
@@ -35,7 +34,7 @@ __all__ = ["replay"]
 
 def replay(
     file: FileOrMatch,
-    match: Annotated[int, typer.Option(metavar="N", help="Match in the file, counted from 0.")] = 0,
+    match: MatchNumber = 0,
     at: Annotated[
         int | None, typer.Option(metavar="D", help="Show only this decision, with the table. [default: all decisions]")
     ] = None,
@@ -57,8 +56,8 @@ def replay(
 
     Example: cutpurse match replay run.jsonl --match 3 --at 41 --as-test > test_decision_41.py
     """
-    filed = _filed(file, matches_of(file, server, ca, db), match)
-    record = _record(file, filed)
+    filed = match_in(file, matches_of(file, server, ca, db), match)
+    record = record_of(file, filed)
     if seat is not None and not 0 <= seat < len(record.seats):
         raise UsageError(f"--seat {seat}: the match has seats 0 to {len(record.seats) - 1}")
     if at is None:
@@ -83,21 +82,6 @@ def replay(
         print_json(_one_row(*found, seat))
     else:
         print_lines(_one(*found, seat))
-
-
-def _filed(file: str, matches: Iterator[FiledMatch], number: int) -> FiledMatch:
-    held = 0
-    for held, filed in enumerate(matches, 1):
-        if held - 1 == number:
-            return filed
-    raise UsageError(f"--match {number}: {file} has matches 0 to {held - 1}")
-
-
-def _record(file: str, filed: FiledMatch) -> Record:
-    try:
-        return filed.record()
-    except RecordError as problem:
-        raise RecordError(f"{file}, line {filed.line}: {problem}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,102 @@
+"""`cutpurse match luck`: what the cards gave each seat of a recorded match, and when."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from cutpurse.cli.arguments import AsJson
+from cutpurse.cli.league_options import Authority, Database, Server
+from cutpurse.cli.match_source import FileOrMatch, MatchNumber, match_in, matches_of, record_of
+from cutpurse.engine.record import Record
+from cutpurse.engine.record import replay as replay_record
+from cutpurse.engine.text import option_text
+from cutpurse.experiments.compare import place_points
+from cutpurse.experiments.luck import LuckEvent, luck_events_of_record, luckiest, total_luck
+from cutpurse.experiments.position_values import check_has_value, expected_points
+from cutpurse.games import game_named
+from cutpurse.process.terminal import print_json, print_lines, table
+from cutpurse.wire.errors import NotFound
+from cutpurse.wire.text import printable
+
+__all__ = ["luck"]
+
+REDRAWS: Final = 16  # for each chance event: a single match has no others to even out the chance of its redraws
+MOST: Final = 3  # events shown for each seat
+
+
+def luck(
+    file: FileOrMatch,
+    match: MatchNumber = 0,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how many place points the cards gave each seat of a match, and which draws gave most.
+
+    A first place is 1 point, a last place 0. The value of the cards is an estimate.
+
+    Example: cutpurse match luck run.jsonl --match 3
+    """
+    record = record_of(file, match_in(file, matches_of(file, server, ca, db), match))
+    rules = game_named(record.game)
+    check_has_value(rules)
+    if not record.result["places"] or not record.choices:
+        raise NotFound(f"match {match} of {file} has no places, so luck has changed none")
+    events = luck_events_of_record(record, rules, expected_points, REDRAWS)
+    places, seats = record.result["places"], len(record.seats)
+    points, lucks = place_points(places), total_luck(events, seats)
+    texts = _texts(record)
+    gifts = [[(event, _describe(event, texts)) for event in luckiest(events, seat, MOST)] for seat in range(seats)]
+    if as_json:
+        print_json(
+            {
+                "game": record.game,
+                "seats": [
+                    {
+                        "seat": seat,
+                        "bot": name,
+                        "place": places[seat],
+                        "points": points[seat],
+                        "luck": lucks[seat],
+                        "luckiest": [
+                            {"at": event.choices, "luck": event.luck[seat], "text": text} for event, text in gifts[seat]
+                        ],
+                    }
+                    for seat, name in enumerate(record.seats)
+                ],
+            }
+        )
+        return
+    rows: list[tuple[Any, ...]] = []
+    for seat, name in enumerate(record.seats):
+        row = (places[seat], points[seat], _signed(lucks[seat]), points[seat] - lucks[seat])
+        rows.append((seat, printable(name), *row))
+    print_lines(table(("seat", "bot", "place", "points", "luck", "without luck"), rows))
+    for seat, name in enumerate(record.seats):
+        for event, text in gifts[seat]:
+            print_lines([f"{_signed(event.luck[seat])} for seat {seat} ({printable(name)}): {text}"])
+
+
+def _signed(luck: float) -> str:
+    """Format luck, without a minus before zero."""
+    return f"{round(luck, 2) + 0.0:+.2f}"
+
+
+def _texts(record: Record) -> dict[tuple[int, int], str]:
+    """Return the text of each choice, by its number in the record and its seat."""
+    texts = {}
+    for match, asked, chosen in replay_record(record, game_named(record.game)):
+        texts[len(match.choices), asked.seat] = option_text(match.game, chosen.option)
+    return texts
+
+
+def _describe(event: LuckEvent, texts: dict[tuple[int, int], str]) -> str:
+    """Say what happened before the cards fell."""
+    if event.seat is None:
+        return "the deal"
+    # Where several seats answer at once, the event counts from the first answer, and its seat is that of the last one.
+    for number in range(event.choices, event.choices + len(event.luck)):
+        if (number, event.seat) in texts:
+            return f"decision {number}, seat {event.seat}: {texts[number, event.seat]}"
+    return f"after decision {event.choices - 1}, a move of seat {event.seat} without a choice"
