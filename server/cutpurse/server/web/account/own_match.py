@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse, Response
 
 from cutpurse.server.web.account.cookie import check_key, token_of
 from cutpurse.server.web.account.search_process import BASE_MS, SearchProcess
-from cutpurse.server.web.account.signed_in import NO_KEY, Signed, load_for
+from cutpurse.server.web.account.signed_in import NO_KEY, Signed, accounts_of, load_for
 from cutpurse.server.web.forms import FormRefused, private, read_form
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view.drawing import rendered
@@ -75,6 +75,7 @@ async def decisions(request: Request, ask: Asked, match: str) -> Response:
 @router.post("/me/matches/{match}/search")
 async def search(request: Request, ask: Asked, match: str) -> Response:
     """Respond with what search would have done at a decision of the person's bot, as HTML in JSON."""
+    accounts_of(request)
     fields = await read_form(request)
     if not check_key(token_of(request), fields.get("key", [""])[0]):
         raise FormRefused(NO_KEY, HTTPStatus.FORBIDDEN)
