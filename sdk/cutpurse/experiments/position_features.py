@@ -33,7 +33,6 @@ __all__ = ["FEATURES", "Features"]
 Features = tuple[list[tuple[float, ...]], float]
 """The numbers of each seat, and how far the match has come."""
 MILLION: Final = 1_000_000
-BAG_POINTS: Final = 10
 OPEN_MOST: Final = 4
 """BL-2.2. Cards of an open set that is ready for a bag."""
 
@@ -180,25 +179,19 @@ def _bag_o_loot(g: BagOLoot) -> Features:
         held = [0] * (LOOTER + 1)
         for card in hand:
             held[card] += 1
-        own = [len(zone.cards) for zone in g.set[seat]]
-        to_steal = to_build = to_bag = 0
+        to_steal = to_build = 0
         for other, sets in enumerate(g.set):
             for zone in sets:
-                if held[zone.counters[0]]:
-                    to_bag += len(zone.cards) == OPEN_MOST
-                    to_build += len(zone.cards) < OPEN_MOST and other == seat
-                    to_steal += len(zone.cards) if len(zone.cards) < OPEN_MOST and other != seat else 0
+                if held[zone.counters[0]] and len(zone.cards) < OPEN_MOST:
+                    to_build += other == seat
+                    to_steal += len(zone.cards) if other != seat else 0
         features.append(
             (
-                g.total[seat] / BAG_POINTS + len(g.bags[seat]),
-                float(own.count(OPEN_MOST - 1)),
-                float(own.count(OPEN_MOST)),
                 len(hand) / 8,
                 float(held[LOOTER]),
                 float(held[:LOOTER].count(2)),
                 to_steal / OPEN_MOST,
                 float(to_build),
-                float(to_bag),
                 _distance(g.n, g.turn_of - 1, seat),
             )
         )
