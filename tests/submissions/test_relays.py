@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import io
 import json
+import socket
 import time
+import warnings
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import grpc
@@ -185,3 +188,29 @@ def test_a_relay_that_is_closed_on_a_loop_that_stops_before_it_began_leaves_no_s
     relay.close()  # the loop runs no more, and is not closed yet
     assert relay._listening.fileno() == -1
     loop.close()
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_a_relay_that_is_closed_as_a_bot_dials_leaves_no_socket_open(short: Path, turns: int) -> None:
+    with (
+        warnings.catch_warnings(record=True) as seen,
+        socket.socket(socket.AF_UNIX) as server,
+        socket.socket(socket.AF_UNIX) as bot,
+    ):
+        warnings.simplefilter("always")
+        server.bind(str(short / "server.sock"))
+        server.listen()
+        loop = asyncio.get_running_loop()
+        relay = Relay(short / "bot.sock", short / "server.sock", loop, logger(io.StringIO()), bot="ann/sneak:1")
+        for _ in range(3):  # until it waits for a connection
+            await asyncio.sleep(0)
+        bot.connect(str(short / "bot.sock"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        relay.close()
+        await until_so(lambda: relay._listening.fileno() == -1)
+        gc.collect()
+        bot.settimeout(1.0)
+        with suppress(ConnectionError):
+            assert bot.recv(1) == b""
+    assert [str(one.message) for one in seen] == []

@@ -11,6 +11,7 @@ import asyncio
 import socket
 import threading
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -132,26 +133,44 @@ class Relay:
         async with asyncio.TaskGroup() as connections:
             while True:
                 try:
-                    bot, _ = await self._loop.sock_accept(self._listening)
+                    bot = self._listening.accept()[0]
+                except BlockingIOError:
+                    await self._dialled()
+                    continue
                 except OSError:
                     await asyncio.sleep(AGAIN_S)
                     continue
+                bot.setblocking(False)
                 if self._connections < MAX_CONNECTIONS:
                     self._connections += 1
-                    connections.create_task(self._carry(bot))
+                    carrying = connections.create_task(self._carry(bot))
+                    carrying.add_done_callback(partial(self._hang_up, bot))  # as above, not by the task itself
                 else:
                     self._refuse(bot)
                 await self._wait(self._accepts.take(self._loop.time()), "connections a second")
+
+    async def _dialled(self) -> None:
+        """Wait for a connection. `loop.sock_accept` would lose one that comes when the task is cancelled."""
+        dialled = asyncio.Event()
+        self._loop.add_reader(self._listening, dialled.set)
+        try:
+            await dialled.wait()
+        finally:
+            self._loop.remove_reader(self._listening)
 
     def _refuse(self, bot: socket.socket) -> None:
         self._note("connections at once")
         with bot, suppress(OSError):
             bot.send(REFUSAL)
 
+    def _hang_up(self, bot: socket.socket, carrying: asyncio.Task[None]) -> None:
+        self._connections -= 1
+        bot.close()
+
     async def _carry(self, bot: socket.socket) -> None:
         """Forward bytes both ways until one side disconnects."""
         try:
-            with bot, socket.socket(socket.AF_UNIX) as server:
+            with socket.socket(socket.AF_UNIX) as server:
                 server.setblocking(False)
                 await self._loop.sock_connect(server, self._server)
                 async with asyncio.TaskGroup() as both:
@@ -159,8 +178,6 @@ class Relay:
                     both.create_task(self._to_bot(server, bot))
         except* (OSError, EOFError):
             pass
-        finally:
-            self._connections -= 1
 
     async def _to_server(self, bot: socket.socket, server: socket.socket) -> None:
         calls = CallCount()
