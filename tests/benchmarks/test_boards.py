@@ -59,7 +59,6 @@ def of_known_luck(cards: float, count: int) -> list[Board]:
     return found
 
 
-@pytest.mark.soak
 @pytest.mark.parametrize("cards", [0.0, 0.5, 0.8])
 def test_luck_that_is_known_is_found(cards: float) -> None:
     found = savings(of_known_luck(cards, 1_000), "known")
@@ -78,7 +77,6 @@ def test_luck_that_is_known_is_found(cards: float) -> None:
     assert found.cards.matches < 4_000  # an interval of -+ 0.05 is reached
 
 
-@pytest.mark.soak
 def test_an_interval_is_as_wide_as_runs_are_apart() -> None:
     runs = [savings(of_known_luck(0.5, 1_200)[at : at + 60], "apart") for at in range(0, 1_200, 60)]
     held = sum(one.rotation.low <= 2.0 <= one.rotation.high for one in runs)

@@ -67,7 +67,6 @@ def modelled(number: int, seats: Arranges) -> bool:
     return is_apart(standings_of(tournament, played))
 
 
-@pytest.mark.soak
 def test_a_worthy_neighbour_tells_equal_bots_apart_with_the_turning_circle_alone() -> None:
     """The planted fault: with the arrangement of old the table is sure of what is not so."""
     even = sum(modelled(number, Seats("plain", str(number))) for number in range(60))

@@ -67,7 +67,6 @@ def test_too_few_boards_have_no_interval() -> None:
     assert [(row.bot, row.best, row.worst) for row in rows] == [(0, 1, 2), (1, 2, 3), (2, None, None)]
 
 
-@pytest.mark.soak
 @pytest.mark.parametrize(("bots", "boards"), [(2, 6), (4, 6), (4, 10), (4, 40), (6, 15)])
 def test_equal_bots_are_told_apart_in_few_tables(bots: int, boards: int) -> None:
     """All bots are equal: a pair is called apart, by points or ranks, in 5 of 100 tables at most, but for chance."""
@@ -97,7 +96,6 @@ def test_a_draw_without_a_board_of_a_bot_is_no_draw_in_which_it_lost() -> None:
     ]
 
 
-@pytest.mark.soak
 def test_the_intervals_hold() -> None:
     """Bots of known strength: all intervals of a table hold in 95 of 100 tournaments, give or take chance."""
     chance, held, ranked, tries = random.Random(5), 0, 0, 100
