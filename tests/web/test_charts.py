@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from cutpurse.server.web.anchors import anchors_of, strength
 from cutpurse.server.web.charts import Axis, Line, axis_of, bars, interval, over_time, scale, share
 from cutpurse.server.web.rating_display import lead_of
 from cutpurse.v1 import ladder_pb2
@@ -146,3 +147,40 @@ def test_the_least_sure_comparison_counts() -> None:
     assert lead is not None
     assert lead.level == "open"
     assert "ann/c" in lead.text
+
+
+def house(name: str, low: float, high: float) -> ladder_pb2.Ranking:
+    one = ranking(name, low, high)
+    one.bot.owner = "house"
+    return one
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (33, 35, "stronger than search"),
+        (29, 31, "as strong as search"),
+        (23, 29, "as strong as greedy"),  # and search could be no better, but greedy is nearer
+        (27.4, 27.6, "between greedy and search"),
+        (24, 26, "as strong as greedy"),
+        (18, 20, "between random and greedy"),
+        (9, 11, "weaker than random"),
+    ],
+)
+def test_a_bot_is_as_strong_as_the_house_bot_that_it_cannot_be_distinguished_from(
+    low: float, high: float, said: str
+) -> None:
+    others = [house("search", 29, 31), ranking("mine", low, high), house("random", 14, 16), house("greedy", 24, 26)]
+    anchors = anchors_of(others)
+    assert [one.bot.bot for one in anchors] == ["random", "greedy", "search"]
+    assert strength(others[1], anchors) == said
+
+
+def test_nothing_is_said_of_a_bot_without_a_place_of_an_anchor_or_without_anchors() -> None:
+    anchors = [house("greedy", 24, 26)]
+    new = ranking("new", 20, 30)
+    new.place = 0
+    assert strength(new, anchors) == strength(anchors[0], anchors) == strength(ranking("mine", 24, 26), []) == ""
+    unplaced = house("greedy", 24, 26)
+    unplaced.place = 0
+    assert anchors_of([unplaced, ladder_pb2.Ranking(place=1, bot=unplaced.bot)]) == []

@@ -543,7 +543,7 @@ def test_sentences_above_the_rankings_are_apart(every_version: bool, before: str
         "all": 1,
         "state": pb.ListRankingsResponse(),
     }
-    drawn |= {"first": rows[0], "wanted": "", "found": []}
+    drawn |= {"first": rows[0], "wanted": "", "found": [], "anchors": []}
     page = Rendering(live=True)
     standings = page.html("standings.html", ladder=ladder, rows=rows, every_version=every_version, **drawn)
     assert f"{before}. A bot is <a" in " ".join(standings.split())

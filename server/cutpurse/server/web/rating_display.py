@@ -14,7 +14,7 @@ from typing import Final
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.league import format_bot_name
 
-__all__ = ["Lead", "lead_of", "placed", "rating_ends"]
+__all__ = ["Lead", "better", "lead_of", "placed", "rating_ends"]
 
 _WIDTH: Final = 2 * 1.96  # standard deviations between the ends of a 95 % interval
 _CLEAR, _LIKELY = 0.95, 0.75
@@ -61,7 +61,7 @@ def lead_of(rankings: Sequence[ladder_pb2.Ranking]) -> Lead | None:
             return Lead("clear", "surely the best (95 %)")
         level = "likely" if first.worst <= max(2, len(rankings) // 5) else "open"
         return Lead(level, f"one of the best {first.worst} (95 %)")
-    rival, least = min(((one, _better(first, one)) for one in others), key=lambda pair: pair[1])
+    rival, least = min(((one, better(first, one)) for one in others), key=lambda pair: pair[1])
     if least >= _CLEAR:
         return Lead("clear", f"ahead of everybody with {_percent(least)}")
     name = format_bot_name(ladder_pb2.BotName(owner=rival.bot.owner, bot=rival.bot.bot))
@@ -76,7 +76,7 @@ def _deviation(one: ladder_pb2.Ranking) -> float:
     return max((one.high - one.low) / _WIDTH, 1e-9)
 
 
-def _better(one: ladder_pb2.Ranking, other: ladder_pb2.Ranking) -> float:
+def better(one: ladder_pb2.Ranking, other: ladder_pb2.Ranking) -> float:
     """Return the probability that `one` is better than `other`."""
     return NormalDist(0, hypot(_deviation(one), _deviation(other))).cdf(one.rating - other.rating)
 

@@ -21,6 +21,7 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, StrictUndefined
 
 from cutpurse.games import GAMES
+from cutpurse.server.web.anchors import strength
 from cutpurse.server.web.charts import interval, scale, share
 from cutpurse.server.web.conditional_response import conditional_response
 from cutpurse.server.web.league_client import Asking
@@ -225,6 +226,7 @@ FILTERS: Final = {
     "counted": _counted,
     "dollars": format_dollars,
     "usage_per_match": usage_per_match,
+    "strength": strength,
     "submission_text": describe_submission,
     "bot_text": format_bot_name,
 }

@@ -14,6 +14,7 @@ from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
 from cutpurse.engine.errors import CutpurseError
+from cutpurse.server.web.anchors import anchors_of, strength
 from cutpurse.server.web.charts import Line, bars, over_time
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.rating_display import placed
@@ -62,6 +63,7 @@ class _LadderRecord:
     ladder: ladder_pb2.LadderShown
     ranking: ladder_pb2.Ranking | None = None
     placed: int = 0
+    strength: str = ""  # by the house bots
     steps: Sequence[ladder_pb2.RatingStep] = ()
     opponents: Sequence[ladder_pb2.Opponent] = ()
     seats: dict[int, _BySeat] = field(default_factory=dict)
@@ -132,6 +134,8 @@ def _course(ask: Asking, bot: ladder_pb2.BotName, ladder: str) -> _LadderRecord:
     rankings = ask.rankings(ladder, every_version=bool(bot.version))
     course.placed = len(placed(rankings))
     course.ranking = next((one for one in rankings if _is(one.bot, bot)), None)
+    if course.ranking is not None:
+        course.strength = strength(course.ranking, anchors_of(rankings))
     try:
         course.steps = ask.history(ladder, bot, STEPS)
         course.chart = _chart(ask.ratings(ladder, bot))

@@ -11,6 +11,7 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from cutpurse.engine.errors import CutpurseError
+from cutpurse.server.web.anchors import anchors_of
 from cutpurse.server.web.charts import Line, axis_of, over_time
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.pages.finding import around, is_wanted
@@ -74,6 +75,7 @@ def standings(ask: Asking, ladder: str, every_version: bool, everybody: bool = F
         "found": {one.bot.SerializeToString() for one in rows if find and is_wanted(one.bot, find)},
         "state": state,
         "lead": lead_of(rankings),
+        "anchors": anchors_of(rankings),
         "axis": axis_of(rating_ends(rows), 4),
         "every_version": every_version,
         "open_matches": ask.open_matches(ladder).matches,
