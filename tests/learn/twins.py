@@ -18,6 +18,7 @@ from tests.properties.who_sees_what import table_of
 __all__ = ["LOOKS", "Look", "check_twins", "features", "mask"]
 
 STEPS = 6
+SHARE = 0.3  # of the decisions of a match have a twin
 
 Look = Callable[[Space, Game, int], object]
 
@@ -65,7 +66,7 @@ def check_twins(name: str, seats: int, pairs: int, looks: list[Look], monkeypatc
     while findings.pairs < pairs:
         play = RandomGame(GAMES[name], seats, number)
         number += 1
-        check_game(play.begin(log=True), table_of(name), Random("learn/" + play.name), STEPS, 0.1, findings)
+        check_game(play.begin(log=True), table_of(name), Random("learn/" + play.name), STEPS, SHARE, findings)
     return findings
 
 

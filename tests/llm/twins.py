@@ -23,6 +23,7 @@ from tests.properties.who_sees_what import table_of
 __all__ = ["Look", "check_twins", "text"]
 
 STEPS = 6
+SHARE = 0.3  # of the decisions of a match have a twin
 
 Look = Callable[[Game, int, Sequence[Event], "View | None"], str]
 
@@ -71,5 +72,5 @@ def check_twins(name: str, seats: int, pairs: int, look: Look, monkeypatch: pyte
     while findings.pairs < pairs:
         play = RandomGame(GAMES[name], seats, number)
         number += 1
-        check_game(play.begin(log=True), table_of(name), Random("llm/" + play.name), STEPS, 0.1, findings)
+        check_game(play.begin(log=True), table_of(name), Random("llm/" + play.name), STEPS, SHARE, findings)
     return findings

@@ -114,8 +114,10 @@ class Reasoner:
     # -- what follows
     def certain(self, zone: int) -> tuple[int, ...]:
         """Return the cards that are in a zone in every world, sorted."""
-        found = +self.sure.get(zone, Counter())
+        found = +self.sure[zone] if zone in self.sure else Counter[int]()
         for part in self.parts:
+            if not touches(part, zone):
+                continue
             least: Counter[int] | None = None
             for world in part:
                 here = Counter[int]()
@@ -183,9 +185,10 @@ def plainly(world: World) -> World:
 
 def put(places: tuple[tuple[int, int], ...], zone: int, more: int) -> tuple[tuple[int, int], ...]:
     """Add `more` cards of a group to a zone."""
-    counts = Counter(dict(places))
-    counts[zone] += more
-    return tuple(sorted(counts.items()))
+    for i, (number, count) in enumerate(places):
+        if number == zone:
+            return (*places[:i], (zone, count + more), *places[i + 1 :])
+    return tuple(sorted((*places, (zone, more))))
 
 
 def touches(part: frozenset[World], zone: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import textwrap
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, Final
 
 from cutpurse.engine.words import FACE_DOWN, CardKind
@@ -62,7 +63,13 @@ def describe_card(view: GameView[Any], number: int) -> list[str]:
     printed = f" ({'; '.join(told)})" if told else ""
     text = f": {card.text}" if card.text else ""
     line = f"{card.title} [{card.name}]{printed}{text}"
-    return textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    return [*_wrapped(line)]
+
+
+@lru_cache(maxsize=1024)  # wrapping takes longer than all else, and a match describes its cards again and again
+def _wrapped(line: str) -> tuple[str, ...]:
+    lines = textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    return tuple(lines)
 
 
 def _says(card: CardKind, heading: str, fact: str) -> bool:
