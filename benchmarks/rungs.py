@@ -1,10 +1,13 @@
 """The ladder of strengths: one bot of each rung alone against copies of the rung below.
 
-    .venv/bin/python benchmarks/rungs.py [--matches 1000] [--jobs 2] [--rungs random,greedy,search] [--games greed,...]
+    .venv/bin/python benchmarks/rungs.py [--matches 1000] [--jobs 2] [--games greed,...]
 
 The seat of the bot moves on with each match, so every seat is played equally often, and its neighbours are always the
 same bot. A first place that is shared counts as a part of one. With four seats equal bots have 25 %. A rung holds where
 the lower end of the 95 % interval (Wilson) is above 35 %.
+
+The table of all rungs takes hours. With `--into FILE` every 40 matches are a line of that file, and the same command
+goes on after the last line. Matches of another version of a bot do not belong there: begin a new file for them.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,14 +27,15 @@ from scipy.stats import binomtest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a script finds its neighbours
 from benchmarks.machine import machine, machine_line
-from cutpurse.engine.errors import CutpurseError
+from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.local import LocalMatch, play
 
 __all__ = ["Rung", "main", "measure", "split_first_places"]
 
 SEATS: Final = 4
+PART: Final = 40  # matches, each seat as often
 HOLDS_ABOVE: Final = 0.35
-RUNGS: Final = "random,greedy,search"
+RUNGS: Final = "random,greedy,search,expert"
 GAMES: Final[Mapping[str, tuple[str, Mapping[str, object]]]] = {
     "steal_and_plunder": ("steal_and_plunder", {}),
     "stolen_treasure": ("stolen_treasure", {}),
@@ -65,22 +70,75 @@ def split_first_places(rows: Iterable[LocalMatch]) -> float:
     return sum(1 / row.places.count(1) for row in rows if row.places[0] == 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some matches of a rung, as a line of a file has them. Shared first places are split."""
+
+    game: str
+    bot: str
+    below: str
+    playouts: str  # CUTPURSE_PLAYOUTS, which bots that search obey
+    seed: str
+    matches: int
+    first_places: float
+    faults: int
+
+    @property
+    def of(self) -> tuple[str, str, str, str]:
+        """What it is a part of."""
+        return self.game, self.bot, self.below, self.playouts
+
+
+def parts_of(file: Path | None) -> list[Part]:
+    """Read the parts of a file that may not exist yet.  Raises UsageError for a line that is no part."""
+    if file is None or not file.exists():
+        return []
+    parts = []
+    for number, text in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            parts.append(Part(**json.loads(text)))
+        except (ValueError, TypeError):
+            raise UsageError(f"{file}, line {number}, is no part of a rung: give another file") from None
+    return parts
+
+
 def measure(
-    game: str, bot: str, below: str, matches: int, *, seed: str, jobs: int, progress: Callable[[int, int], None]
+    game: str,
+    bot: str,
+    below: str,
+    matches: int,
+    *,
+    seed: str,
+    jobs: int,
+    progress: Callable[[int, int], None],
+    into: Path | None = None,
 ) -> Rung:
-    """Play the matches of one rung in one game.
+    """Play the matches of one rung in one game, but for those that a file has already.
 
     Raises:
         CutpurseError: For an unknown bot, or if the run is cut short.
     """
     name, settings = GAMES[game]
-    bots = [bot] + [below] * (SEATS - 1)
-    run = play(name, bots, matches=matches, seed=seed, settings=settings, jobs=jobs, progress=progress)
-    won = split_first_places(run.rows)
+    bots, playouts = [bot] + [below] * (SEATS - 1), os.environ.get("CUTPURSE_PLAYOUTS", "")
+    known = {part.seed: part for part in parts_of(into) if part.of == (game, bot, below, playouts)}
+    parts: list[Part] = []
+    for begun in range(0, matches, PART):
+        count, part_seed = min(PART, matches - begun), f"{seed}/{begun}"
+        part = known.get(part_seed)
+        if part is None or part.matches != count:
+            run = play(name, bots, matches=count, seed=part_seed, settings=settings, jobs=jobs)
+            part = Part(game, bot, below, playouts, part_seed, count, split_first_places(run.rows), run.faults[0])
+            if into is not None:
+                with into.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(part)) + "\n")
+        parts.append(part)
+        progress(begun + count, matches)
+    won = sum(part.first_places for part in parts)
     # Shared first places make parts of a win: the interval is that of the whole wins below and above.
     low = binomtest(math.floor(won), matches).proportion_ci(method="wilson").low
     high = binomtest(math.ceil(won), matches).proportion_ci(method="wilson").high
-    return Rung(game, bot, below, matches, won / matches, float(low), float(high), run.faults[0])
+    faults = sum(part.faults for part in parts)
+    return Rung(game, bot, below, matches, won / matches, float(low), float(high), faults)
 
 
 def line(rung: Rung) -> str:
@@ -110,6 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rungs", type=_listed, default=_listed(RUNGS), help=f"weakest first (default: {RUNGS})")
     parser.add_argument("--games", type=_listed, default=list(GAMES), help=f"some of {','.join(GAMES)}")
     parser.add_argument("--seed", default="rungs")
+    parser.add_argument("--into", type=Path, metavar="FILE", help="keep what is played there, and go on from it")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of a table")
     asked = parser.parse_args(arguments)
     if unknown := [game for game in asked.games if game not in GAMES]:
@@ -126,7 +185,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for below, bot in zip(asked.rungs, asked.rungs[1:], strict=False):
             for game in asked.games:
                 progress = partial(_show_progress, f"{game}, {bot}")
-                rung = measure(game, bot, below, asked.matches, seed=asked.seed, jobs=asked.jobs, progress=progress)
+                rung = measure(
+                    *(game, bot, below, asked.matches),
+                    seed=asked.seed,
+                    jobs=asked.jobs,
+                    progress=progress,
+                    into=asked.into,
+                )
                 found.append(rung)
                 if not asked.json:
                     print(line(rung), flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,38 @@ def test_greedy_is_a_rung_above_random(capsys: pytest.CaptureFixture[str]) -> No
 def test_equal_bots_are_no_rungs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--rungs", "random,random", "--games", "bag_o_loot-advanced", "--matches", "40"]) == 0
     assert "does not hold" in capsys.readouterr().out
+
+
+def test_a_run_that_was_stopped_goes_on_with_what_its_file_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["--rungs", "random,greedy", "--games", "greed", "--json"]
+    assert main([*words, "--matches", "120"]) == 0
+    straight = json.loads(capsys.readouterr().out)["rungs"]
+    file = tmp_path / "rungs.jsonl"
+    words += ["--into", str(file)]
+    assert main([*words, "--matches", "40"]) == 0
+    first = file.read_text(encoding="utf-8")
+    assert main([*words, "--matches", "120"]) == 0
+    capsys.readouterr()
+    assert file.read_text(encoding="utf-8").startswith(first)
+    assert [json.loads(line)["matches"] for line in file.read_text(encoding="utf-8").splitlines()] == [40, 40, 40]
+    monkeypatch.delattr("benchmarks.rungs.play")  # nothing is left to play
+    assert main([*words, "--matches", "120"]) == 0
+    assert json.loads(capsys.readouterr().out)["rungs"] == straight
+    monkeypatch.setenv("CUTPURSE_PLAYOUTS", "7")  # another rung
+    with pytest.raises(NameError):
+        main([*words, "--matches", "40"])
+
+
+@pytest.mark.parametrize("text", ["no JSON", "[]", "{}", '{"game": "greed"}'])
+def test_a_file_of_something_else_is_refused(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "other.jsonl"
+    file.write_text(f"{text}\n", encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main(["--rungs", "random,greedy", "--games", "greed", "--matches", "1", "--into", str(file)])
+    assert ended.value.code == 2
+    assert f"{file}, line 1, is no part of a rung: give another file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
