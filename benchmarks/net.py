@@ -1,6 +1,7 @@
 """Time of a net's decision with numpy: `python -m benchmarks.net runs/szmal/net.npz`.
 
-The net plays all seats of a few matches. A decision is timed whole: reading the view and the options, and rating them.
+The net plays all seats of a few matches. A decision is timed whole: the adviser's choice, reading the view and the
+options, and rating them.
 The clock's time includes what other programs did meanwhile; CPU time does not.
 """
 
@@ -12,23 +13,30 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a script finds its neighbours
 from benchmarks.machine import machine, machine_line
+from cutpurse.engine.chance import match_key
 from cutpurse.learn.choice_table import ChoiceTable, TableRules
-from cutpurse.learn.net import Net, load_net
+from cutpurse.learn.net import Net, NetBot, load_net
+from cutpurse.learn.opponents import Opponents
+from cutpurse.sdk.bot import BotMaker
 
 __all__ = ["main"]
 
 
 def times(net: Net, matches: int) -> list[tuple[float, float]]:
     """Return the milliseconds of each decision, by the clock and of CPU time."""
-    table = ChoiceTable(TableRules(net.space.game, net.space.seats, None, "first", None))
+    seats = net.space.seats
+    table = ChoiceTable(TableRules(net.space.game, seats, None, "first", None))
+    bot = BotMaker("net", type("Bot", (NetBot,), {"net": net}))
     taken = []
     for match in range(matches):
         goes_on = table.deal("bench", match)
+        bots = Opponents(table.game, match_key("bench", match), ("net",) * seats, dict.fromkeys(range(seats), bot))
         while goes_on:
+            assert table.seat is not None
             clock, cpu = time.perf_counter(), time.thread_time()
-            choice = int(net.rate(table.view, table.options).argmax())
+            choice = bots.answer(table.seat, table.options)
             taken.append(((time.perf_counter() - clock) * 1000, (time.thread_time() - cpu) * 1000))
-            goes_on = table.answer(table.options[choice])
+            goes_on = table.answer(choice)
     return taken
 
 

@@ -106,8 +106,8 @@ class Tree:
             odds = " ".join(f'"{number}" {chance}' for number, (chance, _) in enumerate(outcomes))
             self.lines.append(f'c "" {len(self.lines)} "" {{ {odds} }} 0')
         for _, game in outcomes:
-            told = [(*heard[seat], *(event.to(seat) for event in game.log or ())) for seat in (0, 1)]
-            self._ask(game, (told[0], told[1]))
+            more = [(*heard[seat], *(event.to(seat) for event in game.log or ())) for seat in (0, 1)]
+            self._ask(game, (more[0], more[1]))
 
     def _ask(self, game: Game, heard: Heard) -> None:
         if not game.waiting() or self.is_over(game):

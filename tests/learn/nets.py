@@ -44,12 +44,14 @@ def random_net(game: str, seats: int = 4, seed: int = 1) -> Net:
         "view": (len(view.index), HIDDEN),
         "view_bias": (HIDDEN,),
         "option": (len(option.index), HIDDEN),
+        "advice": (HIDDEN,),
         "hidden": (HIDDEN, HIDDEN),
         "hidden_bias": (HIDDEN,),
         "rating": (HIDDEN,),
+        "lead": (1,),
     }
     weights = {name: chance.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
-    return Net(Inputs(space, view, option), weights, {"seed": seed})
+    return Net(Inputs(space, view, option), weights, {"seed": seed, "teacher": "greedy"})
 
 
 def net_bot(folder: Path, game: str = "greed", seats: int = 4) -> Path:

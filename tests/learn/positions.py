@@ -15,7 +15,7 @@ from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.views import VIEWS
 from tests.properties.random_play import RandomGame
 
-__all__ = ["Position", "positions"]
+__all__ = ["Position", "greedy_answer", "positions"]
 
 BY_CHANCE = 0.3  # of the answers in games that `greedy` leads: it reaches positions that random play does not
 

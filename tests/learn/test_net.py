@@ -44,16 +44,24 @@ def stamp(path: Path, **changes: Any) -> None:
     rewrite(path, header={"stamp": load_net(path).space.stamp | changes})
 
 
+def advised(position: Position) -> int:
+    """Return an option that an adviser might take: another one in each position."""
+    return len(position.game.scores()) * position.seat % len(position.options)
+
+
 def plain_ratings(net: Net, position: Position) -> list[float]:
     """Compute the ratings as the module's docstring has them, number by number."""
     w = {name: weight.astype(float) for name, weight in net.weights.items()}
     view = net.inputs.read_view(position.view).astype(float)
-    first = [sum(view * w["view"][:, unit]) + w["view_bias"][unit] for unit in range(len(w["rating"]))]
+    units = range(len(w["rating"]))
+    first = [sum(view * w["view"][:, unit]) + w["view_bias"][unit] for unit in units]
     ratings = []
-    for option in net.inputs.read_options(position.view, position.options).astype(float):
-        hidden = np.array([max(0, first[unit] + sum(option * w["option"][:, unit])) for unit in range(len(first))])
-        more = [max(0, sum(hidden * w["hidden"][:, unit]) + w["hidden_bias"][unit]) for unit in range(len(first))]
-        ratings.append(sum((hidden + more) * w["rating"]))
+    for number, option in enumerate(net.inputs.read_options(position.view, position.options).astype(float)):
+        is_advised = number == advised(position)
+        sums = [first[unit] + sum(option * w["option"][:, unit]) + is_advised * w["advice"][unit] for unit in units]
+        hidden = np.array([max(0, one) for one in sums])
+        more = [max(0, sum(hidden * w["hidden"][:, unit]) + w["hidden_bias"][unit]) for unit in units]
+        ratings.append(sum((hidden + more) * w["rating"]) + is_advised * w["lead"][0])
     return ratings
 
 
@@ -62,11 +70,11 @@ def test_a_loaded_net_rates_the_options_of_every_game_as_the_saved_one(game: str
     net = random_net(game)
     net.save(path)
     loaded = load_net(path)
-    assert (loaded.space.stamp, loaded.training) == (net.space.stamp, {"seed": 1})
+    assert (loaded.space.stamp, loaded.training) == (net.space.stamp, net.training)
     for position in positions(game, 4, 20):
-        ratings = loaded.rate(position.view, position.options)
+        ratings = loaded.rate(position.view, position.options, advised(position))
         assert ratings.shape == (len(position.options),)
-        assert ratings.tolist() == net.rate(position.view, position.options).tolist()
+        assert ratings.tolist() == net.rate(position.view, position.options, advised(position)).tolist()
         assert ratings.tolist() == pytest.approx(plain_ratings(net, position), rel=1e-4, abs=1e-4)
 
 
@@ -135,7 +143,7 @@ def test_a_net_of_an_unknown_game_or_number_of_seats_is_refused(changes: dict[st
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"header": {"format": 3}}, "net.npz has format 3, this version of cutpurse reads 2: update"),
+        ({"header": {"format": 4}}, "net.npz has format 4, this version of cutpurse reads 3: update"),
         ({"header": {"stamp": 3}}, "is damaged"),
         ({"weight_rating": np.ones(5, np.float16)}, "its weight view has the shape"),
         ({"weight_rating": np.ones((), np.float16)}, "is damaged"),
@@ -231,8 +239,9 @@ def test_a_net_of_inputs_without_columns_still_rates() -> None:
     net = random_net("greed")
     nothing = Columns(np.zeros(0, np.int32), np.zeros(0, np.float32))
     weights = net.weights | {"view": np.zeros((0, 16)), "option": np.zeros((0, 16))}
+    weights |= {"advice": np.zeros(16), "lead": np.zeros(1)}
     (position,) = positions("greed", 4, 1)
-    ratings = Net(Inputs(net.space, nothing, nothing), weights, {}).rate(position.view, position.options)
+    ratings = Net(Inputs(net.space, nothing, nothing), weights, {}).rate(position.view, position.options, 0)
     assert len(set(ratings.tolist())) == 1
 
 

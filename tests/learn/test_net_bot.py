@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.bots.greedy_bot import GreedyBot
 from cutpurse.games import GAMES
 from cutpurse.learn.net import load_net
 from cutpurse.sdk.bot import MatchInfo, load_bot
 from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.views import VIEWS
-from tests.learn.nets import BOT, net_bot
+from tests.learn.nets import BOT, net_bot, random_net
 from tests.learn.positions import positions
 from tests.sdk.arena import arena
 from tests.sdk.test_bot_run import begin
@@ -31,13 +32,15 @@ def test_a_net_bot_plays_every_game(game: str, tmp_path: Path) -> None:
 
 def test_it_takes_the_option_that_its_net_rates_best(tmp_path: Path) -> None:
     bot, net = load_bot(str(net_bot(tmp_path))).make(), load_net(tmp_path / "net.npz")
+    greedy = GreedyBot().choose
     match = MatchInfo("greed", 0, ("my_net_bot", "random", "random", "random"), {}, random.Random(1))
     for position in positions("greed", 4, 20):
         view = VIEWS["greed"](position.view, None, 0)
         safe = partial(position.game.safe_option, position.seat, position.options)
         decision = Decision(0, position.game.question.name, position.options, safe, view)
         bot.start(match)
-        assert bot.choose(view, decision) == net.rate(position.view, position.options).argmax()
+        advised = greedy(view, decision).index
+        assert bot.choose(view, decision) == net.rate(position.view, position.options, advised).argmax()
 
 
 def test_another_game_ends_local_play_with_a_line(tmp_path: Path) -> None:
@@ -47,13 +50,30 @@ def test_another_game_ends_local_play_with_a_line(tmp_path: Path) -> None:
     assert "Traceback" not in played.stderr
 
 
-def test_with_another_number_of_seats_it_takes_safe_options_and_says_so(tmp_path: Path) -> None:
+def test_with_another_number_of_seats_it_plays_as_its_adviser_and_says_so(tmp_path: Path) -> None:
     played = run("play", "greed", net_bot(tmp_path), "random", "random", "--matches", 2, "--json")
     assert played.exit_code == 0
     assert [line.partition(": ")[2] for line in played.stderr.splitlines()] == [
         "the net is for 4 seats, not 3: train one with cutpurse-train --seats 3"
     ] * 2
-    assert json.loads(played.stdout)["seats"][0]["faults"] == 0
+    advised = run("play", "greed", "greedy", "random", "random", "--matches", 2, "--json")
+    result, same = json.loads(played.stdout), json.loads(advised.stdout)
+    assert (result["digest"], result["seats"][0]["faults"]) == (same["digest"], 0)
+
+
+def test_an_adviser_that_is_not_built_in_has_to_be_given(tmp_path: Path) -> None:
+    net = random_net("greed")
+    net.training["teacher"] = "my_bot.py"
+    net.save(tmp_path / "net.npz")
+    bot = tmp_path / "my_net_bot.py"
+    bot.write_text(BOT, encoding="utf-8")
+    played = run("play", "greed", bot, "random", "random", "random")
+    assert played.exit_code == 3
+    assert "the net was trained with the adviser 'my_bot.py', which is not built in: set `adviser`" in played.stderr
+    given = BOT.replace("class Bot(NetBot):", "class Bot(NetBot):\n    adviser = RandomBot")
+    bot.write_text("from cutpurse.bots.random_bot import RandomBot\n" + given, encoding="utf-8")
+    played = run("play", "greed", bot, "random", "random", "random", "--matches", 2)
+    assert (played.exit_code, played.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("content", [None, b"no net"])

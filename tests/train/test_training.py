@@ -29,8 +29,8 @@ from cutpurse.train.ppo import Experience, Minibatch, Training, TrainingPlan  # 
 from cutpurse.train.run import CURVE, NET, STATE, TrainingRun  # noqa: E402
 from tests.learn.positions import positions  # noqa: E402
 
-TINY = TrainingPlan("greed", seats=3, seed=5, round_decisions=64, copy_rounds=2)
-WORDS = ["--game", "greed", "--seats", "3", "--seed", "5", "--round-decisions", "64", "--copy-rounds", "2", "--out"]
+TINY = TrainingPlan("greed", seats=3, seed=5, round_decisions=64, watch_rounds=2)
+WORDS = ["--game", "greed", "--seats", "3", "--seed", "5", "--round-decisions", "64", "--watch-rounds", "2", "--out"]
 
 
 def weights(net: Net) -> dict[str, list[float]]:
@@ -52,12 +52,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_training_copies_then_improves_and_leaves_a_net_and_its_curve(whole: Path) -> None:
+def test_a_training_watches_then_improves_and_leaves_a_net_and_its_curve(whole: Path) -> None:
     lines = curve(whole)
     assert [(line["round"], line["phase"]) for line in lines] == [
-        *((1, "copy"), (2, "copy"), (3, "improve"), (4, "improve"), (5, "improve"))
+        *((1, "watch"), (2, "watch"), (3, "improve"), (4, "improve"), (5, "improve"))
     ]
-    assert all(0 <= line["same_choice"] <= 1 for line in lines[:2])
+    assert all(line["value_error"] > 0 for line in lines)
+    assert all(0.5 < line["as_teacher"] < 1 for line in lines[2:])
     assert all(0 <= line["first_places"] <= 1 and line["first_places_of"] > 0 for line in lines[2:])
     assert all(a["decisions"] + 64 <= b["decisions"] for a, b in pairwise(lines))
     net = load_net(whole / NET)
@@ -72,7 +73,7 @@ def test_a_training_copies_then_improves_and_leaves_a_net_and_its_curve(whole: P
 
 
 def test_the_same_seed_gives_the_same_net_and_another_seed_another(whole: Path, tmp_path: Path) -> None:
-    again, other = Training(TINY), Training(TrainingPlan("greed", seats=3, seed=6, round_decisions=64, copy_rounds=2))
+    again, other = Training(TINY), Training(TrainingPlan("greed", seats=3, seed=6, round_decisions=64, watch_rounds=2))
     for training in (again, other):
         for _ in range(5):
             training.learn_a_round()
@@ -198,11 +199,11 @@ def test_a_teacher_that_fails_is_a_line(tmp_path: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize(("game", "seats"), [*((game, 4) for game in GAMES), ("greed", 2)])
 def test_every_game_is_learned(game: str, seats: int) -> None:
-    training = Training(TrainingPlan(game, seats, round_decisions=70, copy_rounds=1))
+    training = Training(TrainingPlan(game, seats, round_decisions=70, watch_rounds=1))
     phases = [training.learn_a_round().phase for _ in range(2)]
-    assert phases == ["copy", "improve"]
+    assert phases == ["watch", "improve"]
     (position,) = positions(game, seats, 1)
-    ratings = training.net().rate(position.view, position.options)
+    ratings = training.net().rate(position.view, position.options, 0)
     assert ratings.shape == (len(position.options),)
     assert np.isfinite(ratings).all()
 
@@ -216,16 +217,12 @@ def test_the_model_rates_as_the_net_that_numpy_plays() -> None:
             parameter.copy_(parameter.half().float())
         training.model.view.weight.copy_(torch.from_numpy(net.weights["view"].T))  # rounded further
     seen = list(positions("greed", 3, 30))
-    batch = Minibatch(
-        [
-            Experience(net.inputs.read_view(each.view), net.inputs.read_options(each.view, each.options), 0)  # type: ignore[arg-type]
-            for each in seen
-        ]
-    )
+    read: list[Any] = [(net.inputs.read_view(one.view), net.inputs.read_options(one.view, one.options)) for one in seen]
+    batch = Minibatch([Experience(view, options, 0, len(options) - 1) for view, options in read])
     with torch.inference_mode():
-        log_probabilities, _ = training.model(batch.views, batch.options, batch.owner)
+        log_probabilities, _ = training.model(batch)
     for each, learned in zip(seen, np.split(log_probabilities.numpy(), batch.first[1:-1]), strict=True):
-        played = net.rate(each.view, each.options)
+        played = net.rate(each.view, each.options, len(each.options) - 1)
         assert np.exp(learned).sum() == pytest.approx(1, abs=1e-5)
         assert learned - learned.max() == pytest.approx(played - played.max(), abs=1e-4)
         assert learned.argmax() == played.argmax()
@@ -233,7 +230,7 @@ def test_the_model_rates_as_the_net_that_numpy_plays() -> None:
 
 def test_what_came_of_choices_is_credited_as_in_the_paper() -> None:
     values, reward = [0.2, 0.5, 0.1], 1.0
-    story = [Experience(np.zeros(1, np.float16), np.zeros((1, 1), np.float16), 0, value=value) for value in values]
+    story = [Experience(np.zeros(1, np.float16), np.zeros((1, 1), np.float16), 0, 0, value=value) for value in values]
     ppo._credit(story, reward)
     deltas = [values[1] - values[0], values[2] - values[1], reward - values[2]]
     expected = [sum(ppo.TRACE ** (later - now) * deltas[later] for later in range(now, 3)) for now in range(3)]
@@ -241,10 +238,14 @@ def test_what_came_of_choices_is_credited_as_in_the_paper() -> None:
     assert [choice.reward for choice in story] == pytest.approx([v + a for v, a in zip(values, expected, strict=True)])
 
 
-def test_copying_learns_to_choose_as_the_teacher() -> None:
-    training = Training(
-        TrainingPlan("greed", seats=3, seed=1, teacher="first_option", round_decisions=300, copy_rounds=5)
-    )
-    same = [training.learn_a_round().same_choice or 0.0 for _ in range(5)]
-    assert same[0] < 0.7
-    assert same[-1] > 0.85
+def test_watching_learns_who_wins() -> None:
+    training = Training(TrainingPlan("greed", seats=3, seed=1, round_decisions=600, watch_rounds=6))
+    errors = [training.learn_a_round().value_error for _ in range(6)]
+    assert errors[-1] < 0.9 * errors[0]
+
+
+def test_a_net_begins_with_the_choices_of_its_teacher() -> None:
+    net = Training(TrainingPlan("szmal", seats=4, seed=1, round_decisions=200)).net()
+    for position in positions("szmal", 4, 30):
+        for advised in range(len(position.options)):
+            assert net.rate(position.view, position.options, advised).argmax() == advised

@@ -47,7 +47,7 @@ def words(command: str) -> list[str]:
 
 def test_the_training_of_the_page_has_options_that_exist() -> None:
     given = _parser().parse_args(words("cutpurse-train")[1:])
-    assert (given.game, str(given.out), given.minutes) == ("szmal", "runs/szmal", 22)
+    assert (given.game, str(given.out), given.minutes) == ("szmal", "runs/szmal", 24)
     for option in re.findall(r"`(--(?:seats|teacher|reward|rounds|minutes|out))\b", TEXT):
         assert option in _parser().format_help()
 
@@ -63,7 +63,7 @@ def test_the_bot_of_the_page_plays_its_matches(folder: Path) -> None:
 
 def test_the_training_of_a_net_is_printed(folder: Path) -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAMS["trained.py"]], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("{'seed': 1}\n", "")
+    assert (done.stdout, done.stderr) == ("{'seed': 1, 'teacher': 'greedy'}\n", "")
 
 
 async def test_the_bot_of_the_page_plays_on_a_server(folder: Path) -> None:

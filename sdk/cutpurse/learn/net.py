@@ -8,10 +8,13 @@
 
 One form of net fits every game and any number of options:
 
-    first = view @ W + b              a view is read once for all its options
-    hidden = relu(first + option @ V) one row for each option
+    first = view @ W + b                          a view is read once for all its options
+    hidden = relu(first + option @ V + advised a) one row for each option
     hidden = hidden + relu(hidden @ H + c)
-    rating = hidden @ r
+    rating = hidden @ r + advised l
+
+`advised` is 1 for the option that an adviser would take, such as `greedy`, and 0 for the others. So a net need not
+learn again what its adviser knows, but only where to differ from it.
 
 A net reads only those columns of a view and of an option that vary in play, divided by the largest value met, so that
 money of 55,000 and a flag of 1 weigh alike. The file is an archive of numpy arrays. It has no pickled objects, so the
@@ -23,7 +26,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -37,14 +40,14 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.view import View
 from cutpurse.learn.files import replace_file
 from cutpurse.learn.space import OtherNumbering, Space
-from cutpurse.sdk.bot import MatchInfo
+from cutpurse.sdk.bot import MatchInfo, built_in_bots, load_bot
 from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.decision import Option as OptionOfBot
 from cutpurse.wire.errors import NotFound
 
 __all__ = ["Columns", "Inputs", "Net", "NetBot", "NetNotLoaded", "load_net"]
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 MOST_BYTES: Final = 64 * 2**20  # of a file, and of all that it unpacks to
 HEADER: Final = "header"
 LEVELS: Final = 127  # largest multiple of a row's step, which fits into a byte
@@ -104,9 +107,9 @@ class Net:
 
     Attributes:
         inputs: What it reads.
-        weights: `view` (W), `view_bias` (b), `option` (V), `hidden` (H), `hidden_bias` (c) and `rating` (r), as precise
-            as in the file: multiples of steps for W, half precision for the others.
-        training: How it was trained, for people.
+        weights: `view` (W), `view_bias` (b), `option` (V), `advice` (a), `hidden` (H), `hidden_bias` (c), `rating` (r)
+            and `lead` (l), as precise as in the file: multiples of steps for W, half precision for the others.
+        training: How it was trained, for people; `teacher` is the name of its adviser.
     """
 
     def __init__(
@@ -123,7 +126,7 @@ class Net:
                 raise ValueError(f"its weight {name} has the shape {weight.shape} and not {shape}, or is not finite")
             self.weights[name] = weight
         self.weights["view"] = _from_levels(*_to_levels(weights["view"]))
-        self._w, self._b, self._v, self._h, self._c, self._r = (
+        self._w, self._b, self._v, self._a, self._h, self._c, self._r, self._l = (
             self.weights[name].astype(np.float32) for name in shapes
         )
 
@@ -132,14 +135,23 @@ class Net:
         """What a view and an option mean."""
         return self.inputs.space
 
-    def rate(self, view: View, options: Sequence[Option]) -> Floats:
-        """Rate the options of the view's seat. The best has the highest rating; their softmax is a policy."""
+    def rate(self, view: View, options: Sequence[Option], advised: int) -> Floats:
+        """Rate the options of the view's seat. The best has the highest rating; their softmax is a policy.
+
+        Args:
+            view: What the seat sees.
+            options: What it can choose.
+            advised: Position of the adviser's choice among them.
+        """
         inputs = self.inputs.read_view(view)
         used = np.flatnonzero(inputs)  # of a view about 1 in 20 is not 0
         first = inputs[used] @ self._w[used] + self._b
-        hidden = np.maximum(self.inputs.read_options(view, options) @ self._v + first, 0)
+        hidden = self.inputs.read_options(view, options) @ self._v + first
+        hidden[advised] += self._a
+        hidden = np.maximum(hidden, 0)
         hidden = hidden + np.maximum(hidden @ self._h + self._c, 0)
         ratings: Floats = hidden @ self._r
+        ratings[advised] += self._l[0]
         return ratings
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -234,38 +246,51 @@ def _shapes(view: int, option: int, hidden: int) -> dict[str, tuple[int, ...]]:
         "view": (view, hidden),
         "view_bias": (hidden,),
         "option": (option, hidden),
+        "advice": (hidden,),
         "hidden": (hidden, hidden),
         "hidden_bias": (hidden,),
         "rating": (hidden,),
+        "lead": (1,),
     }
 
 
 class NetBot:
     """A bot that takes the option that its net rates best. A subclass names the net.
 
-    A server may also ask for a match with another number of seats, as its check of a bot does. There the bot takes what
-    `choose_without_net` returns.
+    A net was trained with an adviser, and rates the options knowing its choice. An adviser that is not built in has to
+    be given, as `adviser = MyBot`. At a table with another number of seats, as in a server's check of a bot, the bot
+    does what its adviser says.
     """
 
     net: ClassVar[Net]  # loaded once, for all matches
-    reads_events = False  # so a server need not send them
+    adviser: ClassVar[Callable[[], Any] | None] = None  # makes one for a match
+    reads_events = False  # so a server need not send them; set it if the adviser reads them
 
     def start(self, match: MatchInfo) -> None:
-        """Look whether the net is of this match.  Raises UsageError if it is of another game."""
+        """Look whether the net is of this match.  Raises UsageError if it is of another game, or has no adviser."""
         space, seats = self.net.space, len(match.seats)
         if match.game != space.game:
             raise UsageError(f"the net plays {space.game}, not {match.game}: let the bot play {space.game} alone")
         self.has_net = seats == space.seats
         self._hint = f"the net is for {space.seats} seats, not {seats}: train one with cutpurse-train --seats {seats}"
+        self._advised_by = (type(self).adviser or _adviser_of(self.net))()
+        if hasattr(self._advised_by, "start"):
+            self._advised_by.start(match)
 
-    def choose(self, view: Any, decision: Decision) -> int | OptionOfBot:
+    def choose(self, view: Any, decision: Decision) -> int:
         """Return the index of the option with the highest rating. Any: each game has its own view."""
+        advice = self._advised_by.choose(view, decision)
+        advised = advice.index if isinstance(advice, OptionOfBot) else int(advice)
         if self.has_net:
-            return int(self.net.rate(view.raw, [option.raw for option in decision.options]).argmax())
+            return int(self.net.rate(view.raw, [option.raw for option in decision.options], advised).argmax())
         if decision.number == 0:
             decision.note(self._hint)
-        return self.choose_without_net(view, decision)
+        return advised
 
-    def choose_without_net(self, view: Any, decision: Decision) -> int | OptionOfBot:
-        """Return the answer at a table with another number of seats; the safe option unless a subclass knows better."""
-        return decision.safe
+
+def _adviser_of(net: Net) -> Callable[[], Any]:
+    """Return the built-in bot that a net was trained with.  Raises UsageError if it is none."""
+    name = net.training.get("teacher")
+    if name not in built_in_bots():
+        raise UsageError(f"the net was trained with the adviser {name!r:.80}, which is not built in: set `adviser`")
+    return load_bot(name).make

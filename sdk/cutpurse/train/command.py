@@ -37,8 +37,8 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog=NAME,
-        description="Train a net for a game: it copies a bot, then it learns to beat it. The same command goes on with "
-        "a training that was stopped.",
+        description="Train a net for a game: it knows what a bot would do, and learns to do better. "
+        "The same command goes on with a training that was stopped.",
         epilog="Needs torch, of which the CPU build is enough: pip install 'cutpurse[train]'.",
     )
     parser.add_argument("--game", required=True, help="Name of the game.")
@@ -52,12 +52,16 @@ def _parser() -> argparse.ArgumentParser:
         f"[default: {MINUTES:g}, or no limit with --rounds]",
     )
     parser.add_argument("--rounds", type=int, help="Stop after this many rounds. [default: no limit]")
-    parser.add_argument("--teacher", default="greedy", help="Bot to copy and beat: a name or file. [default: greedy]")
+    parser.add_argument(
+        "--teacher",
+        default="greedy",
+        help="Bot that advises the net, and that it learns to beat: a name or file. [default: greedy]",
+    )
     parser.add_argument("--reward", default="first", choices=REWARDS, help="What counts at the end. [default: first]")
     parser.add_argument(
         "--round-decisions", type=int, default=8192, help="Decisions in a round, at least. [default: 8192]"
     )
-    parser.add_argument("--copy-rounds", type=int, default=24, help="Rounds of copying. [default: 24]")
+    parser.add_argument("--watch-rounds", type=int, default=6, help="Rounds of watching. [default: 6]")
     return parser
 
 
@@ -67,7 +71,7 @@ def _check(given: argparse.Namespace) -> None:
         ("--seed", given.seed, 0),
         ("--rounds", given.rounds, 1),
         ("--round-decisions", given.round_decisions, 1),
-        ("--copy-rounds", given.copy_rounds, 1),
+        ("--watch-rounds", given.watch_rounds, 1),
     ):
         if value is not None and value < least:
             raise UsageError(f"{option} is {value}; the minimum is {least}")
@@ -90,7 +94,7 @@ def _train(given: argparse.Namespace) -> None:
     from cutpurse.train.ppo import TrainingPlan
     from cutpurse.train.run import NET, TrainingRun
 
-    names = ("game", "seats", "seed", "teacher", "reward", "round_decisions", "copy_rounds")
+    names = ("game", "seats", "seed", "teacher", "reward", "round_decisions", "watch_rounds")
     run = TrainingRun(given.out, TrainingPlan(**{name: getattr(given, name) for name in names}))
     training = run.training
     rounds = math.inf if given.rounds is None else given.rounds
@@ -109,8 +113,8 @@ def _train(given: argparse.Namespace) -> None:
 def _describe(report: Report, teacher: str) -> str:
     """Describe a round."""
     head = f"round {report.round}"
-    if report.same_choice is not None:
-        return f"{head}: {report.same_choice:.1%} of choices as {teacher}"
+    if report.phase == "watch":
+        return f"{head}: watching {teacher}, error of the expectations {report.value_error:.3f}"
     if report.first_places is None:
         return f"{head}: no match against {teacher}"
     return f"{head}: {report.first_places:.1%} first places in {report.first_places_of} matches against {teacher}"

@@ -1,4 +1,4 @@
-"""How a net learns a game: it copies a teacher, then it plays against the teacher and against its own past.
+"""How a net learns a game: it knows what a teacher would choose, and learns where another choice is better.
 
     training = Training(TrainingPlan("szmal", seats=4))
     while training.round < 100:
@@ -7,11 +7,14 @@
 
 A round plays matches to their end, then learns from their decisions:
 
-1. Copy. The teacher plays all seats. The net learns to choose as it did, and to tell from a view who will win.
+1. Watch. The teacher plays all seats. The net learns to tell from a view who will win.
 2. Improve (proximal policy optimization: Schulman et al. 2017). The net tries options out, the better rated ones more
    often. Each choice that led to more than the net expected of that view gets likelier, the others get less likely, by
    a bounded step. In most matches the net has one seat and the teacher has the others. In the rest the net has several
    seats, or a past version of it has the others, so that it does not learn to beat its teacher and nobody else.
+
+At first the net mostly takes the teacher's choice, since that one has a lead (`LEAD`). So it begins nearly as strong as
+its teacher. A net that had to copy the teacher's choices from examples would begin far weaker, as its errors add up.
 
 All that is random comes from the seed and the number of the round or match, and between rounds no match is open. So a
 run that goes on from a saved state ends with the same net as one that never stopped. One thread computes: the sums of
@@ -45,9 +48,10 @@ __all__ = ["TrainingPlan", "Report", "Training"]
 HIDDEN: Final = 192  # width of the net
 TABLES: Final = 64  # matches that are open at once, so that the net rates the options of all of them together
 BATCH: Final = 512  # decisions per step of the optimizer
-COPY_PASSES: Final = 2  # over the decisions of a round
+LEAD: Final = 3.0  # of the teacher's choice in the ratings, at first: it is taken 9 times of 10 where three others are
+WATCH_PASSES: Final = 2  # over the decisions of a round
 PASSES: Final = 3
-COPY_RATE: Final = 1e-3  # learning rates
+WATCH_RATE: Final = 1e-3  # learning rates
 RATE: Final = 3e-4
 RATE_HALVES: Final = 300  # rounds until RATE is half, as 1 / sqrt(1 + 3 * round / RATE_HALVES)
 CLIP: Final = 0.2  # a step makes a choice at most this much likelier, or less likely
@@ -67,10 +71,10 @@ class TrainingPlan:
     game: str
     seats: int
     seed: int = 0
-    teacher: str = "greedy"  # a bot to copy, and to beat
+    teacher: str = "greedy"  # a bot that advises the net, and that it learns to beat
     reward: str = "first"
     round_decisions: int = 8192  # at least; with half of it the results of a round are too few to learn from
-    copy_rounds: int = 24
+    watch_rounds: int = 6
 
 
 @dataclass(frozen=True)
@@ -78,11 +82,11 @@ class Report:
     """What a round did: a line of the curve."""
 
     round: int
-    phase: str  # "copy" or "improve"
+    phase: str  # "watch" or "improve"
     matches: int  # since the beginning, as the next
     decisions: int
-    same_choice: float | None = None  # "copy": share of choices that are the teacher's, before learning from them
-    first_places: float | None = None  # "improve": of the matches against the teacher, ties split
+    as_teacher: float | None = None  # "improve": share of choices that are the teacher's
+    first_places: float | None = None  # of the matches against the teacher, ties split
     first_places_of: int | None = None
     against_past: float | None = None  # the same against past versions
     against_past_of: int | None = None
@@ -97,6 +101,7 @@ class Experience:
     view: npt.NDArray[np.float16]
     options: npt.NDArray[np.float16]  # a row for each
     chosen: int
+    advised: int  # the teacher's choice
     log_probability: float = 0.0  # of the chosen option
     value: float = 0.0  # the reward that was expected
     advantage: float = 0.0  # by how much more came of it
@@ -109,7 +114,13 @@ class TrainingMatch:
 
     table: ChoiceTable
     against: str  # "teacher" or "past" has all other seats, or they are "mixed"
+    advisers: Opponents  # the teacher in each of the net's seats
     stories: dict[int, list[Experience]] = field(default_factory=lambda: defaultdict(list))
+
+    def advice(self) -> Option:
+        """Return the teacher's choice for the seat that is asked."""
+        assert self.table.seat is not None
+        return self.advisers.answer(self.table.seat, self.table.options)
 
 
 class Model(nn.Module):  # type: ignore[misc]  # torch is no part of the checks
@@ -121,23 +132,20 @@ class Model(nn.Module):  # type: ignore[misc]  # torch is no part of the checks
         self.option = nn.Linear(option, HIDDEN, bias=False)
         self.hidden = nn.Linear(HIDDEN, HIDDEN)
         self.rating = nn.Linear(HIDDEN, 1, bias=False)
+        self.advice = nn.Parameter(torch.zeros(HIDDEN))
+        self.lead = nn.Parameter(torch.tensor([LEAD]))
         self.value = nn.Sequential(nn.ReLU(), nn.Linear(HIDDEN, HIDDEN // 2), nn.ReLU(), nn.Linear(HIDDEN // 2, 1))
 
-    def forward(self, views: Any, options: Any, owner: Any) -> tuple[Any, Any]:
-        """Return the log-probability of each option within its decision, and the value of each view.
-
-        Args:
-            views: A row for each decision.
-            options: A row for each option of all decisions.
-            owner: For each option, the number of its decision.
-        """
-        first = self.view(views)
-        hidden = torch.relu(first[owner] + self.option(options))
+    def forward(self, batch: Minibatch) -> tuple[Any, Any]:
+        """Return the log-probability of each option within its decision, and the value of each view."""
+        owner = batch.owner
+        first = self.view(batch.views)
+        hidden = torch.relu(first[owner] + self.option(batch.options) + batch.advised[:, None] * self.advice)
         hidden = hidden + torch.relu(self.hidden(hidden))
-        rating = self.rating(hidden).squeeze(1)
-        highest = torch.full((len(views),), -torch.inf).scatter_reduce(0, owner, rating.detach(), "amax")
+        rating = self.rating(hidden).squeeze(1) + batch.advised * self.lead
+        highest = torch.full((len(first),), -torch.inf).scatter_reduce(0, owner, rating.detach(), "amax")
         rating = rating - highest[owner]
-        total = torch.zeros(len(views)).index_add(0, owner, rating.exp())
+        total = torch.zeros(len(first)).index_add(0, owner, rating.exp())
         return rating - total.log()[owner], self.value(first).squeeze(1)
 
     def weights(self) -> dict[str, npt.NDArray[np.float32]]:
@@ -146,9 +154,11 @@ class Model(nn.Module):  # type: ignore[misc]  # torch is no part of the checks
             "view": self.view.weight.detach().numpy().T.copy(),
             "view_bias": self.view.bias.detach().numpy().copy(),
             "option": self.option.weight.detach().numpy().T.copy(),
+            "advice": self.advice.detach().numpy().copy(),
             "hidden": self.hidden.weight.detach().numpy().T.copy(),
             "hidden_bias": self.hidden.bias.detach().numpy().copy(),
             "rating": self.rating.weight.detach().numpy()[0].copy(),
+            "lead": self.lead.detach().numpy().copy(),
         }
 
 
@@ -162,6 +172,8 @@ class Minibatch:
         self.options = torch.from_numpy(np.concatenate([choice.options for choice in choices])).float()
         self.owner = torch.from_numpy(np.repeat(np.arange(len(choices)), counts))
         self.chosen = torch.from_numpy(self.first[:-1] + np.array([choice.chosen for choice in choices]))
+        self.advised = torch.zeros(len(self.owner))  # 1 for the teacher's choices
+        self.advised[self.first[:-1] + np.array([choice.advised for choice in choices])] = 1
 
     def column(self, values: Sequence[float]) -> Any:
         """Return a number for each decision as a tensor."""
@@ -187,7 +199,8 @@ class Training:
         self.space = Space(plan.game, plan.seats)
         self._tables = [self._rules([plan.teacher] * teachers) for teachers in range(plan.seats)]
         self._teacher = self._tables[-1].makers[0]
-        self._tables[0].has_events = self._tables[-1].has_events  # the teacher is asked there too, by `_watch`
+        for table in self._tables:
+            table.has_events = self._tables[-1].has_events  # the teacher is asked in all seats
         self.round = 0
         self.matches = 0
         self.decisions = 0
@@ -196,7 +209,7 @@ class Training:
             torch.manual_seed(plan.seed)
             self.inputs = Inputs(self.space, *self._choose_columns())
             self.model = self._new_model()
-            self.optimizer = self._new_optimizer(COPY_RATE)
+            self.optimizer = self._new_optimizer(WATCH_RATE)
         else:
             self._restore(state)
 
@@ -218,13 +231,13 @@ class Training:
     def learn_a_round(self) -> Report:
         """Play the matches of the next round, and learn from them."""
         chance = np.random.default_rng([self.plan.seed, self.round])
-        if self.round == self.plan.copy_rounds:
+        if self.round == self.plan.watch_rounds:
             self.optimizer = self._new_optimizer(RATE)
-        report = self._copy(chance) if self.round < self.plan.copy_rounds else self._improve(chance)
+        report = self._watch(chance) if self.round < self.plan.watch_rounds else self._improve(chance)
         self.round += 1
         return report
 
-    # -- 1. copy
+    # -- 1. watch
     def _choose_columns(self) -> tuple[Columns, Columns]:
         """Choose what the net reads: all that varies in matches of the teacher and in random ones."""
         chance = np.random.default_rng([self.plan.seed])
@@ -237,73 +250,77 @@ class Training:
             return table.options[chance.integers(len(table.options))] if self.matches % 2 else answer
 
         while len(views) < self.plan.round_decisions:
-            self._watch(look)
+            self._watch_match(look)
         return Columns.varying(np.stack(views)), Columns.varying(np.concatenate(options))
 
-    def _watch(self, look: Callable[[ChoiceTable, Option], Option]) -> ChoiceTable:
-        """Play a match with the teacher in all seats; `look` gets each answer, and returns what is answered."""
-        table = ChoiceTable(self._tables[0])
-        self.matches += 1
-        goes_on = table.deal(self.plan.seed, self.matches - 1)
-        teacher = Opponents(
+    def _advisers(self, table: ChoiceTable) -> Opponents:
+        """Return the teacher in each seat of a match that was just dealt."""
+        return Opponents(
             table.game,
-            match_key(self.plan.seed, self.matches - 1),
+            match_key(self.plan.seed, self.matches),
             (self.plan.teacher,) * self.plan.seats,
             dict.fromkeys(range(self.plan.seats), self._teacher),
         )
+
+    def _watch_match(self, look: Callable[[ChoiceTable, Option], Option]) -> ChoiceTable:
+        """Play a match with the teacher in all seats; `look` gets each answer, and returns what is answered."""
+        table = ChoiceTable(self._tables[0])
+        goes_on = table.deal(self.plan.seed, self.matches)
+        teacher = self._advisers(table)
+        self.matches += 1
         while goes_on:
             assert table.seat is not None
             goes_on = table.answer(look(table, teacher.answer(table.seat, table.options)))
         return table
 
-    def _copy(self, chance: np.random.Generator) -> Report:
-        """Watch the teacher, and learn to choose as it did."""
+    def _watch(self, chance: np.random.Generator) -> Report:
+        """Watch the teacher, and learn who wins from which views."""
         choices: list[Experience] = []
         while len(choices) < self.plan.round_decisions:
             stories: dict[int, list[Experience]] = defaultdict(list)
 
             def look(table: ChoiceTable, answer: Option, stories: dict[int, list[Experience]] = stories) -> Option:
                 assert table.seat is not None
-                stories[table.seat].append(self._read(table, table.options.index(answer)))
+                stories[table.seat].append(self._read(table, answer))
                 return answer
 
-            rewards = self._watch(look).rewards()
+            rewards = self._watch_match(look).rewards()
             for seat, story in stories.items():
                 for choice in story:
                     choice.reward = rewards[seat]
                 choices += story
         self.decisions += len(choices)
-        same, error = self._compare(choices)
+        error = self._value_error(choices)
 
         def loss(batch: Minibatch, picked: Sequence[Experience]) -> Any:
-            log_probabilities, values = self.model(batch.views, batch.options, batch.owner)
-            rewards = batch.column([choice.reward for choice in picked])
-            return -log_probabilities[batch.chosen].mean() + ((values - rewards) ** 2).mean()
+            _, values = self.model(batch)
+            return ((values - batch.column([choice.reward for choice in picked])) ** 2).mean()
 
-        self._descend(choices, COPY_PASSES, chance, loss)
-        return Report(self.round + 1, "copy", self.matches, self.decisions, same_choice=same, value_error=error)
+        self._descend(choices, WATCH_PASSES, chance, loss)
+        return Report(self.round + 1, "watch", self.matches, self.decisions, value_error=error)
 
-    def _compare(self, choices: Sequence[Experience]) -> tuple[float, float]:
-        """Return the share of choices that the net would make too, and the error of its values."""
-        same, errors = 0, 0.0
+    def _value_error(self, choices: Sequence[Experience]) -> float:
+        """Return the mean square of what the net expects of views too much or too little."""
+        errors = 0.0
         with torch.inference_mode():
             for start in range(0, len(choices), BATCH):
                 picked = choices[start : start + BATCH]
                 batch = Minibatch(picked)
-                ratings, values = self.model(batch.views, batch.options, batch.owner)
+                _, values = self.model(batch)
                 errors += float(((values - batch.column([choice.reward for choice in picked])) ** 2).sum())
-                for choice, rating in zip(picked, np.split(ratings.numpy(), batch.first[1:-1]), strict=True):
-                    same += int(rating.argmax()) == choice.chosen
-        return same / len(choices), errors / len(choices)
+        return errors / len(choices)
 
-    def _read(self, table: ChoiceTable, chosen: int = 0) -> Experience:
+    def _read(self, table: ChoiceTable, advice: Option) -> Experience:
+        """Read a decision; the teacher's choice counts as chosen until another one is."""
         view = self.inputs.read_view(table.view).astype(np.float16)
-        return Experience(view, self.inputs.read_options(table.view, table.options).astype(np.float16), chosen)
+        options = self.inputs.read_options(table.view, table.options).astype(np.float16)
+        advised = table.options.index(advice)
+        return Experience(view, options, advised, advised)
 
     # -- 2. improve
     def _improve(self, chance: np.random.Generator) -> Report:
         """Play against the teacher and past versions, and learn from what came of each choice."""
-        improved = self.round - self.plan.copy_rounds
+        improved = self.round - self.plan.watch_rounds
         if improved % PAST_EVERY == 0:
             self.past = [*self.past, self.net()][-MOST_PAST:]
         choices, firsts, entropy = self._play(chance)
@@ -315,7 +332,7 @@ class Training:
             group["lr"] = RATE / (1 + 3 * improved / RATE_HALVES) ** 0.5
 
         def loss(batch: Minibatch, picked: Sequence[Experience]) -> Any:
-            log_probabilities, values = self.model(batch.views, batch.options, batch.owner)
+            log_probabilities, values = self.model(batch)
             before = batch.column([choice.log_probability for choice in picked])
             gain = batch.column([(choice.advantage - mean) / deviation for choice in picked])
             rewards = batch.column([choice.reward for choice in picked])
@@ -328,6 +345,7 @@ class Training:
         teacher, past = firsts["teacher"], firsts["past"]
         return Report(
             *(self.round + 1, "improve", self.matches, self.decisions),
+            as_teacher=float(np.mean([choice.chosen == choice.advised for choice in choices])),
             first_places=float(np.mean(teacher)) if teacher else None,
             first_places_of=len(teacher),
             against_past=float(np.mean(past)) if past else None,
@@ -343,17 +361,17 @@ class Training:
             The choices with what came of them; the first places of matches against the teacher and past versions; the
             mean entropy.
         """
-        past = [self._rules([_bot_of(net)] * (self.plan.seats - 1)) for net in self.past]
+        past = [self._rules([self._bot_of(net)] * (self.plan.seats - 1)) for net in self.past]
         choices: list[Experience] = []
         firsts: dict[str, list[float]] = defaultdict(list)
         entropy, answers = 0.0, 0
         open_matches: list[TrainingMatch] = []
         while True:
             while len(open_matches) < TABLES and answers + len(open_matches) < self.plan.round_decisions:
-                opened = self._draw(past, chance)
+                table, against = self._draw(past, chance)
+                if table.deal(self.plan.seed, self.matches):
+                    open_matches.append(TrainingMatch(table, against, self._advisers(table)))
                 self.matches += 1
-                if opened.table.deal(self.plan.seed, self.matches - 1):
-                    open_matches.append(opened)
             if not open_matches:
                 return choices, firsts, entropy / max(1, answers)
             answers += len(open_matches)
@@ -368,21 +386,26 @@ class Training:
                     firsts[opened.against].append(1 / places.count(1) if places[seat] == 1 else 0.0)
             open_matches = [opened for opened in open_matches if opened.table.seat is not None]
 
-    def _draw(self, past: Sequence[TableRules], chance: np.random.Generator) -> TrainingMatch:
+    def _bot_of(self, net: Net) -> type[NetBot]:
+        """Return a bot that plays a net."""
+        fields = {"net": net, "adviser": self._teacher.make, "reads_events": self._tables[0].has_events}
+        return type("PastVersion", (NetBot,), fields)
+
+    def _draw(self, past: Sequence[TableRules], chance: np.random.Generator) -> tuple[ChoiceTable, str]:
         """Draw who has the other seats of a match."""
         drawn, others = chance.random(), self.plan.seats - 1
         if past and drawn < PAST_SHARE:
-            return TrainingMatch(ChoiceTable(past[int(chance.integers(len(past)))]), "past")
+            return ChoiceTable(past[int(chance.integers(len(past)))]), "past"
         if drawn < PAST_SHARE + MIXED_SHARE:
-            return TrainingMatch(ChoiceTable(self._tables[int(chance.integers(others))]), "mixed")
-        return TrainingMatch(ChoiceTable(self._tables[others]), "teacher")
+            return ChoiceTable(self._tables[int(chance.integers(others))]), "mixed"
+        return ChoiceTable(self._tables[others]), "teacher"
 
     def _answer(self, open_matches: Sequence[TrainingMatch], chance: np.random.Generator) -> float:
         """Answer in each match with an option drawn by its probability.  Returns the sum of the entropies."""
-        drawn = [self._read(opened.table) for opened in open_matches]
+        drawn = [self._read(opened.table, opened.advice()) for opened in open_matches]
         batch = Minibatch(drawn)
         with torch.inference_mode():
-            log_probabilities, values = self.model(batch.views, batch.options, batch.owner)
+            log_probabilities, values = self.model(batch)
         entropy = -float((log_probabilities * log_probabilities.exp()).sum())
         split = np.split(log_probabilities.numpy().astype(np.float64), batch.first[1:-1])
         for opened, choice, options, value in zip(open_matches, drawn, split, values.tolist(), strict=True):
@@ -450,11 +473,6 @@ def _credit(story: Sequence[Experience], reward: float) -> None:
         advantage = following - choice.value + TRACE * advantage
         choice.advantage, choice.reward = advantage, choice.value + advantage
         following = choice.value
-
-
-def _bot_of(net: Net) -> type[NetBot]:
-    """Return a bot that plays a net."""
-    return type("PastVersion", (NetBot,), {"net": net})
 
 
 def _tensors(columns: Columns) -> tuple[Any, Any]:
