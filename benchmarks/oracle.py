@@ -40,7 +40,7 @@ __all__ = ["Tree", "exploitable", "kuhn_poker", "main", "policy_of", "solved"]
 
 CHECKOUT: Final = Path(__file__).resolve().parent.parent
 Payoff = Callable[[Game], float]  # of seat 0; seat 1 gets as much less
-Heard = tuple[tuple[Event, ...], ...]  # by seat, all that it was told
+Heard = tuple[tuple[Event, ...], ...]  # by seat, all that it heard
 
 
 class Undecided(Exception):
