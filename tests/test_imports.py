@@ -18,7 +18,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sdk": {"engine", "games", "v1", "wire", "process"},
     "experiments": {"engine", "games", "v1", "wire", "process", "sdk"},
     "cli": {"engine", "games", "v1", "wire", "process", "check", "sdk", "experiments", "learn", "llm"},
-    "bots": {"engine", "games", "wire", "sdk"},
+    "bots": {"engine", "games", "wire", "sdk", "learn"},
     "learn": {"engine", "games", "wire", "process", "sdk"},
     "llm": {"engine", "games", "wire", "sdk"},
     "train": {"engine", "games", "wire", "sdk", "learn"},

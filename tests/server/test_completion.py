@@ -20,7 +20,7 @@ from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import add_version, result
 
 SHELLS = ("bash", "zsh", "fish")
-BUILT_IN = ["first_option", "greedy", "random", "search"]
+BUILT_IN = ["expert", "first_option", "greedy", "random", "search"]
 NAMED = [
     "GAME",
     "LADDER",

@@ -19,6 +19,7 @@ from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import PATTERN, Token, new_token
+from cutpurse.server import house_bots
 from cutpurse.server.access.owners import ANYBODY, Grant, HouseGuard, OpenGuard, TokenGuard, TokenRefused
 from cutpurse.server.hosting.house_processes import House
 from cutpurse.server.hosting.supervisor import FIRST_WAIT_S, LIVED_S, LONGEST_WAIT_S
@@ -75,8 +76,18 @@ def test_where_tokens_are_asked_for_the_house_has_its_own_and_rules_nothing(tmp_
 
 def test_house_bots_are_named_by_what_there_is() -> None:
     assert check_house(["greedy", "random", "greedy"], "--house") == ("greedy", "random")
-    with pytest.raises(UsageError, match="--house 'clever': there are: random, greedy, search"):
+    with pytest.raises(UsageError, match="--house 'clever': there are: random, greedy, search, expert"):
         check_house(["random", "clever"], "--house")
+
+
+def test_expert_needs_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert check_house(["expert"], "--house") == ("expert",)
+    monkeypatch.setattr(house_bots, "find_spec", lambda name: None)
+    with pytest.raises(UsageError) as refused:
+        check_house(["search", "expert"], "--house")
+    assert str(refused.value) == (
+        "--house 'expert': numpy is not installed; this does it: pip install 'cutpurse[learn]'"
+    )
 
 
 # -- keeping them, with moments handed in
@@ -115,7 +126,7 @@ def events(said: io.StringIO) -> list[dict[str, Any]]:
 def test_each_is_a_process_that_is_told_its_token_in_the_environment_alone() -> None:
     house, programs, said = kept([*HOUSE_BOTS])
     house.look("127.0.0.1:1", 0.0)
-    assert [name for name, *_ in programs.started] == ["random", "greedy", "search"]
+    assert [name for name, *_ in programs.started] == ["random", "greedy", "search", "expert"]
     for name, command, environment, nice in programs.started:
         assert command[1:7] == ("-P", "-m", "cutpurse.cli", "bot", "run", name)
         assert int(command[command.index("--tables") + 1]) == HOUSE_BOTS[name].tables <= 8
@@ -125,7 +136,7 @@ def test_each_is_a_process_that_is_told_its_token_in_the_environment_alone() -> 
         assert nice > 0
     assert house.token.reveal() not in said.getvalue()
     house.look("127.0.0.1:1", 1.0)
-    assert len(programs.started) == 3
+    assert len(programs.started) == len(HOUSE_BOTS)
 
 
 def test_one_that_ends_is_started_again_after_a_while_that_grows_and_shrinks_when_it_lives() -> None:
@@ -253,7 +264,10 @@ def test_a_server_at_a_unix_socket_opens_no_port_for_the_house(tmp_path: Path) -
 def test_a_house_bot_that_is_none_is_a_line_and_exit_code_2(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cutpurse.cli", "serve", "--house", "clever", "--db", str(tmp_path / "a.db")]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=CHECKOUT)
-    assert (run.returncode, run.stderr) == (2, "cutpurse: --house 'clever': there are: random, greedy, search\n")
+    assert (run.returncode, run.stderr) == (
+        2,
+        "cutpurse: --house 'clever': there are: random, greedy, search, expert\n",
+    )
     assert not (tmp_path / "a.db").exists()
 
 

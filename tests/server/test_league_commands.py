@@ -284,7 +284,7 @@ async def test_a_change_of_owners_that_would_open_or_close_a_ladder_by_mistake_i
 
 
 async def test_house_bots_are_those_that_there_are(arena: RunningArena, tokens: dict[str, str], tmp_path: Path) -> None:
-    root, said = tokens["root"], "there is no house bot 'rando'; there are: random, greedy, search"
+    root, said = tokens["root"], "there is no house bot 'rando'; there are: random, greedy, search, expert"
     file = tmp_path / "ladders.toml"
     file.write_text('[[ladder]]\nname = "one"\ngame = "greed"\nhouse = ["rando"]\n', encoding="utf-8")
     assert (await cutpurse("ladder", "create", "old", "--game", "greed", "--db", tmp_path / "old.db")).exit_code == 0

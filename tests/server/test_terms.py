@@ -504,7 +504,7 @@ def test_what_is_no_ladder_is_refused_with_what_could_be() -> None:
     assert told(terms={"house": ["<b>"]})[0] == "SETTINGS"
     assert told(terms={"house": ["random", "rando"]}) == (
         "SETTINGS",
-        "there is no house bot 'rando'; there are: random, greedy, search",
+        "there is no house bot 'rando'; there are: random, greedy, search, expert",
     )
     assert told(terms={"owners": ["ann"] * 1_001})[0] == "SETTINGS"
     assert told(terms={"frozen_ms": 2**63})[0] == "SETTINGS"

@@ -102,7 +102,7 @@ class SearchBot:
         """Return the index of the option that wins the race."""
         if not isinstance(view, GameView):
             raise TypeError(f"search needs the view of a game (a GameView), not {type(view).__name__}")
-        advice = self.advice(view, decision)
+        advice = self.first_thought(view, decision)
         self.contenders = []
         if decision.count == 1:
             return advice.index
@@ -187,6 +187,10 @@ class SearchBot:
         """Return the rule of thumb's option; a bot may name it by its index."""
         answer = self.thumb.choose(view, decision)
         return answer if isinstance(answer, Option) else decision.options[answer]
+
+    def first_thought(self, view: Any, decision: Decision) -> Option:
+        """Return the option that is taken unless the search finds a clearly better one: here the rule of thumb's."""
+        return self.advice(view, decision)
 
     def estimate(self, game: Game) -> list[float]:
         """Return for each seat how good a position is, from 0 to 1: half for coming first, half for each one behind.

@@ -43,6 +43,7 @@ STRENGTH: Final[Mapping[str, str]] = {
     "random": "plays by chance",
     "greedy": "takes what is best at the moment",
     "search": "thinks ahead",
+    "expert": "was trained, and thinks ahead",
 }
 NO_SEAT: Final = "You have no seat at a table, or its match is long over. Choose a game to sit down."
 SITS: Final = "You sit at a table already; leave it to join this one."
