@@ -321,6 +321,8 @@ def test_a_paused_receiver_is_left_alone_until_a_delivery_succeeds(waiting: tupl
     entry = store.receiver(receiver.id)
     assert (entry.waiting, entry.missed) == (10, 1)
     store.settle_notices([Outcome(receiver.id, [])], LATER)
+    assert store.receiver(receiver.id).paused == NOW, "nothing was tried"
+    store.settle_notices([Outcome(receiver.id, [], is_tested=True)], LATER)
     assert store.receiver(receiver.id).paused is None
     assert len(claim(store, LATER).notices) == 4
 

@@ -49,7 +49,7 @@ from cutpurse.leaderboard.database import Database
 from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError, Unsure
 from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates, put_estimates
 from cutpurse.leaderboard.ladders import NewLadder
-from cutpurse.leaderboard.notices.outbox import Claim, Outcome, claim_notices, release_claims, settle
+from cutpurse.leaderboard.notices.outbox import Claim, Outcome, claim_notices, due_receivers, release_claims, settle
 from cutpurse.leaderboard.notices.receivers import NewReceiver, ReceiverEntry, add_receiver, remove_receiver
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import LadderEntry, Pause, SubmissionEntry, TokenEntry
@@ -346,7 +346,10 @@ class Store(Readings):
         return self._do(lambda connection: remove_receiver(connection, receiver_id))
 
     def claim_notices(self, now: datetime, until: datetime, most_receivers: int, most_each: int) -> list[Claim]:
-        """Run `outbox.claim_notices`."""
+        """Run `outbox.claim_notices`, if anything is due; else nothing is written."""
+        with self.reading() as connection:
+            if not due_receivers(connection, now, 1):
+                return []
         future: Future[list[Claim]] = Future()
         claim = partial(claim_notices, now=now, until=until, most_receivers=most_receivers, most_each=most_each)
         self._hand_in(_Task(claim, future, is_change=False))

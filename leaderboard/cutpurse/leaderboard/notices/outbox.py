@@ -31,6 +31,7 @@ __all__ = [
     "Outcome",
     "Waiting",
     "claim_notices",
+    "due_receivers",
     "has_receivers",
     "queue_notices",
     "release_claims",
@@ -69,6 +70,7 @@ class Outcome:
         problem: Why the next one was not; empty if none failed.
         retry_at: When to try again, if it failed.
         is_given_up: Pause the receiver.
+        is_tested: A test arrived, beside any claim; so the receiver works, and a pause ends.
     """
 
     receiver: int
@@ -76,6 +78,7 @@ class Outcome:
     problem: str = ""
     retry_at: datetime | None = None
     is_given_up: bool = False
+    is_tested: bool = False
 
 
 def has_receivers(connection: Connection) -> bool:
@@ -128,20 +131,11 @@ def _is_for(notice: Notice, receiver: ReceiverEntry, may_play: Sequence[str] | N
 
 
 # -- out of the outbox
-def claim_notices(
-    connection: Connection, now: datetime, until: datetime, most_receivers: int, most_each: int
-) -> list[Claim]:
-    """Claim receivers for which notices are due, those with the longest wait first.
+def due_receivers(connection: Connection, now: datetime, most: int) -> list[int]:
+    """List the IDs of receivers for which notices are due, those with the longest wait first.
 
     A receiver whose owner has no valid token is left out, or one of a host without the scope admin; so access that was
     taken away is taken away here, too.
-
-    Args:
-        connection: Connection in a transaction.
-        now: The time of day.
-        until: End of the claim, in case that this sender settles nothing.
-        most_receivers: Maximum number of receivers.
-        most_each: Maximum number of notices of each.
     """
     tokens = select(TOKENS.c.id).where(
         TOKENS.c.owner_id == RECEIVERS.c.owner_id,
@@ -166,8 +160,22 @@ def claim_notices(
         .limit(1)
         .scalar_subquery()
     )
-    query = select(RECEIVERS.c.id).where(due).order_by(oldest, RECEIVERS.c.id).limit(most_receivers)
-    ids = list(connection.scalars(query))
+    return list(connection.scalars(select(RECEIVERS.c.id).where(due).order_by(oldest, RECEIVERS.c.id).limit(most)))
+
+
+def claim_notices(
+    connection: Connection, now: datetime, until: datetime, most_receivers: int, most_each: int
+) -> list[Claim]:
+    """Claim receivers for which notices are due.
+
+    Args:
+        connection: Connection in a transaction.
+        now: The time of day.
+        until: End of the claim, in case that this sender settles nothing.
+        most_receivers: Maximum number of receivers.
+        most_each: Maximum number of notices of each.
+    """
+    ids = due_receivers(connection, now, most_receivers)
     if not ids:
         return []
     connection.execute(update(RECEIVERS).where(RECEIVERS.c.id.in_(ids)).values(claimed_until=until))
@@ -190,9 +198,10 @@ def settle(connection: Connection, outcomes: Sequence[Outcome], now: datetime) -
         values: dict[str, object] = {
             "waiting": entry.waiting - delivered,
             "delivered": entry.delivered + delivered,
-            "claimed_until": None,
         }
-        if outcome.delivered or not outcome.problem:
+        if not outcome.is_tested:
+            values["claimed_until"] = None
+        if outcome.delivered or outcome.is_tested:
             values |= {"failures": 0, "problem": "", "failing_since": None, "retry_at": None, "paused": None}
         if outcome.problem:
             values |= {
