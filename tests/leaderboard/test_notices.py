@@ -14,6 +14,7 @@ from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.estimates.estimated import Estimated
 from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates
 from cutpurse.leaderboard.notices import outbox
+from cutpurse.leaderboard.notices.notice import EVENTS
 from cutpurse.leaderboard.notices.outbox import Claim, Outcome
 from cutpurse.leaderboard.notices.receivers import MAX_RECEIVERS, WEBHOOK, NewReceiver, ReceiverEntry
 from cutpurse.leaderboard.notices.sources import placed_bots
@@ -22,6 +23,7 @@ from cutpurse.leaderboard.results import FinishedSeat, Identity, LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import REFUSED, NewSubmission
 from tests.leaderboard.sample_results import DAWN, LADDER, prepare, result
+from tests.roots import CHECKOUT
 
 NOW = DAWN + timedelta(hours=1)
 LATER = NOW + timedelta(minutes=1)
@@ -375,3 +377,9 @@ def test_secrets_are_in_no_text_of_an_entry(store: Store) -> None:
     entry = store.add_receiver(NewReceiver("bob", WEBHOOK, "https://x.example/hidden", b"hidden"), NOW)
     assert "hidden" not in repr(entry)
     assert "hidden" not in repr(NewReceiver("bob", WEBHOOK, "https://x.example/hidden", b"hidden"))
+
+
+def test_the_page_lists_every_event_with_its_meaning() -> None:
+    page = (CHECKOUT / "docs" / "reference" / "notices.md").read_text(encoding="utf-8")
+    for event, meaning in EVENTS.items():
+        assert f"| `{event}` | {meaning} |" in page

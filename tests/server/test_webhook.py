@@ -7,14 +7,17 @@ import hashlib
 import hmac
 import ipaddress
 import json
+import re
 import socket
 import ssl
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
@@ -27,6 +30,7 @@ from cutpurse.server.notices.errors import AddressRefused, DeliveryFailed, Unsui
 from cutpurse.server.notices.own_networks import own_networks
 from cutpurse.server.notices.signature import show_secret, signed_headers
 from cutpurse.server.notices.webhook import TIMEOUT_S, post, webhook_address
+from tests.roots import CHECKOUT
 from tests.server.webhook_receiver import WebhookReceiver, webhook_receiver
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
@@ -199,6 +203,27 @@ def test_a_body_is_signed_as_standard_webhooks_describes(receiver: WebhookReceiv
     digest = hmac.new(SECRET, signed, hashlib.sha256).digest()
     assert headers["webhook-signature"] == f"v1,{base64.b64encode(digest).decode()}"
     assert base64.b64decode(show_secret(SECRET).removeprefix("whsec_")) == SECRET
+
+
+def test_the_receiver_in_the_documentation_checks_signatures(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (CHECKOUT / "docs" / "how-to" / "get_notices.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    monkeypatch.setenv("WEBHOOK_SECRET", show_secret(SECRET))
+    program: dict[str, Any] = {"__name__": "receiver"}
+    exec(code, program)
+    monkeypatch.setattr(program["time"], "time", lambda: 1_000.0)
+
+    def is_genuine(timestamp: int = 1_000, body: bytes = b"x", **changed: str) -> bool:
+        headers = defaultdict(str, signed_headers(SECRET, "e1", timestamp, b"x") | changed)
+        return bool(program["is_genuine"](headers, body))
+
+    assert is_genuine()
+    assert is_genuine(timestamp=800)
+    assert not is_genuine(timestamp=600), "somebody recorded it"
+    assert not is_genuine(body=b"y")
+    assert not is_genuine(**{"webhook-id": "e2"})
+    assert not is_genuine(**{"webhook-timestamp": "999"})
+    assert not is_genuine(**{"webhook-signature": ""})
 
 
 def test_a_signature_depends_on_everything() -> None:
