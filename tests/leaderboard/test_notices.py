@@ -9,8 +9,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
-from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
+from cutpurse.leaderboard import submissions
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry, StoreError
 from cutpurse.leaderboard.estimates.estimated import Estimated
 from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates
 from cutpurse.leaderboard.notices import outbox
@@ -148,6 +150,20 @@ def test_submissions(store: Store, versions: list[Identity]) -> None:
         ("submission_accepted", "ann/sneak:1 was accepted and plays from now on."),
     ]
     assert queued(store, other) == []
+
+
+def test_what_was_rolled_back_is_not_announced(store: Store, versions: list[Identity]) -> None:
+    ann = listen(store, "ann")
+    made = store.hand_in(NewSubmission("ann", "sneak", "1", b"d" * 32, 9), NOW)
+
+    def refuse(connection: Connection) -> None:
+        submissions.set_state(connection, made.id, REFUSED, NOW, "no")
+        raise StoreError("disk full")
+
+    with pytest.raises(StoreError):
+        store._do(refuse)
+    assert queued(store, ann) == []
+    assert store.submissions("ann")[0].state == "received"
 
 
 def test_a_ladder_that_is_frozen_is_for_those_who_play_there(store: Store, versions: list[Identity]) -> None:

@@ -213,17 +213,18 @@ def test_the_receiver_in_the_documentation_checks_signatures(monkeypatch: pytest
     exec(code, program)
     monkeypatch.setattr(program["time"], "time", lambda: 1_000.0)
 
-    def is_genuine(timestamp: int = 1_000, body: bytes = b"x", **changed: str) -> bool:
-        headers = defaultdict(str, signed_headers(SECRET, "e1", timestamp, b"x") | changed)
+    def is_genuine(timestamp: int = 1_000, body: bytes = b"x", changed: tuple[str, str] | None = None) -> bool:
+        headers = defaultdict(str, signed_headers(SECRET, "e1", timestamp, b"x"))
+        headers.update([changed] if changed else [])
         return bool(program["is_genuine"](headers, body))
 
     assert is_genuine()
     assert is_genuine(timestamp=800)
     assert not is_genuine(timestamp=600), "somebody recorded it"
     assert not is_genuine(body=b"y")
-    assert not is_genuine(**{"webhook-id": "e2"})
-    assert not is_genuine(**{"webhook-timestamp": "999"})
-    assert not is_genuine(**{"webhook-signature": ""})
+    assert not is_genuine(changed=("webhook-id", "e2"))
+    assert not is_genuine(changed=("webhook-timestamp", "999"))
+    assert not is_genuine(changed=("webhook-signature", ""))
 
 
 def test_a_signature_depends_on_everything() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from cutpurse.cli.arguments import AsJson
+from cutpurse.cli.completion import complete_ladders
 from cutpurse.cli.league_options import Authority, Server, iso, local_time
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.process.terminal import print_json, print_lines, print_message, table
@@ -46,7 +47,11 @@ def add(
     ] = None,
     ladder: Annotated[
         list[str] | None,
-        typer.Option(metavar="LADDER", help="Only what happens on this ladder (repeatable). [default: everywhere]"),
+        typer.Option(
+            metavar="LADDER",
+            help="Only what happens on this ladder (repeatable). [default: everywhere]",
+            autocompletion=complete_ladders,
+        ),
     ] = None,
     every_owner: Annotated[
         bool, typer.Option("--every-owner", help="Hear of the bots of every owner; needs an admin's token.")
