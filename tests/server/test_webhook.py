@@ -142,7 +142,12 @@ def test_neighbours_of_the_host_are_refused_even_if_they_are_public(tmp_path: Pa
     tunnel = "tun0 00000000 00000000 1 0 0 0 00000080 0 0 0\n"
     (tmp_path / "route").write_text(head + default + near + tunnel)
     (tmp_path / "ipv6_route").write_text(f"{'26062800':0<32} 40 {'0' * 32} 00 {'0' * 32} 0 1 0 1 eth0\nbroken\n")
+    (tmp_path / "fib_trie").write_text(
+        "Local:\n  |-- 8.8.4.4\n     /32 host LOCAL\n  |-- 8.8.8.8\n     /32 link UNICAST\n"
+    )
     own = own_networks(tmp_path)
+    assert ipaddress.ip_network("8.8.4.4") in own
+    assert ipaddress.ip_network("8.8.8.8") not in own
     assert ipaddress.ip_network("93.184.215.0/24") in own
     assert ipaddress.ip_network("2606:2800::/64") in own
     assert ipaddress.ip_network("0.0.0.0/1") not in own

@@ -24,7 +24,8 @@ _WIDEST_V6: Final = 32
 
 def own_networks(folder: Path = Path("/proc/net")) -> list[Network]:
     """List the networks that are reached without a gateway, and this machine's addresses."""
-    return [*_routes_v4(folder / "route"), *_routes_v6(folder / "ipv6_route"), *_own_addresses()]
+    routes = [*_routes_v4(folder / "route"), *_routes_v6(folder / "ipv6_route")]
+    return [*routes, *_local_v4(folder / "fib_trie"), *_own_addresses()]
 
 
 def _routes_v4(file: Path) -> Iterator[Network]:
@@ -43,6 +44,17 @@ def _routes_v6(file: Path) -> Iterator[Network]:
             length = int(words[1], 16)
             if not any(gateway) and length >= _WIDEST_V6:
                 yield ipaddress.IPv6Network((destination, length))
+
+
+def _local_v4(file: Path) -> Iterator[Network]:
+    """Yield this machine's own addresses; one without a network, as in some clouds, is in no route."""
+    address = ""
+    for words in _lines(file):
+        if words[:1] == ["|--"]:
+            address = words[-1]
+        elif words == ["/32", "host", "LOCAL"]:
+            with suppress(ValueError):
+                yield ipaddress.IPv4Network(address)
 
 
 def _lines(file: Path) -> list[list[str]]:
