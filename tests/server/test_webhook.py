@@ -350,6 +350,23 @@ def test_a_kind_that_the_host_took_back_is_not_sent_to() -> None:
         channels().deliver(entry("mailto://ann:pw@example.org", "mailto"), "e1", BODY)
 
 
+@pytest.mark.full
+def test_apprise_really_sends_and_says_when_it_could_not(receiver: WebhookReceiver) -> None:
+    """The library takes seconds to load; its JSON kind posts to a real server here."""
+    terms = DeliveryTerms((WEBHOOK, "json"), (), "https://league.example")
+    channel = Channels(terms, AddressRule(), lambda: NOW)
+    address = receiver.url.replace("http://", "json://").partition("?")[0]
+    assert channel.kind_of(address) == "json"
+    channel.deliver(entry(address, "json"), "e1", BODY)
+    sent = json.loads(receiver.requests[0].body)
+    assert (sent["title"], sent["message"]) == ("Cutpurse: test", "Hello.\nhttps://league.example/me")
+    receiver.answer = lambda request: b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"
+    with pytest.raises(DeliveryFailed, match="the service did not accept it"):
+        channel.deliver(entry(address, "json"), "e2", BODY)
+    with pytest.raises(UnsuitableAddress, match="apprise cannot read this address"):
+        channel.kind_of("json://")
+
+
 def test_no_shown_address_has_what_may_be_secret() -> None:
     shown = {
         shown_address(one.kind, one.address)
