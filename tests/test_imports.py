@@ -35,13 +35,36 @@ SERVER_MAY_IMPORT: dict[str, set[str]] = {
     "web": set(),  # it is a process of its own and asks as anybody does
     "streams": {"matches", "access"},
     "league": {"matches", "access"},
+    "notices": {"access"},
     "watching": {"matches", "access", "league"},
     "submissions": {"matches", "access", "runners"},
     "places": {"access", "runners", "submissions"},
     "dealing": {"matches", "places"},
-    "hosting": {"matches", "access", "runners", "streams", "league", "watching", "submissions", "places", "dealing"},
+    "hosting": {
+        "matches",
+        "access",
+        "runners",
+        "streams",
+        "league",
+        "watching",
+        "submissions",
+        "places",
+        "dealing",
+        "notices",
+    },
     "workers": {"matches", "access", "runners", "submissions", "places", "dealing", "hosting"},
-    "commands": {"access", "runners", "league", "submissions", "places", "dealing", "hosting", "workers", "web"},
+    "commands": {
+        "access",
+        "runners",
+        "league",
+        "notices",
+        "submissions",
+        "places",
+        "dealing",
+        "hosting",
+        "workers",
+        "web",
+    },
 }
 
 # Time is handed in, chance is one stream, and what is sent or stored is someone else's business.

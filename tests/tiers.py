@@ -53,6 +53,7 @@ _PROCESSES: Final = (
     "server/test_metrics.py",
     "server/test_monitoring.py",
     "server/test_newcomer.py",
+    "server/test_notices_killed.py",
     "server/test_outside_game.py",
     "server/test_postgresql_command.py",
     "server/test_several_servers.py",

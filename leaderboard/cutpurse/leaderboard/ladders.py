@@ -16,6 +16,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from cutpurse.leaderboard.comparisons import BOARDS as KINDS
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
+from cutpurse.leaderboard.notices.sources import note_frozen
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.relations import (
     BOARDS,
@@ -23,6 +24,7 @@ from cutpurse.leaderboard.relations import (
     ESTIMATES,
     LADDERS,
     LEASES,
+    OVERTAKINGS,
     OWNERS,
     RATING_POINTS,
     SUBMISSIONS,
@@ -107,9 +109,12 @@ def create_ladder(connection: Connection, new: NewLadder, created: datetime) -> 
 
 def change_ladder(connection: Connection, ladder: str, terms: LadderTerms) -> None:
     """Replace the terms of a ladder.  Raises NoSuchEntry."""
-    changed = connection.execute(update(LADDERS).where(LADDERS.c.name == ladder).values(_terms(terms)))
-    if changed.rowcount == 0:
+    before = connection.execute(select(LADDERS.c.frozen).where(LADDERS.c.name == ladder)).first()
+    if before is None:
         raise NoSuchEntry(f"there is no ladder {ladder!r:.300}")
+    connection.execute(update(LADDERS).where(LADDERS.c.name == ladder).values(_terms(terms)))
+    if terms.frozen is not None and terms.frozen != before.frozen:
+        note_frozen(connection, ladder, terms.frozen)
 
 
 def check_unused(connection: Connection, ladder: str) -> int:
@@ -139,7 +144,7 @@ def check_unused(connection: Connection, ladder: str) -> int:
 def delete_ladder(connection: Connection, ladder: str) -> None:
     """Delete a ladder that nothing depends on.  Raises as `check_unused` does."""
     ladder_id = check_unused(connection, ladder)
-    for rows in (ESTIMATES, RATING_POINTS, EPOCHS, LEASES):
+    for rows in (ESTIMATES, RATING_POINTS, EPOCHS, LEASES, OVERTAKINGS):
         connection.execute(delete(rows).where(rows.c.ladder_id == ladder_id))
     connection.execute(delete(LADDERS).where(LADDERS.c.id == ladder_id))
 

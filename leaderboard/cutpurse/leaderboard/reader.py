@@ -22,6 +22,13 @@ from cutpurse.leaderboard import queries, work
 from cutpurse.leaderboard.database import Database, find_database
 from cutpurse.leaderboard.estimates.history import RatingPoint, rating_points
 from cutpurse.leaderboard.estimates.result_matrix import Grown, LadderEstimates, grown, ladder_results
+from cutpurse.leaderboard.notices.receivers import (
+    ReceiverCounts,
+    ReceiverEntry,
+    count_receivers,
+    receiver,
+    receivers,
+)
 from cutpurse.leaderboard.queries import (
     BotEntry,
     HistoryStep,
@@ -218,6 +225,22 @@ class Readings:
         """Run `work.has_archive`."""
         with self.reading() as connection:
             return work.has_archive(connection, digest)
+
+    # -- notices
+    def receivers(self, owner: str | None = None) -> list[ReceiverEntry]:
+        """Run `receivers.receivers`."""
+        with self.reading() as connection:
+            return receivers(connection, owner)
+
+    def receiver(self, receiver_id: int) -> ReceiverEntry:
+        """Run `receivers.receiver`."""
+        with self.reading() as connection:
+            return receiver(connection, receiver_id)
+
+    def count_receivers(self) -> ReceiverCounts:
+        """Run `receivers.count_receivers`."""
+        with self.reading() as connection:
+            return count_receivers(connection)
 
     # -- tokens
     def tokens(self, owner: str | None = None) -> list[TokenEntry]:

@@ -20,10 +20,13 @@ __all__ = [
     "NOTES",
     "OPEN_MATCHES",
     "OPPONENTS",
+    "OUTBOX",
+    "OVERTAKINGS",
     "OWNERS",
     "PAUSES",
     "RATINGS",
     "RATING_POINTS",
+    "RECEIVERS",
     "REPORTS",
     "SEATS",
     "SUBMISSIONS",
@@ -58,6 +61,9 @@ SUBMISSIONS = Base.metadata.tables["submissions"]
 WORK = Base.metadata.tables["work"]
 REPORTS = Base.metadata.tables["reports"]
 ARCHIVES = Base.metadata.tables["archives"]
+RECEIVERS = Base.metadata.tables["receivers"]
+OUTBOX = Base.metadata.tables["outbox"]
+OVERTAKINGS = Base.metadata.tables["overtakings"]
 
 
 def rated_seats() -> FromClause:

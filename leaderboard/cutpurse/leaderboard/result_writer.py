@@ -1,4 +1,4 @@
-"""The writer of the ledger: announcements, and results with the ratings that follow from them.
+"""The writer of the ledger: announcements, and results with the ratings and notices that follow from them.
 
 Every function works in the transaction of its connection and leaves it open. The transaction must hold the write lock,
 because values read here (is this match new? what is the next number?) decide what is written. This module knows no
@@ -18,6 +18,7 @@ from cutpurse.leaderboard.comparisons import BoardMatch, Comparison, comparisons
 from cutpurse.leaderboard.decision_logs import COMPRESSION, pack_courses, pack_notes
 from cutpurse.leaderboard.dialects import driver_sql
 from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt
+from cutpurse.leaderboard.notices.sources import causes_of_pauses, note_results
 from cutpurse.leaderboard.owner_registry import ensure_version
 from cutpurse.leaderboard.rating_state import RatingState, standing_of, step
 from cutpurse.leaderboard.relations import (
@@ -82,6 +83,7 @@ class _PendingRows:
     notes: list[dict[str, object]] = field(default_factory=list)
     usages: list[dict[str, object]] = field(default_factory=list)
     changes: list[dict[str, object]] = field(default_factory=list)
+    stored: list[tuple[FinishedMatch, int]] = field(default_factory=list)  # results with their numbers, not a table
 
 
 def write(
@@ -125,6 +127,7 @@ def write(
     for name, ladder in world.ladders.items():
         if ladder.added:
             _check_after(connection, name, ladder, rated)
+    note_results(connection, rows.stored, world.ids, causes_of_pauses(world.conduct.pauses))
     return answers
 
 
@@ -230,6 +233,7 @@ def _store(result: FinishedMatch, world: World, rows: _PendingRows) -> StoreOutc
             answer = replace(answer, paused=paused)
     _note_board(result, ladder, answer.sequence, world, rows)
     _note(result, ladder.id, world, rows)
+    rows.stored.append((result, world.number))
     world.known[result.match] = answer
     return answer
 

@@ -67,6 +67,29 @@ CREATE TABLE leases (
 	CONSTRAINT pk_leases PRIMARY KEY (ladder_id),
 	CONSTRAINT fk_leases_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id)
 );
+CREATE TABLE receivers (
+	id BIGSERIAL NOT NULL,
+	owner_id BIGINT NOT NULL,
+	kind VARCHAR COLLATE "C" NOT NULL,
+	address VARCHAR COLLATE "C" NOT NULL,
+	secret BYTEA NOT NULL,
+	events VARCHAR COLLATE "C" NOT NULL,
+	ladders VARCHAR COLLATE "C" NOT NULL,
+	is_host BOOLEAN NOT NULL,
+	created TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	waiting BIGINT NOT NULL,
+	delivered BIGINT NOT NULL,
+	missed BIGINT NOT NULL,
+	failures BIGINT NOT NULL,
+	problem VARCHAR COLLATE "C" NOT NULL,
+	failing_since TIMESTAMP WITHOUT TIME ZONE,
+	retry_at TIMESTAMP WITHOUT TIME ZONE,
+	claimed_until TIMESTAMP WITHOUT TIME ZONE,
+	paused TIMESTAMP WITHOUT TIME ZONE,
+	CONSTRAINT pk_receivers PRIMARY KEY (id),
+	CONSTRAINT fk_receivers_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id)
+);
+CREATE INDEX ix_receivers_owner_id ON receivers (owner_id);
 CREATE TABLE reports (
 	match_id VARCHAR COLLATE "C" NOT NULL,
 	report BYTEA NOT NULL,
@@ -135,6 +158,25 @@ CREATE TABLE opponents (
 	CONSTRAINT fk_opponents_other_id FOREIGN KEY(other_id) REFERENCES bots (id)
 );
 CREATE INDEX ix_opponents_other_id_ladder_id ON opponents (other_id, ladder_id);
+CREATE TABLE outbox (
+	number BIGSERIAL NOT NULL,
+	receiver_id BIGINT NOT NULL,
+	event_id VARCHAR COLLATE "C" NOT NULL,
+	body VARCHAR COLLATE "C" NOT NULL,
+	CONSTRAINT pk_outbox PRIMARY KEY (number),
+	CONSTRAINT fk_outbox_receiver_id FOREIGN KEY(receiver_id) REFERENCES receivers (id)
+);
+CREATE INDEX ix_outbox_receiver_id_number ON outbox (receiver_id, number);
+CREATE TABLE overtakings (
+	ladder_id BIGINT NOT NULL,
+	bot_id BIGINT NOT NULL,
+	other_id BIGINT NOT NULL,
+	at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	CONSTRAINT pk_overtakings PRIMARY KEY (ladder_id, bot_id, other_id),
+	CONSTRAINT fk_overtakings_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_overtakings_bot_id FOREIGN KEY(bot_id) REFERENCES bots (id),
+	CONSTRAINT fk_overtakings_other_id FOREIGN KEY(other_id) REFERENCES bots (id)
+);
 CREATE TABLE versions (
 	id BIGSERIAL NOT NULL,
 	bot_id BIGINT NOT NULL,
@@ -297,4 +339,4 @@ CREATE TABLE usages (
 );
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
-INSERT INTO alembic_version VALUES ('11');
+INSERT INTO alembic_version VALUES ('12');

@@ -129,6 +129,25 @@ CREATE TABLE opponents (
 	CONSTRAINT pk_opponents PRIMARY KEY (bot_id, ladder_id, other_id)
 )
  WITHOUT ROWID;
+CREATE TABLE outbox (
+	number INTEGER NOT NULL,
+	receiver_id INTEGER NOT NULL,
+	event_id VARCHAR NOT NULL,
+	body VARCHAR NOT NULL,
+	CONSTRAINT fk_outbox_receiver_id FOREIGN KEY(receiver_id) REFERENCES receivers (id),
+	CONSTRAINT pk_outbox PRIMARY KEY (number)
+);
+CREATE TABLE overtakings (
+	ladder_id INTEGER NOT NULL,
+	bot_id INTEGER NOT NULL,
+	other_id INTEGER NOT NULL,
+	at DATETIME NOT NULL,
+	CONSTRAINT fk_overtakings_bot_id FOREIGN KEY(bot_id) REFERENCES bots (id),
+	CONSTRAINT fk_overtakings_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_overtakings_other_id FOREIGN KEY(other_id) REFERENCES bots (id),
+	CONSTRAINT pk_overtakings PRIMARY KEY (ladder_id, bot_id, other_id)
+)
+ WITHOUT ROWID;
 CREATE TABLE owners (
 	id INTEGER NOT NULL,
 	name VARCHAR NOT NULL,
@@ -183,6 +202,28 @@ CREATE TABLE ratings (
 	CONSTRAINT fk_ratings_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
 	CONSTRAINT fk_ratings_version_id FOREIGN KEY(version_id) REFERENCES versions (id),
 	CONSTRAINT pk_ratings PRIMARY KEY (ladder_id, version_id)
+);
+CREATE TABLE receivers (
+	id INTEGER NOT NULL,
+	owner_id INTEGER NOT NULL,
+	kind VARCHAR NOT NULL,
+	address VARCHAR NOT NULL,
+	secret BLOB NOT NULL,
+	events VARCHAR NOT NULL,
+	ladders VARCHAR NOT NULL,
+	is_host BOOLEAN NOT NULL,
+	created DATETIME NOT NULL,
+	waiting INTEGER NOT NULL,
+	delivered INTEGER NOT NULL,
+	missed INTEGER NOT NULL,
+	failures INTEGER NOT NULL,
+	problem VARCHAR NOT NULL,
+	failing_since DATETIME,
+	retry_at DATETIME,
+	claimed_until DATETIME,
+	paused DATETIME,
+	CONSTRAINT fk_receivers_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id),
+	CONSTRAINT pk_receivers PRIMARY KEY (id)
 );
 CREATE TABLE reports (
 	match_id VARCHAR NOT NULL,
@@ -277,13 +318,15 @@ CREATE INDEX ix_matches_ladder_id_finished ON matches (ladder_id, finished);
 CREATE INDEX ix_matches_ladder_id_number ON matches (ladder_id, number);
 CREATE INDEX ix_open_matches_board_id ON open_matches (board_id);
 CREATE INDEX ix_opponents_other_id_ladder_id ON opponents (other_id, ladder_id);
+CREATE INDEX ix_outbox_receiver_id_number ON outbox (receiver_id, number);
 CREATE INDEX ix_pauses_match_number ON pauses (match_number);
 CREATE UNIQUE INDEX ix_pauses_one_at_a_time ON pauses (version_id) WHERE lifted IS NULL;
 CREATE INDEX ix_pauses_version_id ON pauses (version_id);
 CREATE INDEX ix_rating_changes_ladder_id_version_id_sequence ON rating_changes (ladder_id, version_id, sequence);
+CREATE INDEX ix_receivers_owner_id ON receivers (owner_id);
 CREATE INDEX ix_seats_faulted ON seats (version_id, match_number, ladder_id, faults) WHERE faults > 0;
 CREATE INDEX ix_seats_version_id_ladder_id_match_number ON seats (version_id, ladder_id, match_number);
 CREATE INDEX ix_seats_version_id_match_number ON seats (version_id, match_number);
 CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE is_active = 1;
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
-INSERT INTO alembic_version VALUES ('11');
+INSERT INTO alembic_version VALUES ('12');

@@ -49,6 +49,8 @@ from cutpurse.leaderboard.database import Database
 from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError, Unsure
 from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates, put_estimates
 from cutpurse.leaderboard.ladders import NewLadder
+from cutpurse.leaderboard.notices.outbox import Claim, Outcome, claim_notices, due_receivers, release_claims, settle
+from cutpurse.leaderboard.notices.receivers import NewReceiver, ReceiverEntry, add_receiver, remove_receiver
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import LadderEntry, Pause, SubmissionEntry, TokenEntry
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
@@ -333,6 +335,34 @@ class Store(Readings):
     def not_kept(self, which: Sequence[int]) -> None:
         """Run `submissions.not_kept`."""
         self._do(lambda connection: submissions.not_kept(connection, which))
+
+    # -- notices; each method returns once its change is stored, and raises StoreError as in `submit`
+    def add_receiver(self, new: NewReceiver, created: datetime) -> ReceiverEntry:
+        """Run `receivers.add_receiver`."""
+        return self._do(lambda connection: add_receiver(connection, new, created))
+
+    def remove_receiver(self, receiver_id: int) -> ReceiverEntry:
+        """Run `receivers.remove_receiver`."""
+        return self._do(lambda connection: remove_receiver(connection, receiver_id))
+
+    def claim_notices(self, now: datetime, until: datetime, most_receivers: int, most_each: int) -> list[Claim]:
+        """Run `outbox.claim_notices`, if anything is due; else nothing is written."""
+        with self.reading() as connection:
+            if not due_receivers(connection, now, 1):
+                return []
+        future: Future[list[Claim]] = Future()
+        claim = partial(claim_notices, now=now, until=until, most_receivers=most_receivers, most_each=most_each)
+        self._hand_in(_Task(claim, future, is_change=False))
+        return future.result()
+
+    def settle_notices(self, outcomes: Sequence[Outcome], now: datetime) -> None:
+        """Run `outbox.settle`."""
+        self._do_work(lambda connection: settle(connection, outcomes, now))
+
+    def release_claims(self) -> None:
+        """Run `outbox.release_claims`, unless other arenas share the database."""
+        if self._access.is_alone:
+            self._do_work(release_claims)
 
     # -- matches
     def announce(self, match: MatchAnnouncement) -> Future[None]:

@@ -18,10 +18,11 @@ from sqlalchemy import Connection, insert, select, update
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InvalidEntry
+from cutpurse.leaderboard.notices.sources import note_submission
 from cutpurse.leaderboard.owner_registry import ensure_owner
 from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.relations import SUBMISSIONS
-from cutpurse.leaderboard.results import checked_name
+from cutpurse.leaderboard.results import Identity, checked_name
 
 __all__ = [
     "ACCEPTED",
@@ -150,8 +151,12 @@ def set_state(
         values["log"] = zlib.compress(log.encode())
     if state != ACCEPTED:
         values["is_active"] = False
+    before = queries.submission(connection, submission)
     connection.execute(update(SUBMISSIONS).where(SUBMISSIONS.c.id == submission).values(values))
-    return queries.submission(connection, submission)
+    entry = queries.submission(connection, submission)
+    if state == REFUSED != before.state:
+        note_submission(connection, changed, _identity(entry), is_accepted=False, why=entry.why)
+    return entry
 
 
 def accept(connection: Connection, submission: int, changed: datetime, log: str) -> SubmissionEntry:
@@ -159,8 +164,16 @@ def accept(connection: Connection, submission: int, changed: datetime, log: str)
 
     Raises as `activate` does.
     """
+    before = queries.submission(connection, submission)
     set_state(connection, submission, ACCEPTED, changed, log=log)
-    return activate(connection, submission, changed)
+    entry = activate(connection, submission, changed)
+    if before.state != ACCEPTED:
+        note_submission(connection, changed, _identity(entry), is_accepted=True)
+    return entry
+
+
+def _identity(entry: SubmissionEntry) -> Identity:
+    return Identity(entry.owner, entry.bot, entry.version)
 
 
 def activate(connection: Connection, submission: int, changed: datetime) -> SubmissionEntry:

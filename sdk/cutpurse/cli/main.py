@@ -63,6 +63,7 @@ class Commands(LazyGroup):
         "ladder": "cutpurse.cli.commands.ladder:app",
         "match": "cutpurse.cli.commands.match:app",
         "export": "cutpurse.cli.commands.export:export",
+        "notify": "cutpurse.cli.commands.notify:app",
         "mcp": "cutpurse.cli.commands.mcp:mcp",
         "tournament": "cutpurse.cli.commands.tournament:app",
         "status": "cutpurse.cli.commands.status:status",

@@ -21,6 +21,8 @@ from cutpurse.leaderboard.dialects import driver_sql
 from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.estimates.estimated import Estimated, Field
 from cutpurse.leaderboard.estimates.history import add_points
+from cutpurse.leaderboard.ladders import epoch_of
+from cutpurse.leaderboard.notices.sources import note_overtakings, placed_bots
 from cutpurse.leaderboard.queries.ladders import ladder as ladder_entry
 from cutpurse.leaderboard.queries.names import ladder_id_of
 from cutpurse.leaderboard.ratings import TrueSkill
@@ -208,6 +210,8 @@ def put_estimates(connection: Connection, estimates: LadderEstimates, made: date
     rated = set(connection.scalars(select(RATINGS.c.version_id).where(RATINGS.c.ladder_id == ladder_id)))
     if strangers := estimates.found.keys() - rated:
         raise InvalidEntry(f"estimates of {estimates.ladder} are of version {min(strangers)}, which it never rated")
+    beta = epoch_of(connection, ladder_id)[1].beta
+    before = placed_bots(connection, ladder_id, beta)
     connection.execute(delete(ESTIMATES).where(ESTIMATES.c.ladder_id == ladder_id))
     add_rows(
         connection,
@@ -224,6 +228,7 @@ def put_estimates(connection: Connection, estimates: LadderEstimates, made: date
         ],
     )
     add_points(connection, ladder_id)
+    note_overtakings(connection, estimates.ladder, ladder_id, before, beta, made)
 
 
 def _is_count(value: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Collection
 from contextlib import ExitStack
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from cutpurse.server.hosting.page import Page
     from cutpurse.server.league.ladder_setup import LadderSelection
     from cutpurse.server.logs import Logger
+    from cutpurse.server.notices.channels import DeliveryTerms
     from cutpurse.server.runners.port import Runner
 
 __all__ = ["serve"]
@@ -111,6 +113,25 @@ def serve(
     watch_delay: Annotated[
         float | None, typer.Option(metavar="S", help="Seconds that spectators are behind the bots. [default: 10]")
     ] = None,
+    notify: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="Send notices: webhook, or a kind of apprise such as mailto (repeatable). [default: none]",
+        ),
+    ] = None,
+    notify_networks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--notify-network",
+            metavar="NETWORK",
+            help="Network such as 10.1.0.0/16 that webhooks may be in (repeatable). [default: the public internet]",
+        ),
+    ] = None,
+    page_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where people reach the page, for links in notices. [default: no links]"),
+    ] = None,
     tls_cert: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Certificate chain, PEM; read again when it changes.")
     ] = None,
@@ -154,6 +175,9 @@ def serve(
         "web": web,
         "people": people,
         "watch_delay": watch_delay,
+        "notify": tuple(notify) if notify else None,
+        "notify_networks": tuple(notify_networks) if notify_networks else None,
+        "page_url": page_url,
         "tls_cert": tls_cert,
         "tls_key": tls_key,
         "insecure": insecure,
@@ -192,6 +216,7 @@ def _serve(values: dict[str, Value]) -> None:
     wanted = _wanted(values)
     runner = _runner(values)
     several = _one_of_several(values)
+    notify = _notify(values)
     if metrics := values["metrics"].value:
         host_and_port(metrics)  # before the database is created
     if values["web"].value:
@@ -204,7 +229,7 @@ def _serve(values: dict[str, Value]) -> None:
     for problem in GAMES.problems():
         log.warning("game left out", text=problem)
     try:
-        _run(values, wanted, log, runner, several)
+        _run(values, wanted, log, runner, several, notify)
     except InUse as problem:
         raise CutpurseError(f"{problem}; is it another server?") from None
     except LeaderboardError as problem:
@@ -217,6 +242,7 @@ def _run(
     log: Logger,
     runner: Runner | None,
     several: OneOfSeveral | None,
+    notify: DeliveryTerms | None,
 ) -> None:
     """Run the arena and its helper processes, until it is stopped by a signal."""
     import asyncio
@@ -257,6 +283,7 @@ def _run(
                 submissions=runner,
                 has_places=values["places"].value,
                 one_of_several=several,
+                notify=notify,
             )
         )
         is_own = (lambda ladder: True) if several is None else opened.lobby.plays
@@ -272,6 +299,8 @@ def _run(
             if several is not None:
                 own = ", ".join(ladder.name for ladder in opened.lobby.own_ladders) or "none yet"
                 print_message(f"one of several servers, dialled at {several.address}; its ladders: {own}")
+            if notify is not None:
+                _tell_of_notices(notify, opened.asks_for_tokens)
             estimating.begin(opened.arena)
             if runner is not None:
                 _tell_of_the_runner(runner)
@@ -291,6 +320,13 @@ def _tell_of_the_runner(runner: Runner) -> None:
     print_message(f"bots may be submitted; runner: {runner.name}" + (f" with {runner.image}" if runner.image else ""))
     for weaker in runner.weaker():
         print_message(f"  {weaker}")
+
+
+def _tell_of_notices(notify: DeliveryTerms, asks_for_tokens: bool) -> None:
+    if asks_for_tokens:
+        print_message(f"notices are sent to receivers: {', '.join(notify.kinds)}")
+    else:
+        print_message("no notices are sent: receivers have owners, and there is no token yet")
 
 
 def _tell_of_the_page(page: Page) -> None:
@@ -320,6 +356,37 @@ def _runner(values: dict[str, Value]) -> Runner | None:
     if (why := runner.missing()) is not None:
         raise UsageError(f"{where} {name}: {why}")
     return runner
+
+
+def _notify(values: dict[str, Value]) -> DeliveryTerms | None:
+    """Return the receivers that notices are sent to; None if none are sent.
+
+    Raises:
+        UsageError: If a kind is unknown, or a network or the address of the page has the wrong form.
+    """
+    from cutpurse.server.notices.address_rule import read_networks
+    from cutpurse.server.notices.channels import WEBHOOK, DeliveryTerms
+
+    kinds, networks, page_url = (values[name] for name in ("notify", "notify_networks", "page_url"))
+    if not kinds.value:
+        for setting in (networks, page_url):
+            if setting.value:
+                raise UsageError(f"{setting.where}: it is for notices; add --notify KIND")
+        return None
+    if others := [kind for kind in kinds.value if kind != WEBHOOK]:
+        with needs("notify"):
+            import apprise  # noqa: F401  # imported here, and not while bots play
+        from cutpurse.server.notices.apprise_channel import is_apprise_kind
+
+        for kind in others:
+            if kind in ("http", "https") or not is_apprise_kind(kind):
+                raise UsageError(f"{kinds.where} {kind!r:.80}: it is webhook, or a kind of apprise such as mailto")
+    if page_url.value and not re.fullmatch(r"https?://[^\s?#]+", page_url.value, re.ASCII):
+        raise UsageError(f"{page_url.where} {page_url.value!r:.100}: it is an address such as https://league.example")
+    try:
+        return DeliveryTerms(tuple(kinds.value), read_networks(networks.value), page_url.value)
+    except ValueError as problem:
+        raise UsageError(f"{networks.where}: {problem}; a network is written as 10.1.0.0/16") from None
 
 
 def _one_of_several(values: dict[str, Value]) -> OneOfSeveral | None:

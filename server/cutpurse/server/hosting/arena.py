@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Final, TypeVar
 
@@ -42,6 +43,8 @@ from cutpurse.server.league.game_service import GAME, GameService
 from cutpurse.server.league.ladder_service import LADDER, LadderService, RunningLeague
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, traceback_locations
+from cutpurse.server.notices.channels import Channels
+from cutpurse.server.notices.notify_service import NOTIFY, NotifyService, ReceiverRegistry
 from cutpurse.server.places.host_facts import HostFacts
 from cutpurse.server.places.place_service import PLACES, PlaceService
 from cutpurse.server.places.places import Places
@@ -101,6 +104,7 @@ class ArenaServices:
         status: Tells admins what this server runs on; None means that it is not shown.
         dealer: Deals the matches that workers play; None if none do.
         leasing: Which ladders are played here; None means all.
+        notify: Where receivers of notices are stored, and how they are reached; None means that there are none.
     """
 
     guard: Guard = field(default_factory=OpenGuard)
@@ -114,6 +118,7 @@ class ArenaServices:
     status: Callable[[], status_pb2.GetStatusResponse] | None = None
     dealer: WorkDealer | None = None
     leasing: Leasing | None = None
+    notify: tuple[ReceiverRegistry, Channels] | None = None
 
 
 class Arena:
@@ -166,6 +171,7 @@ class Arena:
         self._status = services.status
         self._dealer = services.dealer
         self._leasing = services.leasing
+        self._notify = services.notify
         self._matches = matches
         self._limits = limits or ServerLimits()
         self._entropy = entropy
@@ -255,6 +261,7 @@ class Arena:
             status = StatusService(self._status, self._entrance, self._log, incident_number=self._incident_number)
             self._server.add_generic_rpc_handlers((status.handler(),))
             services.append(STATUS)
+        services += self._offer_notices()
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*services, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
@@ -273,6 +280,23 @@ class Arena:
             self._dealer.begin()
         self._log.info("listening", address=bound)
         return bound
+
+    def _offer_notices(self) -> list[str]:
+        """Add the service of receivers, if notices are sent; return the names of added services."""
+        if self._notify is None:
+            return []
+        registry, channels = self._notify
+        service = NotifyService(
+            registry,
+            channels,
+            self._entrance,
+            self._log,
+            lambda: datetime.now(UTC),
+            incident_number=self._incident_number,
+            acts=self._acts,
+        )
+        self._server.add_generic_rpc_handlers((service.handler(),))
+        return [NOTIFY]
 
     def _assemble(self, loop: asyncio.AbstractEventLoop) -> None:
         """Set up what needs no port: the sessions, their streams, and the stall monitor."""

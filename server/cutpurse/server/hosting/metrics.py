@@ -20,10 +20,12 @@ from prometheus_client.registry import Collector
 
 from cutpurse.engine.clocks import OutcomeKind
 from cutpurse.engine.match import EndCause
+from cutpurse.leaderboard.notices.receivers import ReceiverCounts
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.counts import Histogram
 from cutpurse.server.errors import REASONS
 from cutpurse.server.hosting.open_arena import OpenArena
+from cutpurse.server.notices.sender import Sender
 
 __all__ = ["TEXT_FORMAT", "Metrics"]
 
@@ -116,12 +118,26 @@ def _families(opened: OpenArena) -> Iterator[Metric]:
     yield _count("store_failures", "Failed result writes", counts.not_stored)
     yield _count("incidents", "Server errors with an ID in the log", counts.incidents)
 
+    yield from _of_notices(opened.sender)
+
     pulse = arena.pulse
     yield _histogram("loop_lag_seconds", "Lateness of the event loop's timer, measured 20 times a second", pulse.lag)
     yield _count("loop_stalls", "Stalls of the event loop", pulse.stalls)
     text = "Total time of stalls, credited to every clock"
     yield _count("loop_stalled_seconds", text, pulse.stalled_s)
     yield _gauge("tasks", "Open tasks of the event loop", len(all_tasks()))
+
+
+def _of_notices(sender: Sender | None) -> Iterator[Metric]:
+    """Yield the metrics of notices, as of the sender's last look; all are 0 where none are sent."""
+    counts = ReceiverCounts(0, 0, 0) if sender is None else sender.counts
+    delivered, failed, given_up = (0, 0, 0) if sender is None else (sender.delivered, sender.failed, sender.given_up)
+    yield _gauge("notices_waiting", "Notices that wait to be delivered", counts.waiting)
+    yield _count("notices_delivered", "Delivered notices", delivered)
+    yield _count("notices_failed", "Failed deliveries of notices, which are tried again", failed)
+    states = {"working": counts.receivers - counts.paused, "paused": counts.paused}
+    yield _gauges("receivers", "Receivers of notices", "state", states)
+    yield _count("receivers_given_up", "Receivers that were paused because deliveries kept failing", given_up)
 
 
 def _info() -> Metric:

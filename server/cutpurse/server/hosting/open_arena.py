@@ -7,6 +7,7 @@ only. After that it requires tokens. This module knows no command line.
 from __future__ import annotations
 
 import os
+import random
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -42,6 +43,10 @@ from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.notices.address_rule import AddressRule
+from cutpurse.server.notices.channels import Channels, DeliveryTerms
+from cutpurse.server.notices.own_networks import own_networks
+from cutpurse.server.notices.sender import Sender
 from cutpurse.server.places.host_facts import host_facts
 from cutpurse.server.places.places import Places
 from cutpurse.server.runners.port import Runner
@@ -80,6 +85,7 @@ class OpenArena:
     asks_for_tokens: bool
     watching: Watching
     places: Places | None = None
+    sender: Sender | None = None
 
 
 @contextmanager
@@ -99,6 +105,7 @@ def open_arena(
     submissions: Runner | None = None,
     has_places: bool = False,
     one_of_several: OneOfSeveral | None = None,
+    notify: DeliveryTerms | None = None,
 ) -> Iterator[OpenArena]:
     """Open an arena that can be started; when the block is left, every result is stored.
 
@@ -120,6 +127,7 @@ def open_arena(
         submissions: Builds, checks and runs hosted bots; None if no submissions are accepted.
         has_places: Whether hosted bots run at places instead of here.
         one_of_several: The arena plays the ladders that it leases; None means that it plays all, alone.
+        notify: Send notices to receivers of these kinds; None means that none are sent. It takes tokens.
 
     Raises:
         AddressError: If other machines could reach the address without TLS, or while there is no token.
@@ -154,6 +162,8 @@ def open_arena(
             arena.ask(lambda: lobby.paused_elsewhere(identity))
 
         leasing: Leasing | None = None
+        channels = Channels(notify, AddressRule(notify.networks, own_networks), _utc) if notify and asks else None
+        sender = Sender(store, channels.deliver, log, _utc, random.random) if channels is not None else None
         try:
             lobby = Lobby(
                 own,
@@ -202,11 +212,14 @@ def open_arena(
                     partial(server_status, lobby, store, places, dealer),
                     dealer,
                     leasing,
+                    (store, channels) if channels is not None else None,
                 ),
             )
-            yield OpenArena(arena, lobby, store, asks, watching, places)
+            if sender is not None:
+                sender.begin()
+            yield OpenArena(arena, lobby, store, asks, watching, places, sender)
         finally:
-            for part in (dealer, desk, guard, leasing):
+            for part in (dealer, desk, guard, leasing, sender):
                 if part is not None:
                     part.close()
 

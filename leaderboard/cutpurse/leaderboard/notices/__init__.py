@@ -1,0 +1,1 @@
+"""Notices: what happened to bots and ladders, queued for the receivers that want to know."""

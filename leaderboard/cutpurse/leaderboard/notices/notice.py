@@ -1,0 +1,174 @@
+"""A notice: one sentence and a JSON body about something that happened to a bot or a ladder.
+
+The body is what every receiver gets, so `SCHEMA` changes with it. The ID of a notice is a hash of its content: no
+chance is needed, and the same notice has the same ID wherever it is delivered. This module knows no database.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Final
+from urllib.parse import quote
+
+__all__ = [
+    "EVENTS",
+    "SCHEMA",
+    "TEST",
+    "Notice",
+    "bot_faulted",
+    "bot_overtaken",
+    "bot_paused",
+    "ladder_frozen",
+    "submission_accepted",
+    "submission_rejected",
+    "test_of",
+]
+
+SCHEMA: Final = 1  # version of the body; it changes when a key changes its meaning or goes
+MAX_NAMED: Final = 10  # bots that a notice names as overtaking another
+TEST: Final = "test"  # sent on request only, so nobody subscribes to it
+
+# What a receiver can ask for, with its meaning for the list in the documentation.
+EVENTS: Final[Mapping[str, str]] = {
+    "submission_accepted": "A submitted version passed its check and plays from now on.",
+    "submission_rejected": "A submitted version was refused, with the reason.",
+    "bot_faulted": "A bot made a fault in a match, and had made none in its match before.",
+    "bot_paused": "A bot was paused, because its matches kept failing.",
+    "bot_overtaken": "Another bot came to stand above this one in a ranking.",
+    "ladder_frozen": "A ladder starts no more matches, now or from a time on.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that happened.
+
+    Attributes:
+        event: One of `EVENTS`, or `TEST`.
+        at: When it happened; of a ladder that was frozen, from when on, which may be later.
+        text: What happened, as one sentence.
+        path: Path of the page that shows more.
+        owner: Owner of the bot; empty if it is about a ladder.
+        bot: Name of the bot; empty if it is about a ladder.
+        version: Label of the version; empty if it is about all versions.
+        ladder: Name of the ladder; empty if it is about none.
+        details: Facts for programs, by name.
+        audience: Owners who may know, beside `owner`. They are not part of the body.
+    """
+
+    event: str
+    at: datetime
+    text: str
+    path: str
+    owner: str = ""
+    bot: str = ""
+    version: str = ""
+    ladder: str = ""
+    details: Mapping[str, object] = field(default_factory=dict)
+    audience: Collection[str] = ()
+
+    @property
+    def id(self) -> str:
+        """The ID: 32 hexadecimal digits."""
+        return sha256(_json(self._content()).encode()).hexdigest()[:32]
+
+    def body(self) -> str:
+        """Format the body, in which `link` is still a path."""
+        return _json({"schema": SCHEMA, "id": self.id, **self._content()})
+
+    def _content(self) -> dict[str, object]:
+        return {
+            "event": self.event,
+            "at": self.at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "text": self.text,
+            "owner": self.owner or None,
+            "bot": self.bot or None,
+            "version": self.version or None,
+            "ladder": self.ladder or None,
+            "link": self.path,
+            "details": dict(self.details),
+        }
+
+
+def submission_accepted(at: datetime, owner: str, bot: str, version: str) -> Notice:
+    """Return the notice of a version that passed its check."""
+    text = f"{owner}/{bot}:{version} was accepted and plays from now on."
+    path = f"/me/submissions/{_segment(bot)}/{_segment(version)}"
+    return Notice("submission_accepted", at, text, path, owner, bot, version)
+
+
+def submission_rejected(at: datetime, owner: str, bot: str, version: str, why: str) -> Notice:
+    """Return the notice of a version that was refused."""
+    text = _sentence(f"{owner}/{bot}:{version} was rejected: {why or 'its log says why'}")
+    path = f"/me/submissions/{_segment(bot)}/{_segment(version)}"
+    return Notice("submission_rejected", at, text, path, owner, bot, version, details={"reason": why})
+
+
+def bot_faulted(
+    at: datetime, owner: str, bot: str, version: str, ladder: str, match: str, faults: int, end_cause: str
+) -> Notice:
+    """Return the notice of the first match with a fault after one without."""
+    count = "a fault" if faults == 1 else f"{faults} faults"
+    text = f"{owner}/{bot}:{version} made {count} in match {match} on ladder {ladder}."
+    details = {"match": match, "faults": faults, "end_cause": end_cause}
+    return Notice("bot_faulted", at, text, f"/matches/{_segment(match)}", owner, bot, version, ladder, details)
+
+
+def bot_paused(at: datetime, owner: str, bot: str, version: str, ladder: str, match: str, cause: str) -> Notice:
+    """Return the notice of a version that was paused by a match."""
+    text = _sentence(f"{owner}/{bot}:{version} is paused: {cause}")
+    details = {"match": match, "reason": cause}
+    return Notice("bot_paused", at, text, f"/matches/{_segment(match)}", owner, bot, version, ladder, details)
+
+
+def bot_overtaken(
+    at: datetime, owner: str, bot: str, ladder: str, place: int, others: Sequence[tuple[str, str]]
+) -> Notice:
+    """Return the notice of a bot that has others above it which were below, or had no place.
+
+    Args:
+        at: When the ranking was computed.
+        owner: Owner of the bot.
+        bot: Name of the bot.
+        ladder: The ladder.
+        place: Place of the bot now.
+        others: Owner and name of each bot that overtook it, the best first.
+    """
+    named = [f"{other_owner}/{other}" for other_owner, other in others[:MAX_NAMED]]
+    more = f" and {len(others) - MAX_NAMED} more" if len(others) > MAX_NAMED else ""
+    text = f"{', '.join(named)}{more} overtook {owner}/{bot} on ladder {ladder}; it is in place {place} now."
+    details = {
+        "place": place,
+        "overtaken_by": [{"owner": other_owner, "bot": other} for other_owner, other in others[:MAX_NAMED]],
+        "overtaken_by_count": len(others),
+    }
+    path = f"/ladders/{_segment(ladder)}"
+    return Notice("bot_overtaken", at, text, path, owner, bot, ladder=ladder, details=details)
+
+
+def ladder_frozen(frozen: datetime, ladder: str, audience: Collection[str]) -> Notice:
+    """Return the notice of a ladder that starts no match from `frozen` on."""
+    text = f"Ladder {ladder} starts no matches from {frozen.astimezone(UTC):%Y-%m-%d %H:%M} UTC on."
+    path = f"/ladders/{_segment(ladder)}"
+    return Notice("ladder_frozen", frozen, text, path, ladder=ladder, audience=audience)
+
+
+def test_of(at: datetime, receiver: int) -> Notice:
+    """Return a notice that tries out a receiver."""
+    return Notice(TEST, at, f"This is a test of receiver {receiver}.", "/me", details={"receiver": receiver})
+
+
+def _segment(name: str) -> str:
+    return quote(name, safe="")
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _json(content: Mapping[str, object]) -> str:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,1 @@
+"""Delivery of notices to receivers outside: webhooks, and mail or chat through apprise."""

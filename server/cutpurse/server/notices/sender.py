@@ -1,0 +1,208 @@
+"""The sender: takes notices from the outbox, delivers them, and stores what became of them.
+
+    sender = Sender(store, channels.deliver, log, utc, jitter=random.random)
+    sender.begin()    # on threads of its own
+    sender.close()    # before the store
+
+No match ever waits for it: notices are in the outbox already, and every claim and every outcome is one short
+transaction. Each receiver is served by one thread at a time, so its notices arrive in order; the next one is not sent
+before the last one has arrived. After a failure the receiver is left alone for a while that doubles. A receiver that
+has failed for `GIVE_UP_S` is paused.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Final, Protocol
+
+from cutpurse.leaderboard.errors import LeaderboardError
+from cutpurse.leaderboard.notices.outbox import LONGEST_WAIT_S, Claim, Outcome, Waiting
+from cutpurse.leaderboard.notices.receivers import WEBHOOK, ReceiverCounts, ReceiverEntry
+from cutpurse.server.logs import Logger, traceback_locations
+from cutpurse.server.notices.errors import DeliveryFailed
+
+__all__ = ["GIVE_UP_S", "Deliver", "Outbox", "Sender", "wait_after"]
+
+LOOK_S: Final = 1.0  # seconds between looks into the outbox; so a receiver gets `MOST_EACH` notices per second
+MOST_EACH: Final = 10  # notices to a webhook at each look
+MOST_TO_PEOPLE: Final = 1  # notices to mail or chat at each look
+WORKERS: Final = 4  # deliveries at once
+JOB_S: Final = 30.0  # after this time a job begins no further delivery
+CLAIM_S: Final = 120.0  # longer than any job: after it, another sender may try
+FIRST_WAIT_S: Final = 1.0  # seconds after the first failure; doubled each time, up to LONGEST_WAIT_S
+GIVE_UP_S: Final = 24 * 3_600.0
+MIN_FAILURES: Final = 10  # failures before a receiver is given up, since the server may have been down for a day
+
+Deliver = Callable[[ReceiverEntry, str, str], None]
+
+
+class Outbox(Protocol):
+    """Where notices wait: a `Store`."""
+
+    def count_receivers(self) -> ReceiverCounts:
+        """Count receivers, and what waits for them."""
+
+    def claim_notices(self, now: datetime, until: datetime, most_receivers: int, most_each: int) -> list[Claim]:
+        """Claim receivers for which notices are due."""
+
+    def settle_notices(self, outcomes: Sequence[Outcome], now: datetime) -> None:
+        """Store what became of claims."""
+
+    def release_claims(self) -> None:
+        """Release the claims of a sender that was killed."""
+
+
+class Sender:
+    """The sender of one server.
+
+    Attributes:
+        counts: Receivers and waiting notices, as of the last look.
+        delivered: Delivered notices.
+        failed: Failed deliveries.
+        given_up: Receivers that were paused.
+    """
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        deliver: Deliver,
+        log: Logger,
+        utc: Callable[[], datetime],
+        jitter: Callable[[], float],
+        run: Callable[[Callable[[], None]], None] | None = None,
+    ) -> None:
+        """Set up without a thread.
+
+        Args:
+            outbox: Where notices wait.
+            deliver: Delivers a body with its ID to a receiver; may raise DeliveryFailed.
+            log: The server's log.
+            utc: Returns the time of day.
+            jitter: Returns random numbers from 0 to 1.
+            run: Runs a job, now or later. Default: on threads of this sender.
+        """
+        self.counts = ReceiverCounts(0, 0, 0)
+        self.delivered = self.failed = self.given_up = 0
+        self._outbox = outbox
+        self._deliver = deliver
+        self._log = log
+        self._utc = utc
+        self._jitter = jitter
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._run = run or self._jobs.put
+        self._done: SimpleQueue[Outcome] = SimpleQueue()
+        self._unsettled: list[Outcome] = []
+        self._busy = 0
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """Send from now on, on threads."""
+        for number in range(WORKERS):
+            threading.Thread(target=self._work, name=f"notices {number}", daemon=True).start()
+        self._thread = threading.Thread(target=self._keep_looking, name="notices", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop sending. A delivery that is under way is left alone, and may be repeated by the next server."""
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._try("notices not settled", self._settle)
+
+    def look(self) -> None:
+        """Store what became of finished jobs, and begin new ones.  Raises StoreError."""
+        self._settle()
+        self.counts = self._outbox.count_receivers()
+        free = WORKERS - self._busy
+        if not self.counts.waiting or free <= 0:
+            return
+        now = self._utc()
+        until = now + timedelta(seconds=CLAIM_S)
+        for claim in self._outbox.claim_notices(now, until, free, MOST_EACH):
+            self._busy += 1
+            self._run(partial(self._serve, claim))
+
+    def _settle(self) -> None:
+        """Store finished jobs; they stay unsettled if that fails."""
+        try:
+            while True:
+                outcome = self._done.get_nowait()
+                self._unsettled.append(outcome)
+                self._busy -= 1
+                self.delivered += len(outcome.delivered)
+                self.failed += bool(outcome.problem)
+                self.given_up += outcome.is_given_up
+        except Empty:
+            pass
+        if self._unsettled:
+            self._outbox.settle_notices(self._unsettled, self._utc())
+            self._unsettled = []
+
+    # -- threads
+    def _keep_looking(self) -> None:
+        self._try("notices not released", self._outbox.release_claims)
+        while not self._closing.wait(LOOK_S):
+            self._try("notices not sent", self.look)
+
+    def _try(self, event: str, act: Callable[[], None]) -> None:
+        """Run `act`; an error only costs time, since nothing leaves the outbox before it has arrived."""
+        try:
+            act()
+        except LeaderboardError as problem:
+            self._log.warning(event, text=str(problem))
+        except Exception as problem:
+            self._log.error(event, error=type(problem).__name__, places=traceback_locations(problem))
+
+    def _work(self) -> None:
+        while not self._closing.is_set():
+            self._jobs.get()()
+
+    def _serve(self, claim: Claim) -> None:
+        """Deliver the notices of a claim until one fails, and hand over the outcome."""
+        receiver, began = claim.receiver, self._utc()
+        most = MOST_EACH if receiver.kind == WEBHOOK else MOST_TO_PEOPLE
+        delivered: list[Waiting] = []
+        problem = ""
+        for notice in claim.notices[:most]:
+            if self._closing.is_set() or (self._utc() - began).total_seconds() > JOB_S:
+                break
+            try:
+                self._deliver(receiver, notice.event_id, notice.body)
+            except DeliveryFailed as failure:
+                problem = str(failure)
+                break
+            except Exception as failure:
+                facts = {"error": type(failure).__name__, "places": traceback_locations(failure)}
+                self._log.error("delivery broke", receiver=receiver.id, **facts)
+                problem = "the server made a fault"
+                break
+            delivered.append(notice)
+        self._done.put(self._outcome(receiver, delivered, problem))
+
+    def _outcome(self, receiver: ReceiverEntry, delivered: list[Waiting], problem: str) -> Outcome:
+        if not problem:
+            return Outcome(receiver.id, delivered)
+        now = self._utc()
+        failures = 1 if delivered else receiver.failures + 1
+        since = now if delivered else receiver.failing_since or now
+        is_given_up = failures >= MIN_FAILURES and (now - since).total_seconds() >= GIVE_UP_S
+        if is_given_up:
+            self._log.warning("receiver paused", receiver=receiver.id, owner=receiver.owner, text=problem)
+        retry_at = now + timedelta(seconds=wait_after(failures, self._jitter()))
+        return Outcome(receiver.id, delivered, problem, retry_at, is_given_up)
+
+
+def wait_after(failures: int, jitter: float) -> float:
+    """Return the seconds until the next try.
+
+    Args:
+        failures: Failed deliveries since the last successful one, at least 1.
+        jitter: From 0 to 1; so receivers that failed together are not tried together.
+    """
+    longest: float = min(FIRST_WAIT_S * 2.0 ** min(failures - 1, 30), LONGEST_WAIT_S)
+    return longest * (0.5 + 0.5 * jitter)
