@@ -27,9 +27,11 @@ __all__ = [
     "REPORTS",
     "SEATS",
     "SUBMISSIONS",
+    "TEST_BOARDS",
     "TOKENS",
     "USAGES",
     "VERSIONS",
+    "VERSION_TESTS",
     "WORK",
     "rated_seats",
 ]
@@ -58,6 +60,8 @@ SUBMISSIONS = Base.metadata.tables["submissions"]
 WORK = Base.metadata.tables["work"]
 REPORTS = Base.metadata.tables["reports"]
 ARCHIVES = Base.metadata.tables["archives"]
+VERSION_TESTS = Base.metadata.tables["version_tests"]
+TEST_BOARDS = Base.metadata.tables["test_boards"]
 
 
 def rated_seats() -> FromClause:

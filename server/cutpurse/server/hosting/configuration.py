@@ -79,6 +79,7 @@ SETTINGS: Final = (
     Setting("web", "text", ""),
     Setting("people", "number", 0.0),
     Setting("watch_delay", "number", 10.0),
+    Setting("test_share", "number", 0.1),
     Setting("tls_cert", "path", None),
     Setting("tls_key", "path", None),
     Setting("insecure", "switch", False),
