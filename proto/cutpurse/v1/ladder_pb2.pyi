@@ -2217,7 +2217,7 @@ class ListTestsResponse(_message.Message):
     TESTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def tests(self) -> _containers.RepeatedCompositeFieldContainer[Global___VersionTestShown]:
-        """The newest first, at most 100, without their opponents."""
+        """The newest first, at most 30, without their opponents."""
 
     def __init__(
         self,

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import League
 
-__all__ = ["list_tests", "test_versions"]
+__all__ = ["list_tests", "start_or_show_test"]
 
-LOOK_S: Final = 2.0  # between two questions for its state
+LOOK_S: Final = 5.0  # between two questions for its state
 DECIMALS: Final = 6
 STYLE: Final = {"better": "good", "not better": "bad"}
 
 
-def test_versions(
+def start_or_show_test(
     new: Annotated[
         str, typer.Argument(metavar="NEW|ID", help="Version that may be better, NAME:VERSION; or the ID of a test.")
     ],

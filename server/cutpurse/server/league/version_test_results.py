@@ -68,7 +68,7 @@ def running_test(entry: VersionTestEntry, boards: Sequence[PlayedBoard]) -> Vers
 
 
 def version_test_shown(
-    entry: VersionTestEntry, boards: Sequence[PlayedBoard], waits_for: str = "", *, with_opponents: bool = True
+    entry: VersionTestEntry, boards: Sequence[PlayedBoard], waits_for: str = ""
 ) -> ladder_pb2.VersionTestShown:
     """Encode a test.
 
@@ -76,13 +76,12 @@ def version_test_shown(
         entry: The test.
         boards: Its boards that count, in the order of their ends.
         waits_for: Why no board is played now.
-        with_opponents: Whether to include the results by opponent.
     """
     found = _found(entry, boards)
     state, result = found.state, Sprt(found.state).result()
     low, high = result.interval
     left = 0 if entry.ended is not None else _boards_left(state)
-    opponents = sorted(found.opponents.items(), key=lambda item: (-item[1].boards, item[0])) if with_opponents else []
+    opponents = sorted(found.opponents.items(), key=lambda item: (-item[1].boards, item[0]))
     return ladder_pb2.VersionTestShown(
         test=entry.id,
         ladder=entry.ladder,

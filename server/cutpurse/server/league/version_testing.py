@@ -7,6 +7,7 @@ so that no bot learns that it is tested. Every method waits for the database, so
 from __future__ import annotations
 
 import secrets
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,7 +34,8 @@ __all__ = ["MAX_A_DAY", "MAX_OPEN", "VersionTesting"]
 MAX_OPEN: Final = 2  # tests of an owner that run
 MAX_A_DAY: Final = 10  # tests that an owner starts within 24 hours
 MOST_BOARDS: Final = 20_000  # maximum of `max_boards`
-MOST_LISTED: Final = 100
+MOST_LISTED: Final = 30
+MOST_KEPT: Final = 256  # ended tests whose results are cached
 MOST_NAMED: Final = 20  # versions named in a refusal
 
 
@@ -74,6 +76,7 @@ class VersionTesting:
         self._utc = utc
         self._is_paused = is_paused
         self._plays_here = plays_here
+        self._ended: OrderedDict[str, ladder_pb2.VersionTestShown] = OrderedDict()  # tests with a verdict, by ID
 
     def unfinished(self) -> list[VersionTest]:
         """Return the tests that go on when a server starts, the oldest first."""
@@ -100,8 +103,19 @@ class VersionTesting:
 
     def shown(self, test: str) -> ladder_pb2.VersionTestShown:
         """Encode a test that exists."""
-        entry = self._settled(self._store.version_test(test))
-        return version_test_shown(entry, self._store.version_test_boards(test), self._tests.waits_for(test))
+        return self._encoded(self._store.version_test(test))
+
+    def _encoded(self, entry: VersionTestEntry) -> ladder_pb2.VersionTestShown:
+        """Encode a test; one with a verdict changes no more, so it is computed once."""
+        if (known := self._ended.get(entry.id)) is not None:
+            return known
+        entry = self._settled(entry)
+        shown = version_test_shown(entry, self._store.version_test_boards(entry.id), self._tests.waits_for(entry.id))
+        if entry.ended is not None and entry.outcome != STOPPED:
+            self._ended[entry.id] = shown
+            if len(self._ended) > MOST_KEPT:
+                self._ended.popitem(last=False)
+        return shown
 
     def list(
         self, asked: ladder_pb2.ListTestsRequest, caller: Caller, presence: Presence
@@ -111,12 +125,8 @@ class VersionTesting:
         owner = asked.owner or (None if caller.is_admin else caller.owner or NOBODY)
         if owner is not None and not caller.answers_for(owner) and owner != (caller.owner or NOBODY):
             raise CallRefused("NOT_YOURS", "tests are shown to the owner of their bots only")
-        shown = []
-        for entry in self._store.version_tests(owner, limit=MOST_LISTED):
-            boards = self._store.version_test_boards(entry.id)
-            waits_for = self._tests.waits_for(entry.id)
-            shown.append(version_test_shown(self._settled(entry), boards, waits_for, with_opponents=False))
-        return ladder_pb2.ListTestsResponse(tests=shown)
+        shown = [self._encoded(entry) for entry in self._store.version_tests(owner, limit=MOST_LISTED)]
+        return ladder_pb2.ListTestsResponse(tests=[_without_opponents(one) for one in shown])
 
     def get(self, asked: ladder_pb2.GetTestRequest, caller: Caller, presence: Presence) -> ladder_pb2.GetTestResponse:
         """Answer GetTest."""
@@ -216,6 +226,13 @@ def _check_person(caller: Caller) -> None:
     """Check that no hosted bot asks.  Raises CallRefused."""
     if caller.is_hosted_bot:
         raise CallRefused("TOKEN_SCOPE", "this token is a bot's own, for playing: it is not its author who asks")
+
+
+def _without_opponents(shown: ladder_pb2.VersionTestShown) -> ladder_pb2.VersionTestShown:
+    copy = ladder_pb2.VersionTestShown()
+    copy.CopyFrom(shown)
+    del copy.opponents[:]
+    return copy
 
 
 def _design(max_boards: int) -> Design:
