@@ -26,13 +26,14 @@ from tests.server.league_world import LeagueWorld, league_world
 from tests.web.accounts import Person, text_of
 
 Bot = ladder_pb2.BotName
-NEW, OLD = Bot(bot="sneak", version="2"), Bot(bot="sneak", version="1.0")
+NEW, OLD = Bot(bot="sneak", version="3"), Bot(bot="sneak", version="2")
 
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[LeagueWorld]:
     async with league_world(tmp_path) as world:
-        world.store.ensure_version("ann", "sneak", "2")
+        for version in "23":  # version 1.0 is paused
+            world.store.ensure_version("ann", "sneak", version)
         world.store.ensure_version("bob", "thug", "3")
         yield world
 
@@ -46,8 +47,9 @@ async def start(world: LeagueWorld, who: str = "ann", **changed: Any) -> ladder_
 @pytest.mark.parametrize(
     ("changed", "reason", "text"),
     [
-        ({"new": OLD}, "SETTINGS", "ann/sneak:1.0 cannot be tested against itself: name two versions"),
+        ({"new": OLD}, "SETTINGS", "ann/sneak:2 cannot be tested against itself: name two versions"),
         ({"old": Bot(bot="sneak", version="9")}, "NOT_FOUND", "'ann/sneak:9' is no version of yours here; there are: "),
+        ({"old": Bot(bot="sneak", version="1.0")}, "PAUSED", "ann/sneak:1.0"),
         ({"old": Bot()}, "BAD_MESSAGE", "no bot is named"),
         ({"old": Bot(owner="bob", bot="thug")}, "NOT_YOURS", "'bob/thug' belongs to another owner"),
         ({"ladder": "nowhere"}, "NOT_FOUND", "no ladder is called 'nowhere' here"),
@@ -78,7 +80,7 @@ async def test_an_owner_has_two_tests_at_once_and_others_do_not_see_them(world: 
         "FULL",
         "ann has 2 tests that run, as many as may: wait for one, or stop it",
     )
-    assert first.waits_for == "ann/sneak:2 is not online"
+    assert first.waits_for == "ann/sneak:3 is not online"
     assert (first.boards, first.max_boards, first.outcome) == (0, 4_000, "")
     for who in ("ann", "root"):
         listed = (await world.ask("ListTests", who)).tests
@@ -107,8 +109,8 @@ async def test_the_page_shows_a_test_to_its_author_and_to_hosts_only(world: Leag
             page = await person.get(f"/tests/{shown.test}")
             assert page.status_code == code
             if who == "ann":
-                assert "Is sneak 2 better than sneak 1.0?" in text_of(page.text)
-                assert "It waits: ann/sneak:2 is not online." in text_of(page.text)
+                assert "Is sneak 3 better than sneak 2?" in text_of(page.text)
+                assert "It waits: ann/sneak:3 is not online." in text_of(page.text)
                 assert f'href="/tests/{shown.test}"' in (await person.get("/me")).text
         finally:
             person.close()

@@ -35,7 +35,7 @@ from cutpurse.leaderboard.queries import (
 )
 from cutpurse.leaderboard.results import DecisionLog
 from cutpurse.leaderboard.schema import check_schema
-from cutpurse.leaderboard.version_tests import PlayedBoard, VersionTestEntry
+from cutpurse.leaderboard.version_tests import ComparedBoard, VersionTestEntry
 from cutpurse.leaderboard.work import EndedWork
 
 __all__ = ["LeaderboardReader", "Readings"]
@@ -212,7 +212,7 @@ class Readings:
         with self.reading() as connection:
             return version_tests.version_tests(connection, owner, only_running, limit)
 
-    def version_test_boards(self, test_id: str) -> list[PlayedBoard]:
+    def version_test_boards(self, test_id: str) -> list[ComparedBoard]:
         """Run `version_tests.version_test_boards`."""
         with self.reading() as connection:
             return version_tests.version_test_boards(connection, test_id)

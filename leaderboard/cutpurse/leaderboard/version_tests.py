@@ -35,8 +35,8 @@ __all__ = [
     "BEING_PLAYED",
     "STOPPED",
     "NewVersionTest",
-    "PlayedBoard",
-    "PlayedMatch",
+    "ComparedBoard",
+    "ComparedMatch",
     "TooManyTests",
     "VersionTestEntry",
     "end_version_test",
@@ -90,7 +90,7 @@ class VersionTestEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedMatch:
+class ComparedMatch:
     """A finished match of a test's board, by seat; the places are None if it is void."""
 
     match: str
@@ -101,11 +101,11 @@ class PlayedMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedBoard:
+class ComparedBoard:
     """A board of a test whose two matches are over and not void."""
 
     board: str
-    matches: tuple[PlayedMatch, ...]
+    matches: tuple[ComparedMatch, ...]
 
 
 def start_version_test(
@@ -180,24 +180,24 @@ def version_tests(
     return [_entry(row) for row in connection.execute(query)]
 
 
-def version_test_boards(connection: Connection, test_id: str) -> list[PlayedBoard]:
+def version_test_boards(connection: Connection, test_id: str) -> list[ComparedBoard]:
     """List the boards of a test that count, in the order of their ends."""
     rows = connection.execute(_SEATS_OF_TEST.where(TEST_BOARDS.c.test_id == test_id)).all()
-    played: dict[str, list[PlayedMatch]] = {}
+    played: dict[str, list[ComparedMatch]] = {}
     for _, several in groupby(rows, lambda row: row.number):
         match = _played_match(list(several))
         board = played.pop(match[0], [])
         played[match[0]] = [*board, match[1]]  # a board moves to the end with each of its matches
     return [
-        PlayedBoard(board, tuple(matches))
+        ComparedBoard(board, tuple(matches))
         for board, matches in played.items()
         if len(matches) == 2 and all(None not in match.places for match in matches)
     ]
 
 
-def _played_match(rows: Sequence[Row[*tuple[Any, ...]]]) -> tuple[str, PlayedMatch]:
+def _played_match(rows: Sequence[Row[*tuple[Any, ...]]]) -> tuple[str, ComparedMatch]:
     first = rows[0]
-    match = PlayedMatch(
+    match = ComparedMatch(
         first.id,
         first.finished,
         tuple(Identity(row.owner, row.bot, row.version) for row in rows),

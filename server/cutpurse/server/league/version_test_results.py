@@ -17,7 +17,7 @@ from typing import NamedTuple
 from cutpurse.experiments.compare import board_difference, place_points
 from cutpurse.experiments.sprt import Design, Sprt, State
 from cutpurse.leaderboard.results import NORMAL, Identity
-from cutpurse.leaderboard.version_tests import PlayedBoard, PlayedMatch, VersionTestEntry
+from cutpurse.leaderboard.version_tests import ComparedBoard, ComparedMatch, VersionTestEntry
 from cutpurse.server.league.messages import bot_name, milliseconds
 from cutpurse.server.matches.version_tests import VersionTest, state_after
 from cutpurse.v1 import ladder_pb2
@@ -26,7 +26,7 @@ __all__ = ["design_of", "design_text", "running_test", "version_test_shown"]
 
 
 @dataclass(slots=True)
-class _Met:
+class _OpponentSums:
     """The results against an opponent, added up over boards."""
 
     boards: int = 0
@@ -36,19 +36,19 @@ class _Met:
 
 
 @dataclass(slots=True)
-class _Found:
+class _TestFindings:
     """What the boards of a test say."""
 
     state: State
     taken_over: tuple[int, int] = (0, 0)  # boards of the new and of the old version
-    opponents: dict[tuple[str, str], _Met] = field(default_factory=lambda: defaultdict(_Met))
+    opponents: dict[tuple[str, str], _OpponentSums] = field(default_factory=lambda: defaultdict(_OpponentSums))
 
 
-class _Compared(NamedTuple):
+class _BoardPair(NamedTuple):
     """A board: its match with the new version and that with the old one, and the seat in which they differ."""
 
-    new: PlayedMatch
-    old: PlayedMatch
+    new: ComparedMatch
+    old: ComparedMatch
     seat: int
 
 
@@ -62,13 +62,13 @@ def design_of(entry: VersionTestEntry) -> Design:
     return Design(**json.loads(entry.design))
 
 
-def running_test(entry: VersionTestEntry, boards: Sequence[PlayedBoard]) -> VersionTest:
+def running_test(entry: VersionTestEntry, boards: Sequence[ComparedBoard]) -> VersionTest:
     """Return a stored test as it goes on."""
     return VersionTest(entry.id, entry.ladder, entry.new, entry.old, _found(entry, boards).state)
 
 
 def version_test_shown(
-    entry: VersionTestEntry, boards: Sequence[PlayedBoard], waits_for: str = ""
+    entry: VersionTestEntry, boards: Sequence[ComparedBoard], waits_for: str = ""
 ) -> ladder_pb2.VersionTestShown:
     """Encode a test.
 
@@ -124,8 +124,8 @@ def _reason(entry: VersionTestEntry, reason: str) -> str:
     return f"{word}: {rest.removeprefix('neither a gain nor its absence is certain enough: ')}"
 
 
-def _found(entry: VersionTestEntry, boards: Sequence[PlayedBoard]) -> _Found:
-    found = _Found(State(design_of(entry)))
+def _found(entry: VersionTestEntry, boards: Sequence[ComparedBoard]) -> _TestFindings:
+    found = _TestFindings(State(design_of(entry)))
     new_taken_over = old_taken_over = 0
     for new, old, seat in _compared(entry, boards):
         difference = board_difference([_points(new)[seat]], [_points(old)[seat]])
@@ -143,21 +143,21 @@ def _found(entry: VersionTestEntry, boards: Sequence[PlayedBoard]) -> _Found:
     return found
 
 
-def _compared(entry: VersionTestEntry, boards: Sequence[PlayedBoard]) -> Iterator[_Compared]:
+def _compared(entry: VersionTestEntry, boards: Sequence[ComparedBoard]) -> Iterator[_BoardPair]:
     for board in boards:
         new, old = _with(entry.new, board), _with(entry.old, board)
-        yield _Compared(new, old, new.players.index(entry.new))
+        yield _BoardPair(new, old, new.players.index(entry.new))
 
 
-def _with(version: Identity, board: PlayedBoard) -> PlayedMatch:
+def _with(version: Identity, board: ComparedBoard) -> ComparedMatch:
     return next(match for match in board.matches if version in match.players)
 
 
-def _points(match: PlayedMatch) -> Sequence[float]:
+def _points(match: ComparedMatch) -> Sequence[float]:
     return place_points([place or 0 for place in match.places])
 
 
-def _ahead(match: PlayedMatch, seat: int, other: int) -> float:
+def _ahead(match: ComparedMatch, seat: int, other: int) -> float:
     """Return 1 if a seat was ahead of another one, and a half for a tie."""
     mine, theirs = match.places[seat] or 0, match.places[other] or 0
     return 0.5 if mine == theirs else float(mine < theirs)
@@ -177,7 +177,7 @@ def _boards_left(state: State) -> int:
     return max(left, design.min_boards - state.boards, 1)
 
 
-def _pace_ms(created: datetime, boards: Sequence[PlayedBoard]) -> float:
+def _pace_ms(created: datetime, boards: Sequence[ComparedBoard]) -> float:
     """Return the milliseconds that a board took, on average since the start of the test."""
     if not boards:
         return 0.0

@@ -182,7 +182,7 @@ class VersionTesting:
 
     def _own(self, bot: ladder_pb2.BotName, caller: Caller, presence: Presence) -> Identity:
         """Return the caller's own version that a request names; without a version, the newest."""
-        owner = caller.owner_of(bot)
+        owner, _ = self._answers.own(bot, caller)
         if owner != (caller.owner or NOBODY):
             text = f"{self._answers.named(bot, owner)} belongs to another owner; test two versions of your own"
             raise CallRefused("NOT_YOURS", text)

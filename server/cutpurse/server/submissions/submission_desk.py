@@ -251,6 +251,8 @@ class SubmissionDesk:
         """
         if self._storage.tree(entry.digest).is_dir():
             return True
+        if not entry.is_active:  # a new check would make it active: it waits until its owner submits it again
+            return False
         self._store.set_submission(entry.id, RECEIVED, self._utc(), "its files are built again")
         self.intake.put([entry])
         return False
