@@ -203,6 +203,19 @@ def test_under_load_tests_have_at_most_their_share_of_the_tables() -> None:
     assert list(boards_of(world, "t0"))
 
 
+def test_an_opponent_that_takes_more_tables_may_be_drawn_from_then_on() -> None:
+    world = World([unpaired(2)])
+    versions(world)
+    (brute,) = opponents(world, 1, tables=1)
+    verdicts = start(world)
+    world.run()
+    assert not world.store.announced
+    brute.max_tables = 4
+    world.lobby.changed(brute)
+    world.run(lambda: bool(verdicts))
+    assert len(list(boards_of(world))) == 3
+
+
 def test_a_share_of_nothing_plays_no_test() -> None:
     world = World([unpaired(2)], test_share=0.0)
     versions(world)

@@ -9,11 +9,10 @@ from pathlib import Path
 from cutpurse.experiments.sprt import Design
 from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.version_tests import NewVersionTest
-from cutpurse.sdk.run import connect
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.league.version_test_results import design_text, running_test
 from tests.looking import looks, until_so
-from tests.sdk.stays import First
+from tests.server.test_version_testing import play
 from tests.submissions.desks import PATIENT, author_of, bot_folder, handed_in, running_desk
 
 OLD, NEW = (Identity("local", "sneak", version) for version in "12")
@@ -25,7 +24,7 @@ async def test_a_version_that_is_not_active_runs_for_its_test_alone(tmp_path: Pa
         author, store, lobby = author_of(arena), arena.opened.store, arena.opened.lobby
         for version in "12":
             await handed_in(author, bot_folder(tmp_path, version=version))
-        opponent = asyncio.create_task(connect(First, server=arena.address, name="brute", max_tables=3, quiet=True))
+        opponent = asyncio.create_task(play(arena.address, "brute", "1"))
         design = design_text(Design(min_boards=2, max_boards=2))
         entry = store.start_version_test(NewVersionTest("t1", "duel", NEW, OLD, design), datetime.now(UTC), 9, 9)
         lobby.start_test(running_test(entry, ()))

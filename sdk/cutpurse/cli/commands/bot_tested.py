@@ -60,7 +60,7 @@ def start_or_show_test(
     with asked(server, ca, None) as league:
         if old is not None:
             wanted = ladder_pb2.StartTestRequest(
-                ladder=ladder, new=bot_name(new), old=bot_name(old), max_boards=count("--max-boards", max_boards)
+                ladder=ladder or "", new=bot_name(new), old=bot_name(old), max_boards=count("--max-boards", max_boards)
             )
             shown = league.StartTest(wanted).test
         elif stop:

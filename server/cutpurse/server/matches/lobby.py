@@ -243,7 +243,7 @@ class Lobby:
 
     def changed(self, session: TableSession) -> None:
         """Note that a bot's number of free tables changed."""
-        if self._pairing.changed(session) or session.is_for_tests:
+        if self._pairing.changed(session) or session.is_for_tests or self.tests.is_waiting:
             self._seek()
 
     def lifted(self, identity: Identity) -> None:

@@ -139,6 +139,11 @@ class VersionTests:
         """Return whether boards are dealt for a test; thread-safe."""
         return test in self._running
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a test has no open board, so that any change of a bot may let one be dealt."""
+        return any(running.board is None for running in self._running.values())
+
     def waits_for(self, test: str) -> str:
         """Return why no board is dealt for a test that runs, for its owner; empty if one is played; thread-safe."""
         running = self._running.get(test)
