@@ -34,6 +34,7 @@ GIVEN: dict[str, tuple[Any, tuple[str, Any], tuple[str, Any]]] = {
     "web": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
     "people": (4, ("2", 2.0), ("3", 3.0)),
     "watch_delay": (1.0, ("2.5", 2.5), ("3", 3.0)),
+    "test_share": (0.2, ("0.3", 0.3), ("0.5", 0.5)),
     "tls_cert": (Path("a"), ("/b", Path("/b")), ('"/c"', Path("/c"))),
     "tls_key": (Path("a"), ("b", Path("b")), ('"../c"', Path("etc/../c"))),
     "insecure": (True, ("Yes", True), ("true", True)),

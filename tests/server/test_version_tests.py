@@ -185,7 +185,7 @@ def test_under_load_tests_have_at_most_their_share_of_the_tables() -> None:
     share = 0.25
     world = World([Ladder("it", "greed", 2)], test_share=share)
     versions(world)
-    opponents(world, 7)
+    opponents(world, 5)
     for at in range(3):
         start(world, Design(min_boards=500, max_boards=500), id=f"t{at}")
     seen: list[tuple[int, int]] = []
@@ -193,7 +193,7 @@ def test_under_load_tests_have_at_most_their_share_of_the_tables() -> None:
     def watch() -> bool:
         open_matches = world.lobby.open_matches()
         seen.append((sum(bool(match.requested_by) for match in open_matches), world.lobby.tables))
-        return len(world.store.kept) > 40
+        return len(world.store.kept) > 24
 
     world.run(watch)
     assert max(tests for tests, _ in seen) >= 1

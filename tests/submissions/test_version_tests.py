@@ -18,12 +18,12 @@ from tests.submissions.desks import PATIENT, author_of, bot_folder, handed_in, r
 OLD, NEW = (Identity("local", "sneak", version) for version in "12")
 
 
-async def test_a_version_that_is_not_active_runs_for_its_test_alone(tmp_path: Path) -> None:
+async def test_a_version_that_is_not_active_runs_for_its_test_alone(short: Path) -> None:
     ladder = Ladder("duel", "greed", 2, control=PATIENT)
-    async with running_desk(tmp_path / "server", [ladder]) as arena:
+    async with running_desk(short, [ladder]) as arena:
         author, store, lobby = author_of(arena), arena.opened.store, arena.opened.lobby
         for version in "12":
-            await handed_in(author, bot_folder(tmp_path, version=version))
+            await handed_in(author, bot_folder(short, version=version))
         opponent = asyncio.create_task(play(arena.address, "brute", "1"))
         design = design_text(Design(min_boards=2, max_boards=2))
         entry = store.start_version_test(NewVersionTest("t1", "duel", NEW, OLD, design), datetime.now(UTC), 9, 9)
