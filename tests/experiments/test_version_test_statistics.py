@@ -60,11 +60,11 @@ def _play(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("edge", "wrong"), [(0.0, Verdict.BETTER), (0.7, Verdict.NOT_BETTER)])
+@pytest.mark.parametrize(("edge", "wrong"), [(0.0, Verdict.BETTER), (0.6, Verdict.NOT_BETTER)])
 def test_at_most_five_in_a_hundred_verdicts_are_wrong(edge: float, wrong: Verdict) -> None:
     """A wrong verdict is a false alarm for equal versions, and a miss for one that is better by what is looked for.
 
-    An edge of 0.7 is a gain of a third of the spread of a board's difference; the test looks for 0.3 of it.
+    An edge of 0.6 is a gain of 0.3 spreads of a board's difference. Counted on 2026-11-26: 22 false alarms, 1 miss.
     """
     design = Design(effect=0.3, max_boards=2_000)
     verdicts = [verdict_of(number, edge, design) for number in range(1_000)]
