@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import pytest
+
 from cutpurse.engine.commitment import board_key
 from cutpurse.experiments.sprt import Design, State, Verdict
 from cutpurse.leaderboard.results import FinishedMatch, Identity, LadderTerms
@@ -181,6 +183,7 @@ def test_an_opponent_plays_for_one_test_at_a_time() -> None:
     assert len(list(boards_of(world, "t1"))) == len(list(boards_of(world, "t2"))) == 3
 
 
+@pytest.mark.full
 def test_under_load_tests_have_at_most_their_share_of_the_tables() -> None:
     share = 0.25
     world = World([Ladder("it", "greed", 2)], test_share=share)
