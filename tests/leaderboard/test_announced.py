@@ -31,7 +31,16 @@ def versions(store: Store) -> list[Identity]:
 def announcement(of: FinishedMatch) -> MatchAnnouncement:
     """What was to be said of this match before it began."""
     return MatchAnnouncement(
-        of.match, of.ladder, of.rules, of.deal, of.started, of.players, of.requested_by, of.reason, of.board_matches
+        of.match,
+        of.ladder,
+        of.rules,
+        of.deal,
+        of.started,
+        of.players,
+        of.requested_by,
+        of.reason,
+        of.board_matches,
+        of.test,
     )
 
 

@@ -38,6 +38,10 @@ NEEDS: Final = {  # a call of the method needs one of these scopes; other method
     "RequestMatch": ("play",),
     "ListLogs": ("read", "admin"),
     "LiftPause": ("play",),
+    "StartTest": ("play",),
+    "ListTests": ("play", "read", "admin"),
+    "GetTest": ("play", "read", "admin"),
+    "StopTest": ("play",),
 }
 OWNERS: Final = {
     "ann": ("play", "read"),  # may play on the private ladder

@@ -24,6 +24,7 @@ from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.matches.server_match import SeatAt
+from cutpurse.server.matches.version_tests import SHARE
 from cutpurse.server.result_store import ResultStore
 from cutpurse.v1 import arena_pb2, game_pb2
 
@@ -179,6 +180,7 @@ class BotThere:
         self.opened_boards: list[arena_pb2.BoardOpened] = []
         self.is_forgetful = False
         self.declines_requests = False
+        self.is_for_tests = False
 
     # -- the interface for the lobby and the matches
     @property
@@ -330,6 +332,7 @@ class World:
         seed: str = "world",
         most_tables: int = 4_096,
         store: ResultStore | None = None,
+        test_share: float = SHARE,
     ) -> None:
         self.now = 1_000.0
         self.store = Store(self)
@@ -341,15 +344,19 @@ class World:
             utc=lambda: datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.now),
             log=self.log,
             most_tables=most_tables,
+            test_share=test_share,
         )
         self.bots: list[BotThere] = []
         self._queue: list[tuple[float, int, Callable[[], None]]] = []
         self._count = 0
         self.most_open = 0
 
-    def bot(self, name: str, tables: int = 4, manner: Manner | None = None, **more: Any) -> BotThere:
+    def bot(
+        self, name: str, tables: int = 4, manner: Manner | None = None, *, is_for_tests: bool = False, **more: Any
+    ) -> BotThere:
         """Add a bot."""
         bot = BotThere(self, name, tables, manner, **more)
+        bot.is_for_tests = is_for_tests
         self.bots.append(bot)
         self.lobby.enter(bot)
         return bot

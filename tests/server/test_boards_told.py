@@ -177,6 +177,9 @@ def seats(*owners: str) -> list[dict[str, str]]:
         ("rotation", [["ann", "bob", "cid"], ["bob", "cid", "ann"]], "not everybody"),
         ("rotation", [["ann", "bob", "cid"], ["bob", "cid", "ann"], ["cid", "bob", "ann"]], "not everybody"),
         ("rotation", [["ann", "ann"], ["ann", "ann"]], "not everybody"),
+        ("test", [["ann", "bob"], ["ann", "bob"]], "do not differ in one seat"),
+        ("test", [["ann", "bob", "cid"], ["dan", "eve", "cid"]], "do not differ in one seat"),
+        ("test", [["ann", "bob"]], "do not differ in one seat"),
         ("round", [["ann", "bob"]], "there are no boards of kind 'round'"),
     ],
 )
@@ -193,6 +196,7 @@ def test_boards_that_can_be_are_right() -> None:
         ("rotation", [["ann", "bob", "cid"], ["cid", "ann", "bob"], ["bob", "cid", "ann"]]),  # turned by a seat
         ("rotation", [[owners[player] for player in row] for row in square(4, "told", 0)]),
         ("duplicate", [["ann", "bob"], ["cid", "dan"]]),
+        ("test", [["ann", "bob"], ["ann", "cid"]]),
     ):
         written = [{"match": str(at), "seats": seats(*owners)} for at, owners in enumerate(tables)]
         assert reading._checked_tables(kind, written)["1"] == seats(*tables[1])
@@ -212,5 +216,6 @@ def test_a_ladder_is_made_with_its_kind_of_boards_by_command_and_by_file(tmp_pat
     (defined,) = read_ladders(file)
     assert ladder_defined(defined).boards == "rotation"
     assert {ladder_defined(ladder_pb2.LadderDefined(name=game, game=game)).boards for game in GAMES} == {"plain"}
-    with pytest.raises(CallRefused, match="has boards of kind 9; there are: plain, rotation, duplicate"):
-        ladder_defined(ladder_pb2.LadderDefined(name="odd", game="greed", boards=9))  # type: ignore[arg-type]
+    for kind in (9, ladder_pb2.BOARD_KIND_TEST):
+        with pytest.raises(CallRefused, match=f"has boards of kind {kind}; there are: plain, rotation, duplicate"):
+            ladder_defined(ladder_pb2.LadderDefined(name="odd", game="greed", boards=kind))  # type: ignore[arg-type]

@@ -37,6 +37,7 @@ GIVEN: dict[str, tuple[Any, tuple[str, Any], tuple[str, Any]]] = {
     "notify": (("webhook",), ("webhook, mailto", ("webhook", "mailto")), ('["discord"]', ("discord",))),
     "notify_networks": (("10.0.0.0/8",), ("::1/128", ("::1/128",)), ('["a", "b"]', ("a", "b"))),
     "page_url": ("http://a", ("http://b", "http://b"), ('"http://c"', "http://c")),
+    "test_share": (0.2, ("0.3", 0.3), ("0.5", 0.5)),
     "tls_cert": (Path("a"), ("/b", Path("/b")), ('"/c"', Path("/c"))),
     "tls_key": (Path("a"), ("b", Path("b")), ('"../c"', Path("etc/../c"))),
     "insecure": (True, ("Yes", True), ("true", True)),

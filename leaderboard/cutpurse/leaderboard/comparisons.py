@@ -1,6 +1,6 @@
 """The comparisons of a board: which of its versions are rated against each other, and their places.
 
-A board is one deal and the matches played on it; ratings change by whole boards. There are three kinds of boards.
+A board is one deal and the matches played on it; ratings change by whole boards. There are three kinds of rated boards.
 
 `plain`: one match. Its versions are ranked by their places.
 
@@ -10,6 +10,9 @@ ranked once, by the sum of their place points over all matches.
 `duplicate`: two or more matches of the same deal, and no version plays in two of them. The versions that had the same
 seat are ranked by their place points, and equal points share a place. So there is one comparison for each seat. Scores
 are ignored, because their value depends on the opponents, and each game counts in its own unit.
+
+`test`: two matches of the same deal, unrated, for a test of two versions. Only one seat differs: one version has it in
+the first match, and the other one in the second.
 
 Place points are 1 for each opponent behind, and a half for each that shares the place. With n seats that is n - place,
 averaged over shared places. They are counted in halves, so that sums are integers.
@@ -26,16 +29,21 @@ __all__ = [
     "BOARDS",
     "MOST_MATCHES",
     "PLAIN",
+    "TEST",
+    "TEST_MATCHES",
     "Comparison",
     "BoardMatch",
     "comparisons_of",
     "half_points",
     "kind_of",
     "why_incompatible",
+    "why_no_test_board",
 ]
 
 PLAIN: Final = "plain"
 BOARDS: Final = (PLAIN, "rotation", "duplicate")
+TEST: Final = "test"  # kind of the boards of version tests, on a ladder of any kind
+TEST_MATCHES: Final = 2  # on each of them
 MOST_MATCHES: Final = 255  # maximum on one board
 
 
@@ -55,8 +63,10 @@ class Comparison(NamedTuple):
     faults: tuple[int, ...]
 
 
-def kind_of(ladder: str, matches: int) -> str:
+def kind_of(ladder: str, matches: int, is_rated: bool = True) -> str:
     """Return the kind of a board with this many matches, on a ladder whose boards are of kind `ladder`."""
+    if matches > 1 and not is_rated:
+        return TEST
     return PLAIN if matches == 1 else ladder
 
 
@@ -105,6 +115,19 @@ def why_incompatible(kind: str, matches: int, versions: Sequence[int], others: C
                 return "a version has the same seat in another match of its board, which is a rotation"
     elif any(set(other) & set(versions) for other in others):
         return "a version sits in another match of its board too, and has seen its cards"
+    return None
+
+
+def why_no_test_board(versions: Sequence[int], others: Collection[Sequence[int]]) -> str | None:
+    """Explain why a match does not fit with the other match of the board of a version test.
+
+    Args:
+        versions: Versions in the match, by seat.
+        others: Versions in the other match, by seat; empty if it is not known yet.
+    """
+    for other in others:
+        if sum(mine != theirs for mine, theirs in zip(versions, other, strict=True)) != 1:
+            return "the matches of the board of a test differ in exactly one seat"
     return None
 
 

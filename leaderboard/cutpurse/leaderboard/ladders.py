@@ -28,6 +28,7 @@ from cutpurse.leaderboard.relations import (
     OWNERS,
     RATING_POINTS,
     SUBMISSIONS,
+    VERSION_TESTS,
 )
 from cutpurse.leaderboard.results import LadderTerms, checked_name
 from cutpurse.leaderboard.submissions import UNDER_WAY
@@ -129,6 +130,8 @@ def check_unused(connection: Connection, ladder: str) -> int:
         raise NoSuchEntry(f"there is no ladder {ladder!r:.300}")
     if connection.scalar(select(BOARDS.c.id).where(BOARDS.c.ladder_id == ladder_id).limit(1)) is not None:
         raise InvalidEntry(f"ladder {ladder} has matches, and those are kept: freeze it instead")
+    if connection.scalar(select(VERSION_TESTS.c.id).where(VERSION_TESTS.c.ladder_id == ladder_id).limit(1)) is not None:
+        raise InvalidEntry(f"ladder {ladder} has version tests, and those are kept: freeze it instead")
     may_play = SUBMISSIONS.c.is_active | SUBMISSIONS.c.state.in_(UNDER_WAY)
     handed_in = select(OWNERS.c.name, SUBMISSIONS.c.bot, SUBMISSIONS.c.version, SUBMISSIONS.c.ladders).join(
         OWNERS, OWNERS.c.id == SUBMISSIONS.c.owner_id

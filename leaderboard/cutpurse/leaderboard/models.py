@@ -54,8 +54,10 @@ __all__ = [
     "ArchiveRow",
     "Base",
     "ReportRow",
+    "TestBoardRow",
     "UtcDateTime",
     "VersionRow",
+    "VersionTestRow",
     "WorkRow",
 ]
 
@@ -375,6 +377,32 @@ class UsageRow(Base, table=True):
     cost_micros: int  # millionths of a US dollar
     fallbacks: int  # decisions that no model chose
     model: str  # the last reported one
+
+
+class VersionTestRow(Base, table=True):
+    """A test whether a version is better than another one of its owner, on unrated boards of a ladder.
+
+    What the test has found follows from the matches of its boards, so no board can count twice.
+    """
+
+    __tablename__ = "version_tests"
+    id: str = Field(primary_key=True)
+    ladder_id: int = Field(foreign_key="ladders.id")
+    owner_id: int = Field(foreign_key="owners.id", index=True)
+    new_id: int = Field(foreign_key="versions.id")  # the version that may be better
+    old_id: int = Field(foreign_key="versions.id")  # the version that it is compared with
+    design: str  # JSON of `cutpurse.experiments.sprt.Design`
+    created: datetime = Field(sa_type=UtcDateTime)
+    ended: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null while it runs
+    outcome: str = ""  # "better", "not better", "undecided" or "stopped"; empty while it runs
+
+
+class TestBoardRow(Base, table=True):
+    """A board that was dealt for a version test: two matches, which differ in one seat."""
+
+    __tablename__ = "test_boards"
+    board_id: str = Field(primary_key=True, foreign_key="boards.id")
+    test_id: str = Field(foreign_key="version_tests.id", index=True)
 
 
 class WorkRow(Base, table=True):

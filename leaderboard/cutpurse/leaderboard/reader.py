@@ -18,7 +18,7 @@ from typing import Self
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from cutpurse.leaderboard import queries, work
+from cutpurse.leaderboard import queries, version_tests, work
 from cutpurse.leaderboard.database import Database, find_database
 from cutpurse.leaderboard.estimates.history import RatingPoint, rating_points
 from cutpurse.leaderboard.estimates.result_matrix import Grown, LadderEstimates, grown, ladder_results
@@ -42,6 +42,7 @@ from cutpurse.leaderboard.queries import (
 )
 from cutpurse.leaderboard.results import DecisionLog
 from cutpurse.leaderboard.schema import check_schema
+from cutpurse.leaderboard.version_tests import ComparedBoard, VersionTestEntry
 from cutpurse.leaderboard.work import EndedWork
 
 __all__ = ["LeaderboardReader", "Readings"]
@@ -204,6 +205,24 @@ class Readings:
         """Run `queries.submission_log`."""
         with self.reading() as connection:
             return queries.submission_log(connection, submission_id)
+
+    # -- version tests
+    def version_test(self, test_id: str) -> VersionTestEntry:
+        """Run `version_tests.version_test`."""
+        with self.reading() as connection:
+            return version_tests.version_test(connection, test_id)
+
+    def version_tests(
+        self, owner: str | None = None, only_running: bool = False, limit: int | None = None
+    ) -> list[VersionTestEntry]:
+        """Run `version_tests.version_tests`."""
+        with self.reading() as connection:
+            return version_tests.version_tests(connection, owner, only_running, limit)
+
+    def version_test_boards(self, test_id: str) -> list[ComparedBoard]:
+        """Run `version_tests.version_test_boards`."""
+        with self.reading() as connection:
+            return version_tests.version_test_boards(connection, test_id)
 
     # -- matches that workers play
     def open_work(self) -> dict[str, str]:

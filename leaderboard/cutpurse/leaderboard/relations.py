@@ -30,9 +30,11 @@ __all__ = [
     "REPORTS",
     "SEATS",
     "SUBMISSIONS",
+    "TEST_BOARDS",
     "TOKENS",
     "USAGES",
     "VERSIONS",
+    "VERSION_TESTS",
     "WORK",
     "rated_seats",
 ]
@@ -64,6 +66,8 @@ ARCHIVES = Base.metadata.tables["archives"]
 RECEIVERS = Base.metadata.tables["receivers"]
 OUTBOX = Base.metadata.tables["outbox"]
 OVERTAKINGS = Base.metadata.tables["overtakings"]
+VERSION_TESTS = Base.metadata.tables["version_tests"]
+TEST_BOARDS = Base.metadata.tables["test_boards"]
 
 
 def rated_seats() -> FromClause:

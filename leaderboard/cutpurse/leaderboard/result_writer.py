@@ -14,7 +14,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from cutpurse.leaderboard.comparisons import BoardMatch, Comparison, comparisons_of, why_incompatible
+from cutpurse.leaderboard.comparisons import BoardMatch, Comparison, comparisons_of, why_incompatible, why_no_test_board
 from cutpurse.leaderboard.decision_logs import COMPRESSION, pack_courses, pack_notes
 from cutpurse.leaderboard.dialects import driver_sql
 from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt
@@ -31,6 +31,7 @@ from cutpurse.leaderboard.relations import (
     PAUSES,
     RATINGS,
     SEATS,
+    TEST_BOARDS,
     USAGES,
 )
 from cutpurse.leaderboard.results import Change, FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
@@ -74,6 +75,7 @@ class _PendingRows:
 
     boards: dict[str, dict[str, object]] = field(default_factory=dict)  # new boards, by ID
     rated: list[tuple[int, int, str]] = field(default_factory=list)  # sequence, epoch, ID of existing boards to rate
+    tests: list[dict[str, object]] = field(default_factory=list)  # new boards of version tests
     over: list[str] = field(default_factory=list)  # existing boards of several matches that are over now
     open: dict[str, dict[str, object]] = field(default_factory=dict)  # new open matches, by ID
     closed: list[str] = field(default_factory=list)  # IDs of open matches to delete
@@ -195,9 +197,10 @@ def _problem(entry: FinishedMatch | MatchAnnouncement, world: World) -> str | No
         entry.board_matches,
     ):
         return f"board {entry.deal.board} has another ladder, another deal or another number of matches"
-    return why_incompatible(
-        ladder.boards, entry.board_matches, versions, board.versions.values() if board is not None else ()
-    )
+    others = board.versions.values() if board is not None else ()
+    if entry.test:
+        return why_no_test_board(versions, others)
+    return why_incompatible(ladder.boards, entry.board_matches, versions, others)
 
 
 def _announce(entry: MatchAnnouncement, world: World, rows: _PendingRows) -> None:
@@ -244,6 +247,8 @@ def _seat(entry: FinishedMatch | MatchAnnouncement, ladder_id: int, world: World
     if board is None:
         board = world.boards[entry.deal.board] = BoardState(ladder_id, entry.deal, entry.board_matches)
         rows.boards[entry.deal.board] = _board(entry, ladder_id)
+        if entry.test:
+            rows.tests.append({"board_id": entry.deal.board, "test_id": entry.test})
     board.versions[entry.match] = world.seated(entry)
     return board
 
@@ -392,6 +397,7 @@ def _insert(connection: Connection, rows: _PendingRows, world: World) -> None:
     if rows.closed:
         connection.execute(delete(OPEN_MATCHES).where(OPEN_MATCHES.c.match_id.in_(rows.closed)))
     add_rows(connection, BOARDS, list(rows.boards.values()))
+    add_rows(connection, TEST_BOARDS, rows.tests)
     if rows.rated:
         connection.exec_driver_sql(driver_sql(connection, _RATE), rows.rated)
     if rows.over:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from cutpurse.leaderboard.comparisons import MOST_MATCHES
+from cutpurse.leaderboard.comparisons import MOST_MATCHES, TEST_MATCHES
 from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.tokens import NOBODY
@@ -235,6 +235,7 @@ class FinishedMatch:
         requested_by: Requester of the match, for people; may be empty.
         reason: Why these versions met, for people; may be empty.
         board_matches: Number of matches on its board (`cutpurse.leaderboard.comparisons`).
+        test: ID of the version test that it is played for; empty for other matches.
     """
 
     match: str
@@ -251,6 +252,7 @@ class FinishedMatch:
     requested_by: str = ""
     reason: str = ""
     board_matches: int = 1
+    test: str = ""
 
     @property
     def is_void(self) -> bool:
@@ -332,6 +334,7 @@ class MatchAnnouncement:
         requested_by: Requester of an unrated match; empty for a rated match.
         reason: Why these versions meet, for people; may be empty.
         board_matches: Number of matches on its board.
+        test: ID of the version test that it is played for; empty for other matches.
     """
 
     match: str
@@ -343,6 +346,7 @@ class MatchAnnouncement:
     requested_by: str = ""
     reason: str = ""
     board_matches: int = 1
+    test: str = ""
 
     @property
     def is_rated(self) -> bool:
@@ -459,7 +463,9 @@ def _check_entry(entry: FinishedMatch | MatchAnnouncement) -> None:
         raise InvalidEntry(
             f"match {entry.match}: its board has {entry.board_matches} matches; 1 to {MOST_MATCHES} can be"
         )
-    if entry.board_matches > 1 and not entry.is_rated:
+    if entry.test and (entry.is_rated or entry.board_matches != TEST_MATCHES):
+        raise InvalidEntry(f"match {entry.match} is of a test, so it is unrated, on a board of {TEST_MATCHES} matches")
+    if entry.board_matches > 1 and not entry.is_rated and not entry.test:
         raise InvalidEntry(f"match {entry.match} was asked for, and so is the only one on its board")
     players = entry.players
     if len(players) < 2:

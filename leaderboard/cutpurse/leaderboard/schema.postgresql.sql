@@ -276,6 +276,23 @@ CREATE TABLE ratings (
 	CONSTRAINT fk_ratings_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
 	CONSTRAINT fk_ratings_version_id FOREIGN KEY(version_id) REFERENCES versions (id)
 );
+CREATE TABLE version_tests (
+	id VARCHAR COLLATE "C" NOT NULL,
+	ladder_id BIGINT NOT NULL,
+	owner_id BIGINT NOT NULL,
+	new_id BIGINT NOT NULL,
+	old_id BIGINT NOT NULL,
+	design VARCHAR COLLATE "C" NOT NULL,
+	created TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	ended TIMESTAMP WITHOUT TIME ZONE,
+	outcome VARCHAR COLLATE "C" NOT NULL,
+	CONSTRAINT pk_version_tests PRIMARY KEY (id),
+	CONSTRAINT fk_version_tests_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_version_tests_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id),
+	CONSTRAINT fk_version_tests_new_id FOREIGN KEY(new_id) REFERENCES versions (id),
+	CONSTRAINT fk_version_tests_old_id FOREIGN KEY(old_id) REFERENCES versions (id)
+);
+CREATE INDEX ix_version_tests_owner_id ON version_tests (owner_id);
 CREATE TABLE courses (
 	match_number BIGINT NOT NULL,
 	courses BYTEA NOT NULL,
@@ -316,6 +333,14 @@ CREATE TABLE seats (
 CREATE INDEX ix_seats_faulted ON seats (version_id, match_number, ladder_id, faults) WHERE faults > 0;
 CREATE INDEX ix_seats_version_id_ladder_id_match_number ON seats (version_id, ladder_id, match_number);
 CREATE INDEX ix_seats_version_id_match_number ON seats (version_id, match_number);
+CREATE TABLE test_boards (
+	board_id VARCHAR COLLATE "C" NOT NULL,
+	test_id VARCHAR COLLATE "C" NOT NULL,
+	CONSTRAINT pk_test_boards PRIMARY KEY (board_id),
+	CONSTRAINT fk_test_boards_board_id FOREIGN KEY(board_id) REFERENCES boards (id),
+	CONSTRAINT fk_test_boards_test_id FOREIGN KEY(test_id) REFERENCES version_tests (id)
+);
+CREATE INDEX ix_test_boards_test_id ON test_boards (test_id);
 CREATE TABLE notes (
 	match_number BIGINT NOT NULL,
 	seat BIGINT NOT NULL,
@@ -340,3 +365,4 @@ CREATE TABLE usages (
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
 INSERT INTO alembic_version VALUES ('12');
+INSERT INTO alembic_version VALUES ('13');

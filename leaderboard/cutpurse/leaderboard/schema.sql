@@ -264,6 +264,13 @@ CREATE TABLE submissions (
 	CONSTRAINT pk_submissions PRIMARY KEY (id),
 	CONSTRAINT uq_submissions_owner_id_bot_version UNIQUE (owner_id, bot, version)
 );
+CREATE TABLE test_boards (
+	board_id VARCHAR NOT NULL,
+	test_id VARCHAR NOT NULL,
+	CONSTRAINT fk_test_boards_board_id FOREIGN KEY(board_id) REFERENCES boards (id),
+	CONSTRAINT fk_test_boards_test_id FOREIGN KEY(test_id) REFERENCES version_tests (id),
+	CONSTRAINT pk_test_boards PRIMARY KEY (board_id)
+);
 CREATE TABLE tokens (
 	id VARCHAR NOT NULL,
 	digest BLOB NOT NULL,
@@ -289,6 +296,22 @@ CREATE TABLE usages (
 	model VARCHAR NOT NULL,
 	CONSTRAINT fk_usages_match_number_seat FOREIGN KEY(match_number, seat) REFERENCES seats (match_number, seat),
 	CONSTRAINT pk_usages PRIMARY KEY (match_number, seat)
+);
+CREATE TABLE version_tests (
+	id VARCHAR NOT NULL,
+	ladder_id INTEGER NOT NULL,
+	owner_id INTEGER NOT NULL,
+	new_id INTEGER NOT NULL,
+	old_id INTEGER NOT NULL,
+	design VARCHAR NOT NULL,
+	created DATETIME NOT NULL,
+	ended DATETIME,
+	outcome VARCHAR NOT NULL,
+	CONSTRAINT fk_version_tests_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_version_tests_new_id FOREIGN KEY(new_id) REFERENCES versions (id),
+	CONSTRAINT fk_version_tests_old_id FOREIGN KEY(old_id) REFERENCES versions (id),
+	CONSTRAINT fk_version_tests_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id),
+	CONSTRAINT pk_version_tests PRIMARY KEY (id)
 );
 CREATE TABLE "versions" (
 	id INTEGER NOT NULL,
@@ -328,5 +351,8 @@ CREATE INDEX ix_seats_faulted ON seats (version_id, match_number, ladder_id, fau
 CREATE INDEX ix_seats_version_id_ladder_id_match_number ON seats (version_id, ladder_id, match_number);
 CREATE INDEX ix_seats_version_id_match_number ON seats (version_id, match_number);
 CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE is_active = 1;
+CREATE INDEX ix_test_boards_test_id ON test_boards (test_id);
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 INSERT INTO alembic_version VALUES ('12');
+CREATE INDEX ix_version_tests_owner_id ON version_tests (owner_id);
+INSERT INTO alembic_version VALUES ('13');

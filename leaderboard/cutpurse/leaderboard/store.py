@@ -42,6 +42,7 @@ from cutpurse.leaderboard import (
     queries,
     result_writer,
     submissions,
+    version_tests,
     work,
     write_state,
 )
@@ -60,6 +61,7 @@ from cutpurse.leaderboard.results import FinishedMatch, Identity, LadderTerms, M
 from cutpurse.leaderboard.schema import check_schema, newest_revision, upgrade
 from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.leaderboard.tokens import Token, new_token
+from cutpurse.leaderboard.version_tests import NewVersionTest, VersionTestEntry
 from cutpurse.leaderboard.work import NewWork
 
 __all__ = ["GATHER", "Store"]
@@ -364,6 +366,21 @@ class Store(Readings):
         if self._access.is_alone:
             self._do_work(release_claims)
 
+    # -- version tests
+    def start_version_test(
+        self, new: NewVersionTest, created: datetime, max_open: int, max_a_day: int
+    ) -> VersionTestEntry:
+        """Run `version_tests.start_version_test`; return once the test is stored."""
+        return self._do(
+            lambda connection: version_tests.start_version_test(connection, new, created, max_open, max_a_day)
+        )
+
+    def end_version_test(self, test_id: str, outcome: str, ended: datetime) -> Future[VersionTestEntry]:
+        """Run `version_tests.end_version_test`; the future may have a NoSuchEntry or a StoreError."""
+        future: Future[VersionTestEntry] = Future()
+        self._hand_in(_Task(partial(_end_version_test, test_id=test_id, outcome=outcome, ended=ended), future))
+        return future
+
     # -- matches
     def announce(self, match: MatchAnnouncement) -> Future[None]:
         """Store an announcement with the commitment to its deal; the future is done after the commit.
@@ -634,6 +651,10 @@ class Store(Readings):
 
 def _standings(connection: Connection, player: Identity, seen: datetime) -> dict[str, tuple[Skill, int]]:
     return queries.standings(connection, owner_registry.ensure_version(connection, *player, created=seen))
+
+
+def _end_version_test(connection: Connection, test_id: str, outcome: str, ended: datetime) -> VersionTestEntry:
+    return version_tests.end_version_test(connection, test_id, outcome, ended)
 
 
 def _fail(batch: Sequence[_PendingWrite], problem: Callable[..., StoreError], *facts: object) -> None:

@@ -32,6 +32,7 @@ from cutpurse.leaderboard.relations import (
     PAUSES,
     RATINGS,
     SEATS,
+    TEST_BOARDS,
     VERSIONS,
     rated_seats,
 )
@@ -306,9 +307,11 @@ def unfinished(connection: Connection, now: datetime, ladders: Collection[str] |
             BOARDS.c.seed,
             BOARDS.c.params,
             BOARDS.c.matches,
+            TEST_BOARDS.c.test_id,
         )
         .join(BOARDS, BOARDS.c.id == OPEN_MATCHES.c.board_id)
         .join(LADDERS, LADDERS.c.id == BOARDS.c.ladder_id)
+        .outerjoin(TEST_BOARDS, TEST_BOARDS.c.board_id == BOARDS.c.id)
         .order_by(OPEN_MATCHES.c.started, OPEN_MATCHES.c.match_id)
     )
     if ladders is not None:
@@ -332,6 +335,7 @@ def unfinished(connection: Connection, now: datetime, ladders: Collection[str] |
             requested_by=row.requested_by,
             reason=row.reason,
             board_matches=row.matches,
+            test=row.test_id or "",
         )
         for row in rows
     ]

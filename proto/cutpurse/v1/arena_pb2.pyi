@@ -712,7 +712,9 @@ class MatchStarted(_message.Message):
     board: _builtins.str
     """ID of the board; matches that share a deal have the same one."""
     ladder: _builtins.str
-    """Ladder on which it is rated. Empty: not rated."""
+    """Ladder on which it is rated. Empty: not rated. A match of a version test, which is not rated, names its ladder too, so that
+    bots play it as any other: see MatchEnded.rated.
+    """
     @_builtins.property
     def settings(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Setting]:
         """Settings that differ from the defaults."""

@@ -42,6 +42,10 @@ class _BoardKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_BoardKind.V
     """As many matches as there are seats, the same bots in every seat in turn; only for bots that keep no memory."""
     BOARD_KIND_DUPLICATE: _BoardKind.ValueType  # 3
     """Two matches or more at once, of bots of different owners; who held the same seat are compared."""
+    BOARD_KIND_TEST: _BoardKind.ValueType  # 4
+    """Two unrated matches at once or one after the other, which differ in one seat, for a version test. Never the kind of a
+    ladder.
+    """
 
 class BoardKind(_BoardKind, metaclass=_BoardKindEnumTypeWrapper):
     """What is dealt once on a ladder, and rated once."""
@@ -54,6 +58,10 @@ BOARD_KIND_ROTATION: BoardKind.ValueType  # 2
 """As many matches as there are seats, the same bots in every seat in turn; only for bots that keep no memory."""
 BOARD_KIND_DUPLICATE: BoardKind.ValueType  # 3
 """Two matches or more at once, of bots of different owners; who held the same seat are compared."""
+BOARD_KIND_TEST: BoardKind.ValueType  # 4
+"""Two unrated matches at once or one after the other, which differ in one seat, for a version test. Never the kind of a
+ladder.
+"""
 Global___BoardKind: _TypeAlias = BoardKind  # noqa: Y015
 
 @_typing.final
@@ -2115,3 +2123,350 @@ class LiftPauseResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___LiftPauseResponse: _TypeAlias = LiftPauseResponse  # noqa: Y015
+
+@_typing.final
+class StartTestRequest(_message.Message):
+    """Asks for a version test."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LADDER_FIELD_NUMBER: _builtins.int
+    NEW_FIELD_NUMBER: _builtins.int
+    OLD_FIELD_NUMBER: _builtins.int
+    MAX_BOARDS_FIELD_NUMBER: _builtins.int
+    ladder: _builtins.str
+    """Its opponents are the bots of this ladder."""
+    max_boards: _builtins.int
+    """Boards after which it ends undecided; 0: server default."""
+    @_builtins.property
+    def new(self) -> Global___BotName:
+        """The version that may be better. Without a version: the newest."""
+
+    @_builtins.property
+    def old(self) -> Global___BotName:
+        """The version to compare it with, of the same owner. Without a version: the newest."""
+
+    def __init__(
+        self,
+        *,
+        ladder: _builtins.str = ...,
+        new: Global___BotName | None = ...,
+        old: Global___BotName | None = ...,
+        max_boards: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["new", b"new", "old", b"old"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder", "max_boards", b"max_boards", "new", b"new", "old", b"old"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartTestRequest: _TypeAlias = StartTestRequest  # noqa: Y015
+
+@_typing.final
+class StartTestResponse(_message.Message):
+    """The test runs."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEST_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def test(self) -> Global___VersionTestShown:
+        """The test."""
+
+    def __init__(
+        self,
+        *,
+        test: Global___VersionTestShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartTestResponse: _TypeAlias = StartTestResponse  # noqa: Y015
+
+@_typing.final
+class ListTestsRequest(_message.Message):
+    """Asks for version tests."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OWNER_FIELD_NUMBER: _builtins.int
+    owner: _builtins.str
+    """Of this owner; empty: the caller's, and those of all owners for "admin"."""
+    def __init__(
+        self,
+        *,
+        owner: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTestsRequest: _TypeAlias = ListTestsRequest  # noqa: Y015
+
+@_typing.final
+class ListTestsResponse(_message.Message):
+    """Version tests."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TESTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tests(self) -> _containers.RepeatedCompositeFieldContainer[Global___VersionTestShown]:
+        """The newest first, at most 30, without their opponents."""
+
+    def __init__(
+        self,
+        *,
+        tests: _abc.Iterable[Global___VersionTestShown] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tests", b"tests"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTestsResponse: _TypeAlias = ListTestsResponse  # noqa: Y015
+
+@_typing.final
+class GetTestRequest(_message.Message):
+    """Names a version test."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEST_FIELD_NUMBER: _builtins.int
+    test: _builtins.str
+    """Its ID."""
+    def __init__(
+        self,
+        *,
+        test: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetTestRequest: _TypeAlias = GetTestRequest  # noqa: Y015
+
+@_typing.final
+class GetTestResponse(_message.Message):
+    """A version test."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEST_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def test(self) -> Global___VersionTestShown:
+        """The test."""
+
+    def __init__(
+        self,
+        *,
+        test: Global___VersionTestShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetTestResponse: _TypeAlias = GetTestResponse  # noqa: Y015
+
+@_typing.final
+class StopTestRequest(_message.Message):
+    """Names a version test."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEST_FIELD_NUMBER: _builtins.int
+    test: _builtins.str
+    """Its ID."""
+    def __init__(
+        self,
+        *,
+        test: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StopTestRequest: _TypeAlias = StopTestRequest  # noqa: Y015
+
+@_typing.final
+class StopTestResponse(_message.Message):
+    """It has ended."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEST_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def test(self) -> Global___VersionTestShown:
+        """The test."""
+
+    def __init__(
+        self,
+        *,
+        test: Global___VersionTestShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StopTestResponse: _TypeAlias = StopTestResponse  # noqa: Y015
+
+@_typing.final
+class VersionTestShown(_message.Message):
+    """A version test and what it has found. A board is one deal that both versions play in the same seat against the same
+    opponents. Its difference is the place points of the new version minus those of the old one: 1 for the best place, 0 for
+    the last.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEST_FIELD_NUMBER: _builtins.int
+    LADDER_FIELD_NUMBER: _builtins.int
+    NEW_FIELD_NUMBER: _builtins.int
+    OLD_FIELD_NUMBER: _builtins.int
+    CREATED_MS_FIELD_NUMBER: _builtins.int
+    ENDED_MS_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    WAITS_FOR_FIELD_NUMBER: _builtins.int
+    BOARDS_FIELD_NUMBER: _builtins.int
+    DIFFERING_FIELD_NUMBER: _builtins.int
+    MAX_BOARDS_FIELD_NUMBER: _builtins.int
+    GAIN_FIELD_NUMBER: _builtins.int
+    LOW_FIELD_NUMBER: _builtins.int
+    HIGH_FIELD_NUMBER: _builtins.int
+    BOARDS_LEFT_FIELD_NUMBER: _builtins.int
+    LEFT_MS_FIELD_NUMBER: _builtins.int
+    NEW_TAKEN_OVER_FIELD_NUMBER: _builtins.int
+    OLD_TAKEN_OVER_FIELD_NUMBER: _builtins.int
+    OPPONENTS_FIELD_NUMBER: _builtins.int
+    test: _builtins.str
+    """Its ID."""
+    ladder: _builtins.str
+    """Its ladder."""
+    created_ms: _builtins.int
+    """When it was started."""
+    ended_ms: _builtins.int
+    """When it ended; 0: it runs."""
+    outcome: _builtins.str
+    """"better", "not better", "undecided" or "stopped"; empty: it runs."""
+    reason: _builtins.str
+    """One sentence with the result so far."""
+    waits_for: _builtins.str
+    """Why no board is played now, while it runs; empty: one is, or it is not known."""
+    boards: _builtins.int
+    """Boards that count."""
+    differing: _builtins.int
+    """Boards on which the versions had different results."""
+    max_boards: _builtins.int
+    """Boards after which it ends undecided."""
+    gain: _builtins.float
+    """Mean difference."""
+    low: _builtins.float
+    """Lower end of the interval of the gain that holds 95 % of the time, at whatever board one looks."""
+    high: _builtins.float
+    """Its upper end."""
+    boards_left: _builtins.int
+    """Estimated number of boards until its end, at the present gain; 0: it has ended, or no board was played."""
+    left_ms: _builtins.int
+    """Estimated milliseconds until its end, at the present pace; 0: as boards_left."""
+    new_taken_over: _builtins.int
+    """Boards on which the server took over the new version, which came last there."""
+    old_taken_over: _builtins.int
+    """Boards on which it took over the old version."""
+    @_builtins.property
+    def new(self) -> Global___BotName:
+        """The version that may be better."""
+
+    @_builtins.property
+    def old(self) -> Global___BotName:
+        """The version that it is compared with."""
+
+    @_builtins.property
+    def opponents(self) -> _containers.RepeatedCompositeFieldContainer[Global___TestOpponent]:
+        """Results against each opponent; the most frequent first."""
+
+    def __init__(
+        self,
+        *,
+        test: _builtins.str = ...,
+        ladder: _builtins.str = ...,
+        new: Global___BotName | None = ...,
+        old: Global___BotName | None = ...,
+        created_ms: _builtins.int = ...,
+        ended_ms: _builtins.int = ...,
+        outcome: _builtins.str = ...,
+        reason: _builtins.str = ...,
+        waits_for: _builtins.str = ...,
+        boards: _builtins.int = ...,
+        differing: _builtins.int = ...,
+        max_boards: _builtins.int = ...,
+        gain: _builtins.float = ...,
+        low: _builtins.float = ...,
+        high: _builtins.float = ...,
+        boards_left: _builtins.int = ...,
+        left_ms: _builtins.int = ...,
+        new_taken_over: _builtins.int = ...,
+        old_taken_over: _builtins.int = ...,
+        opponents: _abc.Iterable[Global___TestOpponent] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["new", b"new", "old", b"old"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "boards_left", b"boards_left", "created_ms", b"created_ms", "differing", b"differing", "ended_ms", b"ended_ms", "gain", b"gain", "high", b"high", "ladder", b"ladder", "left_ms", b"left_ms", "low", b"low", "max_boards", b"max_boards", "new", b"new", "new_taken_over", b"new_taken_over", "old", b"old", "old_taken_over", b"old_taken_over", "opponents", b"opponents", "outcome", b"outcome", "reason", b"reason", "test", b"test", "waits_for", b"waits_for"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VersionTestShown: _TypeAlias = VersionTestShown  # noqa: Y015
+
+@_typing.final
+class TestOpponent(_message.Message):
+    """The results of both versions of a test against an opponent."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    BOARDS_FIELD_NUMBER: _builtins.int
+    NEW_AHEAD_FIELD_NUMBER: _builtins.int
+    OLD_AHEAD_FIELD_NUMBER: _builtins.int
+    GAIN_FIELD_NUMBER: _builtins.int
+    boards: _builtins.int
+    """Boards with it."""
+    new_ahead: _builtins.float
+    """Share of these boards on which the new version was ahead of it; a tie counts half."""
+    old_ahead: _builtins.float
+    """Share on which the old version was."""
+    gain: _builtins.float
+    """Mean difference on these boards."""
+    @_builtins.property
+    def bot(self) -> Global___BotName:
+        """The opponent; all its versions are combined."""
+
+    def __init__(
+        self,
+        *,
+        bot: Global___BotName | None = ...,
+        boards: _builtins.int = ...,
+        new_ahead: _builtins.float = ...,
+        old_ahead: _builtins.float = ...,
+        gain: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "bot", b"bot", "gain", b"gain", "new_ahead", b"new_ahead", "old_ahead", b"old_ahead"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TestOpponent: _TypeAlias = TestOpponent  # noqa: Y015

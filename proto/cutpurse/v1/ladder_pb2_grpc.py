@@ -115,6 +115,26 @@ class LadderServiceStub(object):
                 request_serializer=cutpurse_dot_v1_dot_ladder__pb2.LiftPauseRequest.SerializeToString,
                 response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.LiftPauseResponse.FromString,
                 _registered_method=True)
+        self.StartTest = channel.unary_unary(
+                '/cutpurse.v1.LadderService/StartTest',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.StartTestRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StartTestResponse.FromString,
+                _registered_method=True)
+        self.ListTests = channel.unary_unary(
+                '/cutpurse.v1.LadderService/ListTests',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.ListTestsRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.ListTestsResponse.FromString,
+                _registered_method=True)
+        self.GetTest = channel.unary_unary(
+                '/cutpurse.v1.LadderService/GetTest',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.GetTestRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.GetTestResponse.FromString,
+                _registered_method=True)
+        self.StopTest = channel.unary_unary(
+                '/cutpurse.v1.LadderService/StopTest',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.StopTestRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StopTestResponse.FromString,
+                _registered_method=True)
 
 
 class LadderServiceServicer(object):
@@ -233,6 +253,35 @@ class LadderServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def StartTest(self, request, context):
+        """Starts a test whether one version is better than another one of the same owner, on unrated boards against the bots of a
+        ladder. It ends by itself. Needs "play".
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListTests(self, request, context):
+        """Lists the caller's version tests, the newest first; those of all owners for "admin". Needs "play", "read" or "admin".
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetTest(self, request, context):
+        """Returns a version test of the caller, or any for "admin". Needs "play", "read" or "admin".
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StopTest(self, request, context):
+        """Ends a version test of the caller, or any for "admin". An open board is played to its end. Needs "play" or "admin".
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_LadderServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -315,6 +364,26 @@ def add_LadderServiceServicer_to_server(servicer, server):
                     servicer.LiftPause,
                     request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.LiftPauseRequest.FromString,
                     response_serializer=cutpurse_dot_v1_dot_ladder__pb2.LiftPauseResponse.SerializeToString,
+            ),
+            'StartTest': grpc.unary_unary_rpc_method_handler(
+                    servicer.StartTest,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StartTestRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.StartTestResponse.SerializeToString,
+            ),
+            'ListTests': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTests,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.ListTestsRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.ListTestsResponse.SerializeToString,
+            ),
+            'GetTest': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetTest,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.GetTestRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.GetTestResponse.SerializeToString,
+            ),
+            'StopTest': grpc.unary_unary_rpc_method_handler(
+                    servicer.StopTest,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StopTestRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.StopTestResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -750,6 +819,114 @@ class LadderService(object):
             '/cutpurse.v1.LadderService/LiftPause',
             cutpurse_dot_v1_dot_ladder__pb2.LiftPauseRequest.SerializeToString,
             cutpurse_dot_v1_dot_ladder__pb2.LiftPauseResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StartTest(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/StartTest',
+            cutpurse_dot_v1_dot_ladder__pb2.StartTestRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.StartTestResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTests(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/ListTests',
+            cutpurse_dot_v1_dot_ladder__pb2.ListTestsRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.ListTestsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetTest(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/GetTest',
+            cutpurse_dot_v1_dot_ladder__pb2.GetTestRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.GetTestResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StopTest(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/StopTest',
+            cutpurse_dot_v1_dot_ladder__pb2.StopTestRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.StopTestResponse.FromString,
             options,
             channel_credentials,
             insecure,

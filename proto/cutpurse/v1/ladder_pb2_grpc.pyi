@@ -72,6 +72,16 @@ class LadderServiceStub:
     """Lists the decision logs of the caller's bots, match by match, with their notes. Needs "read"."""
     LiftPause: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.LiftPauseRequest, _ladder_pb2.LiftPauseResponse]
     """Unpauses a version that has passed its check. For its owner, with "play", and for "admin"."""
+    StartTest: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StartTestRequest, _ladder_pb2.StartTestResponse]
+    """Starts a test whether one version is better than another one of the same owner, on unrated boards against the bots of a
+    ladder. It ends by itself. Needs "play".
+    """
+    ListTests: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListTestsRequest, _ladder_pb2.ListTestsResponse]
+    """Lists the caller's version tests, the newest first; those of all owners for "admin". Needs "play", "read" or "admin"."""
+    GetTest: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.GetTestRequest, _ladder_pb2.GetTestResponse]
+    """Returns a version test of the caller, or any for "admin". Needs "play", "read" or "admin"."""
+    StopTest: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StopTestRequest, _ladder_pb2.StopTestResponse]
+    """Ends a version test of the caller, or any for "admin". An open board is played to its end. Needs "play" or "admin"."""
 
 @_typing.type_check_only
 class LadderServiceAsyncStub(LadderServiceStub):
@@ -110,6 +120,16 @@ class LadderServiceAsyncStub(LadderServiceStub):
     """Lists the decision logs of the caller's bots, match by match, with their notes. Needs "read"."""
     LiftPause: _aio.UnaryUnaryMultiCallable[_ladder_pb2.LiftPauseRequest, _ladder_pb2.LiftPauseResponse]  # type: ignore[assignment]
     """Unpauses a version that has passed its check. For its owner, with "play", and for "admin"."""
+    StartTest: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StartTestRequest, _ladder_pb2.StartTestResponse]  # type: ignore[assignment]
+    """Starts a test whether one version is better than another one of the same owner, on unrated boards against the bots of a
+    ladder. It ends by itself. Needs "play".
+    """
+    ListTests: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListTestsRequest, _ladder_pb2.ListTestsResponse]  # type: ignore[assignment]
+    """Lists the caller's version tests, the newest first; those of all owners for "admin". Needs "play", "read" or "admin"."""
+    GetTest: _aio.UnaryUnaryMultiCallable[_ladder_pb2.GetTestRequest, _ladder_pb2.GetTestResponse]  # type: ignore[assignment]
+    """Returns a version test of the caller, or any for "admin". Needs "play", "read" or "admin"."""
+    StopTest: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StopTestRequest, _ladder_pb2.StopTestResponse]  # type: ignore[assignment]
+    """Ends a version test of the caller, or any for "admin". An open board is played to its end. Needs "play" or "admin"."""
 
 class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
     """Ladders, rankings and matches."""
@@ -241,5 +261,39 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_ladder_pb2.LiftPauseResponse, _abc.Awaitable[_ladder_pb2.LiftPauseResponse]]:
         """Unpauses a version that has passed its check. For its owner, with "play", and for "admin"."""
+
+    @_abc_1.abstractmethod
+    def StartTest(
+        self,
+        request: _ladder_pb2.StartTestRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.StartTestResponse, _abc.Awaitable[_ladder_pb2.StartTestResponse]]:
+        """Starts a test whether one version is better than another one of the same owner, on unrated boards against the bots of a
+        ladder. It ends by itself. Needs "play".
+        """
+
+    @_abc_1.abstractmethod
+    def ListTests(
+        self,
+        request: _ladder_pb2.ListTestsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.ListTestsResponse, _abc.Awaitable[_ladder_pb2.ListTestsResponse]]:
+        """Lists the caller's version tests, the newest first; those of all owners for "admin". Needs "play", "read" or "admin"."""
+
+    @_abc_1.abstractmethod
+    def GetTest(
+        self,
+        request: _ladder_pb2.GetTestRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.GetTestResponse, _abc.Awaitable[_ladder_pb2.GetTestResponse]]:
+        """Returns a version test of the caller, or any for "admin". Needs "play", "read" or "admin"."""
+
+    @_abc_1.abstractmethod
+    def StopTest(
+        self,
+        request: _ladder_pb2.StopTestRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.StopTestResponse, _abc.Awaitable[_ladder_pb2.StopTestResponse]]:
+        """Ends a version test of the caller, or any for "admin". An open board is played to its end. Needs "play" or "admin"."""
 
 def add_LadderServiceServicer_to_server(servicer: LadderServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -122,7 +122,9 @@ def moment_ms(given: object, what: str) -> int:
 def board_kind(given: object, what: str) -> ladder_pb2.BoardKind.ValueType:
     """Return the kind of boards with this name.  Raises UsageError, which names `what`."""
     kinds = {
-        name.removeprefix("BOARD_KIND_").lower(): number for name, number in ladder_pb2.BoardKind.items() if number
+        name.removeprefix("BOARD_KIND_").lower(): number
+        for name, number in ladder_pb2.BoardKind.items()
+        if number not in (ladder_pb2.BOARD_KIND_UNSPECIFIED, ladder_pb2.BOARD_KIND_TEST)
     }
     if not isinstance(given, str) or given not in kinds:
         raise UsageError(f"{what} is {given!r:.80}; it is one of: {', '.join(kinds)}")

@@ -105,6 +105,10 @@ class League:
         self.RequestMatch: Callable[[pb.RequestMatchRequest], pb.RequestMatchResponse] = partial(ask, "RequestMatch")
         self.ListBots: Callable[[pb.ListBotsRequest], pb.ListBotsResponse] = partial(ask, "ListBots")
         self.ListLogs: Callable[[pb.ListLogsRequest], pb.ListLogsResponse] = partial(ask, "ListLogs")
+        self.StartTest: Callable[[pb.StartTestRequest], pb.StartTestResponse] = partial(ask, "StartTest")
+        self.ListTests: Callable[[pb.ListTestsRequest], pb.ListTestsResponse] = partial(ask, "ListTests")
+        self.GetTest: Callable[[pb.GetTestRequest], pb.GetTestResponse] = partial(ask, "GetTest")
+        self.StopTest: Callable[[pb.StopTestRequest], pb.StopTestResponse] = partial(ask, "StopTest")
         self.LiftPause: Callable[[pb.LiftPauseRequest], pb.LiftPauseResponse] = partial(ask, "LiftPause")
 
 

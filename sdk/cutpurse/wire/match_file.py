@@ -346,6 +346,9 @@ def _checked_tables(kind: str, tables: list[dict[str, Any]]) -> dict[str, list[d
         sides = [bot[:2] if bot[0] in (_NOBODY, _HOUSE) else bot[:1] for bot in everybody]
         if len(bots) < 2 or len(bots) != len(tables) or len(set(sides)) < len(sides):
             raise RecordError("the board is said to be a duplicate, and somebody sat at two of its tables")
+    elif kind == "test":
+        if len(bots) != 2 or sum(mine != theirs for mine, theirs in zip(*bots, strict=True)) != 1:
+            raise RecordError("the board is said to be of a test, and its two matches do not differ in one seat")
     else:
         raise RecordError(f"there are no boards of kind {kind!r:.100}")
     return by_match

@@ -27,9 +27,10 @@ def describe_submission(shown: submission_pb2.SubmissionShown) -> str:
     """Describe the status of a submission in a few words, with the reason if it does not play."""
     how = submission_state(shown)
     if how == "accepted":
-        how = (
-            "plays" if shown.is_running else "is to play, and does not run now" if shown.is_active else "does not play"
-        )
+        if shown.is_active:
+            how = "plays" if shown.is_running else "is to play, and does not run now"
+        else:
+            how = "plays for a version test alone" if shown.is_running else "does not play"
     elif how == "received" and shown.before:
         how = f"received, {shown.before} before it"
     if shown.why:

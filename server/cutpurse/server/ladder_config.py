@@ -206,7 +206,7 @@ def _boards_defined(defined: ladder_pb2.LadderDefined) -> str:
     Raises:
         CallRefused: SETTINGS.
     """
-    if defined.boards not in ladder_pb2.BoardKind.values():
+    if defined.boards not in ladder_pb2.BoardKind.values() or defined.boards == ladder_pb2.BOARD_KIND_TEST:
         there = ", ".join(BOARDS)
         raise CallRefused("SETTINGS", f"ladder {defined.name} has boards of kind {defined.boards}; there are: {there}")
     name = ladder_pb2.BoardKind.Name(defined.boards).removeprefix("BOARD_KIND_").lower()

@@ -540,7 +540,7 @@ def _entry(
         is_rated,
         requested_by,
         reason,
-        kind_of(boards, size),
+        kind_of(boards, size, is_rated),
         board_matches,
         size,
         is_sealed,

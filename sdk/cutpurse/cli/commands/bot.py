@@ -20,6 +20,8 @@ class BotCommands(LazyGroup):
         "run": "cutpurse.cli.commands.bot_run:run",
         "logs": "cutpurse.cli.commands.bot_logs:logs",
         "list": "cutpurse.cli.commands.bot_list:list_bots",
+        "test": "cutpurse.cli.commands.bot_tested:start_or_show_test",
+        "tests": "cutpurse.cli.commands.bot_tested:list_tests",
         "submit": "cutpurse.cli.commands.bot_submit:submit",
         "submitted": "cutpurse.cli.commands.bot_submitted:submitted",
         "fetch": "cutpurse.cli.commands.bot_submitted:fetch",

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["BOARDS", "Ladder", "app", "kind_shown", "ladder_row"]
 
 BOARDS: Final = ("plain", "rotation", "duplicate")  # names of BoardKind, in order
+TEST_BOARDS: Final = "test"  # the next one, of boards of version tests, and of no ladder
 
 CSV_COLUMNS: Final = (
     "place",
@@ -342,8 +343,9 @@ def opponents(
 
 
 def kind_shown(number: int) -> str:
-    """Return the name of a BoardKind."""
-    return BOARDS[number - 1] if 0 < number <= len(BOARDS) else BOARDS[0]
+    """Return the name of a BoardKind, which may be that of a version test."""
+    kinds = (*BOARDS, TEST_BOARDS)
+    return kinds[number - 1] if 0 < number <= len(kinds) else kinds[0]
 
 
 def _range(one: ladder_pb2.Ranking) -> str:

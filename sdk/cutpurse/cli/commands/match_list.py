@@ -185,6 +185,8 @@ def _counts(one: ladder_pb2.MatchShown) -> str:
     if one.rated_number:
         what = "match" if len(one.board_matches) < 2 else "board"
         return f"as rated {what} {one.rated_number:,} of the ladder"
+    if kind_shown(one.board_kind) == "test":
+        return f"for no rating: a version test of {printable(one.requested_by, 64)}"
     if one.requested_by:
         return f"for no rating: asked for by {printable(one.requested_by, 64)}"
     is_alone = kind_shown(one.board_kind) == "plain"
@@ -316,7 +318,9 @@ def _remark(one: ladder_pb2.MatchShown) -> str:
     remarks = []
     if one.void_cause:
         remarks.append(f"void: {printable(one.void_cause, 40)}")
-    if one.requested_by:
+    if kind_shown(one.board_kind) == "test":
+        remarks.append(f"unrated, test of {printable(one.requested_by, 64)}")
+    elif one.requested_by:
         remarks.append(f"unrated, asked for by {printable(one.requested_by, 64)}")
     if faults := sum(seat.faults for seat in one.seats):
         remarks.append(f"{faults} faults" if faults > 1 else "1 fault")

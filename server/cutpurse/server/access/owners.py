@@ -73,6 +73,7 @@ class HostedBotIdentity(NamedTuple):
         tables: Maximum simultaneous matches.
         one_match: State of the only match that the process plays; None if it plays any number.
         contact: Notes that the process sends something.
+        is_for_tests: It is run for version tests alone.
     """
 
     bot: str
@@ -81,6 +82,7 @@ class HostedBotIdentity(NamedTuple):
     tables: int = 1
     one_match: OneMatch | None = None
     contact: Contact | None = None
+    is_for_tests: bool = False
 
 
 class Grant(NamedTuple):

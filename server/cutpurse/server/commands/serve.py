@@ -132,6 +132,12 @@ def serve(
         str | None,
         typer.Option(metavar="URL", help="Where people reach the page, for links in notices. [default: no links]"),
     ] = None,
+    test_share: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Share of the tables in use for version tests, 0 to 1; 0 plays none. [default: 0.1]"
+        ),
+    ] = None,
     tls_cert: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Certificate chain, PEM; read again when it changes.")
     ] = None,
@@ -178,6 +184,7 @@ def serve(
         "notify": tuple(notify) if notify else None,
         "notify_networks": tuple(notify_networks) if notify_networks else None,
         "page_url": page_url,
+        "test_share": test_share,
         "tls_cert": tls_cert,
         "tls_key": tls_key,
         "insecure": insecure,
@@ -284,6 +291,7 @@ def _run(
                 has_places=values["places"].value,
                 one_of_several=several,
                 notify=notify,
+                test_share=values["test_share"].value,
             )
         )
         is_own = (lambda ladder: True) if several is None else opened.lobby.plays
@@ -423,6 +431,9 @@ def _check_numbers(values: dict[str, Value], levels: Collection[str]) -> None:
         raise UsageError(f"{people.where} {people.value:g}: it can be 0 to {MAX_PEOPLE}")
     if people.value and not (values["web"].value and values["house"].value):
         raise UsageError(f"{people.where} {people.value:g}: people play house bots on the page; add --web and --house")
+    share = values["test_share"]
+    if not 0 <= share.value <= 1:
+        raise UsageError(f"{share.where} {share.value:g}: it is a share from 0 to 1")
     for seconds in (values["drain"], values["watch_delay"]):
         if not 0 <= seconds.value < float("inf"):
             raise UsageError(f"{seconds.where} {seconds.value:g}: a number of seconds is 0 or more")

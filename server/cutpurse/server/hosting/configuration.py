@@ -82,6 +82,7 @@ SETTINGS: Final = (
     Setting("notify", "list", ()),
     Setting("notify_networks", "list", (), "--notify-network"),
     Setting("page_url", "text", ""),
+    Setting("test_share", "number", 0.1),
     Setting("tls_cert", "path", None),
     Setting("tls_key", "path", None),
     Setting("insecure", "switch", False),

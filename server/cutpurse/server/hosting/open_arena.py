@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from cutpurse.experiments.sprt import Verdict
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.address import is_postgresql
 from cutpurse.leaderboard.arena_store import ArenaStore
@@ -40,6 +41,7 @@ from cutpurse.server.league.hosted_ladders import why_not_hosted
 from cutpurse.server.league.ladder_service import RunningLeague
 from cutpurse.server.league.league_queries import Answers
 from cutpurse.server.league.steering import LadderAdmin
+from cutpurse.server.league.version_testing import VersionTesting
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.lobby import Lobby
@@ -47,6 +49,7 @@ from cutpurse.server.notices.address_rule import AddressRule
 from cutpurse.server.notices.channels import Channels, DeliveryTerms
 from cutpurse.server.notices.own_networks import own_networks
 from cutpurse.server.notices.sender import Sender
+from cutpurse.server.matches.version_tests import SHARE
 from cutpurse.server.places.host_facts import host_facts
 from cutpurse.server.places.places import Places
 from cutpurse.server.runners.port import Runner
@@ -106,6 +109,7 @@ def open_arena(
     has_places: bool = False,
     one_of_several: OneOfSeveral | None = None,
     notify: DeliveryTerms | None = None,
+    test_share: float = SHARE,
 ) -> Iterator[OpenArena]:
     """Open an arena that can be started; when the block is left, every result is stored.
 
@@ -128,6 +132,7 @@ def open_arena(
         has_places: Whether hosted bots run at places instead of here.
         one_of_several: The arena plays the ladders that it leases; None means that it plays all, alone.
         notify: Send notices to receivers of these kinds; None means that none are sent. It takes tokens.
+        test_share: Share of the tables in use that version tests may have; 0 means that none are played.
 
     Raises:
         AddressError: If other machines could reach the address without TLS, or while there is no token.
@@ -173,6 +178,7 @@ def open_arena(
                 log=log,
                 counts=counts,
                 paused=[Identity(bot.owner, bot.bot, bot.version) for bot in store.bots() if bot.paused is not None],
+                test_share=test_share,
             )
             if submissions is not None:
                 guard = passes = ProcessTokens(guard)
@@ -188,6 +194,7 @@ def open_arena(
                     places.on_lost, places.part = lobby.lose, lobby.part
             leasing = _leasing(store, lobby, log)
             answers = Answers(store, _utc)
+            testing = _testing(store, answers, lobby, log)
             watching = Watching(lobby, log, delay_s=watch_delay_s, limits=limits)
             arena = Arena(
                 Listening(address, certificate, insecure, has_house=house is not None or has_page),
@@ -203,6 +210,7 @@ def open_arena(
                         LadderAdmin(store, answers, _utc),
                         lobby,
                         None if leasing is None else lobby.other_arenas,
+                        testing,
                     ),
                     watching,
                     desk,
@@ -239,6 +247,22 @@ def _leasing(store: Store, lobby: Lobby, log: Logger) -> Leasing | None:
     return leasing
 
 
+def _testing(store: Store, answers: Answers, lobby: Lobby, log: Logger) -> VersionTesting | None:
+    """Go on with the version tests of an earlier server; None if several arenas share the league."""
+    if isinstance(store, ArenaStore):
+        return None
+
+    def end(test: str, verdict: Verdict) -> None:
+        log.info("version test ended", test=test, outcome=verdict.value)
+        store.end_version_test(test, verdict.value, _utc())  # if that fails, the next question about it does so
+
+    testing = VersionTesting(store, answers, lobby.tests, _utc, is_paused=lobby.is_paused, plays_here=lobby.plays)
+    lobby.tests.on_verdict = end
+    for test in testing.unfinished():
+        lobby.start_test(test)
+    return testing
+
+
 def _desk(site: HostingSite, lobby: Lobby) -> SubmissionDesk:
     """Return the desk that accepts and runs submissions; add their resource usage to the results of their matches."""
     desk = SubmissionDesk(
@@ -248,6 +272,7 @@ def _desk(site: HostingSite, lobby: Lobby) -> SubmissionDesk:
         is_rotation=lambda name: (found := lobby.ladder_named(name)) is not None and found.boards == "rotation",
         ladders_of=lambda entry, manifest: entry.ladders or _every_ladder(lobby, entry.owner, manifest.games),
         plays_here=lobby.plays_here,
+        needed_for_tests=lambda: lobby.tests.needed,
     )
     meters = ResourceMeters(desk.residents.uses)
     lobby.on_started.append(meters.started)

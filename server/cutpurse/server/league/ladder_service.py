@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 import grpc
@@ -30,10 +31,12 @@ from cutpurse.server.ladder_config import Ladder, ladder_of
 from cutpurse.server.league.league_queries import STRANGER, Answers, Caller, may_see
 from cutpurse.server.league.presence import NOWHERE, LiveMatchView, OnlineBotView, Presence
 from cutpurse.server.league.steering import LadderAdmin
+from cutpurse.server.league.version_testing import VersionTesting
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.other_arenas import OtherArenas, elsewhere
 from cutpurse.server.matches.requests import MatchRequest
 from cutpurse.server.matches.start_position import StartPosition
+from cutpurse.server.matches.version_tests import VersionTest
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["LADDER", "LadderService", "RunningLeague", "RunningLobby", "caller_of"]
@@ -52,7 +55,7 @@ Handlers: TypeAlias = "Mapping[str, grpc.RpcMethodHandler[Any, Any]]"  # gRPC's 
 
 def caller_of(grant: Grant | None) -> Caller:
     """Return the caller that a grant stands for; a stranger without one."""
-    return STRANGER if grant is None else Caller(grant.owner, frozenset(grant.scopes))
+    return STRANGER if grant is None else Caller(grant.owner, frozenset(grant.scopes), grant.resident is not None)
 
 
 class RunningLobby(Protocol):
@@ -93,6 +96,12 @@ class RunningLobby(Protocol):
     def lifted(self, identity: Identity) -> None:
         """End the pause of a version."""
 
+    def start_test(self, test: VersionTest) -> None:
+        """Deal boards for a version test from now on."""
+
+    def stop_test(self, test: str) -> None:
+        """Deal no more boards for a version test."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunningLeague:
@@ -103,12 +112,14 @@ class RunningLeague:
         steering: Changes ladders and pauses.
         lobby: Where matches are played.
         other_arenas: Ladders of other arenas, which may also lease new ones; None if all are played here.
+        testing: Version tests; None if none are played.
     """
 
     answers: Answers
     steering: LadderAdmin
     lobby: RunningLobby
     other_arenas: OtherArenas | None = None
+    testing: VersionTesting | None = None
 
 
 class LadderService:
@@ -138,6 +149,7 @@ class LadderService:
         self._steering = league.steering
         self._lobby = league.lobby
         self._other_arenas = league.other_arenas
+        self._testing = league.testing
         self._entrance = entrance
         self._log = log
         self._incident_number = incident_number
@@ -173,14 +185,26 @@ class LadderService:
         methods["ListLogs"] = grpc.unary_unary_rpc_method_handler(
             self._reading(ladder_pb2.ListLogsRequest, answers.list_logs, "read", "admin")
         )
-        methods["GetRecord"] = grpc.unary_stream_rpc_method_handler(self.get_record)
-        for name, scope, steer in (
+        changes = [
             ("CreateLadder", "admin", self._create),
             ("ChangeLadder", "admin", self._change),
             ("DeleteLadder", "admin", self._delete),
             ("RequestMatch", "play", self._request),
             ("LiftPause", "play", self._lift),
-        ):
+        ]
+        if (testing := self._testing) is not None:
+            asking = ("play", "read", "admin")
+            for name, kind, answer in (
+                ("ListTests", ladder_pb2.ListTestsRequest, testing.list),
+                ("GetTest", ladder_pb2.GetTestRequest, testing.get),
+            ):
+                methods[name] = grpc.unary_unary_rpc_method_handler(self._reading(kind, answer, *asking))
+            changes += [
+                ("StartTest", "play", partial(self._start_test, testing)),
+                ("StopTest", "play", partial(self._stop_test, testing)),
+            ]
+        methods["GetRecord"] = grpc.unary_stream_rpc_method_handler(self.get_record)
+        for name, scope, steer in changes:
             methods[name] = grpc.unary_unary_rpc_method_handler(self._writing(scope, steer))
         return grpc.method_handlers_generic_handler(LADDER, {**methods, **self._more})
 
@@ -316,6 +340,25 @@ class LadderService:
         return ladder_pb2.LiftPauseResponse(
             bot=await self._apart(lambda: self._answers.bot(identity, caller, presence))
         )
+
+    async def _start_test(self, testing: VersionTesting, request: bytes, caller: Caller) -> Message:
+        asked = ladder_pb2.StartTestRequest.FromString(request)
+        presence = self._presence()
+        async with self._steers:  # so that quotas hold
+            test = await self._apart(lambda: testing.start(asked, caller, presence))
+            self._lobby.start_test(test)
+        self._log.info("version test started", test=test.id, ladder=test.ladder, new=test.new.shown, old=test.old.shown)
+        await self._note(caller, "version test started", f"{test.new.shown} against {test.old.shown}")
+        return ladder_pb2.StartTestResponse(test=await self._apart(lambda: testing.shown(test.id)))
+
+    async def _stop_test(self, testing: VersionTesting, request: bytes, caller: Caller) -> Message:
+        asked = ladder_pb2.StopTestRequest.FromString(request)
+        async with self._steers:
+            test = await self._apart(lambda: testing.stop(asked, caller))
+            self._lobby.stop_test(test)
+        self._log.info("version test stopped", test=test, by=caller.owner)
+        await self._note(caller, "version test stopped", test)
+        return ladder_pb2.StopTestResponse(test=await self._apart(lambda: testing.shown(test)))
 
     async def _note(self, caller: Caller, what: str, about: str) -> None:
         by = caller.owner or NOBODY

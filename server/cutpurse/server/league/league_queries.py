@@ -64,6 +64,7 @@ class Caller:
 
     owner: str | None
     scopes: frozenset[str]
+    is_hosted_bot: bool = False  # its token is that of a process of a hosted bot
 
     @property
     def is_admin(self) -> bool:

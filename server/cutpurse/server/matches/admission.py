@@ -95,8 +95,9 @@ class BotAdmission:
         if identity in self._paused:
             player.tell("PAUSED", paused_message(identity))
             return
-        self._pairing.enter(player)
-        self._tell_nothing_left(player, self._pairing.ladders, at)
+        if not player.is_for_tests:
+            self._pairing.enter(player)
+            self._tell_nothing_left(player, self._pairing.ladders, at)
         if identity not in self._asked:
             self._ask(identity, at)
 
@@ -111,7 +112,7 @@ class BotAdmission:
         """Apply changed ladder terms: notify once each bot that can get no match any more."""
         ladders = self._pairing.ladders
         for player in self.here.values():
-            if player.identity not in self._paused:
+            if player.identity not in self._paused and not player.is_for_tests:
                 self._tell_nothing_left(player, ladders, at)
 
     def _tell_nothing_left(self, player: TableSession, ladders: Sequence[Ladder], at: datetime) -> None:
@@ -148,7 +149,7 @@ class BotAdmission:
     def lift(self, identity: Identity) -> None:
         """End the pause of a version."""
         self._paused.discard(identity)
-        if (player := self.here.get(identity)) is not None:
+        if (player := self.here.get(identity)) is not None and not player.is_for_tests:
             self._pairing.enter(player)
 
     # -- what the store knows

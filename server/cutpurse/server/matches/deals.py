@@ -46,12 +46,21 @@ def dealt(
     return Deal(board if chosen_seed is None else match, commitment(seed, params), seed, params)
 
 
-def dealt_for_all(ladder: Ladder, matches: Mapping[str, Sequence[Identity]], entropy: Callable[[int], bytes]) -> Deal:
-    """Make one deal for all matches of a board, committed to the seats of each."""
+def dealt_for_all(
+    ladder: Ladder, matches: Mapping[str, Sequence[Identity]], entropy: Callable[[int], bytes], kind: str = ""
+) -> Deal:
+    """Make one deal for all matches of a board, committed to the seats of each.
+
+    Args:
+        ladder: Its ladder.
+        matches: Bots by seat of each match.
+        entropy: Returns that number of unpredictable bytes.
+        kind: Kind of the board. Default: that of the boards of the ladder.
+    """
     board = entropy(16).hex()
     settled = {
         "board": board,
-        "boards": ladder.boards,
+        "boards": kind or ladder.boards,
         "game": ladder.game,
         "rules": ladder.rules.words.version,
         "settings": dict(ladder.settings),

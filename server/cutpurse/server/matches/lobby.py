@@ -36,6 +36,7 @@ from cutpurse.server.matches.other_arenas import OtherArenas
 from cutpurse.server.matches.requests import WAITS_S, MatchRequest, PendingRequest, Requests, seats_for
 from cutpurse.server.matches.server_match import ServerMatch, TableSession, incident_of
 from cutpurse.server.matches.storing import Log, Storing
+from cutpurse.server.matches.version_tests import SHARE, VersionTest, VersionTests
 from cutpurse.server.result_store import ResultStore
 
 __all__ = ["OnlineBot", "Lobby", "Log", "MatchRequest", "OpenMatch"]
@@ -68,6 +69,7 @@ class Lobby:
         most_tables: int = MOST_TABLES,
         counts: Counts | None = None,
         paused: Iterable[Identity] = (),
+        test_share: float = SHARE,
     ) -> None:
         """Start a lobby with no bots online.
 
@@ -80,6 +82,7 @@ class Lobby:
             most_tables: Maximum open matches.
             counts: Counters to update; new ones by default.
             paused: Versions that get no match.
+            test_share: Share of the tables in use that version tests may have.
 
         Raises:
             ValueError: If two ladders have the same name.
@@ -92,6 +95,7 @@ class Lobby:
         self.is_held = False  # see `hold`
         self._attendance = BotAdmission(self._pairing, store, paused, self._woken, self.other_arenas)
         self._requests = Requests()
+        self.tests = VersionTests(test_share)
         self._store = store
         self._entropy = entropy
         self._utc = utc
@@ -107,6 +111,7 @@ class Lobby:
             self._pairing,
             self._attendance,
             self._requests,
+            self.tests,
             self._matches,
             store,
             LobbyEnvironment(entropy, utc, log, self.counts, self.incident_number, self._woken),
@@ -238,7 +243,7 @@ class Lobby:
 
     def changed(self, session: TableSession) -> None:
         """Note that a bot's number of free tables changed."""
-        if self._pairing.changed(session):
+        if self._pairing.changed(session) or session.is_for_tests or self.tests.is_waiting:
             self._seek()
 
     def lifted(self, identity: Identity) -> None:
@@ -339,6 +344,16 @@ class Lobby:
         told = self._requests.told(name)
         return "waiting" if told == "open" and not self._matches.is_begun(name) else told
 
+    # -- version tests
+    def start_test(self, test: VersionTest) -> None:
+        """Deal boards for a version test from now on."""
+        self.tests.add(test)
+        self._seek()
+
+    def stop_test(self, test: str) -> None:
+        """Deal no more boards for a version test; an open one is played to its end."""
+        self.tests.remove(test)
+
     # -- state
     @property
     def waiting_requests(self) -> int:
@@ -397,7 +412,8 @@ class Lobby:
         if (at_first := self._matches.next_event_at()) is not None:
             moments.append(at_first)
         if self._may_start and len(self._matches) < self._most_tables:  # otherwise pairing waits for a table to close
-            moments += [at for at in (self._pairing.next_event_at(), self._requests.next_event_at()) if at is not None]
+            starters = (self._pairing, self._requests, self.tests)
+            moments += [at for one in starters if (at := one.next_event_at()) is not None]
         if (at_last := self._dealing.next_event_at()) is not None:
             moments.append(at_last)
         return min(moments, default=None)
@@ -519,7 +535,8 @@ class Lobby:
         ended = self.counts.matches_finished if not result.is_void else self.counts.matches_void
         ended[result.ladder] += 1
         is_void, board = result.is_void, entry.board
-        self._dealing.ended(entry, now, is_void=is_void)
+        places = () if is_void else [seat.place or 0 for seat in result.seats]
+        self._dealing.ended(entry, now, is_void=is_void, places=places)
         is_opened = board is None or board.is_over
         self._log.info(
             "match ended",
@@ -532,7 +549,7 @@ class Lobby:
         if board is None:
             table.close(result, is_rated=result.is_rated and not is_void)
         else:
-            table.close(result, is_rated=is_opened and not board.is_void, is_opened=is_opened)
+            table.close(result, is_rated=is_opened and board.is_rated, is_opened=is_opened)
             if is_opened:
                 board.open()
         if not table.is_begun:  # no session will report that its bot has a free table again

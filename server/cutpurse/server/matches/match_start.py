@@ -21,7 +21,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final, cast
 
+from cutpurse.engine.chance import KEY_BYTES, Chance
 from cutpurse.engine.match import EndCause
+from cutpurse.leaderboard.comparisons import TEST
 from cutpurse.leaderboard.results import Identity, MatchAnnouncement
 from cutpurse.server.counts import Counts
 from cutpurse.server.ladder_config import Ladder
@@ -35,6 +37,7 @@ from cutpurse.server.matches.requests import PendingRequest, Requests
 from cutpurse.server.matches.roster import PairableBot
 from cutpurse.server.matches.server_match import Incident, MatchPlan, ServerMatch, TableSession, incident_of
 from cutpurse.server.matches.storing import RETRY_S, Log
+from cutpurse.server.matches.version_tests import DrawnBoard, VersionTests
 from cutpurse.server.result_store import ResultStore
 from cutpurse.wire.phrase_cache import PhraseCache
 
@@ -80,6 +83,7 @@ class Dealing:
         pairing: Pairing,
         attendance: BotAdmission,
         requests: Requests,
+        tests: VersionTests,
         matches: OpenMatches,
         store: ResultStore,
         environment: LobbyEnvironment,
@@ -90,6 +94,8 @@ class Dealing:
         self._pairing = pairing
         self._attendance = attendance
         self._requests = requests
+        self._tests = tests
+        self._test_chance: Chance | None = None  # made for the first test
         self._boards = OpenBoards()
         self._matches = matches
         self._store = store
@@ -135,7 +141,7 @@ class Dealing:
         return all(self._start_next(now, shut) for _ in range(min(MOST_STARTS, most)))
 
     def _start_next(self, now: float, shut: Container[str]) -> bool:
-        """Start a match of a dealt board, else a requested match, else deal for a ladder.
+        """Start a match of a dealt board, else a requested match, else deal for a version test or a ladder.
 
         Each call begins one match of a board of several. Returns whether there was anything to start.
         """
@@ -145,7 +151,7 @@ class Dealing:
                 self._assigned.remove(match)
                 self._start_assigned(match, [here[identity] for identity in match.players], now)
                 return True
-        begun = self._boards.next(here)
+        begun = self._boards.next(here, self._may_begin)
         if begun is not None:
             board, at, there = begun
             self._begin(board, at, now, there)
@@ -158,6 +164,11 @@ class Dealing:
             reason = f"{requested.by} asked for it" + (f": {position.shown}" if position is not None else "")
             self._start(Seating(requested.ladder, (tuple(players),), reason), now, requested)
             return True
+        is_paused, tables = self._attendance.is_paused, len(self._matches)
+        drawn = self._tests.draw(now, tables, self._pairing, here, is_paused, shut, self._chance_of_tests)
+        if drawn is not None:
+            self._deal(drawn.seating, now, drawn)
+            return True
         seating = self._pairing.next(now, shut)
         if seating is None:
             return False
@@ -166,6 +177,15 @@ class Dealing:
         else:
             self._deal(seating, now)
         return True
+
+    def _may_begin(self, board: OpenBoard) -> bool:
+        """Return whether a match of a board may begin now; those of version tests have a share of the tables."""
+        return board.drawn is None or self._tests.has_room(len(self._matches))
+
+    def _chance_of_tests(self) -> Chance:
+        if self._test_chance is None:
+            self._test_chance = Chance(self._entropy(KEY_BYTES))
+        return self._test_chance
 
     def _start(self, seating: Seating, now: float, requested: PendingRequest | None) -> None:
         ladder, reason = seating.ladder, seating.reason
@@ -213,23 +233,25 @@ class Dealing:
         return ServerMatch(plan, players, now, self._matches.moved, self._incident_number, phrases, self._outages.take)
 
     # -- boards of several matches
-    def _deal(self, seating: Seating, now: float) -> None:
-        """Deal a board of several matches: announce all of them, and begin none."""
+    def _deal(self, seating: Seating, now: float, drawn: DrawnBoard | None = None) -> None:
+        """Deal a board of several matches, for a ladder or a version test: announce all of them, and begin none."""
         ladder, utc = seating.ladder, self._utc()
         tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
         matches = tuple(self._entropy(16).hex() for _ in tables)
-        deal = dealt_for_all(ladder, dict(zip(matches, tables, strict=True)), self._entropy)
+        kind, by, test = (ladder.boards, "", "") if drawn is None else (TEST, drawn.test.owner, drawn.test.id)
+        deal = dealt_for_all(ladder, dict(zip(matches, tables, strict=True)), self._entropy, kind)
+        if drawn is not None:
+            for table in seating.tables:
+                self._pairing.sat(table)
         rules = ladder.rules.words.version
         announced = tuple(
             self._store.announce(
-                MatchAnnouncement(
-                    name, ladder.name, rules, deal, utc, seats, reason=seating.reason, board_matches=len(tables)
-                )
+                MatchAnnouncement(name, ladder.name, rules, deal, utc, seats, by, seating.reason, len(tables), test)
             )
             for name, seats in zip(matches, tables, strict=True)
         )
-        self._boards.dealt(OpenBoard(seating, deal, matches, announced, now))
-        self._log.info("board dealt", board=deal.board, ladder=ladder.name, kind=ladder.boards, matches=list(matches))
+        self._boards.dealt(OpenBoard(seating, deal, matches, announced, now, drawn))
+        self._log.info("board dealt", board=deal.board, ladder=ladder.name, kind=kind, matches=list(matches))
 
     def _begin(self, board: OpenBoard, at: int, now: float, there: tuple[PairableBot, ...] | None = None) -> None:
         """Begin a match of a board with the online bots `there`; if None, void it unplayed."""
@@ -239,14 +261,19 @@ class Dealing:
             self._pairing.rose(seating.tables[at])
             self._pairing.sat(there)
         seats = tuple(player.identity for player in seating.tables[at])
-        plan = MatchPlan(ladder, name, board.deal, reason=seating.reason, board_matches=len(seating.tables))
+        drawn = board.drawn
+        by, test = ("", "") if drawn is None else (drawn.test.owner, drawn.test.id)
+        plan = MatchPlan(ladder, name, board.deal, by, seating.reason, len(seating.tables), test=test)
+        if drawn is not None:
+            self._tests.match_began()
         try:
             table = self._table(plan, players, now)
         except Exception as problem:
             self._tell(incident_of(problem, self._incident_number(), name))
             self._pairing.rose(players)
-            self._pairing.postpone(ladder, now + RETRY_S)
-            self._ended_on(board, None, now, is_void=True)
+            if drawn is None:
+                self._pairing.postpone(ladder, now + RETRY_S)
+            self._ended_on(board, at, None, now, is_void=True)
             if board.is_over:
                 board.open()
             return
@@ -274,30 +301,45 @@ class Dealing:
             self._begin(board, at, now)
 
     # -- a match is over
-    def ended(self, entry: TrackedMatch, now: float, *, is_void: bool) -> None:
+    def ended(self, entry: TrackedMatch, now: float, *, is_void: bool, places: Sequence[int] = ()) -> None:
         """Note the end of a match.
 
         Args:
             entry: The match.
             now: Seconds on the lobby's clock.
             is_void: Whether it counts for nothing.
+            places: Places by seat; empty if it is void.
         """
         table = entry.table
         if entry.board is not None:
             self._pairing.rose(entry.players)
-            self._ended_on(entry.board, table, now, is_void)
+            at = entry.board.matches.index(table.name)
+            self._ended_on(entry.board, at, table, now, is_void, places)
         elif entry.is_paired:
             self._pairing.ended(entry.seating, now - table.began, is_void)
         else:
             self._pairing.rose(entry.players)
             self._requests.ended(table.name)
 
-    def _ended_on(self, board: OpenBoard, table: ServerMatch | None, now: float, is_void: bool) -> None:
+    def _ended_on(
+        self,
+        board: OpenBoard,
+        at: int,
+        table: ServerMatch | None,
+        now: float,
+        is_void: bool,
+        places: Sequence[int] = (),
+    ) -> None:
         """Note the end of a match of a board; the last one ends the board."""
         board.ended(table, now, is_void)
+        if board.drawn is not None:
+            self._tests.match_ended(board.drawn, at, places)
         if board.is_over:
             self._boards.over(board)
-            self._pairing.closed(board.seating, now - board.began, board.is_void)
+            if board.drawn is None:
+                self._pairing.closed(board.seating, now - board.began, board.is_void)
+            else:
+                self._tests.board_ended(board.drawn, now, board.is_void)
             self._log.info("board ended", board=board.deal.board, is_void=board.is_void)
 
     # -- all kinds of matches

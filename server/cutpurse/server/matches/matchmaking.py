@@ -130,6 +130,11 @@ class Pairing:
         """List the ladders that a bot is on."""
         return tuple(name for name, books in self._books.items() if player in books.entries or player in books.house)
 
+    def bots_on(self, name: str) -> list[PairableBot]:
+        """List the online bots that are paired on a ladder, house bots included."""
+        books = self._books.get(name)
+        return [] if books is None else [*books.entries, *books.house]
+
     # -- online bots
     def enter(self, player: PairableBot) -> None:
         """Add a bot that came online; its open matches still count."""

@@ -22,6 +22,7 @@ from cutpurse.leaderboard.results import Deal, Identity
 from cutpurse.server.matches.matchmaking import Seating
 from cutpurse.server.matches.roster import PairableBot
 from cutpurse.server.matches.server_match import ServerMatch
+from cutpurse.server.matches.version_tests import DrawnBoard
 
 __all__ = ["WAITS_S", "OpenBoard", "OpenBoards"]
 
@@ -35,6 +36,7 @@ class OpenBoard:
     Args:
         matches: Match IDs.
         announced: The store's answer for each match.
+        drawn: The board of a version test, which is not rated; None for the board of a ladder.
         waiting: Indexes of the matches that have not begun.
     """
 
@@ -43,6 +45,7 @@ class OpenBoard:
     matches: tuple[str, ...]
     announced: tuple[Future[None], ...]
     began: float
+    drawn: DrawnBoard | None = None
     waiting: list[int] = field(init=False)
     is_void: bool = False
     waits_since: float = field(init=False)  # when it was dealt, or its latest finished match ended
@@ -58,6 +61,11 @@ class OpenBoard:
     def is_over(self) -> bool:
         """Whether all its matches are over."""
         return self._left == 0
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether ratings change if none of its matches is void."""
+        return self.drawn is None and not self.is_void
 
     @property
     def gives_up_at(self) -> float | None:
@@ -80,7 +88,7 @@ class OpenBoard:
     def open(self) -> None:
         """Reveal the deal to the bots whose matches ended before the board did."""
         for table in self._sealed:
-            table.unseal(is_rated=not self.is_void)
+            table.unseal(is_rated=self.is_rated)
         self._sealed.clear()
 
 
@@ -111,14 +119,22 @@ class OpenBoards:
         for board in self._open.values():
             board.is_void |= board.waits_for(identity)
 
-    def next(self, here: Mapping[Identity, PairableBot]) -> tuple[OpenBoard, int, tuple[PairableBot, ...]] | None:
+    def next(
+        self, here: Mapping[Identity, PairableBot], may_begin: Callable[[OpenBoard], bool] = lambda board: True
+    ) -> tuple[OpenBoard, int, tuple[PairableBot, ...]] | None:
         """Return a match whose bots all have a free table, and count it as begun; None if there is none.
+
+        Args:
+            here: Online bots.
+            may_begin: Returns whether a match of a board may begin now.
 
         Returns:
             The board, the index of the match on it, and the online bots by seat.
         """
         self.reserved.clear()
         for board in self._open.values():
+            if board.waiting and not may_begin(board):
+                continue
             for at in board.waiting:
                 players = _there(board.seating.tables[at], here)
                 if len(players) == len(board.seating.tables[at]) and all(map(self._has_room, players)):

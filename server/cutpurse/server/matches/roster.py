@@ -17,7 +17,7 @@ from cutpurse.leaderboard.tokens import HOUSE, NOBODY
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.ladder_terms import OtherEntrants, may_play, why_full
 
-__all__ = ["LAG", "LadderRoster", "PairingCandidate", "PairableBot"]
+__all__ = ["LAG", "LadderRoster", "PairingCandidate", "PairableBot", "side_of"]
 
 LAG: Final = 8  # matches: limit on how far a bot counts as behind the others, or a newcomer as ahead of them
 MOST_MET: Final = 256  # sides remembered: with a thousand bots, the same ones do not meet again soon
@@ -140,7 +140,7 @@ class LadderRoster:
         if entry is None:
             joined = self._joined(0, list(self.entries.values()))
             entry = PairingCandidate(
-                player, _side(identity), joined, [0] * ladder.seats, ladder.rating.mu, came_with=joined
+                player, side_of(identity), joined, [0] * ladder.seats, ladder.rating.mu, came_with=joined
             )
         else:
             entry.player = player
@@ -225,6 +225,6 @@ class LadderRoster:
         return [entries[player] for player in free if player in entries and player not in kept]
 
 
-def _side(identity: Identity) -> tuple[str, ...]:
+def side_of(identity: Identity) -> tuple[str, ...]:
     """Return the owner; where bots have no real owner, owner and bot name. Bots of the same side never meet."""
     return identity[:2] if identity.owner in (NOBODY, HOUSE) else identity[:1]

@@ -141,6 +141,10 @@ class TableSession(PairableBot, Protocol):
     def sends_usage(self) -> bool:
         """Whether its bot reports what it used, and so knows the end cause VOID_OUTAGE."""
 
+    @property
+    def is_for_tests(self) -> bool:
+        """Whether it is online for version tests alone, and so is not paired on its ladders."""
+
     def sit(self, seat: SeatAt) -> None:
         """Give its bot a seat: number the seat and take one free table. The bot is not notified yet.
 
@@ -302,6 +306,7 @@ class MatchPlan:
         reason: Why these bots meet.
         board_matches: Number of matches on its board.
         position: Position to play on from; None for a new deal.
+        test: ID of the version test that it is played for; empty for other matches. Its bots cannot see it.
     """
 
     ladder: Ladder
@@ -311,6 +316,7 @@ class MatchPlan:
     reason: str = ""
     board_matches: int = 1
     position: StartPosition | None = None
+    test: str = ""
 
 
 class ServerMatch:
@@ -357,6 +363,7 @@ class ServerMatch:
         self.requested_by = plan.requested_by
         self.reason = plan.reason
         self.board_matches = plan.board_matches
+        self.test = plan.test
         # Called after each change of the game, and once when the match closes. They must not raise.
         self.on_moved: list[Callable[[ServerMatch], None]] = []
         check_seats(players)
@@ -449,7 +456,8 @@ class ServerMatch:
             ),
             commitment=self.deal.commitment,
             board=self.board,
-            ladder="" if self.requested_by else ladder.name,
+            # A bot that knew of a test could play differently in it.
+            ladder="" if self.requested_by and not self.test else ladder.name,
         ).SerializeToString()
 
     def ended(self, seat: int, number: int, told: int, wants_events: bool, knows_outages: bool = False) -> bytes | None:
@@ -579,6 +587,7 @@ class ServerMatch:
             requested_by=self.requested_by,
             reason=self.reason,
             board_matches=self.board_matches,
+            test=self.test,
         )
 
     def _course(self, seat: int) -> DecisionLog:

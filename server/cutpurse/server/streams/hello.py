@@ -44,6 +44,7 @@ class Introduction:
     forgets: bool = False  # it keeps no memory between matches
     one_match: OneMatch | None = None  # the only match that it plays, if limited to one
     is_run_here: bool = False  # it is a hosted bot
+    is_for_tests: bool = False  # it is run for version tests alone
 
     def plays(self, game: str, ladder: str) -> bool:
         """Return whether it wants to be paired on this ladder of this game."""
@@ -102,6 +103,7 @@ def introduction(
         forgets=grant.forgets,
         one_match=one_match,
         is_run_here=resident is not None,
+        is_for_tests=resident is not None and resident.is_for_tests,
     )
 
 

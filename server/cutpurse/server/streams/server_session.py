@@ -102,6 +102,11 @@ class ServerSession:
         return self.introduction.declines_requests
 
     @property
+    def is_for_tests(self) -> bool:
+        """Whether it is online for version tests alone, and so is not paired on its ladders."""
+        return self.introduction.is_for_tests
+
+    @property
     def forgets(self) -> bool:
         """Whether it keeps no memory between matches."""
         return self.introduction.forgets

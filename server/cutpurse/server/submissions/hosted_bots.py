@@ -284,7 +284,8 @@ class HostedBots:
         gone = [
             course
             for number, course in self._courses.items()
-            if number not in kept or kept[number][0].digest != course.entry.digest
+            if number not in kept
+            or (kept[number][0].digest, kept[number][0].is_active) != (course.entry.digest, course.entry.is_active)
         ]
         self._stop(gone)
         for course in gone:
@@ -312,7 +313,13 @@ class HostedBots:
         course.one_match = OneMatch(self._woken.set) if self._plays_one(entry.ladders) else None
         course.contact, course.unheard_s, course.over_at = Contact(), 0.0, None
         resident = HostedBotIdentity(
-            entry.bot, entry.version, entry.ladders, manifest.tables, course.one_match, course.contact
+            entry.bot,
+            entry.version,
+            entry.ladders,
+            manifest.tables,
+            course.one_match,
+            course.contact,
+            is_for_tests=not entry.is_active,
         )
         course.token = self._passes.give(entry.owner, resident)
         course.start_at, course.started = inf, now

@@ -127,6 +127,7 @@ class SubmissionDesk:
         is_rotation: Callable[[str], bool] = lambda ladder: False,
         ladders_of: Callable[[SubmissionEntry, Manifest], Sequence[str]] = lambda entry, manifest: entry.ladders,
         plays_here: Callable[[Sequence[str], Sequence[str]], bool] = lambda games, ladders: True,
+        needed_for_tests: Callable[[], Collection[Identity]] = frozenset,
     ) -> None:
         """Create the desk; nothing runs before `begin`.
 
@@ -138,10 +139,14 @@ class SubmissionDesk:
             ladders_of: Returns, on any thread, the ladders that a bot plays on.
             plays_here: Returns, on any thread, whether a bot for these games and ladders plays on a ladder of this
                 server; workers play the matches of hosted ladders.
+            needed_for_tests: Returns, on any thread, the versions that version tests need; an accepted one runs while
+                it is needed, even if it is not active.
         """
         self._is_isolated = site.runner.name != "process"
         self._is_rotation = is_rotation
         self._plays_here = plays_here
+        self._needed_for_tests = needed_for_tests
+        self._needed: Collection[Identity] = frozenset()  # as of the last change of the hosted bots
         self._storage = site.storage
         self._store = site.store
         self._log = site.log
@@ -218,13 +223,15 @@ class SubmissionDesk:
                 self._is_behind = False
 
     def _catch_up(self) -> None:
-        if self._is_behind:
+        if self._is_behind or self._needed_for_tests() != self._needed:
             self._sync()
 
     def _sync_now(self) -> None:
         wanted = []
+        needed = self._needed_for_tests()
         for entry in self._store.submissions():
-            if entry.is_active and entry.state == ACCEPTED:
+            is_needed = Identity(entry.owner, entry.bot, entry.version) in needed and entry.is_kept
+            if (entry.is_active or is_needed) and entry.state == ACCEPTED:
                 try:
                     manifest = self._manifests.get(entry.digest) or manifest_of(self._storage.archive(entry.digest))
                 except (OSError, ArchiveError, UsageError) as problem:
@@ -232,8 +239,10 @@ class SubmissionDesk:
                 else:
                     wanted.append((entry, manifest))
         self._manifests = {entry.digest: manifest for entry, manifest in wanted}
-        self.built = [(entry, manifest) for entry, manifest in wanted if self._has_tree(entry)]
-        self.residents.set([one for one in self.built if self._plays_here(one[1].games, one[0].ladders)])
+        built = [(entry, manifest) for entry, manifest in wanted if self._has_tree(entry)]
+        self.built = [(entry, manifest) for entry, manifest in built if entry.is_active]
+        self.residents.set([one for one in built if self._plays_here(one[1].games, one[0].ladders)])
+        self._needed = needed
 
     def _has_tree(self, entry: SubmissionEntry) -> bool:
         """Return whether the built files of a submission exist; if not, queue it to be built again.
@@ -242,6 +251,8 @@ class SubmissionDesk:
         """
         if self._storage.tree(entry.digest).is_dir():
             return True
+        if not entry.is_active:  # a new check would make it active: it waits until its owner submits it again
+            return False
         self._store.set_submission(entry.id, RECEIVED, self._utc(), "its files are built again")
         self.intake.put([entry])
         return False

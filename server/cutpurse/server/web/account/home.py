@@ -20,6 +20,7 @@ __all__ = ["bots_of", "router"]
 MOST_LOGS: Final = 20  # matches shown with their faults and notes
 MOST_NOTES: Final = 40  # notes shown of one match
 MOST_MATCHES: Final = 20
+MOST_TESTS: Final = 10
 TAIL: Final = 20_000  # characters shown of what a submitted bot printed
 NO_SUBMISSIONS: Final[Sequence[submission_pb2.SubmissionShown]] = ()
 PENDING: Final = (
@@ -71,11 +72,14 @@ async def home(request: Request) -> Response:
 
     def load(signed: Signed) -> Mapping[str, Any]:
         ladders = signed.account.league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders
+        wanted = ladder_pb2.ListTestsRequest(owner=signed.owner)
+        tests, _ = signed.tried(lambda: [*signed.account.league.ListTests(wanted).tests], list[Any]())
         submissions, no_submissions = signed.tried(signed.account.submissions.list, NO_SUBMISSIONS)
         return {
             "bots": bots_of(signed.account.league, signed.owner),
             "ladders": ladders,
             "private_ladders": [one for one in ladders if one.defined.terms.private],
+            "tests": tests[:MOST_TESTS],
             "submissions": submissions,
             "no_submissions": no_submissions,
         }
@@ -140,6 +144,17 @@ async def match(request: Request, match: str) -> Response:
         return {"name": match, "now": now, "is_pending": is_pending, "public": _public_ladders(signed.account.league)}
 
     return await look(request, "me_match.html", load)
+
+
+@router.api_route("/tests/{test}", methods=["GET", "HEAD"])
+async def version_test(request: Request, test: str) -> Response:
+    """Show what a version test of the person has found, opponent by opponent; a host sees every test."""
+
+    def load(signed: Signed) -> Mapping[str, Any]:
+        shown = signed.account.league.GetTest(ladder_pb2.GetTestRequest(test=test)).test
+        return {"shown": shown, "is_pending": not shown.ended_ms}
+
+    return await look(request, "version_test.html", load)
 
 
 @router.api_route("/me/ladders/{name}", methods=["GET", "HEAD"])

@@ -144,6 +144,8 @@ def _outcome(match: ladder_pb2.MatchShown) -> str:
         place = f"number {match.rated_number:,} of its ladder"
         count = len(match.board_matches)
         return f"rated with the whole board of {count} matches, {place}" if count > 1 else f"rated, {place}"
+    if match.board_kind == ladder_pb2.BOARD_KIND_TEST:
+        return "not rated: a version test"
     return "not rated: somebody asked for it" if match.requested_by else "not rated"
 
 
