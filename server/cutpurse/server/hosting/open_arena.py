@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.address import is_postgresql
 from cutpurse.leaderboard.arena_store import ArenaStore
@@ -24,6 +25,8 @@ from cutpurse.leaderboard.schema import describe_upgrade, newest_revision
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import HOUSE, PEOPLE, Token
 from cutpurse.server.access.owners import Guard, HouseGuard, OpenGuard, TokenGuard
+from cutpurse.server.access.sign_in_service import SignIn
+from cutpurse.server.access.sign_in_settings import SignInSettings
 from cutpurse.server.act_log import ActLog, act_log_beside
 from cutpurse.server.counts import Counts
 from cutpurse.server.dealing.match_queue import PgMatchQueue
@@ -51,6 +54,7 @@ from cutpurse.server.submissions.resource_meters import ResourceMeters
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.server.submissions.submission_desk import SubmissionDesk, owners_who_play
 from cutpurse.server.watching.broadcast import Watching
+from cutpurse.wire.errors import needs
 
 __all__ = ["WATCH_DELAY_S", "OneOfSeveral", "OpenArena", "open_arena"]
 
@@ -99,6 +103,7 @@ def open_arena(
     submissions: Runner | None = None,
     has_places: bool = False,
     one_of_several: OneOfSeveral | None = None,
+    sign_in: SignInSettings | None = None,
 ) -> Iterator[OpenArena]:
     """Open an arena that can be started; when the block is left, every result is stored.
 
@@ -120,11 +125,13 @@ def open_arena(
         submissions: Builds, checks and runs hosted bots; None if no submissions are accepted.
         has_places: Whether hosted bots run at places instead of here.
         one_of_several: The arena plays the ladders that it leases; None means that it plays all, alone.
+        sign_in: The provider of OpenID Connect at which people sign in; None if they cannot.
 
     Raises:
         AddressError: If other machines could reach the address without TLS, or while there is no token.
         StoreError: If the database cannot be used.
         InvalidEntry: If a stored ladder of one of these names differs.
+        UsageError: If people are to sign in where no token is required.
     """
     checked(address, may_be_reached=certificate is not None or insecure)  # before the database is created
     counts = Counts()
@@ -134,6 +141,11 @@ def open_arena(
             raise AddressError(
                 f"nobody could come in at {address}: {store.database} has no token yet, so only this machine may. "
                 f"Make one first: cutpurse token create OWNER --db {store.database}"
+            )
+        if sign_in is not None and not asks:
+            raise UsageError(
+                f"nobody signs in where everybody may play: {store.database} has no token yet. "
+                f"Make one first: cutpurse token create OWNER --scope admin --db {store.database}"
             )
         if submissions is not None and submissions.name == "process":
             _check_alone(store, address)
@@ -202,6 +214,7 @@ def open_arena(
                     partial(server_status, lobby, store, places, dealer),
                     dealer,
                     leasing,
+                    None if sign_in is None else _sign_in(sign_in, store),
                 ),
             )
             yield OpenArena(arena, lobby, store, asks, watching, places)
@@ -209,6 +222,12 @@ def open_arena(
             for part in (dealer, desk, guard, leasing):
                 if part is not None:
                     part.close()
+
+
+def _sign_in(settings: SignInSettings, store: Store) -> SignIn:
+    with needs("openid"):
+        from cutpurse.server.access.openid_provider import OpenIdProvider
+    return SignIn(settings, OpenIdProvider(settings, _utc), store)
 
 
 def _store(database: str | os.PathLike[str], one_of_several: OneOfSeveral | None) -> Store:
