@@ -103,7 +103,7 @@ def read_sign_in(file: Path, environment: Mapping[str, str]) -> SignInSettings:
     for name, value in written.items():
         written[name] = _checked(name, value, f"{file}: {name}")
     for name in ("issuer", "page"):
-        written[name] = written[name].rstrip("/") if name == "page" else written[name]
+        written[name] = written[name].rstrip("/").lower() if name == "page" else written[name]
         if not is_safe_address(written[name]):
             raise UsageError(
                 f"{file}: {name} is {written[name]!r:.100}; it is an address https://..., or http:// on this machine"
