@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InvalidEntry
@@ -127,7 +127,7 @@ def _owner_of(connection: Connection, account: ProviderAccount) -> str | None:
     return found
 
 
-def _is(account: ProviderAccount) -> tuple[object, object]:
+def _is(account: ProviderAccount) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     return ACCOUNTS.c.issuer == account.issuer, ACCOUNTS.c.subject == account.subject
 
 
