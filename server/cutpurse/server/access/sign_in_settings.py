@@ -42,7 +42,7 @@ KEYS: Final = (
     FileKey("page", "address of the page: `https://league.example`; the provider sends browsers back there"),
     FileKey("scopes", "list of scopes to ask for, beside `openid`", '`["profile", "email"]`'),
     FileKey(
-        "owner_claim", "claim that names a new owner; of an e-mail address, what is before `@`", "preferred_username"
+        "owner_claim", "claim that names a new owner; of an e-mail address, what is before `@`", "`preferred_username`"
     ),
     FileKey("email_domains", "list of domains; the address must be verified by the provider", "every account"),
     FileKey("groups_claim", "claim with the groups of a person", "`groups`"),
