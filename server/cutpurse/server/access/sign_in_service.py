@@ -94,15 +94,16 @@ class SignIn:
         person = admit(self.provider.identify(code, verifier, nonce), settings)
         expires = now + timedelta(hours=settings.session_hours)
         account = self.account(person.subject)
+        label = f"signed in with {settings.name}"
         try:
-            # an account that is linked needs no name for a new owner
-            new = NewToken(person.owner or "unnamed", f"signed in with {settings.name}", person.scopes, expires)
-            may_create = settings.new_owners and bool(person.owner)
+            new, is_named = NewToken(person.owner, label, person.scopes, expires), True
+        except InvalidEntry:  # an account that is linked needs no name
+            new, is_named = NewToken("unnamed", label, person.scopes, expires), False
+        may_create = settings.new_owners and is_named
+        try:
             token, entry = self._registry.open_session(account, new, now, may_create=may_create)
         except NotLinked as problem:
-            raise SignInRefused(self._not_linked(problem.owner if person.owner else "", person)) from None
-        except InvalidEntry as problem:
-            raise SignInRefused(f"{problem}; ask the host") from None
+            raise SignInRefused(self._not_linked(problem.owner if is_named else "", person)) from None
         return token, entry, person
 
     def link(self, subject: str, issuer: str, owner: str, now: datetime) -> str:
@@ -118,7 +119,7 @@ class SignIn:
         if taken:
             return f"there is an owner {taken} already; if that is you, the host can link you with: {command}"
         if self.settings.new_owners:
-            why = f"your account has no {self.settings.owner_claim} to name an owner by"
+            why = f"your account has no {self.settings.owner_claim} that can name an owner"
         else:
             why = "your account is not linked with an owner"
         return f"{why}; the host can link you with: {command}"

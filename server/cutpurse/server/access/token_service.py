@@ -260,7 +260,7 @@ def _check_own(own: TokenEntry, new: NewToken, last: datetime | None) -> None:
     _check_scopes(own.scopes, {*new.scopes})
     if last is not None and (new.expires is None or new.expires > last):
         until = last.strftime("%Y-%m-%d %H:%M UTC")
-        raise CallRefused("BAD_MESSAGE", f"what this token makes may not last longer than until {until}")
+        raise CallRefused("BAD_MESSAGE", f"this token is limited: what it makes may not last longer than until {until}")
 
 
 def _check_scopes(own: Sequence[str], scopes: Collection[str]) -> None:
