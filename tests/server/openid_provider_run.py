@@ -41,9 +41,9 @@ class RunningProvider:
         issuer: Its address.
         person: Claims of the person whose browser comes.
         claims: Claims that replace those of the ID token; None removes one.
-        key: The key that signs.
+        key: The key of its signatures.
         published: Its public keys.
-        algorithm: How it signs.
+        algorithm: Of its signatures.
         answer: Replaces the answer of the token endpoint: status and body.
         description: Replaces parts of its description.
         has_single_codes: Whether a code counts once, as it must.
@@ -75,7 +75,7 @@ class RunningProvider:
         }
 
     def keys(self) -> dict[str, Any]:
-        """Return the public keys, beside one that signs nothing."""
+        """Return the public keys, beside one that is a secret."""
         other = {"kty": "oct", "kid": "secret", "k": "c2VjcmV0"}
         return {"keys": [*(key.as_dict(private=False) for key in self.published), other]}
 

@@ -129,7 +129,7 @@ async def test_a_host_links_an_account_by_the_command_line(arena: RunningArena) 
     )
     words = ("token", "link", "ann", "subject of ann", "--server", arena.address)
     linked = await cutpurse(*words)
-    assert (linked.exit_code, linked.stderr) == (0, "subject of ann signs in as ann\n")
+    assert (linked.exit_code, linked.stderr) == (0, "subject of ann is linked with ann\n")
     assert (await ask(arena, "FinishSignIn", **{**FINISH, "code": "ann"})).made.kept.owner == "ann"
     moved = await cutpurse("token", "link", "bob", *words[3:], "--json")
     assert json.loads(moved.stdout) == {"owner": "bob", "subject": "subject of ann", "previous_owner": "ann"}
@@ -174,6 +174,6 @@ async def test_an_account_is_linked_in_a_database_that_no_server_has_open(tmp_pa
     refused = await cutpurse("token", "link", "ann", "x", "--db", file)
     assert (refused.exit_code, "a database knows no provider; name it with --issuer URL" in refused.stderr) == (2, True)
     linked = await cutpurse("token", "link", "ann", "x", "--db", file, "--issuer", ISSUER)
-    assert (linked.exit_code, linked.stderr) == (0, "x signs in as ann\n")
+    assert (linked.exit_code, linked.stderr) == (0, "x is linked with ann\n")
     with Store(file) as store:
         assert store.link_account(ProviderAccount(ISSUER, "x"), "ann", datetime.now(UTC)) == "ann"

@@ -1,4 +1,4 @@
-"""A person signs in at a provider of another site in a real browser: cookies, redirects and the strict policy hold."""
+"""Signing in at a provider of another site in a real browser: cookies, redirects and the strict policy hold."""
 
 from __future__ import annotations
 

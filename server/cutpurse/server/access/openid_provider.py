@@ -77,7 +77,7 @@ class OpenIdProvider:
         clock: Callable[[], float] = time.monotonic,
         client: httpx.Client | None = None,
     ) -> None:
-        """Describe the provider; it is asked when the first person signs in.
+        """Describe the provider; it is asked as the first person comes.
 
         Args:
             settings: Its settings.

@@ -105,7 +105,7 @@ class RemoteTokens:
         """Link an account with an owner as `Store.link_account` does; "" means the issuer of the server's provider.
 
         Raises:
-            ServerRefused: If nobody signs in there at a provider.
+            ServerRefused: If that server has no provider.
         """
         asked = sign_in_pb2.LinkAccountRequest(owner=owner, subject=subject, issuer=issuer)
         try:

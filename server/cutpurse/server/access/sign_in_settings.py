@@ -49,7 +49,7 @@ KEYS: Final = (
     FileKey("groups", "list of groups; a person must be in one of them", "every account"),
     FileKey("host_groups", "list of groups whose members get the scope `admin`", "none"),
     FileKey("new_owners", "true: a first sign-in creates an owner", "true"),
-    FileKey("session_hours", "hours until a person signs in again, 1 to 720", "12"),
+    FileKey("session_hours", "hours until a session ends, 1 to 720", "12"),
     FileKey("token_days", "days that tokens made in a session may last, up to 3650; 0: no longer than it", "90"),
 )
 _LISTS: Final = ("scopes", "email_domains", "groups", "host_groups")

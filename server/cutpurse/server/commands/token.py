@@ -247,8 +247,8 @@ def link(
     if as_json:
         print_json({"owner": owner, "subject": subject, "previous_owner": before or None})
     else:
-        was = f", before as {before}" if before not in ("", owner) else ""
-        print_message(f"{printable(subject, 300)} signs in as {owner}{was}")
+        was = f", before with {before}" if before not in ("", owner) else ""
+        print_message(f"{printable(subject, 300)} is linked with {owner}{was}")
 
 
 @app.command()
