@@ -25,6 +25,7 @@ from cutpurse.wire.league import league_at
 from tests.looking import PATIENCE_S, until
 from tests.server.arenas import running_arena
 from tests.server.openid_provider_run import RunningProvider, running_provider, settings_of
+from tests.web.test_every_page import judged
 
 
 @contextmanager
@@ -65,6 +66,7 @@ def test_a_person_signs_in_at_a_provider_of_another_site(tmp_path: Path, page: P
             asked: list[str] = []
             page.on("request", lambda request: asked.append(request.url))
             page.goto(f"{address}/sign-in")
+            assert judged(page) == []
             page.click("text=Sign in with Test School")
             page.wait_for_url("**/me")
             assert "Signed in as ann.miller" in page.inner_text(".signed")
