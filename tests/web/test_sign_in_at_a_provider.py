@@ -185,7 +185,9 @@ async def test_a_callback_of_another_browser_signs_nobody_in(world: SignInWorld,
 async def test_an_answer_counts_once(world: SignInWorld, person: Person) -> None:
     back = await answered(await begun(person))
     attempt = person.http.cookies[ATTEMPT]
-    await person.get(back)
+    looked = await asyncio.to_thread(lambda: person.http.head(back))
+    assert (looked.status_code, "set-cookie" in looked.headers) == (403, False)  # which uses nothing up
+    assert (await person.get(back)).status_code == 200
     again = await person.get(back)
     assert (again.status_code, "This sign-in was finished" in again.text) == (403, True)
     world.provider.has_single_codes = False

@@ -57,12 +57,13 @@ async def begin(request: Request) -> Response:
     return private(response)
 
 
-@router.api_route("/sign-in/callback", methods=["GET"])
+@router.api_route("/sign-in/callback", methods=["GET", "HEAD"])
 async def finish(request: Request, state: str = "", code: str = "", error: str = "") -> Response:
     """Finish the attempt of this browser with the code that it brings, and keep its session."""
     accounts_of(request)
     attempt = attempt_of(request)
-    if attempt is None or not attempt.is_answered_by(state):
+    # HEAD only looks at the address, which uses nothing up
+    if request.method == "HEAD" or attempt is None or not attempt.is_answered_by(state):
         return await sign_in_page(request, NO_ATTEMPT, HTTPStatus.FORBIDDEN)
     response = await _finish(request, attempt, code, error)
     forget_attempt(request, response)
