@@ -70,6 +70,7 @@ _PROCESSES: Final = (
     "web/test_live_in_a_browser.py",
     "web/test_live_pages.py",
     "web/test_moving.py",
+    "web/test_provider_in_a_browser.py",
     "web/test_replay_in_a_browser.py",
     "web/test_seat_in_a_browser.py",
     "web/test_seat_lost_stream.py",

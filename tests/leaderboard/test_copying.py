@@ -20,6 +20,7 @@ from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.relations import LEASES, REPORTS
 from cutpurse.leaderboard.results import DecisionLog, DecisionUsage, FinishedSeat, SeatNote
 from cutpurse.leaderboard.schema import newest_revision
+from cutpurse.leaderboard.sign_ins import ProviderAccount
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.leaderboard.work import NewWork
@@ -42,6 +43,7 @@ def fill(store: Store, matches: int) -> None:
         store.submit(result(f"fault {number}", versions[:4], seats=seats)).result()
     store.announce(announcement(result("open", versions[:4]))).result()
     store.create_tokens([NewToken("ann", "laptop \u00e9")], DAWN + timedelta(microseconds=1))
+    store.link_account(ProviderAccount("https://login.school.example", "ann \u00e9"), "ann", DAWN)
     store.hand_in(NewSubmission("ann", "sneak", "1", bytes(32), 2**40, ()), DAWN)
     store.put_estimates(store.ladder_estimates(LADDER), DAWN).result()
     store.put_archive(bytes(32), b"files")

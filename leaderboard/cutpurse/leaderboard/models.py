@@ -30,6 +30,7 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import AutoString, Field, SQLModel
 
 __all__ = [
+    "AccountRow",
     "TokenRow",
     "BoardRow",
     "BotRow",
@@ -131,7 +132,8 @@ class VersionRow(Base, table=True):
 class TokenRow(Base, table=True):
     """A bearer token of an owner, without its secret.
 
-    It is valid from `created` until `expires` or `revoked`, whichever comes first. Rows are never deleted.
+    It is valid from `created` until `expires` or `revoked`, whichever comes first. Rows are never deleted, except
+    those of sessions that have ended.
     """
 
     __tablename__ = "tokens"
@@ -144,6 +146,16 @@ class TokenRow(Base, table=True):
     expires: datetime | None = Field(default=None, sa_type=UtcDateTime)
     revoked: datetime | None = Field(default=None, sa_type=UtcDateTime)
     last_used: datetime | None = Field(default=None, sa_type=UtcDateTime)  # accurate to about a minute
+
+
+class AccountRow(Base, table=True):
+    """A person's account at a sign-in provider (OpenID Connect), and the owner it is linked with."""
+
+    __tablename__ = "accounts"
+    issuer: str = Field(primary_key=True)  # address that names the provider
+    subject: str = Field(primary_key=True)  # name of the account there, which never changes hands
+    owner_id: int = Field(foreign_key="owners.id")
+    linked: datetime = Field(sa_type=UtcDateTime)
 
 
 class SubmissionRow(Base, table=True):

@@ -25,6 +25,7 @@ from cutpurse.leaderboard.tokens import HOUSE, NOBODY, PEOPLE, Token
 __all__ = [
     "LINK",
     "SCOPES",
+    "SESSION",
     "NewToken",
     "create_tokens",
     "ensure_owner",
@@ -36,6 +37,7 @@ __all__ = [
 
 SCOPES: Final = ("admin", "place", "play", "read")
 LINK: Final = "link"  # scope of a code that is exchanged once for a token with its other scopes
+SESSION: Final = "session"  # beside the scopes of a token that signing in at a provider created
 _OWNER: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # as for names of bots
 _LONGEST_LABEL: Final = 200  # characters
 

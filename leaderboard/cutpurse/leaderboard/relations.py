@@ -7,6 +7,7 @@ from sqlalchemy import FromClause
 from cutpurse.leaderboard.models import Base
 
 __all__ = [
+    "ACCOUNTS",
     "ARCHIVES",
     "BOARDS",
     "BOTS",
@@ -41,6 +42,7 @@ __all__ = [
 
 OWNERS = Base.metadata.tables["owners"]
 TOKENS = Base.metadata.tables["tokens"]
+ACCOUNTS = Base.metadata.tables["accounts"]
 BOTS = Base.metadata.tables["bots"]
 VERSIONS = Base.metadata.tables["versions"]
 LADDERS = Base.metadata.tables["ladders"]

@@ -43,6 +43,14 @@ CREATE TABLE work (
 	since TIMESTAMP WITHOUT TIME ZONE NOT NULL,
 	CONSTRAINT pk_work PRIMARY KEY (match_id)
 );
+CREATE TABLE accounts (
+	issuer VARCHAR COLLATE "C" NOT NULL,
+	subject VARCHAR COLLATE "C" NOT NULL,
+	owner_id BIGINT NOT NULL,
+	linked TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	CONSTRAINT pk_accounts PRIMARY KEY (issuer, subject),
+	CONSTRAINT fk_accounts_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id)
+);
 CREATE TABLE bots (
 	id BIGSERIAL NOT NULL,
 	owner_id BIGINT NOT NULL,
@@ -364,5 +372,4 @@ CREATE TABLE usages (
 );
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
-INSERT INTO alembic_version VALUES ('12');
-INSERT INTO alembic_version VALUES ('13');
+INSERT INTO alembic_version VALUES ('14');

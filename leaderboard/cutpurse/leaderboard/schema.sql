@@ -1,5 +1,13 @@
 -- What the migrations make of an empty database. A test compares the two, and writes this file:
 -- pytest --update-schema tests/leaderboard/test_schema.py
+CREATE TABLE accounts (
+	issuer VARCHAR NOT NULL,
+	subject VARCHAR NOT NULL,
+	owner_id INTEGER NOT NULL,
+	linked DATETIME NOT NULL,
+	CONSTRAINT fk_accounts_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id),
+	CONSTRAINT pk_accounts PRIMARY KEY (issuer, subject)
+);
 CREATE TABLE alembic_version (
 	version_num VARCHAR(32) NOT NULL,
 	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
@@ -353,6 +361,5 @@ CREATE INDEX ix_seats_version_id_match_number ON seats (version_id, match_number
 CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE is_active = 1;
 CREATE INDEX ix_test_boards_test_id ON test_boards (test_id);
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
-INSERT INTO alembic_version VALUES ('12');
 CREATE INDEX ix_version_tests_owner_id ON version_tests (owner_id);
-INSERT INTO alembic_version VALUES ('13');
+INSERT INTO alembic_version VALUES ('14');

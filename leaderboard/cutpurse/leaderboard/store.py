@@ -41,6 +41,7 @@ from cutpurse.leaderboard import (
     owner_registry,
     queries,
     result_writer,
+    sign_ins,
     submissions,
     version_tests,
     work,
@@ -59,6 +60,7 @@ from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.result_writer import LastCommit
 from cutpurse.leaderboard.results import FinishedMatch, Identity, LadderTerms, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.schema import check_schema, newest_revision, upgrade
+from cutpurse.leaderboard.sign_ins import ProviderAccount
 from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.leaderboard.tokens import Token, new_token
 from cutpurse.leaderboard.version_tests import NewVersionTest, VersionTestEntry
@@ -275,6 +277,35 @@ class Store(Readings):
         """
         token = new_token()
         return token, self._do(lambda connection: owner_registry.redeem_link(connection, link_id, token, now))
+
+    def open_session(
+        self, account: ProviderAccount, new: NewToken, now: datetime, *, may_create: bool
+    ) -> tuple[Token, TokenEntry]:
+        """Create a token for the owner whom an account is linked with; return when that is stored.
+
+        Args:
+            account: The account, which the provider has confirmed.
+            new: The token; its owner counts only for an account that is not linked, and is then created.
+            now: Present time.
+            may_create: Whether an account that is not linked may become a new owner.
+
+        Raises:
+            NotLinked: If the account is not linked, and the owner exists already or may not be created.
+            StoreError: As in `submit`.
+        """
+        token = new_token()
+        return token, self._do(
+            lambda connection: sign_ins.open_session(connection, account, new, token, now, may_create)
+        )
+
+    def link_account(self, account: ProviderAccount, owner: str, now: datetime) -> str:
+        """Link an account with an owner, created if new; return the owner it was linked with before, or "".
+
+        Raises:
+            InvalidEntry: If the name of the owner is invalid or reserved.
+            StoreError: As in `submit`.
+        """
+        return self._do(lambda connection: sign_ins.link_account(connection, account, owner, now))
 
     def note_uses(self, uses: Mapping[str, datetime]) -> Future[None]:
         """Store when tokens were last used, by ID; the future may have a StoreError."""

@@ -165,7 +165,7 @@ class TokenKept(_message.Message):
     """To a minute or so. 0: never."""
     @_builtins.property
     def scopes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Its scopes."""
+        """Its scopes. "session" beside them: it came of signing in at a provider."""
 
     def __init__(
         self,

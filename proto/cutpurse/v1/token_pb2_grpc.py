@@ -73,7 +73,7 @@ class TokenServiceServicer(object):
 
     def CreateTokens(self, request, context):
         """Creates tokens, all of them or none. They are valid as soon as the answer comes. Without "admin" they belong to the caller's
-        owner, permit no more than the caller's token, and expire no later.
+        owner, permit no more than the caller's token, and expire no later. Those of a session (sign_in.proto) may expire later.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -38,7 +38,7 @@ class TokenServiceStub:
     def __new__(cls, channel: _aio.Channel) -> TokenServiceAsyncStub: ...
     CreateTokens: _grpc.UnaryUnaryMultiCallable[_token_pb2.CreateTokensRequest, _token_pb2.CreateTokensResponse]
     """Creates tokens, all of them or none. They are valid as soon as the answer comes. Without "admin" they belong to the caller's
-    owner, permit no more than the caller's token, and expire no later.
+    owner, permit no more than the caller's token, and expire no later. Those of a session (sign_in.proto) may expire later.
     """
     ListTokens: _grpc.UnaryUnaryMultiCallable[_token_pb2.ListTokensRequest, _token_pb2.ListTokensResponse]
     """Lists tokens, never their secrets. Without "admin" only those of the caller's owner."""
@@ -58,7 +58,7 @@ class TokenServiceAsyncStub(TokenServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateTokens: _aio.UnaryUnaryMultiCallable[_token_pb2.CreateTokensRequest, _token_pb2.CreateTokensResponse]  # type: ignore[assignment]
     """Creates tokens, all of them or none. They are valid as soon as the answer comes. Without "admin" they belong to the caller's
-    owner, permit no more than the caller's token, and expire no later.
+    owner, permit no more than the caller's token, and expire no later. Those of a session (sign_in.proto) may expire later.
     """
     ListTokens: _aio.UnaryUnaryMultiCallable[_token_pb2.ListTokensRequest, _token_pb2.ListTokensResponse]  # type: ignore[assignment]
     """Lists tokens, never their secrets. Without "admin" only those of the caller's owner."""
@@ -81,7 +81,7 @@ class TokenServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_token_pb2.CreateTokensResponse, _abc.Awaitable[_token_pb2.CreateTokensResponse]]:
         """Creates tokens, all of them or none. They are valid as soon as the answer comes. Without "admin" they belong to the caller's
-        owner, permit no more than the caller's token, and expire no later.
+        owner, permit no more than the caller's token, and expire no later. Those of a session (sign_in.proto) may expire later.
         """
 
     @_abc_1.abstractmethod

@@ -18,7 +18,7 @@ from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.tokens import Token, read_token
 from cutpurse.server.act_log import NotedAct
-from cutpurse.v1 import token_pb2, token_pb2_grpc
+from cutpurse.v1 import sign_in_pb2, sign_in_pb2_grpc, token_pb2, token_pb2_grpc
 from cutpurse.wire.connection import UNTRUSTED, Dialling, token_file, why_unreachable
 from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
 from cutpurse.wire.server_address import TOKEN_VARIABLE
@@ -58,6 +58,7 @@ class RemoteTokens:
         self._dialling = dialling
         self._channel = dialling.blocking_channel(_OPTIONS)
         self._stub = token_pb2_grpc.TokenServiceStub(self._channel)
+        self._accounts: Any = sign_in_pb2_grpc.SignInServiceStub(self._channel)  # Any: as for `grpc.Channel`
 
     def __enter__(self) -> Self:
         return self
@@ -99,6 +100,24 @@ class RemoteTokens:
         except grpc.RpcError as error:
             raise self._told(error) from None
         return [_entry(kept) for kept in answer.tokens]
+
+    def link_account(self, owner: str, subject: str, issuer: str) -> str:
+        """Link an account with an owner as `Store.link_account` does; "" means the issuer of the server's provider.
+
+        Raises:
+            ServerRefused: If that server has no provider.
+        """
+        asked = sign_in_pb2.LinkAccountRequest(owner=owner, subject=subject, issuer=issuer)
+        try:
+            answer = self._accounts.LinkAccount(asked, timeout=PATIENCE_S, metadata=self._dialling.metadata)
+        except grpc.RpcError as error:
+            call: Any = error  # as in `_told`
+            if call.code() is grpc.StatusCode.UNIMPLEMENTED:
+                raise ServerRefused(
+                    f"the server at {self._dialling.address} lets nobody sign in at a provider: see `serve --sign-in`"
+                ) from None
+            raise self._told(error) from None
+        return str(answer.previous_owner)
 
     def acts(self, limit: int) -> list[NotedAct]:
         """Return the newest acts of people, the newest first."""

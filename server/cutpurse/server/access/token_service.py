@@ -1,23 +1,24 @@
 """TokenService over gRPC: admins manage a server's tokens, and owners manage their own.
 
-Without the scope admin, a token manages the tokens of its owner that permit no more than itself. A call is answered
-once its change is stored and in force. This module knows no database. A secret goes into the one answer that reveals
-it, and nowhere else.
+Without the scope admin, a token manages the tokens of its owner that permit no more than itself. What it makes lasts no
+longer than itself, except in a session of a person who signed in at a provider, which is short. A call is answered once
+its change is stored and in force. This module knows no database. A secret goes into the one answer that reveals it, and
+nowhere else.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol
 
 import grpc
 from google.protobuf.message import Message
 
 from cutpurse.leaderboard.errors import InvalidEntry as NotTaken
-from cutpurse.leaderboard.owner_registry import LINK, SCOPES, NewToken
+from cutpurse.leaderboard.owner_registry import LINK, SCOPES, SESSION, NewToken
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.tokens import Token
 from cutpurse.server.access.entrance import AuthInterceptor, Context
@@ -28,11 +29,12 @@ from cutpurse.server.errors import CallRefused
 from cutpurse.server.logs import Logger
 from cutpurse.v1 import token_pb2
 
-__all__ = ["TOKENS", "LinkRegistry", "TokenRegistry", "TokenService"]
+__all__ = ["TOKENS", "LinkRegistry", "TokenRegistry", "TokenService", "made_token", "wait_until_in_force"]
 
 TOKENS: Final = token_pb2.DESCRIPTOR.services_by_name["TokenService"].full_name
 ACTS_S: Final = 2.0  # maximum seconds to wait until a change is in force
 _LOOK_S: Final = 0.02
+CLOCK: Final = timedelta(minutes=1)  # by which the page's clock may be ahead
 USUAL_ACTS: Final = 100
 MOST_ACTS: Final = 1_000
 
@@ -71,6 +73,7 @@ class TokenService:
         is_good: Callable[[str], bool],
         incident_number: Callable[[], str],
         acts: ActLog,
+        session_token_days: int = 0,
     ) -> None:
         """Serve the tokens of a registry.
 
@@ -81,6 +84,7 @@ class TokenService:
             is_good: Returns whether the token with this ID is valid now.
             incident_number: Returns a new incident number.
             acts: Where acts are noted, and read from.
+            session_token_days: Days that tokens made in a session may last; 0 means no longer than the session.
         """
         self._registry = registry
         self._entrance = entrance
@@ -88,6 +92,7 @@ class TokenService:
         self._is_good = is_good
         self._incident_number = incident_number
         self._acts = acts
+        self._session_token_days = session_token_days
 
     def handler(self) -> grpc.GenericRpcHandler:
         """Return the handler to add to a `grpc.aio.server`."""
@@ -153,10 +158,7 @@ class TokenService:
                 names, is_good = [answer.made.kept.id], True
             case _:
                 return
-        loop = asyncio.get_running_loop()
-        until = loop.time() + ACTS_S
-        while any(self._is_good(name) is not is_good for name in names) and loop.time() < until:
-            await asyncio.sleep(_LOOK_S)
+        await wait_until_in_force(self._is_good, names, is_good)
 
     # -- on a thread
     def _create(self, request: bytes, grant: Grant) -> Message:
@@ -173,11 +175,11 @@ class TokenService:
         if "admin" not in grant.scopes:
             own = self._own(grant)
             for new in wanted:
-                _check_own(own, new)
+                _check_own(own, new, self._until(own))
         made = self._registry.create_tokens(wanted, datetime.now(UTC))
         for _, entry in made:
             self._log_made(entry, grant)
-        return token_pb2.CreateTokensResponse(made=[_made(token, entry) for token, entry in made])
+        return token_pb2.CreateTokensResponse(made=[made_token(token, entry) for token, entry in made])
 
     def _list(self, request: bytes, grant: Grant) -> Message:
         asked = token_pb2.ListTokensRequest.FromString(request)
@@ -193,7 +195,7 @@ class TokenService:
             entries = [entry for entry in self._registry.tokens(grant.owner) if entry.id == asked.id]
             if not entries:  # as for a token that does not exist
                 raise CallRefused("NOT_FOUND", f"{grant.owner} has no such token; `cutpurse token list` names them")
-            _check_scopes(grant.scopes, {*entries[0].scopes} - {LINK})
+            _check_scopes(grant.scopes, {*entries[0].scopes} - {LINK, SESSION})
         entry = self._registry.revoke_token(asked.id, datetime.now(UTC))
         self._log.info("token revoked", token=entry.id, owner=entry.owner, by=grant.owner)
         self._acts.note(grant.owner, "token revoked", f"{entry.id} of {entry.owner}")
@@ -207,7 +209,7 @@ class TokenService:
         token_pb2.RedeemLinkRequest.FromString(request)
         token, entry = self._registry.redeem_link(grant.token, datetime.now(UTC))
         self._log_made(entry, grant)
-        return token_pb2.RedeemLinkResponse(made=_made(token, entry))
+        return token_pb2.RedeemLinkResponse(made=made_token(token, entry))
 
     def _list_acts(self, request: bytes, grant: Grant) -> Message:
         asked = token_pb2.ListActsRequest.FromString(request)
@@ -221,6 +223,12 @@ class TokenService:
                 return entry
         raise CallRefused("NOT_FOUND", "this token is of one run of the server and is not stored")
 
+    def _until(self, own: TokenEntry) -> datetime | None:
+        """Return when tokens expire at the latest that this token makes; None for never."""
+        if own.expires is None or SESSION not in own.scopes:
+            return own.expires
+        return max(own.expires, datetime.now(UTC) + timedelta(days=self._session_token_days) + CLOCK)
+
     def _log_made(self, entry: TokenEntry, grant: Grant) -> None:
         facts = {"token": entry.id, "owner": entry.owner, "scopes": entry.scopes}
         self._log.info("token made", **facts, by=grant.owner, using=grant.token)
@@ -228,8 +236,21 @@ class TokenService:
         self._acts.note(grant.owner, "token made", about)
 
 
-def _check_own(own: TokenEntry, new: NewToken) -> None:
+async def wait_until_in_force(is_good: Callable[[str], bool], tokens: Iterable[str], wanted: bool) -> None:
+    """Wait until the guard has noticed that these tokens became valid, or invalid; some seconds at most."""
+    loop = asyncio.get_running_loop()
+    until, names = loop.time() + ACTS_S, [*tokens]
+    while any(is_good(name) is not wanted for name in names) and loop.time() < until:
+        await asyncio.sleep(_LOOK_S)
+
+
+def _check_own(own: TokenEntry, new: NewToken, last: datetime | None) -> None:
     """Check that the owner of a token may have another one.
+
+    Args:
+        own: The token.
+        new: The other one.
+        last: When that may expire at the latest; None for never.
 
     Raises:
         CallRefused: If it is another owner's, or permits more, or expires later.
@@ -237,9 +258,9 @@ def _check_own(own: TokenEntry, new: NewToken) -> None:
     if new.owner != own.owner:
         raise CallRefused("NOT_YOURS", f"this token makes tokens of {own.owner} only; ask an admin for others")
     _check_scopes(own.scopes, {*new.scopes})
-    if own.expires is not None and (new.expires is None or new.expires > own.expires):
-        until = own.expires.strftime("%Y-%m-%d %H:%M UTC")
-        raise CallRefused("BAD_MESSAGE", f"this token expires at {until}, and what it makes may not last longer")
+    if last is not None and (new.expires is None or new.expires > last):
+        until = last.strftime("%Y-%m-%d %H:%M UTC")
+        raise CallRefused("BAD_MESSAGE", f"this token is limited: what it makes may not last longer than until {until}")
 
 
 def _check_scopes(own: Sequence[str], scopes: Collection[str]) -> None:
@@ -248,7 +269,8 @@ def _check_scopes(own: Sequence[str], scopes: Collection[str]) -> None:
         raise CallRefused("TOKEN_SCOPE", f"this token permits less: it lacks {', '.join(sorted(more))}; ask an admin")
 
 
-def _made(token: Token, entry: TokenEntry) -> token_pb2.TokenMade:
+def made_token(token: Token, entry: TokenEntry) -> token_pb2.TokenMade:
+    """Return the message with a new token and its secret."""
     return token_pb2.TokenMade(kept=_kept(entry), token=token.reveal())
 
 

@@ -25,6 +25,7 @@ from cutpurse.wire.errors import needs
 from cutpurse.wire.server_address import DEFAULT_SERVER, SECURE, server_address
 
 if TYPE_CHECKING:
+    from cutpurse.server.access.sign_in_settings import SignInSettings
     from cutpurse.server.hosting.certificate import Certificate
     from cutpurse.server.hosting.open_arena import OneOfSeveral
     from cutpurse.server.hosting.page import Page
@@ -110,6 +111,10 @@ def serve(
         int | None,
         typer.Option(metavar="N", help="People who may play house bots on the page at once, unrated. [default: 0]"),
     ] = None,
+    sign_in: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML file: people sign in on the page by OpenID Connect. [default: off]"),
+    ] = None,
     watch_delay: Annotated[
         float | None, typer.Option(metavar="S", help="Seconds that spectators are behind the bots. [default: 10]")
     ] = None,
@@ -180,6 +185,7 @@ def serve(
         "metrics": metrics,
         "web": web,
         "people": people,
+        "sign_in": sign_in,
         "watch_delay": watch_delay,
         "notify": tuple(notify) if notify else None,
         "notify_networks": tuple(notify_networks) if notify_networks else None,
@@ -224,6 +230,7 @@ def _serve(values: dict[str, Value]) -> None:
     runner = _runner(values)
     several = _one_of_several(values)
     notify = _notify(values)
+    sign_in = _sign_in(values)
     if metrics := values["metrics"].value:
         host_and_port(metrics)  # before the database is created
     if values["web"].value:
@@ -236,7 +243,7 @@ def _serve(values: dict[str, Value]) -> None:
     for problem in GAMES.problems():
         log.warning("game left out", text=problem)
     try:
-        _run(values, wanted, log, runner, several, notify)
+        _run(values, wanted, log, runner, several, notify, sign_in)
     except InUse as problem:
         raise CutpurseError(f"{problem}; is it another server?") from None
     except LeaderboardError as problem:
@@ -250,6 +257,7 @@ def _run(
     runner: Runner | None,
     several: OneOfSeveral | None,
     notify: DeliveryTerms | None,
+    sign_in: SignInSettings | None,
 ) -> None:
     """Run the arena and its helper processes, until it is stopped by a signal."""
     import asyncio
@@ -292,6 +300,7 @@ def _run(
                 one_of_several=several,
                 notify=notify,
                 test_share=values["test_share"].value,
+                sign_in=sign_in,
             )
         )
         is_own = (lambda ladder: True) if several is None else opened.lobby.plays
@@ -317,6 +326,8 @@ def _run(
             if house is not None:
                 house.begin(opened.arena)
                 print_message(f"house bots: {', '.join(wanted.house)}")
+            if sign_in is not None:
+                print_message(f"people sign in with {sign_in.name}, which sends them back to {sign_in.callback}")
             if page is not None:
                 page.begin(opened.arena, bound)
                 _tell_of_the_page(page)
@@ -420,6 +431,22 @@ def _one_of_several(values: dict[str, Value]) -> OneOfSeveral | None:
         what = f"with a certificate it begins with {SECURE}" if not is_secure else "that needs --tls-cert and --tls-key"
         raise UsageError(f"{address.where} {address.value}: {what}")
     return OneOfSeveral(server_address(address.value), ladders.value)
+
+
+def _sign_in(values: dict[str, Value]) -> SignInSettings | None:
+    """Return how people sign in at a provider; None if they cannot.
+
+    Raises:
+        UsageError: If the settings are invalid.
+    """
+    file: Path | None = values["sign_in"].value
+    if file is None:
+        return None
+    with needs("openid"):
+        import cutpurse.server.access.openid_provider  # noqa: F401  # only a check
+    from cutpurse.server.access.sign_in_settings import read_sign_in
+
+    return read_sign_in(file, os.environ)
 
 
 def _check_numbers(values: dict[str, Value], levels: Collection[str]) -> None:

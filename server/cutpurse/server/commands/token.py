@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cutpurse.leaderboard import database
     from cutpurse.leaderboard.owner_registry import NewToken
     from cutpurse.leaderboard.queries import TokenEntry
+    from cutpurse.leaderboard.store import Store
     from cutpurse.server.access.remote_tokens import RemoteTokens
     from cutpurse.server.access.token_service import TokenRegistry
 
@@ -214,6 +215,43 @@ def revoke(
 
 
 @app.command()
+def link(
+    owner: Annotated[str, typer.Argument(metavar="OWNER", help="Owner, created if new.")],
+    subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="The account, as the page names it to the person.")],
+    issuer: Annotated[
+        str, typer.Option(metavar="URL", help="Issuer of the account. [default: the provider of the server]")
+    ] = "",
+    db: Database = None,
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Link an account at a sign-in provider with an owner, in place of the owner it was linked with.
+
+    The sessions of that owner end.
+
+    Example: cutpurse token link ann 248289761001 --server https://league.example:7777
+    """
+    with needs("server"):
+        from cutpurse.leaderboard.sign_ins import ProviderAccount
+    place = _place(db, server)
+    if not issuer and not isinstance(place, str):
+        raise UsageError("--db: a database knows no provider; name it with --issuer URL")
+    with _talks_of_trouble():
+        if isinstance(place, str):
+            with _remote(place, ca) as remote:
+                before = remote.link_account(owner, subject, issuer)
+        else:
+            with _store(place, is_to_be_made=False) as store:
+                before = store.link_account(ProviderAccount(issuer, subject), owner, datetime.now(UTC))
+    if as_json:
+        print_json({"owner": owner, "subject": subject, "previous_owner": before or None})
+    else:
+        was = f", before with {before}" if before not in ("", owner) else ""
+        print_message(f"{printable(subject, 300)} is linked with {owner}{was}")
+
+
+@app.command()
 def acts(
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=1_000, help="Maximum number of acts.")] = 50,
     db: Database = None,
@@ -274,13 +312,20 @@ def _remote(server: str, ca: Path | None) -> RemoteTokens:
 @contextmanager
 def _registry(place: str | database.Database, ca: Path | None, is_to_be_made: bool = False) -> Iterator[TokenRegistry]:
     """Open the tokens of a server or a database; create a missing database and report it if `is_to_be_made`."""
-    with needs("server"):
-        from cutpurse.leaderboard.errors import InUse
-        from cutpurse.leaderboard.store import Store
     if isinstance(place, str):
         with _remote(place, ca) as remote:
             yield remote
-        return
+    else:
+        with _store(place, is_to_be_made) as store:
+            yield store
+
+
+@contextmanager
+def _store(place: database.Database, is_to_be_made: bool) -> Iterator[Store]:
+    """Open a database to write it; create a missing one and report it if `is_to_be_made`."""
+    with needs("server"):
+        from cutpurse.leaderboard.errors import InUse
+        from cutpurse.leaderboard.store import Store
     try:
         with Store(place if is_to_be_made else _there(place)) as store:
             yield store

@@ -26,6 +26,7 @@ from cutpurse.process.signals import ends
 from cutpurse.server.access.entrance import AuthInterceptor
 from cutpurse.server.access.owners import Guard, OpenGuard
 from cutpurse.server.access.receiving import RequestReader
+from cutpurse.server.access.sign_in_service import SIGN_IN, SignIn, SignInService
 from cutpurse.server.access.token_service import TOKENS, LinkRegistry, TokenService
 from cutpurse.server.act_log import ActLog
 from cutpurse.server.counts import Counts
@@ -105,6 +106,7 @@ class ArenaServices:
         dealer: Deals the matches that workers play; None if none do.
         leasing: Which ladders are played here; None means all.
         notify: Where receivers of notices are stored, and how they are reached; None means that there are none.
+        sign_in: Lets people sign in at a provider; needs `tokens`. None means that they cannot.
     """
 
     guard: Guard = field(default_factory=OpenGuard)
@@ -119,6 +121,7 @@ class ArenaServices:
     dealer: WorkDealer | None = None
     leasing: Leasing | None = None
     notify: tuple[ReceiverRegistry, Channels] | None = None
+    sign_in: SignIn | None = None
 
 
 class Arena:
@@ -162,6 +165,7 @@ class Arena:
         check_length(self._address, listening.has_house)
         self._certificate = certificate
         self._tokens = services.tokens
+        self._sign_in = services.sign_in
         self._league = services.league
         self._watching = services.watching
         self._desk = services.desk
@@ -199,17 +203,7 @@ class Arena:
         )
         self._server.add_generic_rpc_handlers((self._arena.handler(), games.handler()))
         services = [ARENA, GAME]
-        if self._tokens is not None:
-            tokens = TokenService(
-                self._tokens,
-                self._entrance,
-                self._log,
-                is_good=self._guard.is_good,
-                incident_number=self._incident_number,
-                acts=self._acts,
-            )
-            self._server.add_generic_rpc_handlers((tokens.handler(),))
-            services.append(TOKENS)
+        services += self._add_tokens()
         self._ladders: LadderService | None = None
         self._watch: WatchService | None = None
         if self._league is not None:
@@ -297,6 +291,34 @@ class Arena:
         )
         self._server.add_generic_rpc_handlers((service.handler(),))
         return [NOTIFY]
+
+    def _add_tokens(self) -> list[str]:
+        """Add the services of tokens and of signing in, as far as this arena has them; return their names."""
+        self._people: SignInService | None = None
+        if self._tokens is None:
+            return []
+        tokens = TokenService(
+            self._tokens,
+            self._entrance,
+            self._log,
+            is_good=self._guard.is_good,
+            incident_number=self._incident_number,
+            acts=self._acts,
+            session_token_days=0 if self._sign_in is None else self._sign_in.settings.token_days,
+        )
+        self._server.add_generic_rpc_handlers((tokens.handler(),))
+        if self._sign_in is None:
+            return [TOKENS]
+        self._people = SignInService(
+            self._sign_in,
+            self._entrance,
+            self._log,
+            is_good=self._guard.is_good,
+            incident_number=self._incident_number,
+            acts=self._acts,
+        )
+        self._server.add_generic_rpc_handlers((self._people.handler(),))
+        return [TOKENS, SIGN_IN]
 
     def _assemble(self, loop: asyncio.AbstractEventLoop) -> None:
         """Set up what needs no port: the sessions, their streams, and the stall monitor."""
@@ -410,6 +432,8 @@ class Arena:
             self._ladders.close()
         if self._submissions is not None:
             self._submissions.close()
+        if self._people is not None:
+            self._people.close()
         for timer in (self._timer, self._beating):
             if timer is not None:
                 timer.cancel()

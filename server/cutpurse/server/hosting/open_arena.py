@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from cutpurse.engine.errors import UsageError
 from cutpurse.experiments.sprt import Verdict
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.address import is_postgresql
@@ -26,6 +27,8 @@ from cutpurse.leaderboard.schema import describe_upgrade, newest_revision
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import HOUSE, PEOPLE, Token
 from cutpurse.server.access.owners import Guard, HouseGuard, OpenGuard, TokenGuard
+from cutpurse.server.access.sign_in_service import SignIn
+from cutpurse.server.access.sign_in_settings import SignInSettings
 from cutpurse.server.act_log import ActLog, act_log_beside
 from cutpurse.server.counts import Counts
 from cutpurse.server.dealing.match_queue import PgMatchQueue
@@ -45,11 +48,11 @@ from cutpurse.server.league.version_testing import VersionTesting
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.matches.version_tests import SHARE
 from cutpurse.server.notices.address_rule import AddressRule
 from cutpurse.server.notices.channels import Channels, DeliveryTerms
 from cutpurse.server.notices.own_networks import own_networks
 from cutpurse.server.notices.sender import Sender
-from cutpurse.server.matches.version_tests import SHARE
 from cutpurse.server.places.host_facts import host_facts
 from cutpurse.server.places.places import Places
 from cutpurse.server.runners.port import Runner
@@ -59,6 +62,7 @@ from cutpurse.server.submissions.resource_meters import ResourceMeters
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.server.submissions.submission_desk import SubmissionDesk, owners_who_play
 from cutpurse.server.watching.broadcast import Watching
+from cutpurse.wire.errors import needs
 
 __all__ = ["WATCH_DELAY_S", "OneOfSeveral", "OpenArena", "open_arena"]
 
@@ -110,6 +114,7 @@ def open_arena(
     one_of_several: OneOfSeveral | None = None,
     notify: DeliveryTerms | None = None,
     test_share: float = SHARE,
+    sign_in: SignInSettings | None = None,
 ) -> Iterator[OpenArena]:
     """Open an arena that can be started; when the block is left, every result is stored.
 
@@ -133,11 +138,13 @@ def open_arena(
         one_of_several: The arena plays the ladders that it leases; None means that it plays all, alone.
         notify: Send notices to receivers of these kinds; None means that none are sent. It takes tokens.
         test_share: Share of the tables in use that version tests may have; 0 means that none are played.
+        sign_in: The provider of OpenID Connect at which people sign in; None if they cannot.
 
     Raises:
         AddressError: If other machines could reach the address without TLS, or while there is no token.
         StoreError: If the database cannot be used.
         InvalidEntry: If a stored ladder of one of these names differs.
+        UsageError: If people are to sign in where no token is required.
     """
     checked(address, may_be_reached=certificate is not None or insecure)  # before the database is created
     counts = Counts()
@@ -147,6 +154,11 @@ def open_arena(
             raise AddressError(
                 f"nobody could come in at {address}: {store.database} has no token yet, so only this machine may. "
                 f"Make one first: cutpurse token create OWNER --db {store.database}"
+            )
+        if sign_in is not None and not asks:
+            raise UsageError(
+                f"nobody signs in where everybody may play: {store.database} has no token yet. "
+                f"Make one first: cutpurse token create OWNER --scope admin --db {store.database}"
             )
         if submissions is not None and submissions.name == "process":
             _check_alone(store, address)
@@ -221,6 +233,7 @@ def open_arena(
                     dealer,
                     leasing,
                     (store, channels) if channels is not None else None,
+                    None if sign_in is None else _sign_in(sign_in, store),
                 ),
             )
             if sender is not None:
@@ -230,6 +243,12 @@ def open_arena(
             for part in (dealer, desk, guard, leasing, sender):
                 if part is not None:
                     part.close()
+
+
+def _sign_in(settings: SignInSettings, store: Store) -> SignIn:
+    with needs("openid"):
+        from cutpurse.server.access.openid_provider import OpenIdProvider
+    return SignIn(settings, OpenIdProvider(settings, _utc), store)
 
 
 def _store(database: str | os.PathLike[str], one_of_several: OneOfSeveral | None) -> Store:

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from cutpurse.server.web.account import acts as account_acts
 from cutpurse.server.web.account import home as account_home
 from cutpurse.server.web.account import host as account_host
-from cutpurse.server.web.account import own_match
+from cutpurse.server.web.account import own_match, provider_pages
 from cutpurse.server.web.account import pages as account_pages
 from cutpurse.server.web.account.calls import Accounts
 from cutpurse.server.web.account.search_process import SearchProcess
@@ -59,7 +59,8 @@ __all__ = ["create_app", "end_streams"]
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 PAGES: Final = (
     *(home, ladders, ladder, bots, bot, feeds, events, matches, match, replay, live, guided, docs),
-    *(seat_pages, play_on, account_pages, account_home, account_acts, account_host, own_match, api, tables),
+    *(seat_pages, play_on, account_pages, provider_pages, account_home, account_acts),
+    *(account_host, own_match, api, tables),
 )
 ROUTERS: Final = tuple([page.router for page in PAGES])
 

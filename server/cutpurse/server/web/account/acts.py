@@ -105,7 +105,7 @@ async def create_token(request: Request) -> Response:
     """Create a token of the person, and show it once."""
 
     def do(signed: Signed, fields: Mapping[str, str]) -> Mapping[str, object]:
-        expires_ms = days_ms(fields.get("days", ""), signed.token.expires_ms)
+        expires_ms = days_ms(fields.get("days", ""), last_ms(signed))
         scopes = fields.get("scopes", "").split()
         made = signed.account.create_token(signed.owner, fields.get("label", "").strip(), scopes, expires_ms)
         own = [one for one in signed.account.tokens() if one.owner == signed.owner]
@@ -135,6 +135,13 @@ async def back(request: Request) -> Response:
     """Lead a browser that loads the address of a form to the person's pages."""
     accounts_of(request)
     return private(RedirectResponse("/me", HTTPStatus.SEE_OTHER))
+
+
+def last_ms(signed: Signed) -> int:
+    """Return when tokens of this person expire at the latest, in milliseconds since 1970; 0 for never."""
+    expires_ms = signed.token.expires_ms
+    provider = signed.account.provider() if signed.is_session else None
+    return expires_ms if provider is None else max(expires_ms, int(time() * 1_000) + provider.token_days * DAY_MS)
 
 
 def days_ms(days: str, most_ms: int) -> int:

@@ -10,23 +10,34 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import anyio
 import grpc
 
-from cutpurse.v1 import status_pb2, status_pb2_grpc, submission_pb2_grpc, token_pb2, token_pb2_grpc
+from cutpurse.server.web.account.sign_in_attempt import SignInAttempt
+from cutpurse.v1 import (
+    sign_in_pb2,
+    sign_in_pb2_grpc,
+    status_pb2,
+    status_pb2_grpc,
+    submission_pb2_grpc,
+    token_pb2,
+    token_pb2_grpc,
+)
 from cutpurse.wire.connection import Dialling
 from cutpurse.wire.errors import ServerRefused
 from cutpurse.wire.league import OPTIONS, PATIENCE_S, League, league_on, refusal
 from cutpurse.wire.submission_client import Submissions
 
-__all__ = ["Account", "Accounts"]
+__all__ = ["Account", "Accounts", "KnownProvider"]
 
 AT_ONCE: Final = 12  # requests of all people at once; the threads of the public pages are others
 MOST_BY_VISITOR: Final = 4  # the server delays its answers to bad tokens, so a visitor could keep all threads waiting
+SIGN_IN_S: Final = 25.0  # the server asks the provider up to four times
 MOST_UPLOADS: Final = 4  # at once, as a server takes
 NO_STATUS: Final = "tells nothing of its machines: it is older than this page"
+NO_PROVIDER: Final = "lets nobody sign in at a provider"
 NO_OWNERS: Final = "has no owners: everybody may do everything there, and nobody signs in"
 
 
@@ -37,6 +48,7 @@ class Account:
         self._to = to
         self._tokens: Any = token_pb2_grpc.TokenServiceStub(channel)
         self._status: Any = status_pb2_grpc.StatusServiceStub(channel)
+        self._sign_in: Any = sign_in_pb2_grpc.SignInServiceStub(channel)
         self.league: Final[League] = league_on(channel, to, set())
         self.submissions: Final = Submissions(submission_pb2_grpc.SubmissionServiceStub(channel), to)
 
@@ -48,6 +60,30 @@ class Account:
     def redeem(self) -> token_pb2.TokenMade:
         """Exchange a link for its token."""
         answer: token_pb2.RedeemLinkResponse = self._ask("RedeemLink", token_pb2.RedeemLinkRequest())
+        return answer.made
+
+    def provider(self) -> sign_in_pb2.GetSignInResponse | None:
+        """Return the provider at which people sign in; None if there is none."""
+        try:
+            answer: sign_in_pb2.GetSignInResponse = self._send(
+                self._sign_in.GetSignIn, sign_in_pb2.GetSignInRequest(), NO_PROVIDER
+            )
+        except ServerRefused:
+            return None
+        return answer
+
+    def begin_sign_in(self, attempt: SignInAttempt) -> str:
+        """Return the address at the provider that the browser opens for an attempt."""
+        asked = sign_in_pb2.BeginSignInRequest(
+            state=attempt.state, nonce=attempt.nonce, code_challenge=attempt.challenge
+        )
+        answer: sign_in_pb2.BeginSignInResponse = self._send(self._sign_in.BeginSignIn, asked, NO_PROVIDER, SIGN_IN_S)
+        return answer.address
+
+    def finish_sign_in(self, attempt: SignInAttempt, code: str) -> token_pb2.TokenMade:
+        """Exchange the provider's code for a session."""
+        asked = sign_in_pb2.FinishSignInRequest(code=code, code_verifier=attempt.verifier, nonce=attempt.nonce)
+        answer: sign_in_pb2.FinishSignInResponse = self._send(self._sign_in.FinishSignIn, asked, NO_PROVIDER, SIGN_IN_S)
         return answer.made
 
     def tokens(self) -> Sequence[token_pb2.TokenKept]:
@@ -82,11 +118,23 @@ class Account:
     def _ask(self, name: str, request: Any) -> Any:
         return self._send(getattr(self._tokens, name), request, NO_OWNERS)
 
-    def _send(self, call: Any, request: Any, lacks: str) -> Any:
+    def _send(self, call: Any, request: Any, lacks: str, patience_s: float = PATIENCE_S) -> Any:
         try:
-            return call(request, timeout=PATIENCE_S, metadata=self._to.metadata)
+            return call(request, timeout=patience_s, metadata=self._to.metadata)
         except grpc.RpcError as error:
             raise refusal(error, self._to, lacks) from None
+
+
+class KnownProvider(NamedTuple):
+    """What the server said of its provider.
+
+    Args:
+        provider: The provider; None if there is none.
+        until: When it is asked again, in seconds of the monotonic clock.
+    """
+
+    provider: sign_in_pb2.GetSignInResponse | None
+    until: float
 
 
 class Accounts:
@@ -104,11 +152,12 @@ class Accounts:
         self._to = to
         self._calling: Counter[str] = Counter()  # by visitor
         self._sending: set[str] = set()  # owners
+        self.provider: KnownProvider | None = None
 
     @contextmanager
     def open(self, token: str) -> Iterator[Account]:
-        """Open the calls with this token."""
-        to = replace(self._to, token=token, source="the browser", as_stranger=False)
+        """Open the calls with this token; without one, those of a stranger."""
+        to = replace(self._to, token=token, source="the browser", as_stranger=not token)
         with to.blocking_channel(OPTIONS) as channel:
             yield Account(channel, to)
 

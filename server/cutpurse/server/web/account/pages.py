@@ -14,6 +14,7 @@ from typing import Final
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
+from cutpurse.leaderboard.owner_registry import SESSION
 from cutpurse.leaderboard.tokens import read_token
 from cutpurse.server.web.account.calls import Account
 from cutpurse.server.web.account.cookie import forget_token, is_confidential, keep_token
@@ -35,7 +36,7 @@ router = APIRouter(include_in_schema=False)
 async def form(request: Request) -> Response:
     """Show the form to sign in."""
     accounts_of(request)
-    return sign_in_page(request)
+    return await sign_in_page(request)
 
 
 @router.post("/sign-in")
@@ -45,9 +46,9 @@ async def sign_in(request: Request) -> Response:
     fields = await read_form(request)
     _, is_link, text = fields.get("token", [""])[0].strip().rpartition("#")
     if not is_confidential(request):
-        return sign_in_page(request, status=HTTPStatus.FORBIDDEN)
+        return await sign_in_page(request, status=HTTPStatus.FORBIDDEN)
     if read_token(text) is None:
-        return sign_in_page(request, NO_TOKEN, HTTPStatus.FORBIDDEN)
+        return await sign_in_page(request, NO_TOKEN, HTTPStatus.FORBIDDEN)
 
     def checked(account: Account) -> tuple[str, int]:
         if is_link:
@@ -58,9 +59,9 @@ async def sign_in(request: Request) -> Response:
     try:
         token, expires_ms = await called(request, text, checked)
     except (NotAuthorised, NotFound):
-        return sign_in_page(request, USED if is_link else BAD, HTTPStatus.FORBIDDEN)
+        return await sign_in_page(request, USED if is_link else BAD, HTTPStatus.FORBIDDEN)
     except ServerRefused as problem:
-        return sign_in_page(request, f"{without_address(str(problem))}.", HTTPStatus.SERVICE_UNAVAILABLE)
+        return await sign_in_page(request, f"{without_address(str(problem))}.", HTTPStatus.SERVICE_UNAVAILABLE)
     response = RedirectResponse("/me", HTTPStatus.SEE_OTHER)
     keep_token(request, response, token, expires_ms // 1_000 - int(time()) if expires_ms else None)
     return private(response)
@@ -68,10 +69,16 @@ async def sign_in(request: Request) -> Response:
 
 @router.post("/sign-out")
 async def sign_out(request: Request) -> Response:
-    """Remove the token from this browser; with the field `everywhere`, revoke it."""
+    """Remove the token from this browser, and revoke a session; with the field `everywhere`, revoke all of them."""
 
     def leave(signed: Signed, fields: Mapping[str, str]) -> str:
-        if fields.get("everywhere"):
+        is_everywhere = bool(fields.get("everywhere"))
+        if is_everywhere and signed.is_session:
+            for token in signed.account.tokens():
+                is_own = token.owner == signed.owner and token.id != signed.token.id
+                if is_own and SESSION in token.scopes and not token.revoked_ms:
+                    signed.account.revoke_token(token.id)
+        if is_everywhere or signed.is_session:  # nobody else knows the token of a session
             signed.account.revoke_token(signed.token.id)
         return "/sign-in"
 

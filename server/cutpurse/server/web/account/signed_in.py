@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from time import monotonic
 from typing import Any, Final, TypeVar
 
 import anyio.to_thread
@@ -16,13 +17,14 @@ from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.server.web.account.calls import Account, Accounts
+from cutpurse.leaderboard.owner_registry import SESSION
+from cutpurse.server.web.account.calls import Account, Accounts, KnownProvider
 from cutpurse.server.web.account.cookie import check_key, forget_token, form_key, is_confidential, token_of
 from cutpurse.server.web.forms import FormRefused, private, read_form
 from cutpurse.server.web.problems import http_status, without_address
 from cutpurse.server.web.rendering import show
 from cutpurse.server.web.visitors import visitor_of
-from cutpurse.v1 import token_pb2
+from cutpurse.v1 import sign_in_pb2, token_pb2
 from cutpurse.wire.errors import NotAuthorised, NotFound
 
 __all__ = [
@@ -34,12 +36,14 @@ __all__ = [
     "identify",
     "load_for",
     "look",
+    "provider_of",
     "show_once",
     "sign_in_page",
 ]
 
 NO_KEY: Final = "This form is not of this session: open the page again, and send it from there."
 NOT_SIGNED: Final = "You are not signed in, or not any more. Sign in, and send the form again."
+PROVIDER_S: Final = 60.0  # until the server is asked again for its provider
 OVER: Final = "Your token is not valid any more: it has expired or was revoked. Sign in with another."
 
 T = TypeVar("T")
@@ -63,6 +67,16 @@ class Signed:
     def owner(self) -> str:
         """The person's name as an owner."""
         return self.token.owner
+
+    @property
+    def is_session(self) -> bool:
+        """Whether the person signed in at a provider, which created the token."""
+        return SESSION in self.token.scopes
+
+    @property
+    def scopes(self) -> list[str]:
+        """What the person may do, without the mark of a session."""
+        return [scope for scope in self.token.scopes if scope != SESSION]
 
     def tried(self, call: Callable[[], T], otherwise: T) -> tuple[T, str]:
         """Return the answer of a call and "", or `otherwise` and why the server refused it."""
@@ -111,7 +125,7 @@ async def look(request: Request, template: str, load: Callable[[Signed], Mapping
 
     found = await called(request, token, loaded)
     if found is None:
-        return _over(request)
+        return await _over(request)
     signed, context = found
     return private(show(request, template, signed=signed, **context))
 
@@ -154,7 +168,7 @@ async def act(
         FormRefused: If the form is not the person's own, nobody is signed in, or the server refuses it.
     """
     found = await _done(request, do, fields)
-    return _over(request) if found is None else private(RedirectResponse(found[1], HTTPStatus.SEE_OTHER))
+    return await _over(request) if found is None else private(RedirectResponse(found[1], HTTPStatus.SEE_OTHER))
 
 
 async def show_once(
@@ -162,7 +176,7 @@ async def show_once(
 ) -> Response:
     """Carry out a form as `act` does, and answer with a page, for a secret that is shown only now."""
     found = await _done(request, do, None)
-    return _over(request) if found is None else private(show(request, template, signed=found[0], **found[1]))
+    return await _over(request) if found is None else private(show(request, template, signed=found[0], **found[1]))
 
 
 async def _done(
@@ -193,10 +207,25 @@ def _needed(request: Request) -> str:
     return token
 
 
-def sign_in_page(request: Request, problem: str = "", status: HTTPStatus = HTTPStatus.OK) -> Response:
+async def sign_in_page(request: Request, problem: str = "", status: HTTPStatus = HTTPStatus.OK) -> Response:
     """Show the page to sign in."""
     safe = is_confidential(request)
-    return private(show(request, "sign_in.html", status=status, problem=problem, is_confidential=safe))
+    provider = await provider_of(request) if safe else None
+    facts = {"problem": problem, "is_confidential": safe, "provider": provider}
+    return private(show(request, "sign_in.html", status=status, **facts))
+
+
+async def provider_of(request: Request) -> sign_in_pb2.GetSignInResponse | None:
+    """Return the provider at which people sign in, as the server said a minute ago; None if there is none."""
+    accounts = accounts_of(request)
+    known = accounts.provider
+    if known is None or monotonic() > known.until:
+        try:
+            provider = await called(request, "", lambda account: account.provider())
+        except CutpurseError:  # the form for tokens is shown in any case
+            return None if known is None else known.provider
+        known = accounts.provider = KnownProvider(provider, monotonic() + PROVIDER_S)
+    return known.provider
 
 
 def _signed(account: Account, token: str) -> Signed | None:
@@ -207,7 +236,7 @@ def _signed(account: Account, token: str) -> Signed | None:
         return None
 
 
-def _over(request: Request) -> Response:
-    response = sign_in_page(request, OVER, HTTPStatus.FORBIDDEN)
+async def _over(request: Request) -> Response:
+    response = await sign_in_page(request, OVER, HTTPStatus.FORBIDDEN)
     forget_token(request, response)
     return response

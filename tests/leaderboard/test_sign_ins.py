@@ -1,0 +1,90 @@
+"""The same account is always the same owner, and no other account ever becomes that owner by its name."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from cutpurse.leaderboard.errors import InvalidEntry
+from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.sign_ins import NotLinked, ProviderAccount
+from cutpurse.leaderboard.store import Store
+
+NOW = datetime(2026, 11, 26, 12, 0, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+ANN = ProviderAccount("https://login.school.example", "ann-1")
+OTHER = ProviderAccount("https://login.school.example", "ann-2")
+
+
+@pytest.fixture
+def store(database: str) -> Iterator[Store]:
+    with Store(database) as opened:
+        yield opened
+
+
+def session(owner: str, at: datetime = NOW) -> NewToken:
+    return NewToken(owner, "signed in", ("read", "play"), at + HOUR)
+
+
+def test_an_account_is_one_owner_whatever_it_is_called_later(store: Store) -> None:
+    _, first = store.open_session(ANN, session("ann"), NOW, may_create=True)
+    assert (first.owner, first.scopes, first.expires) == ("ann", ("play", "read", "session"), NOW + HOUR)
+    _, again = store.open_session(ANN, session("ann-miller"), NOW, may_create=False)
+    assert again.owner == "ann"
+    assert {entry.owner for entry in store.tokens()} == {"ann"}
+
+
+def test_an_equal_name_takes_over_no_owner(store: Store) -> None:
+    store.create_tokens([NewToken("bob")], NOW)
+    store.open_session(ANN, session("ann"), NOW, may_create=True)
+    elsewhere = ProviderAccount("https://evil.example", ANN.subject)
+    for account, owner in ((OTHER, "ann"), (elsewhere, "ann"), (OTHER, "bob")):
+        with pytest.raises(NotLinked) as refused:
+            store.open_session(account, session(owner), NOW, may_create=True)
+        assert refused.value.owner == owner
+    assert sorted((entry.owner, len(entry.scopes)) for entry in store.tokens()) == [("ann", 3), ("bob", 2)]
+
+
+def test_without_leave_to_create_owners_only_linked_accounts_sign_in(store: Store) -> None:
+    with pytest.raises(NotLinked) as refused:
+        store.open_session(ANN, session("ann"), NOW, may_create=False)
+    assert refused.value.owner == ""
+    assert store.tokens() == []
+    assert store.link_account(ANN, "ann", NOW) == ""
+    assert store.open_session(ANN, session("whatever"), NOW, may_create=False)[1].owner == "ann"
+
+
+def test_a_link_that_moves_ends_the_sessions_of_the_owner_before(store: Store) -> None:
+    ((token, _),) = store.create_tokens([NewToken("bob")], NOW)
+    opened, _ = store.open_session(ANN, session("ann"), NOW, may_create=True)
+    assert store.link_account(ANN, "bob", NOW + HOUR / 2) == "ann"
+    assert store.link_account(ANN, "bob", NOW + HOUR / 2) == "bob"  # nothing is left to do
+    revoked = {entry.id: entry.revoked for entry in store.tokens()}
+    assert revoked == {opened.id: NOW + HOUR / 2, token.id: None}
+    assert store.open_session(ANN, session("ann"), NOW, may_create=True)[1].owner == "bob"
+
+
+def test_sessions_that_ended_are_removed_and_nothing_else_is(store: Store) -> None:
+    store.create_tokens([NewToken("ann", expires=NOW + HOUR)], NOW)
+    store.link_account(ANN, "ann", NOW)
+    store.open_session(ANN, session("ann"), NOW, may_create=False)
+    revoked, _ = store.open_session(ANN, session("ann", NOW + HOUR), NOW, may_create=False)
+    store.revoke_token(revoked.id, NOW)
+    later = NOW + 3 * HOUR
+    left, _ = store.open_session(ANN, session("ann", later), later, may_create=False)
+    assert [(entry.id == left.id, "session" in entry.scopes) for entry in store.tokens()] == [
+        (False, False),
+        (True, True),
+    ]
+
+
+@pytest.mark.parametrize("owner", ["house", "local", "people", "Ann", ""])
+def test_no_account_becomes_a_reserved_or_bad_owner(store: Store, owner: str) -> None:
+    with pytest.raises(InvalidEntry):
+        store.link_account(ANN, owner, NOW)
+
+
+@pytest.mark.parametrize(("issuer", "subject"), [("", "x"), ("x", ""), ("x", "a\nb"), ("x", "s" * 256)])
+def test_an_account_needs_an_issuer_and_a_subject(issuer: str, subject: str) -> None:
+    with pytest.raises(InvalidEntry):
+        ProviderAccount(issuer, subject)
