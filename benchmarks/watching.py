@@ -96,6 +96,10 @@ class Bot:
         return False
 
     @property
+    def is_for_tests(self) -> bool:
+        return False
+
+    @property
     def free_tables(self) -> int:
         return 1 - len(self.seats)
 

@@ -86,6 +86,16 @@ def test_a_line_that_cannot_be_written_is_lost_and_nothing_else(restored: None) 
     assert json.loads(line)["event"] == "there is room again"
 
 
+def test_a_log_whose_file_was_closed_disturbs_nobody(restored: None) -> None:
+    stream = io.StringIO()
+    log = logger(stream)
+    capture_library_logs(log)
+    log.info("before")
+    stream.close()
+    log.error("lost")
+    logging.getLogger("asyncio").error("lost")
+
+
 def test_less_than_the_level_is_not_told() -> None:
     stream = io.StringIO()
     log = logger(stream, "warning")

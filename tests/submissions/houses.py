@@ -36,6 +36,7 @@ class Entry:
     owner: str = "ann"
     version: str = "1"
     digest: bytes = b"x" * 32
+    is_active: bool = True
 
     @property
     def shown(self) -> str:

@@ -82,11 +82,11 @@ def traceback_locations(problem: BaseException) -> list[str]:
 
 
 class _SafePrintLogger(structlog.PrintLogger):
-    """A print logger that ignores a full disk or a closed pipe."""
+    """A print logger that ignores a full disk, and a pipe or file that was closed."""
 
     def msg(self, message: str) -> None:
         """Print a line if possible."""
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             super().msg(message)
 
     log = debug = info = warning = error = critical = exception = msg
