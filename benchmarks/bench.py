@@ -1,9 +1,9 @@
-"""The command `make bench`: the speed of the engine, the arena, the leaderboard's queries, and ratings.
+"""The command `make bench`: the speed of the engine, the arena, the leaderboard's queries, and ratings; and the rungs.
 
 The engine is compared with other engines (`engine_bench`), and the arena with bare messages over the same library
 (`arena`). Both run in other processes, and this process only sends requests, waits and prints. Queries of the
 leaderboard run in this process and are compared with counting all seats (`queries`). Ratings also run here and are
-compared with the package `trueskill` (`ratings`).
+compared with the package `trueskill` (`ratings`). The built-in bots play each other, a few matches only (`rungs`).
 """
 
 import argparse
@@ -18,6 +18,7 @@ from typing import NoReturn
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a script finds its neighbours
 from benchmarks import engine_bench
 from benchmarks import ratings as ratings_part
+from benchmarks import rungs as rungs_part
 from benchmarks.arena import arena_bench as arena_part
 from benchmarks.machine import machine, machine_line
 from benchmarks.protocol import WorkerFailed
@@ -28,6 +29,7 @@ __all__ = ["main"]
 ENGINE_ROUNDS, ENGINE_SECONDS = 5, 1.0
 ARENA_ROUNDS, ARENA_SECONDS = 3, 2.0
 RATINGS_ROUNDS = 7
+RUNG_MATCHES = 20
 
 
 def say(text: str) -> None:
@@ -37,7 +39,7 @@ def say(text: str) -> None:
 def rounds_number(text: str) -> int:
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"at least 1 round, not {number}")
+        raise argparse.ArgumentTypeError(f"at least 1, not {number}")
     return number
 
 
@@ -57,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
         "tables say whether they are met.",
         epilog="example: python benchmarks/bench.py --only arena --tables 1,64 --crowd 0 --rounds 1",
     )
-    made.add_argument("--only", choices=("engine", "arena", "queries", "ratings"), help="one part; else all")
+    made.add_argument("--only", choices=("engine", "arena", "queries", "ratings", "rungs"), help="one part; else all")
     made.add_argument(
         "--rounds",
         type=rounds_number,
@@ -69,6 +71,9 @@ def parser() -> argparse.ArgumentParser:
         type=row_seconds,
         metavar="S",
         help=f"for a row: the engine's of the CPU ({ENGINE_SECONDS:g}), the arena's by the clock ({ARENA_SECONDS:g})",
+    )
+    made.add_argument(
+        "--rung-matches", type=rounds_number, default=RUNG_MATCHES, metavar="N", help=f"of each rung ({RUNG_MATCHES})"
     )
     made.add_argument("--json", action="store_true", help="one JSON document instead of tables")
     engine_bench.add_arguments(made)
@@ -84,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         UnknownGame: If there is no such game.
         WorkerFailed: If a worker of ours fails.
     """
-    engine = arena = queries = ratings = None
+    engine = arena = queries = ratings = rungs = None
     if options.only in (None, "engine"):
         engine = engine_bench.measure(
             options.games,
@@ -102,6 +107,8 @@ def run(options: argparse.Namespace) -> int:
         rounds = options.rounds or RATINGS_ROUNDS
         matches = options.matches or ratings_part.MATCHES
         ratings = ratings_part.measure(matches, rounds, not options.no_peers, options.folder, say)
+    if options.only in (None, "rungs"):
+        rungs = rungs_part.measure_few(options.rung_matches, say)
     missed = None if engine is None else engine_bench.missed_gate(engine)
     if missed is not None:
         say(f"the compiled engine is {missed.value:.2f} times as fast as the pure one, below {missed.target}")
@@ -120,6 +127,7 @@ def run(options: argparse.Namespace) -> int:
             "arena": None if arena is None else arena_part.document(arena),
             "queries": None if queries is None else queries_part.document(queries),
             "ratings": None if ratings is None else ratings_part.document(ratings),
+            "rungs": None if rungs is None else rungs_part.document(rungs),
         }
         print(json.dumps(found, indent=1))
         return exit_code
@@ -133,6 +141,8 @@ def run(options: argparse.Namespace) -> int:
         print("", *queries_part.lines(queries), sep="\n")
     if ratings is not None:
         print("", *ratings_part.lines(ratings), sep="\n")
+    if rungs is not None:
+        print("", *rungs_part.lines(rungs), sep="\n")
     return exit_code
 
 

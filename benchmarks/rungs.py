@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -30,12 +31,14 @@ from benchmarks.machine import machine, machine_line
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.local import LocalMatch, play
 
-__all__ = ["Rung", "main", "measure", "split_first_places"]
+__all__ = ["Rung", "document", "lines", "main", "measure", "measure_few", "split_first_places"]
 
 SEATS: Final = 4
 PART: Final = 40  # matches, each seat as often
 HOLDS_ABOVE: Final = 0.35
 RUNGS: Final = "random,greedy,search,expert"
+PLAYOUTS: Final = "CUTPURSE_PLAYOUTS"  # which bots that search obey
+FEW_PLAYOUTS: Final = "4"  # in `make bench`
 GAMES: Final[Mapping[str, tuple[str, Mapping[str, object]]]] = {
     "steal_and_plunder": ("steal_and_plunder", {}),
     "stolen_treasure": ("stolen_treasure", {}),
@@ -77,7 +80,7 @@ class Part:
     game: str
     bot: str
     below: str
-    playouts: str  # CUTPURSE_PLAYOUTS, which bots that search obey
+    playouts: str  # CUTPURSE_PLAYOUTS
     seed: str
     matches: int
     first_places: float
@@ -119,7 +122,7 @@ def measure(
         CutpurseError: For an unknown bot, or if the run is cut short.
     """
     name, settings = GAMES[game]
-    bots, playouts = [bot] + [below] * (SEATS - 1), os.environ.get("CUTPURSE_PLAYOUTS", "")
+    bots, playouts = [bot] + [below] * (SEATS - 1), os.environ.get(PLAYOUTS, "")
     known = {part.seed: part for part in parts_of(into) if part.of == (game, bot, below, playouts)}
     parts: list[Part] = []
     for begun in range(0, matches, PART):
@@ -151,6 +154,33 @@ def line(rung: Rung) -> str:
     )
 
 
+def measure_few(matches: int, say: Callable[[str], None]) -> list[Rung]:
+    """Measure all rungs in all games with few matches and few playouts, unless the environment says how many."""
+    before = os.environ.get(PLAYOUTS)
+    os.environ.setdefault(PLAYOUTS, FEW_PLAYOUTS)
+    try:
+        rungs = _listed(RUNGS)
+        found = []
+        for below, bot in pairwise(rungs):
+            for game in GAMES:
+                say(f"rungs: {bot} against {below} in {game}")
+                found.append(measure(game, bot, below, matches, seed="bench", jobs=1, progress=lambda done, of: None))
+        return found
+    finally:
+        if before is None:
+            del os.environ[PLAYOUTS]
+
+
+def lines(rungs: Sequence[Rung]) -> list[str]:
+    """Return the table of some rungs."""
+    return [f"{'game':20} {'bot':>8}         {'below':8} matches  first  95 % interval", *[line(one) for one in rungs]]
+
+
+def document(rungs: Sequence[Rung]) -> list[dict[str, object]]:
+    """Return rungs for JSON."""
+    return [{**asdict(rung), "holds": rung.holds} for rung in rungs]
+
+
 def _show_progress(what: str, done: int, of: int) -> None:
     if sys.stderr.isatty():
         print(f"\r{what}: {done:,} of {of:,} ", end="" if done < of else "\n", file=sys.stderr, flush=True)
@@ -180,9 +210,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = []
     if not asked.json:
         print(machine_line(machine()))
-        print(f"{'game':20} {'bot':>8}         {'below':8} matches  first  95 % interval")
+        print(*lines([]))
     try:
-        for below, bot in zip(asked.rungs, asked.rungs[1:], strict=False):
+        for below, bot in pairwise(asked.rungs):
             for game in asked.games:
                 progress = partial(_show_progress, f"{game}, {bot}")
                 rung = measure(
@@ -198,8 +228,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CutpurseError as error:
         parser.error(str(error))
     if asked.json:
-        rungs = [{**asdict(rung), "holds": rung.holds} for rung in found]
-        print(json.dumps({"schema": 1, "machine": machine(), "rungs": rungs}, indent=1))
+        print(json.dumps({"schema": 1, "machine": machine(), "rungs": document(found)}, indent=1))
     return 0
 
 

@@ -1,11 +1,13 @@
 """What the bench makes of its samples; and that its worker still fits the engine."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from benchmarks import rungs
 from benchmarks.bench import main, parser
 from benchmarks.engine_bench import EngineFigures, missed_gate
 from benchmarks.note_cost import main as notes_main
@@ -221,3 +223,16 @@ def test_ratings_are_measured_beside_the_package_and_a_ledger_is_computed_again(
     ]
     assert all(row["package_us"] > row["ours_us"] > 0 and row["ratio"] > 1 for row in figures["rows"])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_rungs_are_measured_in_small(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rungs, "RUNGS", "random,greedy")
+    monkeypatch.setattr(rungs, "GAMES", {"greed": ("greed", {})})
+    monkeypatch.delenv(rungs.PLAYOUTS, raising=False)
+    assert main(["--only", "rungs", "--rung-matches", "24", "--json"]) == 0
+    (rung,) = json.loads(capsys.readouterr().out)["rungs"]
+    assert (rung["bot"], rung["below"], rung["matches"]) == ("greedy", "random", 24)
+    assert rung["first_places"] > 0.5
+    assert rungs.PLAYOUTS not in os.environ
+    assert main(["--only", "rungs", "--rung-matches", "4"]) == 0
+    assert "greedy against random" in capsys.readouterr().out

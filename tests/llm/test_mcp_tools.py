@@ -101,7 +101,10 @@ async def test_a_call_does_not_wait_longer_than_it_may() -> None:
         ({}, "give a game, to play here, or a ladder, to play on the server"),
         ({"game": "greed", "ladder": "greed"}, "give a game, to play here, or a ladder, to play on the server"),
         ({"game": "bridge"}, "there are: "),
-        ({"game": "greed", "others": ["clever"]}, "no bot is called 'clever'; there are: expert, first_option, greedy, "),
+        (
+            {"game": "greed", "others": ["clever"]},
+            "no bot is called 'clever'; there are: expert, first_option, greedy, ",
+        ),
         ({"game": "greed", "others": ["my_bot.py"]}, "no bot is called 'my_bot.py'; there are: "),
         ({"game": "greed", "others": ["random"] * 9}, "10"),
         ({"game": "greed", "settings": {"specials": "many"}}, "specials"),
