@@ -11,6 +11,7 @@ import pytest
 
 from cutpurse.leaderboard.backup import back_up, restore
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
+from cutpurse.leaderboard.estimates.anchor import anchored
 from cutpurse.leaderboard.estimates.estimated import Estimated
 from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates
 from cutpurse.leaderboard.estimates.skill_fit import estimate
@@ -62,6 +63,32 @@ def test_they_are_those_of_the_results_that_were_rated(league: str) -> None:
     assert sum(found.found[row.version_id].mu * row.matches for row in rows) == pytest.approx(
         middle * sum(row.matches for row in rows)
     )
+
+
+def test_the_house_bot_greedy_has_the_rating_of_a_newcomer_in_all_its_versions(league: str) -> None:
+    before = estimated(league).found
+    with Store(league) as store:
+        greedy = [add_version(store, "house", "greedy", version) for version in ("0.2.0", "0.3.0")]
+        others = [player_of(row) for row in store.rankings(LADDER)][:9]
+        for number in range(30):
+            seats = [greedy[number % 3 == 0], *others[number % 6 : number % 6 + 3]]
+            store.submit(result(f"anchor {number}", seats)).result()
+        ids = [store.ensure_version(*version) for version in greedy]
+    after = estimated(league).found
+    assert (20 * after[ids[0]].mu + 10 * after[ids[1]].mu) / 30 == pytest.approx(RATING.mu)
+    assert before.keys() < after.keys()
+
+
+def test_the_anchor_moves_every_rating_alike() -> None:
+    found = {version: Estimated(mu, mu - 2, mu + 2, 1, 3) for version, mu in ((1, 20.0), (2, 31.0), (3, 28.0))}
+    results = [((1, 2), (1, 2)), ((2, 3), (1, 2)), ((3, 2), (1, 2))]
+    moved = anchored(found, results, {2, 3}, 25.0)
+    shift = 25 - (3 * 31 + 2 * 28) / 5
+    assert {version: tuple(one) for version, one in moved.items()} == {
+        version: pytest.approx((one.mu + shift, one.low + shift, one.high + shift, 1, 3))
+        for version, one in found.items()
+    }
+    assert anchored(found, results, set(), 25.0) == anchored(found, results, {9}, 25.0) == found
 
 
 def test_a_new_version_is_ranked_and_the_one_before_it_is_not(league: str) -> None:

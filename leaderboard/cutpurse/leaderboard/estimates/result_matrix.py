@@ -19,6 +19,7 @@ from sqlalchemy import Connection, delete, func, select
 from cutpurse.leaderboard.comparisons import BoardMatch, comparisons_of
 from cutpurse.leaderboard.dialects import driver_sql
 from cutpurse.leaderboard.errors import InvalidEntry
+from cutpurse.leaderboard.estimates.anchor import ANCHOR, anchored
 from cutpurse.leaderboard.estimates.estimated import Estimated, Field
 from cutpurse.leaderboard.estimates.history import add_points
 from cutpurse.leaderboard.ladders import epoch_of
@@ -26,8 +27,9 @@ from cutpurse.leaderboard.notices.sources import note_overtakings, placed_bots
 from cutpurse.leaderboard.queries.ladders import ladder as ladder_entry
 from cutpurse.leaderboard.queries.names import ladder_id_of
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.relations import BOARDS, ESTIMATES, LADDERS, RATINGS, VERSIONS
+from cutpurse.leaderboard.relations import BOARDS, BOTS, ESTIMATES, LADDERS, OWNERS, RATINGS, VERSIONS
 from cutpurse.leaderboard.rows import add_rows, stamp
+from cutpurse.leaderboard.tokens import HOUSE
 
 __all__ = ["Grown", "LadderEstimates", "LadderResults", "grown", "ladder_results", "put_estimates"]
 
@@ -101,6 +103,7 @@ class LadderResults:
         parents: Nearest ancestor in `results` of each version that has one.
         ranked: Newest rated version of each bot.
         middle: Mean rating of `ranked`, weighted by matches; estimates get the same mean. None without ratings.
+        anchors: Versions of the house bot that fixes the scale, which then counts instead of `middle`.
     """
 
     ladder: str
@@ -110,13 +113,14 @@ class LadderResults:
     parents: Mapping[int, int]
     ranked: Set[int]
     middle: float | None
+    anchors: Set[int] = frozenset()
 
     def estimates(self) -> LadderEstimates:
         """Compute the estimates; takes up to seconds, and needs no database."""
         from cutpurse.leaderboard.estimates.skill_fit import estimate  # with scipy, which no server loads
 
         found = estimate(self.results, self.rating, self.parents, self.ranked, self.middle)
-        return LadderEstimates(self.ladder, self.boards, found)
+        return LadderEstimates(self.ladder, self.boards, anchored(found, self.results, self.anchors, self.rating.mu))
 
 
 def ladder_results(connection: Connection, ladder: str) -> LadderResults:
@@ -139,9 +143,16 @@ def ladder_results(connection: Connection, ladder: str) -> LadderResults:
         _parents(connection, {version for who, _ in results for version in who}),
         {version for version, _, _ in newest.values()},
         sum(mu * matches for _, mu, matches in newest.values()) / counted if counted else None,
+        set(connection.scalars(_ANCHORS)),
     )
 
 
+_ANCHORS: Final = (
+    select(VERSIONS.c.id)
+    .join(BOTS, BOTS.c.id == VERSIONS.c.bot_id)
+    .join(OWNERS, OWNERS.c.id == BOTS.c.owner_id)
+    .where(OWNERS.c.name == HOUSE, BOTS.c.name == ANCHOR)
+)
 _FIELDS: Final = """
 SELECT boards.sequence, matches.number, seats.version_id, seats.place
 FROM boards JOIN matches ON matches.board_id = boards.id JOIN seats ON seats.match_number = matches.number
