@@ -206,7 +206,7 @@ def the_store_is_not_sure_and_not_asked_again(patch: Patch) -> None:
 # -- the league
 @plant
 def bots_of_one_owner_meet(patch: Patch) -> None:
-    patch.setattr(books_module, "_side", lambda identity: identity)
+    patch.setattr(books_module, "side_of", lambda identity: identity)
 
 
 # -- boards
