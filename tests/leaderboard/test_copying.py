@@ -8,21 +8,23 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import Insert, func, insert, select
 
 from cutpurse.leaderboard import copying
 from cutpurse.leaderboard.copying import copy_leaderboard
 from cutpurse.leaderboard.database import find_database
 from cutpurse.leaderboard.errors import InUse, InvalidEntry, OlderSchema, StoreError
 from cutpurse.leaderboard.models import Base
+from cutpurse.leaderboard.notices.receivers import WEBHOOK, NewReceiver
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.relations import LEASES, REPORTS
-from cutpurse.leaderboard.results import DecisionLog, DecisionUsage, FinishedSeat, SeatNote
+from cutpurse.leaderboard.relations import BOARDS, LEASES, OUTBOX, OVERTAKINGS, REPORTS, TEST_BOARDS
+from cutpurse.leaderboard.results import DecisionLog, DecisionUsage, FinishedSeat, Identity, SeatNote
 from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.leaderboard.sign_ins import ProviderAccount
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import NewSubmission
+from cutpurse.leaderboard.version_tests import NewVersionTest
 from cutpurse.leaderboard.work import NewWork
 from tests.leaderboard.sample_results import DAWN, LADDER, PLAYERS, add_version, prepare, random_result, result
 from tests.leaderboard.test_announced import announcement
@@ -47,12 +49,26 @@ def fill(store: Store, matches: int) -> None:
     store.hand_in(NewSubmission("ann", "sneak", "1", bytes(32), 2**40, ()), DAWN)
     store.put_estimates(store.ladder_estimates(LADDER), DAWN).result()
     store.put_archive(bytes(32), b"files")
+    receiver = store.add_receiver(NewReceiver("ann", WEBHOOK, "https://ann.example/\u00e9", b"\0key"), DAWN)
+    version = add_version(store, "owner 0", "bot 0", "2.0")
+    store.start_version_test(NewVersionTest("t1", LADDER, Identity(*version), Identity(*versions[0]), "{}"), DAWN, 9, 9)
+    for row in (
+        insert(OUTBOX).values(number=2**40, receiver_id=receiver.id, event_id="e1", body='{"text": "\u2013"}'),
+        insert(OVERTAKINGS).values(ladder_id=1, bot_id=1, other_id=2, at=DAWN + timedelta(microseconds=3)),
+        insert(TEST_BOARDS).values(board_id=select(func.min(BOARDS.c.id)).scalar_subquery(), test_id="t1"),
+    ):
+        put(store, row)
     lease = insert(LEASES).values(ladder_id=1, holder="one", address="10.0.0.1:7777", epoch=1, until=DAWN)
-    store.requeue_work(lambda connection: connection.execute(lease).close())
+    put(store, lease)
     report = insert(REPORTS).values(match_id="open", report=b"report")
     store.put_work(
         [NewWork("open", "0.1", "{}", bytes(32))], DAWN, lambda connection: connection.execute(report).close()
     )
+
+
+def put(store: Store, row: Insert) -> None:
+    """Store a row that no method of the store writes alone."""
+    store.requeue_work(lambda connection: connection.execute(row).close())
 
 
 def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
