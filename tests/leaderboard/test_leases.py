@@ -190,7 +190,7 @@ from tests.leaderboard.test_announced import announcement
 leases.LEASE_S = leases.DELAY_S = 1.0
 address, own, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
 store = ArenaStore(address, own, games=["greed", "szmal"], preferred=[own])
-print("begun", flush=True)
+print("begun", number, flush=True)
 renewed, ladders = -1.0, ()
 while True:
     if time.monotonic() - renewed > 0.3:
@@ -225,13 +225,16 @@ class Arenas:
         self.address = address
         self.number = 0
         self.acknowledged: set[str] = set()
+        self._begun: set[str] = set()
         self._lines: SimpleQueue[str] = SimpleQueue()
         self._readers: list[Thread] = []
-        self.running = [self.start(ladder) for ladder in (LADDER, SECOND)]
+        self._numbers = ["", ""]
+        self.running = [self.start(at) for at in range(2)]
 
-    def start(self, ladder: str) -> subprocess.Popen[str]:
+    def start(self, at: int) -> subprocess.Popen[str]:
         self.number += 1_000_000
-        command = [sys.executable, "-c", ARENA, self.address, ladder, str(self.number)]
+        self._numbers[at] = str(self.number)
+        command = [sys.executable, "-c", ARENA, self.address, (LADDER, SECOND)[at], self._numbers[at]]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=CHECKOUT)
         reader = Thread(target=self._read, args=(process,))
         reader.start()
@@ -248,10 +251,24 @@ class Arenas:
         """Read on until `count` results of each ladder were acknowledged."""
         left = {LADDER: count, SECOND: count}
         while any(number > 0 for number in left.values()):
-            ladder, _, match = self._lines.get().partition(" ")
-            if match.endswith("\n"):
-                self.acknowledged.add(match.strip())
+            if ladder := self._read_on():
                 left[ladder] -= 1
+
+    def _read_on(self) -> str:
+        """Return the ladder of the next acknowledged result, or an empty text for another line."""
+        ladder, _, match = self._lines.get().partition(" ")
+        if ladder == "begun":
+            self._begun.add(match.strip())
+        elif match.endswith("\n"):
+            self.acknowledged.add(match.strip())
+            return ladder
+        return ""
+
+    def stop(self, at: int) -> None:
+        """Stop an arena that has begun: one that begins alone has the database for itself, and no other would begin."""
+        while self._numbers[at] not in self._begun:
+            self._read_on()
+        self.running[at].send_signal(signal.SIGSTOP)
 
     def kill(self, at: int) -> None:
         self.running[at].kill()
@@ -263,9 +280,7 @@ class Arenas:
         for reader in self._readers:
             reader.join()
         while not self._lines.empty():
-            _, _, match = self._lines.get().partition(" ")
-            if match.endswith("\n"):
-                self.acknowledged.add(match.strip())
+            self._read_on()
 
 
 @pytest.mark.timeout(3600)
@@ -277,12 +292,12 @@ def test_arenas_are_killed_and_stopped_and_nothing_is_lost_or_rated_twice(addres
             arenas.play(rng.randint(1, 12))
             at = rng.randrange(2)
             if kill % 2:
-                arenas.running[at].send_signal(signal.SIGSTOP)
+                arenas.stop(at)
                 arenas.play(9)  # the other arena has taken its ladders
                 arenas.running[at].send_signal(signal.SIGCONT)
             else:
                 arenas.kill(at)
-                arenas.running[at] = arenas.start((LADDER, SECOND)[at])
+                arenas.running[at] = arenas.start(at)
         arenas.play(9)
     finally:
         arenas.end()
