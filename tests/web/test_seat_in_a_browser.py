@@ -172,7 +172,7 @@ def test_a_replay_is_played_on_at_the_moment_of_its_slider(people: PeoplePage, w
     page = watched.page()
     page.goto(f"{people.address}/matches/{match}/replay")
     page.keyboard.press("ArrowRight")
-    page.wait_for_url("**at=*")
+    page.wait_for_selector("html[data-moment='1']")
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.post_data or "") if request.method == "POST" else None)
     page.locator(".play-on button").first.click()
