@@ -297,6 +297,10 @@ def test_threads_deliver_and_end(store: Store, monkeypatch: pytest.MonkeyPatch) 
             threading.Event().wait(0.01)
         sender.close()
         sender.close()
+        for thread in threading.enumerate():
+            if thread.name.startswith("notices"):
+                thread.join(10)
+                assert not thread.is_alive(), thread.name
     assert [request.headers["webhook-id"] for request in running.requests] == sent
     with suppress(StoreError):
         sender.look()

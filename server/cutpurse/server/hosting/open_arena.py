@@ -157,7 +157,7 @@ def open_arena(
             )
         if sign_in is not None and not asks:
             raise UsageError(
-                f"nobody signs in where everybody may play: {store.database} has no token yet. "
+                f"--sign-in needs tokens: {store.database} has none yet, so everybody may play without signing in. "
                 f"Make one first: cutpurse token create OWNER --scope admin --db {store.database}"
             )
         if submissions is not None and submissions.name == "process":

@@ -110,6 +110,8 @@ class Sender:
     def close(self) -> None:
         """Stop sending. A delivery that is under way is left alone, and may be repeated by the next server."""
         self._closing.set()
+        for _ in range(WORKERS):
+            self._jobs.put(lambda: None)  # wakes a thread that waits
         if self._thread is not None:
             self._thread.join()
         self._try("notices not settled", self._settle)

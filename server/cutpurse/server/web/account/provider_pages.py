@@ -39,7 +39,7 @@ async def begin(request: Request) -> Response:
     accounts_of(request)
     provider = await provider_of(request)
     if provider is None:
-        raise NotFound("nobody signs in here at a provider")
+        raise NotFound("this server has no sign-in at a provider")
     if not is_confidential(request):
         return await sign_in_page(request, status=HTTPStatus.FORBIDDEN)
     if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
