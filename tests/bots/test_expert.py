@@ -61,6 +61,7 @@ def test_a_net_comes_with_it_and_says_how_it_was_trained(game: str) -> None:
     assert len(file.read_bytes()) < LARGEST_KB * 1000
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("game", GAMES)
 def test_it_plays_every_game_without_a_fault(game: str) -> None:
     run = play(game, [BotMaker("expert", partial(ExpertBot, 2)), "greedy", "random", "greedy"], matches=1, seed=4)
@@ -99,6 +100,7 @@ def test_there_are_no_other_nets() -> None:
     assert names == [f"{game}-4.npz" for game in NETS]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seats", [2, 3, 5])
 def test_at_a_table_without_a_net_it_plays_as_search(seats: int) -> None:
     assert net_of("greed", seats) is None

@@ -127,4 +127,7 @@ def test_serve_needs_a_token_before_people_sign_in(tmp_path: Path, monkeypatch: 
     (tmp_path / "sign_in.toml").write_text(LEAST, encoding="utf-8")
     run = CliRunner().invoke(app, ["serve", "--address", "127.0.0.1:0", "--sign-in", "sign_in.toml"])
     assert run.exit_code == 2
-    assert "--sign-in needs tokens: cutpurse.db has none yet, so everybody may play without signing in. Make one first:" in run.stderr
+    assert (
+        "--sign-in needs tokens: cutpurse.db has none yet, so everybody may play without signing in. Make one first:"
+        in run.stderr
+    )
