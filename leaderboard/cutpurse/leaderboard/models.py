@@ -228,6 +228,7 @@ class LadderRow(Base, table=True):
     pause_window: int = 8  # rated matches on the ladder that count
     voids_outages: bool = False  # a match is void when the provider of a bot's language model is down
     is_hosted: bool = False  # only submitted and house bots play, and workers play the matches; never changes
+    results_hidden_until: datetime | None = Field(default=None, sa_type=UtcDateTime)  # only hosts see results before
 
 
 class LeaseRow(Base, table=True):

@@ -242,6 +242,7 @@ class LadderTerms(_message.Message):
     PAUSE_FAILED_FIELD_NUMBER: _builtins.int
     PAUSE_WINDOW_FIELD_NUMBER: _builtins.int
     VOIDS_OUTAGES_FIELD_NUMBER: _builtins.int
+    RESULTS_HIDDEN_UNTIL_MS_FIELD_NUMBER: _builtins.int
     most_bots: _builtins.int
     """Maximum number of simultaneous bots. 0: no limit."""
     private: _builtins.bool
@@ -262,6 +263,8 @@ class LadderTerms(_message.Message):
     """True: a match is void when the provider of a bot's language model is down, see FALLBACK_OUTAGE. False: the bot plays on
     with the safe option.
     """
+    results_hidden_until_ms: _builtins.int
+    """Before this time only admins see rankings, matches and all other results of the ladder. 0: they were never hidden."""
     @_builtins.property
     def owners(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Owners whose bots may play. None: all owners."""
@@ -282,10 +285,11 @@ class LadderTerms(_message.Message):
         pause_failed: _builtins.int | None = ...,
         pause_window: _builtins.int | None = ...,
         voids_outages: _builtins.bool = ...,
+        results_hidden_until_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "pause_failed", b"pause_failed", "pause_window", b"pause_window"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "private", b"private", "voids_outages", b"voids_outages"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "private", b"private", "results_hidden_until_ms", b"results_hidden_until_ms", "voids_outages", b"voids_outages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__pause_failed: _TypeAlias = _typing.Literal["pause_failed"]  # noqa: Y015
     _WhichOneofArgType__pause_failed: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed"]  # noqa: Y015
@@ -310,6 +314,7 @@ class LadderShown(_message.Message):
     TABLES_FIELD_NUMBER: _builtins.int
     CREATED_MS_FIELD_NUMBER: _builtins.int
     IS_FROZEN_FIELD_NUMBER: _builtins.int
+    HAS_HIDDEN_RESULTS_FIELD_NUMBER: _builtins.int
     matches: _builtins.int
     """Number of rated matches."""
     bots: _builtins.int
@@ -320,6 +325,8 @@ class LadderShown(_message.Message):
     """When it was created; 0 if that was not recorded."""
     is_frozen: _builtins.bool
     """True if it is frozen now."""
+    has_hidden_results: _builtins.bool
+    """True if its results are hidden now from all but admins, see LadderTerms."""
     @_builtins.property
     def defined(self) -> Global___LadderDefined:
         """Its fixed properties."""
@@ -333,10 +340,11 @@ class LadderShown(_message.Message):
         tables: _builtins.int = ...,
         created_ms: _builtins.int = ...,
         is_frozen: _builtins.bool = ...,
+        has_hidden_results: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["defined", b"defined"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "created_ms", b"created_ms", "defined", b"defined", "is_frozen", b"is_frozen", "matches", b"matches", "tables", b"tables"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "created_ms", b"created_ms", "defined", b"defined", "has_hidden_results", b"has_hidden_results", "is_frozen", b"is_frozen", "matches", b"matches", "tables", b"tables"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

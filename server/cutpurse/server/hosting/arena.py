@@ -213,6 +213,7 @@ class Arena:
                     self._entrance,
                     self._log,
                     is_good=self._guard.is_good,
+                    utc=self._league.answers.utc,
                     incident_number=self._incident_number,
                 )
             self._ladders = LadderService(

@@ -349,7 +349,7 @@ class LadderService:
             self._lobby.start_test(test)
         self._log.info("version test started", test=test.id, ladder=test.ladder, new=test.new.shown, old=test.old.shown)
         await self._note(caller, "version test started", f"{test.new.shown} against {test.old.shown}")
-        return ladder_pb2.StartTestResponse(test=await self._apart(lambda: testing.shown(test.id)))
+        return ladder_pb2.StartTestResponse(test=await self._apart(lambda: testing.shown(test.id, caller)))
 
     async def _stop_test(self, testing: VersionTesting, request: bytes, caller: Caller) -> Message:
         asked = ladder_pb2.StopTestRequest.FromString(request)
@@ -358,7 +358,7 @@ class LadderService:
             self._lobby.stop_test(test)
         self._log.info("version test stopped", test=test, by=caller.owner)
         await self._note(caller, "version test stopped", test)
-        return ladder_pb2.StopTestResponse(test=await self._apart(lambda: testing.shown(test)))
+        return ladder_pb2.StopTestResponse(test=await self._apart(lambda: testing.shown(test, caller)))
 
     async def _note(self, caller: Caller, what: str, about: str) -> None:
         by = caller.owner or NOBODY

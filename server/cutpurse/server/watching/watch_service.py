@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import grpc
@@ -17,7 +18,7 @@ from cutpurse.server.access.owners import Grant, address_of
 from cutpurse.server.call_status import abort, at_end_of_call, status_without_store
 from cutpurse.server.errors import LEFT, CallStatus, legible
 from cutpurse.server.league.ladder_service import Handlers, caller_of
-from cutpurse.server.league.league_queries import may_see
+from cutpurse.server.league.league_queries import may_see, why_hidden
 from cutpurse.server.logs import Logger
 from cutpurse.server.watching.broadcast import STOPPING, Visitor, Watching, WatchSubscriber
 from cutpurse.v1 import ladder_pb2
@@ -33,6 +34,7 @@ class WatchService:
         entrance: Authenticates callers.
         log: Server log.
         is_good: Returns whether the token with an ID is valid now.
+        utc: Returns the time of day, for results that are hidden until a time.
         incident_number: Returns a new incident ID.
     """
 
@@ -43,12 +45,14 @@ class WatchService:
         log: Logger,
         *,
         is_good: Callable[[str], bool],
+        utc: Callable[[], datetime],
         incident_number: Callable[[], str],
     ) -> None:
         self._watching = watching
         self._entrance = entrance
         self._log = log
         self._is_good = is_good
+        self._utc = utc
         self._incident_number = incident_number
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
@@ -108,6 +112,7 @@ class WatchService:
             owner=caller.owner,
             address=address_of(context.peer()),
             sees=lambda ladder: may_see(caller, ladder.terms),
+            why_hidden=lambda ladder: why_hidden(caller, ladder.name, ladder.terms, self._utc()),
             is_good=lambda: grant is None or not grant.token or self._is_good(grant.token),
         )
 

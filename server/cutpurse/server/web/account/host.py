@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from time import time
 from typing import Any, Final
 from urllib.parse import quote
@@ -95,7 +96,11 @@ async def create_ladder(request: Request) -> Response:
     """Create a ladder."""
 
     def do(signed: Signed, fields: Mapping[str, str]) -> str:
-        terms = ladder_pb2.LadderTerms(owners=_words(fields, "owners"), private="private" in fields)
+        terms = ladder_pb2.LadderTerms(
+            owners=_words(fields, "owners"),
+            private="private" in fields,
+            results_hidden_until_ms=_utc_ms(fields, "results_hidden_until"),
+        )
         name, game = fields.get("name", "").strip(), fields.get("game", "")
         defined = ladder_pb2.LadderDefined(name=name, game=game, seats=_number(fields, "seats"), terms=terms)
         signed.account.league.CreateLadder(ladder_pb2.CreateLadderRequest(ladder=defined))
@@ -122,6 +127,7 @@ async def change_ladder(request: Request, name: str) -> Response:
                 del terms.owners[:]
                 terms.owners.extend(_words(fields, "owners"))
                 terms.private = "private" in fields
+                terms.results_hidden_until_ms = _utc_ms(fields, "results_hidden_until")
                 terms.most_bots, terms.most_per_owner = _number(fields, "most_bots"), _number(fields, "most_per_owner")
         league.ChangeLadder(ladder_pb2.ChangeLadderRequest(ladder=name, terms=terms, expected=expected))
         return _address(name)
@@ -196,6 +202,15 @@ def _number(fields: Mapping[str, str], name: str) -> int:
     if not re.fullmatch(r"[0-9]{0,6}", text, re.ASCII):
         raise UsageError(f"{text!r:.40} is no number; it can be 0 to 999,999")
     return int(text or 0)
+
+
+def _utc_ms(fields: Mapping[str, str], name: str) -> int:
+    """Return a time of a form, in ms since 1970; 0 if it is empty.  Raises UsageError."""
+    text = fields.get(name, "").strip()
+    try:
+        return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1_000) if text else 0
+    except (ValueError, OverflowError):
+        raise UsageError(f"{text!r:.40} is no time; it is as 2027-01-31T18:00, in UTC") from None
 
 
 def _address(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Final
 from urllib.parse import quote
@@ -40,11 +41,18 @@ def everything(request: Request, ask: Asked, ladder: Annotated[str, Query(max_le
     """Show the list of open matches, or with `ladder` its matches in turn."""
     if not ladder or not ask.live:
         matches = ask.open_matches().matches
-        ladders = [one.defined.name for one in ask.rated_ladders() if one.defined.boards < ROTATION] if ask.live else []
+        ladders = _followed(ask) if ask.live else []
         return show(request, "live.html", events="", ladder="", match="", matches=matches, ladders=ladders)
     told = ask.ladder(ladder)
+    ask.open_matches(ladder)  # refused while results are hidden
     facts = {**_nothing_else(), "is_frozen": told.is_frozen}
     return show(request, "live.html", events=f"/events/live?ladder={quote(ladder)}", ladder=ladder, **facts)
+
+
+def _followed(ask: Asking) -> list[str]:
+    """Return the ladders whose matches can be watched one after the other."""
+    ladders = ask.rated_ladders()
+    return [one.defined.name for one in ladders if one.defined.boards < ROTATION and not one.has_hidden_results]
 
 
 @router.api_route("/live/{match}", methods=["GET", "HEAD"])
@@ -79,6 +87,15 @@ def _whole(ask: Asking, match: str) -> str:
     return found[0] if len(found) == 1 else match
 
 
+def _check_shown(ask: Asking, match: str, ladder: str) -> None:
+    """Check that results of the ladder are not hidden.  Raises NotAuthorised; the watch finds every other problem."""
+    with suppress(NotFound):
+        if ladder:
+            ask.open_matches(ladder)
+        else:
+            ask.match(match)
+
+
 def _nothing_else() -> dict[str, Any]:
     return {"match": "", "matches": (), "ladders": (), "symbols": symbols(), "is_frozen": False}
 
@@ -105,6 +122,7 @@ async def events(
         raise NotFound("nothing is being played in an archive")
     watches: Watches = request.app.state.watches
     match = await run_in_threadpool(_whole, ask, match)
+    await run_in_threadpool(_check_shown, ask, match, ladder)
     if watches.is_closed:
         raise ServerRefused("the page is stopping")
     shares: StreamShares = request.app.state.stream_shares
