@@ -61,15 +61,15 @@ class Visitor:
         owner: Owner of the caller's token; None without a token.
         address: Network address of the caller.
         sees: Returns whether the caller may see a ladder.
-        why_hidden: Returns why the caller may not see the matches of a visible ladder now; empty if it may.
         is_good: Returns whether the caller's token is still valid.
+        why_hidden: Returns why the caller may not see the matches of a visible ladder now; empty if it may.
     """
 
     owner: str | None
     address: str
     sees: Callable[[Ladder], bool]
-    why_hidden: Callable[[Ladder], str] = lambda ladder: ""
     is_good: Callable[[], bool] = lambda: True
+    why_hidden: Callable[[Ladder], str] = lambda ladder: ""
 
 
 class WatchSubscriber:
