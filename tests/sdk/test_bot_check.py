@@ -52,7 +52,12 @@ PLANTED = [
     ("drain", "stops-at-drain", CheckStatus.FAILED, "no answer to Drain in 2 s"),
     ("drain", "hasty", CheckStatus.WARNED, " s instead of 1 s; wait for Drain.reconnect_after_ms"),
     ("several servers", "", CheckStatus.WARNED, "it plays only at the server that it dialled; when a call ends with"),
-    ("foreign server", "trusts-anybody", CheckStatus.FAILED, "because a server named it, and would have sent its token"),
+    (
+        "foreign server",
+        "trusts-anybody",
+        CheckStatus.FAILED,
+        "because a server named it, and would have sent its token",
+    ),
     ("leaving", "stubborn", CheckStatus.FAILED, "it was still there 1 s after SIGTERM and had to be killed"),
     (
         "leaving",

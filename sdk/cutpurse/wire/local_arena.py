@@ -248,6 +248,7 @@ class Host:
                 self._refuse(stream, StreamStatus(grpc.StatusCode.NOT_FOUND, text, "RESUME_EXPIRED"))
                 return
             guest.resumed += 1
+            guest.max_tables = hello.max_tables or 4
         else:
             if guest is not None:
                 guest.is_forgotten = True
