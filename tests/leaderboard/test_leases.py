@@ -1,6 +1,5 @@
 """Several arenas write one league: each the ladders that it has leased, and none what it has lost."""
 
-import random
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from cutpurse.leaderboard.arena_store import ArenaStore
 from cutpurse.leaderboard.errors import InUse, LadderMoved, NewerSchema, StoreError
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
+from tests.kill_loops import KillLoop
 from tests.leaderboard.databases import change_by_hand
 from tests.leaderboard.sample_results import LADDER, PLAYERS, RATING, prepare, random_result, result
 from tests.leaderboard.test_announced import announcement
@@ -31,7 +31,6 @@ NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 SECOND = "szmal-two"
 GAMES = ("greed", "szmal")
 BUSY_S = 0.05
-KILLS, KILLS_IN_SOAK = 20, 400
 
 
 @pytest.fixture(autouse=True)
@@ -284,11 +283,12 @@ class Arenas:
 
 
 @pytest.mark.timeout(3600)
-def test_arenas_are_killed_and_stopped_and_nothing_is_lost_or_rated_twice(address: str, soak: bool) -> None:
-    rng = random.Random(34)
+def test_arenas_are_killed_and_stopped_and_nothing_is_lost_or_rated_twice(address: str, kill_loop: KillLoop) -> None:
+    rng, kills = kill_loop.rng, kill_loop.kills("arena")
     arenas = Arenas(address)
     try:
-        for kill in range(KILLS_IN_SOAK if soak else KILLS):
+        for kill in kills:
+            kill_loop.killed("arena, by SIGSTOP" if kill % 2 else "arena")
             arenas.play(rng.randint(1, 12))
             at = rng.randrange(2)
             if kill % 2:
@@ -310,7 +310,8 @@ def test_arenas_are_killed_and_stopped_and_nothing_is_lost_or_rated_twice(addres
             takeovers = connection.exec_driver_sql("SELECT sum(epoch) FROM leases").scalar_one()
     assert arenas.acknowledged - stored.keys() == set()
     assert [(check.equal, check.differences) for check in checks] == [(True, ())] * 2
-    assert takeovers > KILLS // 2
+    assert takeovers > len(kills) // 2
+    kill_loop.count(acknowledged_results=len(arenas.acknowledged), takeovers=int(takeovers))
     for ladder in (LADDER, SECOND):
         played = [match for match in stored.values() if match.ladder == ladder and match.void_cause is None]
         assert sorted(match.sequence or 0 for match in played) == list(range(1, len(played) + 1))
