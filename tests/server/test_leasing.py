@@ -10,7 +10,7 @@ from google.rpc import error_details_pb2
 
 from cutpurse.leaderboard.arena_store import ArenaStore, Tended
 from cutpurse.leaderboard.errors import StoreError
-from cutpurse.leaderboard.leases import LEASE_S
+from cutpurse.leaderboard.leases import LEASE_S, LadderHolder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.results import Identity, LadderTerms
 from cutpurse.server.hosting.leasing import HOLD_S, RENEW_S, Leasing
@@ -20,6 +20,7 @@ from cutpurse.server.matches.other_arenas import elsewhere
 from tests.server.small_world import World
 
 B = "b.example:7777"
+B_HOLDER = LadderHolder(B, "b 17 0123")
 GREED, OTHER = Ladder("greed", "greed", 2), Ladder("other", "greed", 2)
 
 
@@ -38,7 +39,7 @@ class Leased:
     def __init__(self, world: World) -> None:
         self.world = world
         self.epochs: Mapping[str, int] = {"greed": 1}
-        self.elsewhere: Mapping[str, str] = {"other": B}
+        self.elsewhere: Mapping[str, LadderHolder] = {"other": B_HOLDER}
         self.ladders = [entry(GREED), entry(OTHER)]
         self.paused: set[Identity] = set()
         self.is_away = False
@@ -134,7 +135,7 @@ def test_a_ladder_that_another_arena_took_is_dropped_at_once(arena: Arena) -> No
     for name in "ab":
         arena.world.bot(name)
     arena.begin_matches()
-    arena.store.epochs, arena.store.elsewhere = {"other": 1}, {"greed": B}
+    arena.store.epochs, arena.store.elsewhere = {"other": 1}, {"greed": B_HOLDER}
     arena.passes(RENEW_S + 0.1)
     arena.until(lambda: [ladder.name for ladder in arena.lobby.own_ladders] == ["other"])
     assert "greed" not in arena.open

@@ -23,7 +23,7 @@ from sqlalchemy import Connection
 from cutpurse.leaderboard import leases, queries, result_writer, write_state
 from cutpurse.leaderboard.database import Database
 from cutpurse.leaderboard.errors import InvalidEntry, LadderMoved
-from cutpurse.leaderboard.leases import Holder, Leases
+from cutpurse.leaderboard.leases import Holder, LadderHolder, Leases
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.store import Store
@@ -38,7 +38,7 @@ class Tended:
     Attributes:
         began_at: Seconds on the monotonic clock before the leases were renewed.
         epochs: Epoch of each ladder that this arena has.
-        elsewhere: Address of the arena of each ladder that another one has.
+        elsewhere: The arena of each ladder that another one has.
         ladders: All ladders.
         paused: All paused versions.
         voided: Matches of the last arena that are void now.
@@ -46,7 +46,7 @@ class Tended:
 
     began_at: float
     epochs: Mapping[str, int]
-    elsewhere: Mapping[str, str]
+    elsewhere: Mapping[str, LadderHolder]
     ladders: Sequence[LadderEntry]
     paused: Collection[Identity]
     voided: Sequence[str]
@@ -76,7 +76,7 @@ class ArenaStore(Store):
         Raises:
             StoreError: As in `Store`; OlderSchema if an arena of an older version writes the database.
         """
-        name = f"{socket.gethostname()} {getpid()} {secrets.token_hex(8)}"
+        name = f"{socket.gethostname()} {getpid()} {secrets.token_hex(16)}"
         self.holder = Holder(name, address, tuple(preferred), tuple(games))
         self._epochs: dict[str, int] = {}  # by ladder; only the writing thread uses it
         super().__init__(database, busy_timeout_s, is_shared=True)

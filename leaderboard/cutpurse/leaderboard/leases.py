@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, text
 
-__all__ = ["DELAY_S", "LEASE_S", "Holder", "Leases", "held", "others", "release", "tend"]
+__all__ = ["DELAY_S", "LEASE_S", "Holder", "LadderHolder", "Leases", "held", "others", "release", "tend"]
 
 LEASE_S: Final = 10.0  # seconds that a lease lasts
 DELAY_S: Final = 2 * LEASE_S  # seconds that an arena leaves a free ladder to those that prefer it
@@ -46,7 +46,7 @@ SELECT ladders.name, epoch FROM leases JOIN ladders ON ladders.id = leases.ladde
 WHERE holder = :holder AND ladders.name = ANY(CAST(:names AS text[])) FOR SHARE OF leases
 """)
 _OTHERS: Final = text(f"""
-SELECT ladders.name, address FROM leases JOIN ladders ON ladders.id = leases.ladder_id
+SELECT ladders.name, address, holder FROM leases JOIN ladders ON ladders.id = leases.ladder_id
 WHERE holder <> :holder AND until > {_NOW} ORDER BY ladders.name
 """)
 _RELEASE: Final = text(f"UPDATE leases SET until = {_NOW} WHERE holder = :holder AND until > {_NOW}")
@@ -68,6 +68,18 @@ class Holder:
     address: str
     preferred: Collection[str]
     games: Collection[str]
+
+
+class LadderHolder(NamedTuple):
+    """The arena that has a ladder.
+
+    Attributes:
+        address: Where bots dial it.
+        name: Name of its process, as in `Holder`; only those who can read the database know it.
+    """
+
+    address: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +121,10 @@ def held(connection: Connection, holder: str, epochs: Mapping[str, int], ladders
     return {row.name for row in rows if epochs[row.name] == row.epoch}
 
 
-def others(connection: Connection, holder: str) -> dict[str, str]:
-    """Return the address of the arena of each ladder that another arena than `holder` has."""
-    return {row.name: row.address for row in connection.execute(_OTHERS, {"holder": holder})}
+def others(connection: Connection, holder: str) -> dict[str, LadderHolder]:
+    """Return the arena of each ladder that another arena than `holder` has."""
+    rows = connection.execute(_OTHERS, {"holder": holder})
+    return {row.name: LadderHolder(row.address, row.holder) for row in rows}
 
 
 def release(connection: Connection, holder: str) -> None:

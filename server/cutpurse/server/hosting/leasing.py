@@ -20,12 +20,13 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.arena_store import ArenaStore, Tended
 from cutpurse.leaderboard.errors import LeaderboardError
-from cutpurse.leaderboard.leases import LEASE_S
+from cutpurse.leaderboard.leases import LEASE_S, LadderHolder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.results import Identity
 from cutpurse.server.ladder_config import Ladder, ladder_of
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.matches.other_arenas import OtherArena, key_of
 
 __all__ = ["HOLD_S", "RENEW_S", "Leasing"]
 
@@ -120,7 +121,7 @@ class Leasing:
         self._lobby.see_pauses(frozenset(found.paused) - self._paused, self._paused - frozenset(found.paused))
         self._paused = frozenset(found.paused)
         self._lobby.other_arenas.set(
-            (ladder, found.elsewhere.get(name, ""))
+            (ladder, _other_arena(found.elsewhere.get(name)))
             for name, ladder in self._ladders.items()
             if name not in found.epochs and not ladder.is_for_people
         )
@@ -140,6 +141,10 @@ class Leasing:
 
     def _is_played(self, name: str) -> bool:
         return name in self._epochs and self._epochs[name] == self._leased.get(name)
+
+
+def _other_arena(holder: LadderHolder | None) -> OtherArena | None:
+    return None if holder is None else OtherArena(holder.address, key_of(holder.name))
 
 
 def _playable(entry: LadderEntry) -> Ladder | None:

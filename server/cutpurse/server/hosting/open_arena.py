@@ -48,6 +48,7 @@ from cutpurse.server.league.version_testing import VersionTesting
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.matches.other_arenas import key_of
 from cutpurse.server.matches.version_tests import SHARE
 from cutpurse.server.notices.address_rule import AddressRule
 from cutpurse.server.notices.channels import Channels, DeliveryTerms
@@ -234,6 +235,7 @@ def open_arena(
                     leasing,
                     (store, channels) if channels is not None else None,
                     None if sign_in is None else _sign_in(sign_in, store),
+                    (lobby.other_arenas, key_of(store.holder.name)) if isinstance(store, ArenaStore) else None,
                 ),
             )
             if sender is not None:
