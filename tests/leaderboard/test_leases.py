@@ -13,8 +13,9 @@ from threading import Thread
 
 import pytest
 
-from cutpurse.leaderboard import leases
+from cutpurse.leaderboard import leases, postgresql_database
 from cutpurse.leaderboard.arena_store import ArenaStore, Tended
+from cutpurse.leaderboard.database import find_database
 from cutpurse.leaderboard.errors import InUse, LadderMoved, NewerSchema, StoreError
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
@@ -161,6 +162,23 @@ def test_a_server_alone_and_arenas_exclude_each_other(address: str) -> None:
     Store(address).close()
 
 
+def test_an_arena_that_stands_still_while_it_opens_holds_up_no_other(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql_database, "OPENING_IDLE_S", 0.2)
+    stopped = find_database(address).open_for_writing(5.0, is_shared=True)  # it has not shared the lock yet
+    try:
+        assert stopped.is_alone
+        with ArenaStore(address, "b:7777", games=GAMES) as b:
+            assert dict(b.tend(NOON).epochs) == {LADDER: 1, SECOND: 1}
+            with pytest.raises(StoreError, match="stood still while it opened the leaderboard"):
+                stopped.share()
+            idle = b._do(lambda connection: connection.exec_driver_sql("SHOW idle_session_timeout").scalar())
+            assert idle == "0", "once it is open, an arena may be idle"
+    finally:
+        stopped.release()
+
+
 def test_an_arena_of_another_version_does_not_join(address: str) -> None:
     with ArenaStore(address, "a:7777", games=GAMES):
         change_by_hand(address, "UPDATE alembic_version SET version_num = '99'")
@@ -185,8 +203,8 @@ ARENA = """
 import os, sys, time
 from dataclasses import replace
 from datetime import timedelta
-from cutpurse.leaderboard import leases
-from cutpurse.leaderboard import leases
+from cutpurse.leaderboard import leases, postgresql_database
+from cutpurse.leaderboard import leases, postgresql_database
 from cutpurse.leaderboard.arena_store import ArenaStore
 from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError
 from tests.leaderboard.sample_results import DAWN, PLAYERS, random_result
