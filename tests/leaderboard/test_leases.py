@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -18,9 +18,11 @@ from cutpurse.leaderboard.arena_store import ArenaStore, Tended
 from cutpurse.leaderboard.database import find_database
 from cutpurse.leaderboard.errors import InUse, LadderMoved, NewerSchema, StoreError
 from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tokens import PEOPLE
 from tests.leaderboard.databases import change_by_hand
-from tests.leaderboard.sample_results import LADDER, PLAYERS, RATING, prepare, random_result, result
+from tests.leaderboard.sample_results import DAWN, LADDER, PLAYERS, RATING, prepare, random_result, result
 from tests.leaderboard.test_announced import announcement
 from tests.postgresql_server import PostgresqlServer
 from tests.roots import CHECKOUT
@@ -149,6 +151,39 @@ def test_only_the_matches_of_taken_ladders_are_void(arenas: tuple[ArenaStore, Ar
     )
     assert b.tend(NOON).voided == [f"on {SECOND}"]
     assert a.submit(result(f"on {LADDER}", versions[:4])).result().sequence == 1
+
+
+def test_the_ladders_of_people_are_played_by_each_arena_that_has_some(address: str) -> None:
+    people = "people.greed.2"
+    with Store(address) as store:
+        versions = prepare(store)
+        store.ensure_ladder(people, game="greed", seats=2, rating=RATING)
+        store.change_ladder(people, LadderTerms(owners=(PEOPLE,)))
+    with ExitStack() as stack:
+        a, b = (
+            stack.enter_context(ArenaStore(address, f"{name}:7777", games=GAMES, people_ladders=[people]))
+            for name in "ab"
+        )
+        c = stack.enter_context(ArenaStore(address, "c:7777", games=GAMES))
+        assert [dict(one.tend(NOON).epochs) for one in (a, b, c)] == [
+            {LADDER: 1, SECOND: 1, people: 0},
+            {people: 0},
+            {},
+        ]
+        matches = {
+            name: result(name, versions[:2], ladder=people, is_rated=False, requested_by=PEOPLE) for name in "abc"
+        }
+        for name, one in (("a", a), ("b", b)):
+            one.announce(announcement(matches[name])).result()
+        assert a.submit(matches["a"]).result().sequence is None
+        with pytest.raises(LadderMoved, match="does not have ladder"):
+            c.submit(matches["c"]).result()
+        b.release()
+        # what b leaves open is void when a later arena finds it long after
+        for now, voided in ((NOON, []), (DAWN + timedelta(days=3), ["b"])):
+            with ArenaStore(address, "d:7777", games=GAMES, people_ladders=[people]) as later:
+                assert list(later.tend(now).voided) == voided
+                assert list(later.tend(now).voided) == []
 
 
 def test_a_server_alone_and_arenas_exclude_each_other(address: str) -> None:

@@ -13,6 +13,7 @@ from cutpurse.leaderboard.errors import StoreError
 from cutpurse.leaderboard.leases import LEASE_S, LadderHolder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.results import Identity, LadderTerms
+from cutpurse.leaderboard.tokens import PEOPLE
 from cutpurse.server.hosting.leasing import HOLD_S, RENEW_S, Leasing
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import Logger
@@ -166,6 +167,17 @@ def test_what_other_arenas_change_counts_here(arena: Arena) -> None:
     arena.store.paused = set()
     arena.passes(RENEW_S + 0.1)
     assert not arena.lobby.is_paused(bot.identity)
+
+
+def test_the_ladders_of_people_on_its_page_are_always_its_own(arena: Arena) -> None:
+    own, other = (
+        Ladder(name, "greed", 2, terms=LadderTerms(owners=(PEOPLE,))) for name in ("people.greed.2", "people.greed.3")
+    )
+    arena.store.epochs = {"greed": 1, own.name: 0}
+    arena.store.ladders = [*arena.store.ladders, entry(own, owners=(PEOPLE,)), entry(other, owners=(PEOPLE,))]
+    arena.passes(RENEW_S + 0.1)
+    assert [ladder.name for ladder in arena.lobby.own_ladders] == ["greed", own.name]
+    assert arena.lobby.other_arenas.ladder_named(other.name) is None
 
 
 def test_who_drains_takes_no_more_ladders(arena: Arena) -> None:

@@ -15,8 +15,9 @@ import socket
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from os import PathLike, getpid
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -30,6 +31,8 @@ from cutpurse.leaderboard.store import Store
 
 __all__ = ["ArenaStore", "Tended"]
 
+ABANDONED: Final = timedelta(days=2)  # far longer than a match of people can last
+
 
 @dataclass(frozen=True, slots=True)
 class Tended:
@@ -37,7 +40,7 @@ class Tended:
 
     Attributes:
         began_at: Seconds on the monotonic clock before the leases were renewed.
-        epochs: Epoch of each ladder that this arena has.
+        epochs: Epoch of each ladder that this arena has; 0 for those of people.
         elsewhere: The arena of each ladder that another one has.
         ladders: All ladders.
         paused: All paused versions.
@@ -62,6 +65,7 @@ class ArenaStore(Store):
         *,
         games: Collection[str],
         preferred: Collection[str] = (),
+        people_ladders: Collection[str] = (),
         busy_timeout_s: float = 5.0,
     ) -> None:
         """Open the database, without any ladder.
@@ -71,6 +75,7 @@ class ArenaStore(Store):
             address: Where bots dial this arena.
             games: Games whose ladders it can play.
             preferred: As in `leases.Holder`.
+            people_ladders: Ladders for people that this arena plays, as others may, too; nobody leases them.
             busy_timeout_s: As in `Store`.
 
         Raises:
@@ -78,7 +83,9 @@ class ArenaStore(Store):
         """
         name = f"{socket.gethostname()} {getpid()} {secrets.token_hex(16)}"
         self.holder = Holder(name, address, tuple(preferred), tuple(games))
-        self._epochs: dict[str, int] = {}  # by ladder; only the writing thread uses it
+        self._people_ladders = dict.fromkeys(people_ladders, 0)
+        self._epochs: dict[str, int] = {}  # by leased ladder; only the writing thread uses it
+        self._has_tended = False
         super().__init__(database, busy_timeout_s, is_shared=True)
 
     def tend(self, now: datetime, takes_more: bool = True) -> Tended:
@@ -95,11 +102,14 @@ class ArenaStore(Store):
         """
         began_at, found = self._do(lambda connection: self._tend(connection, takes_more))
         voided = self.void_unfinished(now, found.taken) if found.taken else []
+        if self._people_ladders and not self._has_tended:  # those that a server left which is gone for long
+            voided += self.void_unfinished(now, self._people_ladders, started_before=now - ABANDONED)
+        self._has_tended = True
         with self.reading() as connection:
             elsewhere = leases.others(connection, self.holder.name)
             ladders = queries.ladders(connection)
             paused = {Identity(bot.owner, bot.bot, bot.version) for bot in queries.bots(connection) if bot.paused}
-        return Tended(began_at, found.epochs, elsewhere, ladders, paused, voided)
+        return Tended(began_at, {**found.epochs, **self._people_ladders}, elsewhere, ladders, paused, voided)
 
     def _tend(self, connection: Connection, takes_more: bool) -> tuple[float, Leases]:
         began_at = time.monotonic()
@@ -121,6 +131,7 @@ class ArenaStore(Store):
         A match that is stored as void by another arena did not end here, whatever its bots did meanwhile.
         """
         held = leases.held(connection, self.holder.name, self._epochs, {entry.ladder for entry in entries})
+        held |= self._people_ladders.keys()
         lost = write_state.voided(connection, entries)
         kept = [entry for entry in entries if entry.ladder in held and entry.match not in lost]
         written = iter(result_writer.write(connection, kept, self._last))

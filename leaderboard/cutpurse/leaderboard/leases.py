@@ -6,15 +6,20 @@ epoch. All times are the database's, so no two clocks are compared.
 
 Every function works in the transaction of its connection. `held` locks the leases until that transaction ends, so a
 ladder cannot be taken while its results are being written. Only PostgreSQL has leagues of several arenas.
+
+The ladders of people have no lease: nothing is rated there, and each arena plays those of its own page.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, text
+
+from cutpurse.leaderboard.tokens import PEOPLE
 
 __all__ = ["DELAY_S", "LEASE_S", "Holder", "LadderHolder", "Leases", "held", "others", "release", "tend"]
 
@@ -22,9 +27,10 @@ LEASE_S: Final = 10.0  # seconds that a lease lasts
 DELAY_S: Final = 2 * LEASE_S  # seconds that an arena leaves a free ladder to those that prefer it
 
 _NOW: Final = "(clock_timestamp() AT TIME ZONE 'utc')"
+_PEOPLE: Final = json.dumps([PEOPLE])  # as the owners of a ladder are stored
 _ADD: Final = text(f"""
 INSERT INTO leases (ladder_id, holder, address, epoch, until) SELECT id, '', '', 0, {_NOW} FROM ladders
-WHERE NOT EXISTS (SELECT 1 FROM leases WHERE ladder_id = ladders.id)
+WHERE NOT EXISTS (SELECT 1 FROM leases WHERE ladder_id = ladders.id) AND owners <> :people
 """)  # no value is pasted in
 _RENEW: Final = text(f"""
 UPDATE leases SET until = {_NOW} + make_interval(secs => :lease_s) FROM ladders
@@ -35,7 +41,7 @@ UPDATE leases SET holder = :holder, address = :address, epoch = epoch + 1,
   until = {_NOW} + make_interval(secs => :lease_s) FROM ladders
 WHERE ladders.id = ladder_id AND ladder_id IN (
   SELECT leases.ladder_id FROM leases JOIN ladders ON ladders.id = leases.ladder_id
-  WHERE ladders.game = ANY(CAST(:games AS text[]))
+  WHERE ladders.game = ANY(CAST(:games AS text[])) AND ladders.owners <> :people
     AND until < {_NOW} - make_interval(secs => CASE
       WHEN ladders.name = ANY(CAST(:preferred AS text[])) THEN 0.0 ELSE :delay_s END)
   FOR UPDATE OF leases SKIP LOCKED)
@@ -97,11 +103,12 @@ class Leases:
 
 def tend(connection: Connection, holder: Holder, takes_more: bool = True) -> Leases:
     """Renew the leases of an arena, and take free ladders, unless `takes_more` is false."""
-    connection.execute(_ADD)
+    connection.execute(_ADD, {"people": _PEOPLE})
     facts = {"holder": holder.name, "lease_s": LEASE_S}
     renewed = {row.name: row.epoch for row in connection.execute(_RENEW, facts)}
     asked = {
         **facts,
+        "people": _PEOPLE,
         "address": holder.address,
         "games": list(holder.games) if takes_more else [],
         "preferred": list(holder.preferred),

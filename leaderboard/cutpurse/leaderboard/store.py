@@ -425,7 +425,12 @@ class Store(Readings):
         return future
 
     def void_unfinished(
-        self, now: datetime, ladders: Collection[str] | None = None, *, has_workers: bool = False
+        self,
+        now: datetime,
+        ladders: Collection[str] | None = None,
+        *,
+        has_workers: bool = False,
+        started_before: datetime | None = None,
     ) -> list[str]:
         """Store every announced match that is not over as void, by the server's fault, and return their IDs.
 
@@ -436,6 +441,7 @@ class Store(Readings):
             now: End of these matches.
             ladders: Only matches of these ladders. Default: of all.
             has_workers: Whether workers play on, so that their matches are not void.
+            started_before: Only matches that started before this time. Default: all.
 
         Raises:
             StoreError: As in `submit`.
@@ -443,6 +449,8 @@ class Store(Readings):
         with self.reading() as connection:
             played = work.open_work(connection)
             cut_off = write_state.unfinished(connection, now, ladders)
+        if started_before is not None:
+            cut_off = [result for result in cut_off if result.started < started_before]
         if has_workers:
             cut_off = [result for result in cut_off if result.match not in played]
         for future in [self.submit(result) for result in cut_off]:

@@ -77,10 +77,12 @@ class OneOfSeveral:
     Attributes:
         address: Where bots dial it.
         preferred: Ladders that it takes first, as in `leases.Holder`.
+        people_ladders: Ladders on which the people of its page play.
     """
 
     address: str
     preferred: Sequence[str] = ()
+    people_ladders: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,13 @@ def _sign_in(settings: SignInSettings, store: Store) -> SignIn:
 def _store(database: str | os.PathLike[str], one_of_several: OneOfSeveral | None) -> Store:
     if one_of_several is None:
         return Store(database)
-    return ArenaStore(database, one_of_several.address, games=tuple(GAMES), preferred=one_of_several.preferred)
+    return ArenaStore(
+        database,
+        one_of_several.address,
+        games=tuple(GAMES),
+        preferred=one_of_several.preferred,
+        people_ladders=one_of_several.people_ladders,
+    )
 
 
 def _leasing(store: Store, lobby: Lobby, log: Logger) -> Leasing | None:
