@@ -38,9 +38,9 @@ SERVER_MAY_IMPORT: dict[str, set[str]] = {
     "league": {"matches", "access", "forwarding"},
     "notices": {"access"},
     "watching": {"matches", "access", "league", "forwarding"},
-    "submissions": {"matches", "access", "runners"},
+    "submissions": {"matches", "access", "runners", "forwarding"},
     "places": {"access", "runners", "submissions"},
-    "dealing": {"matches", "places"},
+    "dealing": {"matches", "places", "submissions"},
     "hosting": {
         "matches",
         "access",

@@ -66,6 +66,7 @@ class ArenaStore(Store):
         games: Collection[str],
         preferred: Collection[str] = (),
         people_ladders: Collection[str] = (),
+        plays_hosted: bool = False,
         busy_timeout_s: float = 5.0,
     ) -> None:
         """Open the database, without any ladder.
@@ -76,13 +77,14 @@ class ArenaStore(Store):
             games: Games whose ladders it can play.
             preferred: As in `leases.Holder`.
             people_ladders: Ladders for people that this arena plays, as others may, too; nobody leases them.
+            plays_hosted: Whether this arena deals to workers; their matches go on when it takes a ladder.
             busy_timeout_s: As in `Store`.
 
         Raises:
             StoreError: As in `Store`; OlderSchema if an arena of an older version writes the database.
         """
         name = f"{socket.gethostname()} {getpid()} {secrets.token_hex(16)}"
-        self.holder = Holder(name, address, tuple(preferred), tuple(games))
+        self.holder = Holder(name, address, tuple(preferred), tuple(games), plays_hosted)
         self._people_ladders = dict.fromkeys(people_ladders, 0)
         self._epochs: dict[str, int] = {}  # by leased ladder; only the writing thread uses it
         self._has_tended = False
@@ -101,7 +103,7 @@ class ArenaStore(Store):
             StoreError: As in `submit`.
         """
         began_at, found = self._do(lambda connection: self._tend(connection, takes_more))
-        voided = self.void_unfinished(now, found.taken) if found.taken else []
+        voided = self.void_unfinished(now, found.taken, has_workers=self.holder.plays_hosted) if found.taken else []
         if self._people_ladders and not self._has_tended:  # those that a server left which is gone for long
             voided += self.void_unfinished(now, self._people_ladders, started_before=now - ABANDONED)
         self._has_tended = True

@@ -42,6 +42,7 @@ UPDATE leases SET holder = :holder, address = :address, epoch = epoch + 1,
 WHERE ladders.id = ladder_id AND ladder_id IN (
   SELECT leases.ladder_id FROM leases JOIN ladders ON ladders.id = leases.ladder_id
   WHERE ladders.game = ANY(CAST(:games AS text[])) AND ladders.owners <> :people
+    AND (NOT ladders.is_hosted OR :plays_hosted)
     AND until < {_NOW} - make_interval(secs => CASE
       WHEN ladders.name = ANY(CAST(:preferred AS text[])) THEN 0.0 ELSE :delay_s END)
   FOR UPDATE OF leases SKIP LOCKED)
@@ -68,12 +69,14 @@ class Holder:
         preferred: Ladders that it takes as soon as they are free; others only when they have been free for `DELAY_S`.
             Empty: it takes every free ladder at once.
         games: Games whose ladders it can play.
+        plays_hosted: Whether it deals to workers, so that it can have hosted ladders.
     """
 
     name: str
     address: str
     preferred: Collection[str]
     games: Collection[str]
+    plays_hosted: bool = False
 
 
 class LadderHolder(NamedTuple):
@@ -109,6 +112,7 @@ def tend(connection: Connection, holder: Holder, takes_more: bool = True) -> Lea
     asked = {
         **facts,
         "people": _PEOPLE,
+        "plays_hosted": holder.plays_hosted,
         "address": holder.address,
         "games": list(holder.games) if takes_more else [],
         "preferred": list(holder.preferred),

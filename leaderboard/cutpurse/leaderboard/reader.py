@@ -235,10 +235,15 @@ class Readings:
         with self.reading() as connection:
             return work.count_work(connection)
 
-    def ended_work(self, limit: int) -> list[EndedWork]:
+    def ended_work(self, limit: int, ladders: Collection[str] | None = None) -> list[EndedWork]:
         """Run `work.ended_work`."""
         with self.reading() as connection:
-            return work.ended_work(connection, limit)
+            return work.ended_work(connection, limit, ladders)
+
+    def archive(self, digest: bytes) -> bytes | None:
+        """Run `work.archive`."""
+        with self.reading() as connection:
+            return work.archive(connection, digest)
 
     def has_archive(self, digest: bytes) -> bool:
         """Run `work.has_archive`."""

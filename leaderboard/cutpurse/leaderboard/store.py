@@ -353,6 +353,13 @@ class Store(Readings):
         """Run `submissions.set_state`."""
         return self._do(lambda connection: submissions.set_state(connection, submission, state, changed, why, log))
 
+    def claim_submissions(self, working_on: Collection[int], silent_s: float) -> list[SubmissionEntry]:
+        """Run `submissions.claim`."""
+        future: Future[list[SubmissionEntry]] = Future()
+        claims = partial(submissions.claim, working_on=working_on, silent_s=silent_s)
+        self._hand_in(_Task(claims, future, is_change=False))
+        return future.result()
+
     def accept(self, submission: int, changed: datetime, log: str) -> SubmissionEntry:
         """Run `submissions.accept`."""
         return self._do(lambda connection: submissions.accept(connection, submission, changed, log))
@@ -496,6 +503,10 @@ class Store(Readings):
     def put_archive(self, digest: bytes, content: bytes) -> None:
         """Run `work.put_archive`."""
         self._do_work(lambda connection: work.put_archive(connection, digest, content))
+
+    def drop_archives(self, digests: Collection[bytes]) -> None:
+        """Run `work.drop_archives`."""
+        self._do_work(lambda connection: work.drop_archives(connection, digests))
 
     def remove_archives(self, kept: Collection[bytes]) -> None:
         """Run `work.remove_archives`."""

@@ -425,8 +425,6 @@ def _one_of_several(values: dict[str, Value], people_ladders: Sequence[str]) -> 
         return None
     if not is_postgresql(values["db"].value):
         raise UsageError(f"{address.where}: several servers share a database postgresql://..., not a file; see --db")
-    if values["submissions"].value != "off":
-        raise UsageError(f"{values['submissions'].where}: a server that is one of several does not offer this")
     is_secure = str(address.value).startswith(SECURE)
     if is_secure != (values["tls_cert"].value is not None) and not values["insecure"].value:
         what = f"with a certificate it begins with {SECURE}" if not is_secure else "that needs --tls-cert and --tls-key"

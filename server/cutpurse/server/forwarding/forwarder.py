@@ -175,7 +175,8 @@ class Forwarder:
             self._log.info(
                 now, "call not passed on", arena.address, arena=arena.address, method=method, text=legible(text, 200)
             )
-            if how is None:
+            lacks = not isinstance(error, CutpurseError) and error.code() is grpc.StatusCode.UNIMPLEMENTED
+            if how is None and not lacks:
                 self._silent_at[arena.address] = now
             how = silent(arena) if how is None else call_status("SILENT", "the ladder moves to another server", 2.0)
         refused = CallRefused(how.reason, how.text)

@@ -1,4 +1,4 @@
-"""Answers about who is online, completed by those of other arenas.
+"""Answers about who is online and which bots run, completed by those of other arenas.
 
 Each arena answers by what its caller may see. Answers are only put together here, so nothing hidden can appear. This
 module knows no call and no database.
@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from google.protobuf.message import Message
 
-from cutpurse.v1 import ladder_pb2
+from cutpurse.v1 import ladder_pb2, submission_pb2
 
 __all__ = ["MERGES", "merge"]
 
@@ -86,6 +86,33 @@ def _bots(
     own.CopyFrom(ladder_pb2.ListBotsResponse(bots=listed))
 
 
+def _submissions(
+    own: submission_pb2.ListSubmissionsResponse,
+    others: Mapping[str, submission_pb2.ListSubmissionsResponse],
+    address_of: Callable[[str], str],
+) -> None:
+    for answer in others.values():
+        there = {(one.bot, one.version): one for one in answer.submissions}
+        for shown in own.submissions:
+            _complete(shown, there.get((shown.bot, shown.version)))
+
+
+def _submission_log(
+    own: submission_pb2.GetSubmissionLogResponse,
+    others: Mapping[str, submission_pb2.GetSubmissionLogResponse],
+    address_of: Callable[[str], str],
+) -> None:
+    for answer in others.values():
+        _complete(own.submission, answer.submission)
+        own.talk += answer.talk
+
+
+def _complete(shown: submission_pb2.SubmissionShown, there: submission_pb2.SubmissionShown | None) -> None:
+    if there is not None:
+        shown.is_running = shown.is_running or there.is_running
+        shown.before = max(shown.before, there.before)
+
+
 def _key(bot: ladder_pb2.BotName) -> tuple[str, str, str]:
     return bot.owner, bot.bot, bot.version
 
@@ -95,4 +122,6 @@ MERGES: Final[Mapping[str, Callable[..., None]]] = {
     "ListRankingsResponse": _rankings,
     "ListOpenMatchesResponse": _open_matches,
     "ListBotsResponse": _bots,
+    "ListSubmissionsResponse": _submissions,
+    "GetSubmissionLogResponse": _submission_log,
 }

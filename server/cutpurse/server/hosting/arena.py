@@ -244,6 +244,7 @@ class Arena:
                 is_run_elsewhere=self.sessions.is_run_elsewhere,
                 incident_number=self._incident_number,
                 acts=self._acts,
+                forwarder=self._forwarder,
             )
             self._server.add_generic_rpc_handlers((self._submissions.handler(),))
             services.append(SUBMISSIONS)
