@@ -27,7 +27,7 @@ from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import OpenMatch
 from cutpurse.server.matches.other_arenas import OtherArena, key_of
-from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc
+from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc, status_pb2, status_pb2_grpc
 from tests.postgresql_server import PostgresqlServer
 from tests.server.dialling import Ended, how_it_ended
 from tests.server.raw_bot import RawBot
@@ -249,6 +249,29 @@ async def test_a_ladder_is_changed_at_its_own_arena_at_once(league: League) -> N
     assert ladder.is_frozen(datetime.now(UTC))
     assert (await league.ask(league.a, "DeleteLadder", "root", ladder="hidden")).ladder.defined.name == "hidden"
     assert league.b.opened.lobby.ladder_named("hidden") is None
+
+
+async def test_the_status_shows_both_arenas_through_either(league: League) -> None:
+    async with AsyncExitStack() as stack:
+        await league.sit_down(stack, "far")
+        renew(league.b)
+        for one in (league.a, league.b):
+            async with grpc.aio.insecure_channel(one.address) as channel:
+                ask: Any = status_pb2_grpc.StatusServiceStub(channel).GetStatus
+                told = await ask(status_pb2.GetStatusRequest(), metadata=league.metadata("root"))
+                by_address = {arena.address: arena for arena in told.arenas}
+                shown = [by_address[site.address] for site in (league.a, league.b)]
+                assert [(arena.matches, arena.bots) for arena in shown] == [(0, 0), (1, 2)]
+                assert [[*arena.ladders] for arena in shown] == [["near"], ["far", "hidden"]]
+                assert all(arena.version and arena.lag_s < 60 for arena in told.arenas)
+        others = league.a.opened.lobby.other_arenas
+        others.set([(FAR, OtherArena("127.0.0.1:9", ""))])  # nobody listens
+        others.lags = {"127.0.0.1:9": 7.5}
+        async with grpc.aio.insecure_channel(league.a.address) as channel:
+            ask = status_pb2_grpc.StatusServiceStub(channel).GetStatus
+            told = await ask(status_pb2.GetStatusRequest(), metadata=league.metadata("root"))
+        (away,) = [arena for arena in told.arenas if arena.address == "127.0.0.1:9"]
+        assert (away.version, away.ladders, away.lag_s) == ("", ["far"], 7.5)
 
 
 async def test_limits_by_address_hold_for_both_arenas_together(league: League) -> None:

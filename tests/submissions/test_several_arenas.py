@@ -7,12 +7,14 @@ import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from cutpurse.leaderboard import leases
+from cutpurse.leaderboard.arena_store import ArenaStore
 from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.server.hosting.open_arena import OneOfSeveral, OpenArena, open_arena
 from cutpurse.server.ladder_config import Ladder
@@ -26,7 +28,7 @@ from tests.postgresql_server import PostgresqlServer
 from tests.submissions.desks import PATIENT, Author, bot_folder
 
 pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install 'cutpurse[cluster]'")
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(150)
 
 LADDERS = [Ladder(name, "greed", 2, control=PATIENT) for name in ("near", "far")]
 BUILD = 'build = ["python", "-c", "open(\'built\', \'w\').close()"]'
@@ -114,11 +116,10 @@ async def test_a_bot_is_built_once_and_runs_where_its_ladder_is(sites: tuple[Sit
     log = await a.author.ask(lambda calls: calls.log("sneak"))
     assert "built with" in log.check
     # another arena takes the ladder
-    leasing = b.opened.arena._leasing
-    assert leasing is not None
-    leasing._epochs, leasing._leased = {}, {}
-    b.opened.lobby.lose_ladder("far")
-    change_by_hand(database, "UPDATE leases SET until = until - interval '3 hours' WHERE address LIKE '%'")
+    store = b.opened.store
+    assert isinstance(store, ArenaStore)
+    store.holder = replace(store.holder, games=())  # it takes nothing
+    change_by_hand(database, "UPDATE leases SET until = until - interval '3 hours'")
     a.renew()
     before = len(a.opened.store.matches("far", limit=99))
     await until_so(lambda: len(a.opened.store.matches("far", limit=99)) > before)
@@ -134,7 +135,7 @@ async def test_a_bot_is_built_once_and_runs_where_its_ladder_is(sites: tuple[Sit
 async def test_what_a_lost_arena_has_received_is_taken_up_by_another(
     sites: tuple[Site, Site, str], short: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, b, database = sites
+    _, b, _ = sites
     content = pack(bot_folder(short)).content
     desk = b.opened.arena._desk
     assert desk is not None

@@ -53,7 +53,9 @@ SELECT ladders.name, epoch FROM leases JOIN ladders ON ladders.id = leases.ladde
 WHERE holder = :holder AND ladders.name = ANY(CAST(:names AS text[])) FOR SHARE OF leases
 """)
 _OTHERS: Final = text(f"""
-SELECT ladders.name, address, holder FROM leases JOIN ladders ON ladders.id = leases.ladder_id
+SELECT ladders.name, address, holder,
+  CAST(:lease_s - EXTRACT(EPOCH FROM until - {_NOW}) AS float) AS lag_s
+FROM leases JOIN ladders ON ladders.id = leases.ladder_id
 WHERE holder <> :holder AND until > {_NOW} ORDER BY ladders.name
 """)
 _RELEASE: Final = text(f"UPDATE leases SET until = {_NOW} WHERE holder = :holder AND until > {_NOW}")
@@ -85,10 +87,12 @@ class LadderHolder(NamedTuple):
     Attributes:
         address: Where bots dial it.
         name: Name of its process, as in `Holder`; only those who can read the database know it.
+        lag_s: Seconds since it renewed the lease.
     """
 
     address: str
     name: str
+    lag_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +138,8 @@ def held(connection: Connection, holder: str, epochs: Mapping[str, int], ladders
 
 def others(connection: Connection, holder: str) -> dict[str, LadderHolder]:
     """Return the arena of each ladder that another arena than `holder` has."""
-    rows = connection.execute(_OTHERS, {"holder": holder})
-    return {row.name: LadderHolder(row.address, row.holder) for row in rows}
+    rows = connection.execute(_OTHERS, {"holder": holder, "lease_s": LEASE_S})
+    return {row.name: LadderHolder(row.address, row.holder, row.lag_s) for row in rows}
 
 
 def release(connection: Connection, holder: str) -> None:

@@ -43,7 +43,7 @@ from cutpurse.leaderboard.queries import (
 from cutpurse.leaderboard.results import DecisionLog
 from cutpurse.leaderboard.schema import check_schema
 from cutpurse.leaderboard.version_tests import ComparedBoard, VersionTestEntry
-from cutpurse.leaderboard.work import EndedWork
+from cutpurse.leaderboard.work import EndedWork, WorkLoad
 
 __all__ = ["LeaderboardReader", "Readings"]
 
@@ -234,6 +234,11 @@ class Readings:
         """Run `work.count_work`."""
         with self.reading() as connection:
             return work.count_work(connection)
+
+    def work_load(self) -> WorkLoad:
+        """Run `work.work_load`."""
+        with self.reading() as connection:
+            return work.work_load(connection)
 
     def ended_work(self, limit: int, ladders: Collection[str] | None = None) -> list[EndedWork]:
         """Run `work.ended_work`."""

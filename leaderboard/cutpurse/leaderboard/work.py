@@ -10,8 +10,8 @@ tables too, but no workers. Every function works in the transaction of its conne
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -24,6 +24,7 @@ __all__ = [
     "MAX_REPORT_BYTES",
     "EndedWork",
     "NewWork",
+    "WorkLoad",
     "archive",
     "count_work",
     "create_functions",
@@ -36,6 +37,7 @@ __all__ = [
     "remove_archives",
     "remove_work",
     "unfinished_work",
+    "work_load",
 ]
 
 MAX_REPORT_BYTES: Final = 16 << 20  # a report of a long match has 30 KiB
@@ -124,6 +126,21 @@ class EndedWork:
     report: bytes | None
 
 
+@dataclass(frozen=True, slots=True)
+class WorkLoad:
+    """What workers play and what waits for them.
+
+    Attributes:
+        counts: Number of matches by state.
+        workers: Matches that each worker has.
+        oldest: Since when the oldest match waits; None if none does.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    workers: Mapping[str, int] = field(default_factory=dict)
+    oldest: datetime | None = None
+
+
 def create_functions(connection: Connection) -> None:
     """Create the functions that workers call, or replace them; rights that were granted on them stay."""
     schema = connection.scalar(select(func.quote_ident(func.current_schema())))
@@ -156,6 +173,19 @@ def count_work(connection: Connection) -> dict[str, int]:
     """Return the number of matches by state."""
     rows = connection.execute(select(WORK.c.state, func.count()).group_by(WORK.c.state))
     return {state: int(count) for state, count in rows}
+
+
+def work_load(connection: Connection) -> WorkLoad:
+    """Return what workers play and what waits for them."""
+    query = select(WORK.c.state, WORK.c.worker, func.count(), func.min(WORK.c.since)).group_by(
+        WORK.c.state, WORK.c.worker
+    )
+    rows = connection.execute(query).all()
+    counts: dict[str, int] = {}
+    for state, _, count, _ in rows:
+        counts[state] = counts.get(state, 0) + int(count)
+    workers = {worker: int(count) for state, worker, count, _ in rows if state == "taken"}
+    return WorkLoad(counts, workers, min((since for state, _, _, since in rows if state == "waiting"), default=None))
 
 
 def ended_work(connection: Connection, limit: int, ladders: Collection[str] | None = None) -> list[EndedWork]:

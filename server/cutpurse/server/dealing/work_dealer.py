@@ -28,7 +28,7 @@ from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import HOUSE
-from cutpurse.leaderboard.work import EndedWork, NewWork, unfinished_work
+from cutpurse.leaderboard.work import EndedWork, NewWork, WorkLoad, unfinished_work
 from cutpurse.server.dealing.hosted_player import HostedPlayer, hosted_player
 from cutpurse.server.dealing.match_queue import MatchQueue
 from cutpurse.server.dealing.match_report import CheckedReport, FalseReport, check_report
@@ -110,7 +110,7 @@ class WorkDealer:
         self._pairing = Pairing((), Chance(site.entropy(KEY_BYTES)))
         self._players: dict[Identity, HostedPlayer] = {}
         self._open: dict[str, tuple[Seating, float]] = {}  # matches dealt by this process, and when
-        self.work_counts: dict[str, int] = {}  # matches by state, as of the last round
+        self.load = WorkLoad()  # as of the last round
         self._is_open = False  # workers can take matches
         self._requeue_at = 0.0
         self._packed: dict[bytes, bytes] = {}  # SHA-256 of the packed files in the store, by that of the archive
@@ -169,7 +169,7 @@ class WorkDealer:
             self._requeue_at = now + REQUEUE_S
             self._store.requeue_work(lambda connection: self._queue.put(connection, unfinished_work(connection)))
         self._settle(now)
-        self.work_counts = self._store.count_work()
+        self.load = self._store.work_load()
         if not self._is_draining:
             self._deal(now)
 
@@ -236,7 +236,7 @@ class WorkDealer:
 
     # -- new matches
     def _deal(self, now: float) -> None:
-        counts = self.work_counts
+        counts = self.load.counts
         room = AHEAD + counts.get("taken", 0) // SHARE - counts.get("waiting", 0)
         at = self._site.utc()
         shut = {ladder.name for ladder in self._pairing.ladders if ladder.is_frozen(at)}

@@ -261,7 +261,13 @@ class Arena:
             self._server.add_generic_rpc_handlers((attending.handler(),))
             services.append(PLACES)
         if self._status is not None:
-            status = StatusService(self._status, self._entrance, self._log, incident_number=self._incident_number)
+            status = StatusService(
+                self._status,
+                self._entrance,
+                self._log,
+                incident_number=self._incident_number,
+                forwarder=self._forwarder,
+            )
             self._server.add_generic_rpc_handlers((status.handler(),))
             services.append(STATUS)
         services += self._offer_notices()

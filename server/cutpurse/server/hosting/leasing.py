@@ -86,6 +86,11 @@ class Leasing:
             self._leased = {}
         self._settle()
 
+    @property
+    def renewed_at(self) -> float:
+        """Time on the monotonic clock of the last renewal."""
+        return self._renewed_at
+
     def close(self) -> None:
         """Give up all ladders."""
         self._thread.shutdown()
@@ -125,6 +130,7 @@ class Leasing:
             for name, ladder in self._ladders.items()
             if name not in found.epochs and not ladder.is_for_people
         )
+        self._lobby.other_arenas.lags = {one.address: one.lag_s for one in found.elsewhere.values()}
         self._settle()
 
     def _settle(self) -> None:

@@ -97,6 +97,8 @@ class OpenArena:
     watching: Watching
     places: Places | None = None
     sender: Sender | None = None
+    dealer: WorkDealer | None = None
+    leasing: Leasing | None = None
 
 
 @contextmanager
@@ -231,7 +233,7 @@ def open_arena(
                     places,
                     host_facts(submissions.name) if submissions is not None else None,
                     ActLog(act_log_beside(store.database.beside), log),
-                    partial(server_status, lobby, store, places, dealer),
+                    partial(server_status, lobby, store, places, dealer, leasing),
                     dealer,
                     leasing,
                     (store, channels) if channels is not None else None,
@@ -241,7 +243,7 @@ def open_arena(
             )
             if sender is not None:
                 sender.begin()
-            yield OpenArena(arena, lobby, store, asks, watching, places, sender)
+            yield OpenArena(arena, lobby, store, asks, watching, places, sender, dealer, leasing)
         finally:
             for part in (dealer, desk, guard, leasing, sender):
                 if part is not None:

@@ -33,6 +33,7 @@ class OtherArenas:
 
     def __init__(self) -> None:
         self._ladders: Mapping[str, _OtherLadder] = {}
+        self.lags: Mapping[str, float] = {}  # seconds since an arena renewed its leases, by address
 
     def set(self, ladders: Iterable[tuple[Ladder, OtherArena | None]]) -> None:
         """Set the ladders, each with its arena; None where none has it now."""
@@ -46,6 +47,10 @@ class OtherArenas:
         """Return the ladder of this name, or None."""
         other = self._ladders.get(name)
         return None if other is None else other.ladder
+
+    def ladders_at(self, address: str) -> list[str]:
+        """Return the names of the ladders of the arena at this address."""
+        return [name for name, other in self._ladders.items() if other.arena and other.arena.address == address]
 
     def address_of(self, ladder: str) -> str:
         """Return the address of the arena of a ladder; empty if this arena has it, or none."""

@@ -8,7 +8,7 @@ blocked call counts as open until gRPC ends it. This module knows no match, and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import Any
@@ -142,23 +142,9 @@ class WatchService:
         self, arenas: Sequence[OtherArena], request: bytes, visitor: Visitor, how: CallStatus, context: Context
     ) -> CallStatus:
         """Send the messages of the first arena that has what is watched; `how` ends the call if none has it."""
-
-        def end() -> None:
-            relaying.cancel()
-
-        watcher = self._watching.pass_on(visitor, end)
+        woken = asyncio.Event()
+        watcher = self._watching.pass_on(visitor, woken.set)
         at_end_of_call(lambda: self._watching.leave(watcher))
-        relaying = self._loop.create_task(self._relayed(arenas, request, how, context))
-        try:
-            return await relaying
-        except asyncio.CancelledError:
-            if watcher.ending is None:  # the caller has disconnected
-                raise
-            return watcher.ending
-
-    async def _relayed(
-        self, arenas: Sequence[OtherArena], request: bytes, how: CallStatus, context: Context
-    ) -> CallStatus:
         assert self._forwarder is not None
         for arena in arenas:
             has_begun = False
@@ -166,10 +152,10 @@ class WatchService:
                 async with aclosing(
                     self._forwarder.follow(arena, f"/{LADDER}/WatchMatch", request, context)
                 ) as messages:
-                    async for message in messages:
+                    while (message := await _next_or_woken(messages, woken)) is not None:
                         has_begun = True
                         await context.write(message)
-                return LEFT
+                return watcher.ending or LEFT
             except CallRefused as refused:
                 if has_begun or refused.ending.reason not in ("NOT_FOUND", "SILENT"):
                     return refused.ending
@@ -210,3 +196,24 @@ async def _told(watcher: WatchSubscriber, woken: asyncio.Event, context: Context
         if watcher.ending is not None:
             return watcher.ending
         await woken.wait()
+
+
+async def _next_or_woken(messages: AsyncGenerator[bytes, None], woken: asyncio.Event) -> bytes | None:
+    """Return the next message; None at the end of the stream, or once `woken` is set.
+
+    A write to the caller is never cancelled: nothing could be sent after it, not even the status.
+    """
+
+    async def read() -> bytes | None:
+        return await anext(messages, None)
+
+    if woken.is_set():
+        return None
+    reading, waiting = asyncio.create_task(read()), asyncio.create_task(woken.wait())
+    try:
+        await asyncio.wait((reading, waiting), return_when=asyncio.FIRST_COMPLETED)
+        return reading.result() if reading.done() else None
+    finally:
+        for task in (reading, waiting):
+            task.cancel()
+        await asyncio.wait((reading, waiting))
