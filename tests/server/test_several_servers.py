@@ -33,9 +33,13 @@ pytestmark = pytest.mark.timeout(3600)
 class Process:
     """A command whose lines are read as they come."""
 
-    def __init__(self, *words: str, folder: Path) -> None:
+    def __init__(self, *words: str, folder: Path, **environment: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", CUTPURSE, *words], stderr=subprocess.PIPE, text=True, cwd=folder
+            [sys.executable, "-c", CUTPURSE, *words],
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            env={**os.environ, **environment},
         )
         self.lines: SimpleQueue[str | None] = SimpleQueue()
         self.said: list[str] = []
@@ -70,8 +74,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     """Start commands, which are killed at the end."""
     with ExitStack() as stack:
 
-        def start(*words: str) -> Process:
-            process = Process(*words, folder=tmp_path)
+        def start(*words: str, **environment: str) -> Process:
+            process = Process(*words, folder=tmp_path, **environment)
             stack.callback(process.end)
             return process
 
