@@ -51,8 +51,8 @@ class Ladders(Protocol):
     def ladders(self, owner: str) -> Mapping[str, Sequence[str]]:
         """List the ladders of each game that this owner can see."""
 
-    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
-        """Check that a bot may play on these ladders.
+    def check_submitted(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
+        """Check that a submitted bot may play on these ladders.
 
         Raises:
             CallRefused: If it may not.
@@ -217,7 +217,7 @@ class SubmissionService:
         ladders = [*dict.fromkeys(head.ladders)]
         desk.check_ladders(ladders)
         identity = Identity(owner, manifest.name, manifest.version)
-        self._ladders.check(identity, wanted, forgets=desk.plays_one(ladders))
+        self._ladders.check_submitted(identity, wanted, forgets=desk.plays_one(ladders))
         if self._is_run_elsewhere(identity):  # the hosted bot would take over its session, and lose its open matches
             raise CallRefused(
                 "BAD_MESSAGE",
