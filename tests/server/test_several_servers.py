@@ -33,9 +33,13 @@ pytestmark = pytest.mark.timeout(3600)
 class Process:
     """A command whose lines are read as they come."""
 
-    def __init__(self, *words: str, folder: Path) -> None:
+    def __init__(self, *words: str, folder: Path, **environment: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", CUTPURSE, *words], stderr=subprocess.PIPE, text=True, cwd=folder
+            [sys.executable, "-c", CUTPURSE, *words],
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            env={**os.environ, **environment},
         )
         self.lines: SimpleQueue[str | None] = SimpleQueue()
         self.said: list[str] = []
@@ -70,8 +74,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     """Start commands, which are killed at the end."""
     with ExitStack() as stack:
 
-        def start(*words: str) -> Process:
-            process = Process(*words, folder=tmp_path)
+        def start(*words: str, **environment: str) -> Process:
+            process = Process(*words, folder=tmp_path, **environment)
             stack.callback(process.end)
             return process
 
@@ -121,8 +125,11 @@ def test_bots_play_at_both_and_all_at_one_when_the_other_is_killed(
     assert {
         one["ladder"] for one in json.loads(typed("ladder", "list", "--server", at_b, "--json", folder=tmp_path).stdout)
     } == {"x", "y"}
-    refused = typed("match", "request", "y", "everywhere", "--server", at_a, folder=tmp_path)
-    assert f"ladder y is played at {at_b}: dial there" in refused.stderr
+    requested = typed("match", "request", "y", "everywhere", "--wait", "--json", "--server", at_a, folder=tmp_path)
+    assert json.loads(requested.stdout)["ladder"] == "y", requested.stderr
+    frozen = typed("ladder", "freeze", "x", "--server", at_b, folder=tmp_path)
+    assert frozen.returncode == 0, frozen.stderr
+    assert typed("ladder", "unfreeze", "x", "--server", at_b, folder=tmp_path).returncode == 0
     b.process.send_signal(signal.SIGKILL)
     a.until('"ladder": "y".*"ladder taken"')
     again = start("bot", "run", "random", "--name", "again", "--ladder", "y", "--server", at_a, "--matches", "1")

@@ -128,4 +128,6 @@ def test_queues_in_words() -> None:
     assert format_queues(status) == lines
     status = GetStatusResponse(disk_bytes=1, has_workers=True, waiting_work=1, taken_work=3)
     assert format_queues(status)[2:] == ["workers: 3 matches being played, 1 match waits"]
+    status.oldest_work_s = 12.3
+    assert format_queues(status)[2:] == ["workers: 3 matches being played, 1 match waits (for 12 s)"]
     assert format_queues(GetStatusResponse(version="0.2.0", matches=3)) == []  # of an older server

@@ -194,7 +194,7 @@ def test_waiting_and_taken_matches_are_counted_also_when_draining(world: World) 
     assert world.take(first[0])[0] == "taken"
     world.dealer.drain()
     world.look()
-    assert world.dealer.work_counts == {"waiting": AHEAD - 1, "taken": 1}
+    assert world.dealer.load.counts == {"waiting": AHEAD - 1, "taken": 1}
 
 
 def test_a_false_report_is_void_and_its_worker_is_named(world: World) -> None:

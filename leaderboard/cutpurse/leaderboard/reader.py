@@ -43,7 +43,7 @@ from cutpurse.leaderboard.queries import (
 from cutpurse.leaderboard.results import DecisionLog
 from cutpurse.leaderboard.schema import check_schema
 from cutpurse.leaderboard.version_tests import ComparedBoard, VersionTestEntry
-from cutpurse.leaderboard.work import EndedWork
+from cutpurse.leaderboard.work import EndedWork, WorkLoad
 
 __all__ = ["LeaderboardReader", "Readings"]
 
@@ -235,10 +235,20 @@ class Readings:
         with self.reading() as connection:
             return work.count_work(connection)
 
-    def ended_work(self, limit: int) -> list[EndedWork]:
+    def work_load(self) -> WorkLoad:
+        """Run `work.work_load`."""
+        with self.reading() as connection:
+            return work.work_load(connection)
+
+    def ended_work(self, limit: int, ladders: Collection[str] | None = None) -> list[EndedWork]:
         """Run `work.ended_work`."""
         with self.reading() as connection:
-            return work.ended_work(connection, limit)
+            return work.ended_work(connection, limit, ladders)
+
+    def archive(self, digest: bytes) -> bytes | None:
+        """Run `work.archive`."""
+        with self.reading() as connection:
+            return work.archive(connection, digest)
 
     def has_archive(self, digest: bytes) -> bool:
         """Run `work.has_archive`."""

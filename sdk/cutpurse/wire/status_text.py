@@ -26,5 +26,7 @@ def format_queues(status: status_pb2.GetStatusResponse) -> list[str]:
     ]
     if status.has_workers:
         waiting = format_count(status.waiting_work, "match waits", "matches wait")
-        lines.append(f"workers: {format_count(status.taken_work, 'match', 'matches')} being played, {waiting}")
+        oldest = f" (for {status.oldest_work_s:.0f} s)" if status.waiting_work and status.oldest_work_s >= 1 else ""
+        played = format_count(status.taken_work, "match", "matches")
+        lines.append(f"workers: {played} being played, {waiting}{oldest}")
     return lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -228,7 +228,7 @@ def _serve(values: dict[str, Value]) -> None:
     _check_numbers(values, LEVELS)
     wanted = _wanted(values)
     runner = _runner(values)
-    several = _one_of_several(values)
+    several = _one_of_several(values, [ladder.name for ladder in wanted.people_ladders])
     notify = _notify(values)
     sign_in = _sign_in(values)
     if metrics := values["metrics"].value:
@@ -408,8 +408,10 @@ def _notify(values: dict[str, Value]) -> DeliveryTerms | None:
         raise UsageError(f"{networks.where}: {problem}; a network is written as 10.1.0.0/16") from None
 
 
-def _one_of_several(values: dict[str, Value]) -> OneOfSeveral | None:
+def _one_of_several(values: dict[str, Value], people_ladders: Sequence[str]) -> OneOfSeveral | None:
     """Return how this server shares its ladders with others; None if it plays all of them, alone.
+
+    `people_ladders` are those on which the people of its page play.
 
     Raises:
         UsageError: If the settings do not fit together.
@@ -423,14 +425,11 @@ def _one_of_several(values: dict[str, Value]) -> OneOfSeveral | None:
         return None
     if not is_postgresql(values["db"].value):
         raise UsageError(f"{address.where}: several servers share a database postgresql://..., not a file; see --db")
-    for name in ("submissions", "people"):
-        if values[name].value not in ("off", 0):
-            raise UsageError(f"{values[name].where}: a server that is one of several does not offer this")
     is_secure = str(address.value).startswith(SECURE)
     if is_secure != (values["tls_cert"].value is not None) and not values["insecure"].value:
         what = f"with a certificate it begins with {SECURE}" if not is_secure else "that needs --tls-cert and --tls-key"
         raise UsageError(f"{address.where} {address.value}: {what}")
-    return OneOfSeveral(server_address(address.value), ladders.value)
+    return OneOfSeveral(server_address(address.value), ladders.value, people_ladders)
 
 
 def _sign_in(values: dict[str, Value]) -> SignInSettings | None:

@@ -231,6 +231,10 @@ class Lobby:
         """
         self._attendance.check(identity, wanted, self._utc(), forgets)
 
+    def check_submitted(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
+        """Check that a bot may be submitted for these ladders; arguments and errors are those of `check`."""
+        self._attendance.check_submitted(identity, wanted, self._utc(), forgets)
+
     def enter(self, session: TableSession) -> None:
         """Admit a bot for the first time or after a reconnect."""
         self._attendance.enter(session, self._utc())

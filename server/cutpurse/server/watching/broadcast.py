@@ -23,6 +23,7 @@ from typing import Final
 
 from cutpurse.engine.events import Event
 from cutpurse.server.errors import LEFT, CallRefused, CallStatus, call_status, incident, legible
+from cutpurse.server.forwarding.forwarder import moving
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, traceback_locations
@@ -320,11 +321,28 @@ class Watching:
             if ladder is None or not visitor.sees(ladder):
                 raise CallRefused("NOT_FOUND", f"no ladder is called '{legible(asked.ladder, 40)}' here")
             _check_results(visitor, ladder)
-            if address := others.address_of(ladder.name):
-                raise elsewhere(ladder.name, address)
+            if others.ladder_named(ladder.name) is not None:
+                address = others.address_of(ladder.name)
+                raise elsewhere(ladder.name, address) if address else moving(ladder.name)
             if ladder.boards != "plain":
                 raise CallRefused("NOT_YOURS", f"on ladder {ladder.name} {_SAME_CARDS}")
             self._go_on(watcher)
+        self._watchers[watcher] = None
+        self._addresses[visitor.address] += 1
+        return watcher
+
+    def pass_on(self, visitor: Visitor, ended: Callable[[], None]) -> WatchSubscriber:
+        """Add a subscriber that another arena serves, so that limits hold; remove it by `leave`.
+
+        Args:
+            visitor: The caller.
+            ended: Called when the server stops.
+
+        Raises:
+            CallRefused: If there are too many watches.
+        """
+        self._check_room(visitor.address)
+        watcher = WatchSubscriber(visitor, "", ended, self._limits.watcher_bytes)
         self._watchers[watcher] = None
         self._addresses[visitor.address] += 1
         return watcher
