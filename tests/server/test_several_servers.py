@@ -62,6 +62,14 @@ class Process:
                 return line
         raise AssertionError(f"it ended without {pattern}: {''.join(self.said)}")
 
+    @property
+    def unread(self) -> str:
+        """All lines since the last one that was waited for."""
+        lines = []
+        while not self.lines.empty():
+            lines.append(self.lines.get() or "")
+        return "".join(lines)
+
     def end(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
