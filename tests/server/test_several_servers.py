@@ -174,10 +174,6 @@ def test_a_stopped_server_finds_its_ladders_taken(
     [
         (("--arena-address", "127.0.0.1:1"), "several servers share a database postgresql://..., not a file; see --db"),
         (("--arena-ladder", "greed"), "--arena-ladder: it is for one of several servers; add --arena-address ADDRESS"),
-        (
-            ("--db", "postgresql://h/x", "--arena-address", "127.0.0.1:1", "--submissions", "process"),
-            "--submissions: a server that is one of several does not offer this",
-        ),
         (("--db", "postgresql://h/x", "--arena-address", "https://h:1"), "that needs --tls-cert and --tls-key"),
         (("--db", "postgresql://h/x", "--arena-address", "h"), "'h' is no address of a server"),
     ],
