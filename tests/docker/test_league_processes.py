@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import urllib.request
-from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,6 +24,8 @@ from tests.typed import typed
 
 pytest.importorskip("pgqueuer", reason="pgqueuer is not installed here: pip install 'cutpurse[cluster]'")
 pytestmark = [pytest.mark.full, pytest.mark.timeout(1200)]
+
+PATIENCE_S = 400.0
 
 LADDERS = """
 [[ladder]]
@@ -69,11 +70,19 @@ def words_of(part: str, folder: Path, db: str, ports: dict[str, int]) -> list[st
 def test_play_goes_on_when_a_server_is_killed(
     tmp_path: Path, postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ExitStack() as stack:
-        kill_a_server(tmp_path, postgresql.create(), monkeypatch, stack)
+    processes: dict[str, Process] = {}
+    try:
+        kill_a_server(tmp_path, postgresql.create(), monkeypatch, processes)
+    except BaseException as problem:
+        for name, process in processes.items():
+            problem.add_note(f"--- {name}\n{process.unread[-4_000:]}")
+        raise
+    finally:
+        for process in processes.values():
+            process.end()
 
 
-def kill_a_server(tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch, stack: ExitStack) -> None:
+def kill_a_server(tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch, processes: dict[str, Process]) -> None:
     """Start all parts, submit two bots, kill the server `arena-a`, and see that both ladders are played."""
     with Store(db) as store:
         tokens = {
@@ -86,9 +95,9 @@ def kill_a_server(tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch, stac
     ports = {name: free_port() for name in ("arena-a", "arena-b", "page")}
 
     def begin(part: str, **environment: str) -> Process:
-        process = Process(*words_of(part, tmp_path, db, ports), folder=tmp_path, **environment)
-        stack.callback(process.end)
-        return process
+        words = [*words_of(part, tmp_path, db, ports), *(() if part == "page" else ("--log-level", "info"))]
+        processes[part] = Process(*words, folder=tmp_path, **environment)
+        return processes[part]
 
     a = begin("arena-a")
     a.until("bots dial in at")
@@ -113,7 +122,7 @@ def kill_a_server(tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch, stac
                 for match in reader.matches(ladder, limit=200)
             )
 
-    until(lambda: played("greed") > 0 and played("cloud") > 0, "both ladders are played")
+    until(lambda: played("greed") > 0 and played("cloud") > 0, "both ladders are played", PATIENCE_S)
     told = json.loads(typed("status", "--json", "--server", at_b, folder=tmp_path).stdout)
     servers = {server["address"]: server for server in told["servers"]}
     assert {address: server["ladders"] for address, server in servers.items()} == {
@@ -126,7 +135,7 @@ def kill_a_server(tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch, stac
     a.process.send_signal(signal.SIGKILL)
     b.until('"ladder": "greed".*"ladder taken"')
     before = {ladder: played(ladder) for ladder in ("greed", "cloud")}
-    until(lambda: all(played(ladder) > count for ladder, count in before.items()), "play goes on")
+    until(lambda: all(played(ladder) > count for ladder, count in before.items()), "play goes on", PATIENCE_S)
     b.process.send_signal(signal.SIGTERM)
     assert b.process.wait(timeout=300) == 0
     with LeaderboardReader(db) as reader:

@@ -22,6 +22,7 @@ from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.forwarding.forwarder import CALLER_KEY, FORWARDED_KEY
+from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.open_arena import OneOfSeveral, OpenArena, open_arena
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
@@ -32,6 +33,7 @@ from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc, status_pb2, stat
 from tests.postgresql_server import PostgresqlServer
 from tests.server.dialling import Ended, how_it_ended
 from tests.server.raw_bot import RawBot
+from tests.server.secure import place_in
 
 pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install 'cutpurse[cluster]'")
 
@@ -125,19 +127,22 @@ def _long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def database(postgresql: PostgresqlServer) -> Iterator[str]:
+def database(postgresql: PostgresqlServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.chdir(tmp_path)  # where the acts are noted
     address = postgresql.create()
     yield address
     postgresql.free(address)
 
 
 @asynccontextmanager
-async def site(stack: AsyncExitStack, database: str, *ladders: str) -> AsyncIterator[Site]:
+async def site(
+    database: str, *ladders: str, certificate: Certificate | None = None, pem: bytes = b""
+) -> AsyncIterator[Site]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
     said = io.StringIO()
-    several = OneOfSeveral(address, ladders)
+    several = OneOfSeveral(address if certificate is None else f"https://{address}", ladders)
     with open_arena(
         address,
         database,
@@ -145,12 +150,17 @@ async def site(stack: AsyncExitStack, database: str, *ladders: str) -> AsyncIter
         logger(said, "debug"),
         LIMITS,
         one_of_several=several,
+        certificate=certificate,
         watch_delay_s=0.05,
     ) as opened:
         await opened.arena.start()
         try:
-            async with grpc.aio.insecure_channel(address) as channel:
-                yield Site(opened, address, said, channel)
+            async with (
+                grpc.aio.insecure_channel(address)
+                if certificate is None
+                else grpc.aio.secure_channel(address, grpc.ssl_channel_credentials(pem))
+            ) as channel:
+                yield Site(opened, several.address, said, channel)
         finally:
             await opened.arena.stop()
 
@@ -163,8 +173,8 @@ async def league(database: str) -> AsyncIterator[League]:
             ((token, _),) = store.create_tokens([NewToken(owner, scopes=scopes)], datetime.now(UTC))
             tokens[owner] = token.reveal()
     async with AsyncExitStack() as stack:
-        a = await stack.enter_async_context(site(stack, database, "near"))
-        b = await stack.enter_async_context(site(stack, database, "far", "hidden"))
+        a = await stack.enter_async_context(site(database, "near"))
+        b = await stack.enter_async_context(site(database, "far", "hidden"))
         renew(a)
         yield League(a, b, tokens)
     for one in (a, b):
@@ -299,6 +309,28 @@ async def test_limits_by_address_hold_for_both_arenas_together(league: League) -
         assert (await league.watch(league.b, said=passed_on, match=match))[1].started.match.match == match
         for call in calls:
             call.cancel()
+
+
+async def test_arenas_pass_calls_on_over_tls_and_only_to_one_with_a_good_certificate(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = place_in(tmp_path)
+    pem = place.ca.cert_pem.bytes()
+    async with AsyncExitStack() as stack:
+        a, b = [
+            await stack.enter_async_context(site(database, name, certificate=place.certificate, pem=pem))
+            for name in ("near", "far")
+        ]
+        renew(a)
+        league = League(a, b, {})
+        frozen = ladder_pb2.LadderTerms(frozen_ms=1)
+        with pytest.raises(Ended, match="does not answer") as refused:
+            await league.ask(a, "ChangeLadder", ladder="far", terms=frozen)
+        assert refused.value.reason == "SILENT"
+        assert a.opened.arena._forwarder is not None
+        await a.opened.arena._forwarder.close()  # so that the next call makes a connection
+        monkeypatch.setenv("CUTPURSE_CA", str(place.ca_file))
+        assert (await league.ask(a, "ChangeLadder", ladder="far", terms=frozen)).ladder.is_frozen
 
 
 async def test_a_call_goes_no_further_than_to_one_other_arena(league: League) -> None:
