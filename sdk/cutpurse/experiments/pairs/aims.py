@@ -3,7 +3,7 @@
 A seat *aims* when it takes an option that names another seat, or a zone of another seat, and options with the same verb
 named at least one seat more. `raid` of Greed, `give` of Bag-O-Loot and `attack` of Steal & Plunder are such verbs.
 
-    aims = aims_of(replayed_match)          # [Aim("raid", 0, 2, 3, 5, 1.7, 1.1), ...]
+    aims = aims_of(replayed_match)          # [Aim("raid", 0, 2, 3, 5, 1.7), ...]
 
 Only what a seat could choose from is counted, so nothing here depends on how often a game asks. This module knows no
 rules of a game, no ladder and no file.
@@ -33,7 +33,6 @@ class Aim(NamedTuple):
         times: Number of times that the actor chose the target.
         offered: Number of its choices of this verb in which the target was offered.
         expected: Mean of `times` if all offered seats were equally likely.
-        variance: Variance of `times` then.
     """
 
     verb: str
@@ -42,7 +41,6 @@ class Aim(NamedTuple):
     times: int
     offered: int
     expected: float
-    variance: float
 
 
 @dataclass(slots=True)
@@ -50,7 +48,6 @@ class _Tally:
     times: int = 0
     offered: int = 0
     expected: float = 0.0
-    variance: float = 0.0
 
 
 class AimCounter:
@@ -70,14 +67,10 @@ class AimCounter:
             tally.times += seat == target
             tally.offered += 1
             tally.expected += share
-            tally.variance += share * (1 - share)
 
     def aims(self) -> list[Aim]:
         """Return what was counted."""
-        return [
-            Aim(*key, tally.times, tally.offered, tally.expected, tally.variance)
-            for key, tally in self._tallies.items()
-        ]
+        return [Aim(*key, tally.times, tally.offered, tally.expected) for key, tally in self._tallies.items()]
 
 
 def aims_of_record(record: Record, rules: type[Game]) -> list[Aim]:

@@ -35,7 +35,7 @@ __all__ = ["RATE", "Finding", "FindingKind", "PairReport", "search_pairs"]
 
 RATE: Final = 0.001
 """The false discovery rate. An honest ladder has a finding with about this probability."""
-LEAST_TABLES: Final = 10  # where both sat
+LEAST_TABLES: Final = 5  # where both sat
 LEAST_SEATS: Final = 3  # of a table: with two, all that one gains the other loses
 LEAST_AIMS: Final = 200  # with a verb on the whole ladder, so that habits can be fitted
 LEAST_GAIN: Final = 0.05  # place points of both together, a match
@@ -122,6 +122,9 @@ class _Meetings(NamedTuple):
 def search_pairs(tables: Sequence[PlayedTable], ignored: Collection[PairedBot] = (), rate: float = RATE) -> PairReport:
     """Test all pairs of bots.
 
+    When two bots spare each other, they aim at all others more than they would. So once a pair is found, all other
+    pairs are tested again without the tables where it sat.
+
     Args:
         tables: Finished matches, all of equal size.
         ignored: Bots that deal with nobody, such as house bots.
@@ -133,20 +136,42 @@ def search_pairs(tables: Sequence[PlayedTable], ignored: Collection[PairedBot] =
     sizes = {len(table.players) for table in tables}
     if len(sizes) > 1 or any(size < LEAST_SEATS for size in sizes):
         raise ValueError(f"tables of {sorted(sizes)} seats: all need the same number, {LEAST_SEATS} or more")
-    meetings = _meetings(tables, ignored)
-    tested: list[Finding] = []
-    if meetings:
-        numbers = {player: 0 for table in tables for player in table.players}
-        numbers = {player: number for number, player in enumerate(sorted(numbers))}
-        seats = np.array([[numbers[player] for player in table.players] for table in tables])
-        model = PlaceModel(seats, np.array([table.points for table in tables], dtype=np.float64))
-        tested += _place_tests(model, seats, meetings)
-        for verb in sorted({aim.verb for table in tables for aim in table.aims}):
-            tested += _aim_tests(verb, tables, seats, model.strengths, meetings)
-    apart = [finding for finding in tested if _is_of_one_owner(finding.pair)]
-    others = [finding for finding in tested if not _is_of_one_owner(finding.pair)]
-    with_aims = sum(bool(table.aims) for table in tables)
-    return PairReport(_kept(others, rate), _kept(apart, rate), len(tables), with_aims, len(meetings), len(tested))
+    findings: dict[BotPair, list[Finding]] = {}
+    left = list(tables)
+    pairs = tests = 0
+    while True:
+        met = _meetings(left, ignored)
+        tested = _test(left, met)
+        pairs, tests = max(pairs, len(met)), max(tests, len(tested))
+        surest = min(_kept(tested, rate), key=lambda finding: finding.p, default=None)
+        if surest is None:
+            break
+        found = pair_of(*surest.pair)
+        findings[found] = [finding for finding in _kept(tested, rate) if pair_of(*finding.pair) == found]
+        left = [table for table in left if not set(found) <= {player.of for player in table.players}]
+    ordered = [finding for group in findings.values() for finding in sorted(group, key=lambda finding: finding.p)]
+    return PairReport(
+        [finding for finding in ordered if not _is_of_one_owner(finding.pair)],
+        [finding for finding in ordered if _is_of_one_owner(finding.pair)],
+        len(tables),
+        sum(bool(table.aims) for table in tables),
+        pairs,
+        tests,
+    )
+
+
+def _test(tables: Sequence[PlayedTable], meetings: dict[BotPair, _Meetings]) -> list[Finding]:
+    """Make all tests of all pairs."""
+    if not meetings:
+        return []
+    players = sorted({player for table in tables for player in table.players})
+    numbers = {player: number for number, player in enumerate(players)}
+    seats = np.array([[numbers[player] for player in table.players] for table in tables])
+    model = PlaceModel(seats, np.array([table.points for table in tables], dtype=np.float64))
+    tested = list(_place_tests(model, seats, meetings))
+    for verb in sorted({aim.verb for table in tables for aim in table.aims}):
+        tested += _aim_tests(verb, tables, seats, model.strengths, meetings)
+    return tested
 
 
 def _is_of_one_owner(pair: BotPair) -> bool:
@@ -154,13 +179,13 @@ def _is_of_one_owner(pair: BotPair) -> bool:
 
 
 def _kept(tested: Sequence[Finding], rate: float) -> list[Finding]:
-    """Return the findings that the procedure of Benjamini and Hochberg keeps, if they are large."""
-    ordered = sorted(tested, key=lambda finding: finding.p)
-    last = 0
-    for number, finding in enumerate(ordered, 1):
-        if finding.p <= rate * number / len(ordered):
-            last = number
-    return [finding for finding in ordered[:last] if finding.is_large]
+    """Return the findings that the procedure keeps, those of one owner apart, if they are large."""
+    kept = []
+    for is_apart in (False, True):
+        ordered = sorted([one for one in tested if _is_of_one_owner(one.pair) is is_apart], key=lambda one: one.p)
+        passed = [number for number, one in enumerate(ordered, 1) if one.p <= rate * number / len(ordered)]
+        kept += [one for one in ordered[: max(passed, default=0)] if one.is_large]
+    return kept
 
 
 def _meetings(tables: Sequence[PlayedTable], ignored: Collection[PairedBot]) -> dict[BotPair, _Meetings]:
@@ -228,46 +253,42 @@ def _aim_tests(
     strengths: FloatArray,
     meetings: dict[BotPair, _Meetings],
 ) -> Iterator[Finding]:
-    rows = [(number, aim) for number, table in enumerate(tables) for aim in table.aims if aim.verb == verb]
-    if sum(aim.times for _, aim in rows) < LEAST_AIMS:
+    size = seats.shape[1]
+    rows: dict[tuple[int, int], int] = {}
+    cells = []
+    for number, table in enumerate(tables):
+        for aim in table.aims:
+            if aim.verb == verb:
+                row = rows.setdefault((number, aim.actor), len(rows))
+                cells.append((row, (aim.target - aim.actor) % size - 1, aim.times, aim.offered, aim.expected))
+    if sum(times for _, _, times, _, _ in cells) < LEAST_AIMS:
         return
-    at = {(number, aim.actor, aim.target): row for row, (number, aim) in enumerate(rows)}
-    table = np.array([number for number, _ in rows])
-    actor = np.array([aim.actor for _, aim in rows])
-    target = np.array([aim.target for _, aim in rows])
-    times = np.array([aim.times for _, aim in rows], dtype=np.float64)
-    offered = np.array([aim.offered for _, aim in rows], dtype=np.float64)
-    expected = np.array([aim.expected for _, aim in rows])
-    players = seats[table, actor]
-    model = AimModel(
-        players,
-        seats[table, target],
-        (target - actor) % seats.shape[1],
-        times - expected,
-        expected,
-        np.array([aim.variance for _, aim in rows]),
-        strengths,
-    )
+    times, offered, even = (np.zeros((len(rows), size - 1)) for _ in range(3))
+    for row, seat, *counts in cells:
+        times[row, seat], offered[row, seat], even[row, seat] = counts
+    table_of, actor_of = np.array(list(rows)).T
+    players = seats[table_of, actor_of]
+    targets = seats[table_of[:, None], (actor_of[:, None] + np.arange(1, size)) % size]
+    model = AimModel(players, targets, times, even, strengths)
     for pair, met in meetings.items():
-        forth, back = [], []
+        ways: list[list[tuple[int, int]]] = [[], []]
         for number, first, second in zip(*map(np.ndarray.tolist, met), strict=True):
-            forth += [at[key] for key in [(number, first, second)] if key in at]
-            back += [at[key] for key in [(number, second, first)] if key in at]
-        for order, is_mutual, used in (
-            (pair, False, forth),
-            ((pair[1], pair[0]), False, back),
-            (pair, True, forth + back),
-        ):
+            for way, (actor, target) in zip(ways, ((first, second), (second, first)), strict=True):
+                row, seat = rows.get((number, actor), -1), (target - actor) % size - 1
+                if row >= 0 and offered[row, seat]:
+                    way.append((row, seat))
+        for order, used in ((pair, ways[0]), ((pair[1], pair[0]), ways[1]), (pair, ways[0] + ways[1])):
             if used:
-                chosen = np.array(used, dtype=np.int64)
-                share = model.share_left(chosen)
-                excess = float(model.residuals[chosen].sum()) / share
-                seen = float(times[chosen].sum())
-                promised = seen - excess  # by the habits of both, without what they do with each other
+                chosen, at = np.array(used).T
+                share = model.share_left(chosen, at)
+                excess = float(model.residuals[chosen, at].sum()) / share
+                seen = float(times[chosen, at].sum())
+                promised = max(0.0, seen - excess)  # by the habits of both, without what they do with each other
                 dispersion = float(model.dispersion[players[chosen]].max()) / share
-                p = _count_p(seen, promised, float(offered[chosen].sum()), dispersion)
+                p = _count_p(seen, promised, float(offered[chosen, at].sum()), dispersion)
                 kind = FindingKind.LESS if excess < 0 else FindingKind.MORE
-                yield Finding(kind, order, len(met.tables), verb, is_mutual, seen, max(0.0, promised), p)
+                is_mutual = len(used) > max(map(len, ways))
+                yield Finding(kind, order, len(met.tables), verb, is_mutual, seen, promised, p)
 
 
 def _count_p(seen: float, expected: float, offered: float, dispersion: float) -> float:
