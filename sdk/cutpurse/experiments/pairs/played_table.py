@@ -42,11 +42,13 @@ class PlayedTable:
         players: The version in each seat.
         points: Place points of each seat, from 1 for the best to 0 for the last.
         aims: Whom the seats aimed at; empty if the record was not read.
+        match: ID of the match on its server; empty in local play.
     """
 
     players: tuple[Player, ...]
     points: Sequence[float]
     aims: Sequence[Aim] = ()
+    match: str = ""
 
 
 BotPair = tuple[PairedBot, PairedBot]
