@@ -85,9 +85,10 @@ def pairs(
         head = ("bots", "matches", "what they do", "seen", "usual", "p", "newest match")
         print_lines(table(head, [_cells(one, _together(one, tables)) for one in findings]))
         print_message(NO_PROOF)
+    count = len({frozenset(one.pair) for one in findings})
     print_message(
-        f"{report.tables:,} matches, {report.with_aims:,} of them with records; {report.pairs:,} pairs met often enough; "
-        f"{report.tests:,} tests found {len({frozenset(one.pair) for one in findings})} pairs"
+        f"{report.tables:,} matches, {report.with_aims:,} of them with records; {report.pairs:,} pairs met often "
+        f"enough; {report.tests:,} tests found {count:,}"
     )
 
 
