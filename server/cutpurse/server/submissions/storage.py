@@ -21,7 +21,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Storage", "storage_beside"]
+__all__ = ["Storage", "storage_beside", "stored_archive"]
 
 ARCHIVE: Final = "bot.zip"
 TREE: Final = "tree"
@@ -32,6 +32,18 @@ SOCKET_PATH_MOST: Final = 90  # maximum bytes of a socket's path; systems allow 
 def storage_beside(database: Path) -> Path:
     """Return the folder for the submissions of a database."""
     return database.with_name(f"{database.name}.bots")
+
+
+def stored_archive(root: Path, digest: bytes) -> bytes:
+    """Read an archive below a folder that a server may have open.
+
+    Raises:
+        OSError: If the disk fails; FileNotFoundError if the archive is missing or damaged.
+    """
+    content = (root / digest.hex() / ARCHIVE).read_bytes()
+    if sha256(content).digest() != digest:
+        raise FileNotFoundError("the archive is damaged")
+    return content
 
 
 class Storage:
@@ -96,10 +108,7 @@ class Storage:
         Raises:
             OSError: If the disk fails; FileNotFoundError if the archive is missing or damaged.
         """
-        content = (self._folder(digest) / ARCHIVE).read_bytes()
-        if sha256(content).digest() != digest:
-            raise FileNotFoundError("the archive is damaged")
-        return content
+        return stored_archive(self.root, digest)
 
     def piece(self, digest: bytes, at: int, size: int) -> bytes:
         """Read `size` bytes of an archive from offset `at` on, without checking its hash.
