@@ -23,7 +23,7 @@ from cutpurse.wire.text import format_count, printable
 if TYPE_CHECKING:
     from cutpurse.server.submissions.near_copies import MatchingLines, NearCopy, Program
 
-__all__ = ["copies"]
+__all__ = ["common_files", "copies"]
 
 PASSAGES: Final = 3  # matching passages listed for each pair, the longest
 NO_PROOF: Final = "Worth a look, and no proof: compare the lines before you say anything."
@@ -71,7 +71,7 @@ def copies(
         from cutpurse.server.submissions.storage import storage_beside
         from cutpurse.server.submissions.submitted_programs import submitted_programs
 
-    allowed = dict(_common_files(common or []))
+    allowed = dict(common_files(common or []))
     missing: list[str] = []
     with plain_trouble():
         found = find_database(database)
@@ -132,7 +132,7 @@ def _row(pair: NearCopy) -> dict[str, Any]:
 
 
 # -- what everybody may use
-def _common_files(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
+def common_files(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
     """Yield the files that everybody may use, by path: ours, and those of the host."""
     from cutpurse.cli.starter.languages import LANGUAGES, PYTHON, source_of
     from cutpurse.server.submissions.source_tokens import SUFFIXES

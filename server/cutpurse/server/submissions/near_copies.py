@@ -23,8 +23,10 @@ from cutpurse.server.submissions.source_tokens import SourceToken, attribute_nam
 
 __all__ = ["LEAST_SHARE", "MatchingLines", "NearCopy", "Program", "find_near_copies"]
 
-GRAM: Final = 20  # tokens: about two lines
-WINDOW: Final = 11
+GRAM: Final = 25  # tokens: two or three lines
+WINDOW: Final = 10
+LEAST_KINDS: Final = 8  # different tokens of a sequence that says something
+PLAIN: Final = -1  # the hash of all other sequences, which is common
 LEAST_SHARE: Final = 0.3
 """Share of the own tokens from which on a pair is named."""
 LEAST_TOKENS: Final = 60  # shared tokens, about six lines; shorter programs are alike by chance
@@ -121,7 +123,7 @@ def find_near_copies(
     vocabulary: set[str] = set()
     for path, source in common.items():
         vocabulary |= attribute_names(source, PurePosixPath(path).suffix)
-    shared = set(_Read(Program("", "", "", common), vocabulary).grams)
+    shared = {PLAIN} | _Read(Program("", "", "", common), vocabulary).grams
     read = [_Read(program, vocabulary) for program in programs]
     owners: dict[int, set[str]] = defaultdict(set)
     for one in read:
@@ -197,9 +199,14 @@ def _matching_lines(one: _Read, other: _Read, both: set[int]) -> Iterator[Matchi
 
 
 def _grams(tokens: Sequence[SourceToken]) -> list[int]:
-    """Return the hash of each sequence of `GRAM` tokens."""
+    """Return the hash of each sequence of `GRAM` tokens.
+
+    Those of few kinds, such as tables of constants, are alike everywhere: they get `PLAIN`.
+    """
     texts = [token.text for token in tokens]
-    return [
-        int.from_bytes(blake2b("\0".join(texts[at : at + GRAM]).encode(), digest_size=8).digest())
-        for at in range(len(texts) - GRAM + 1)
-    ]
+    grams = []
+    for at in range(len(texts) - GRAM + 1):
+        gram = texts[at : at + GRAM]
+        digest = blake2b("\0".join(gram).encode(), digest_size=8).digest()
+        grams.append(int.from_bytes(digest) if len(set(gram)) >= LEAST_KINDS else PLAIN)
+    return grams

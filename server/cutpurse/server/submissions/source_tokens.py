@@ -48,11 +48,12 @@ _PYTHON_WORDS: Final = frozenset(keyword.kwlist)
 _WORDS: Final = frozenset(
     re.findall(
         r"\w+",
-        "abstract as assert async await bool boolean break byte case catch char class const continue default defer delete "
-        "do double else enum export extends false final finally float fn for func function go if impl implements import "
-        "in int interface let long loop map match mod mut namespace new nil none null package private protected pub "
-        "public range ref return select self short sizeof static string struct super switch template this throw throws "
-        "trait true try type typedef typename typeof unsafe use using var void volatile where while yield",
+        "abstract as assert async await bool boolean break byte case catch char class const continue default defer "
+        "delete do double else enum export extends false final finally float fn for func function go if impl "
+        "implements import in int interface let long loop map match mod mut namespace new nil none null package "
+        "private protected pub public range ref return select self short sizeof static string struct super switch "
+        "template this throw throws trait true try type typedef typename typeof unsafe use using var void volatile "
+        "where while yield",
     )
 )
 _LEXER: Final = re.compile(
