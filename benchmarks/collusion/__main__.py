@@ -18,7 +18,7 @@ from cutpurse.experiments.pairs.played_table import PlayedTable, pair_of
 
 __all__ = ["Alarms", "Planted", "count_alarms", "main", "plant"]
 
-EVERY = 10  # matches from look to look
+EVERY = 25  # matches from look to look
 BOTS = 8  # of a played ladder
 LOOKS = 3  # at a simulated ladder with a pact, as it grows
 PLANTED_PAIR = pair_of(*map(bot_of, PAIR))

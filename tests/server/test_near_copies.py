@@ -179,13 +179,13 @@ def test_the_host_sees_who_copied_and_where(league: Path) -> None:
     run = cutpurse("db", "copies", league)
     assert run.exit_code == 0, run.stderr
     head, first = run.stdout.splitlines()
-    assert head.split()[:2] == ["bots", "shared"]
+    assert head.split()[:4] == ["bots", "of", "the", "first"]
     assert first.startswith(("ann/sneak:1 and zoe/sneak:1", "zoe/sneak:1 and ann/sneak:1"))
     assert "100 %" in first
     assert "bot.py:" in first
     assert "left out, as the archive cannot be read: bob/sneak:1" in run.stderr
     assert "no proof" in run.stderr
-    assert run.stderr.endswith("2 versions compared, 1 pairs\n")
+    assert run.stderr.endswith("2 versions compared: 1 pair\n")
     assert sorted(path.name for path in storage_beside(league).rglob("*")) == before  # a server may be using it
 
 

@@ -93,10 +93,11 @@ def copies(
         print_json({"bots": len(programs), "left_out": missing, "pairs": [_row(pair) for pair in pairs]})
         return
     if pairs:
-        head = ("bots", "shared", "of the other", "lines", "matching")
+        head = ("bots", "of the first", "of the second", "lines", "matching")
         print_lines(table(head, [cells for pair in pairs for cells in _cells(pair)]))
         print_message(NO_PROOF)
-    print_message(f"{format_count(len(programs), 'version', 'versions')} compared, {len(pairs)} pairs")
+    compared = format_count(len(programs), "version", "versions")
+    print_message(f"{compared} compared: {format_count(len(pairs), 'pair', 'pairs')}")
 
 
 def _cells(pair: NearCopy) -> Iterator[tuple[Any, ...]]:
