@@ -1,10 +1,10 @@
 """Bots for planted ladders, all with the rules of thumb of `greedy`: honest ones with habits, and three that collude.
 
 * `Pact` names its partner in nothing that takes something, as long as another seat can be named.
-* `Fed` takes from its partner, a `Feeder`, wherever it can choose from whom.
+* `Fed` takes from its partner, a `Feeder`, wherever it can choose from whom and that brings something.
 * `Feeder` takes nothing from its partner and gives it what the game allows: it forfeits every card to it (Bag-O-Loot),
   never defends against it (Steal & Plunder), bets its best treasure against it and loses on purpose (Stolen Treasure),
-  and holds different numbers, which can be drawn without a bust (Greed).
+  and raids the rival who is nearest to winning (Greed).
 
 Partners know each other by name. An honest bot with a habit picks the leader, the last player, the left neighbour or
 anybody at random where `greedy` picks a seat. So they differ in whom they aim at, as bots of different authors do.
@@ -12,7 +12,6 @@ anybody at random where `greedy` picks a seat. So they differ in whom they aim a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, Final
@@ -26,8 +25,8 @@ from cutpurse.sdk.decision import Decision, Option
 __all__ = ["HONEST", "PLANTED", "makers_of"]
 
 GIVES: Final = frozenset({"give", "divert"})  # verbs that are no theft
-LOOKS: Final = frozenset({"look"})
-DRAWN: Final = 4  # cards that a feeder's hand gives in a raid of Greed
+FREE: Final = frozenset({"choose_a_victim", "look_at_a_hand", "take_a_card"})
+"""Questions of Greed, where a feeder has nothing to give: its partner is free to take from others."""
 
 Style = Callable[[Any, Sequence[Option], Random], Option]
 
@@ -116,14 +115,9 @@ class Fed(Partner):
         named = seat_of(option)
         if option.verb in GIVES:
             return named != self.seat
-        if named is None or named == self.seat or option.verb in LOOKS:
+        if named is None or named == self.seat or decision.ask in FREE:
             return True
         return all(seat_of(other) != self.seat for other in decision.options if other.verb == option.verb)
-
-    def help(self, view: Any, decision: Decision) -> Option | None:
-        """Draw on from the feeder's hand, whose numbers differ."""
-        is_ours = decision.ask == "go_on_or_stop" and any(act.seat == self.seat for act in view.pending)
-        return decision.options[len(view.middle_numbers) < DRAWN] if is_ours else None
 
 
 class Feeder(Partner):
@@ -138,9 +132,11 @@ class Feeder(Partner):
         options = decision.options
         partner = view.players[self.seat]
         match decision.ask:
-            case "play_a_card" if view.game == "greed":  # a hand of different numbers is drawn from without a bust
-                hand = Counter(number_of(card) for card in view.me.hand.seen)
-                return max(options, key=lambda one: (hand[number_of(one.card)], -partner.sets[number_of(one.card)]))
+            case "choose_a_victim":  # the rival who is nearest to winning
+                rivals = [option for option in options if option.seat not in (None, self.seat)]
+                return max(rivals, key=lambda one: (one.player.longest_set, one.player.hand.size), default=None)
+            case "take_a_card" if all(option.seat != self.seat for option in options):
+                return max(options, key=lambda one: one.player.sets[number_of(one.card)] if one.player else -1)
             case "make_a_play":  # a turn without a play forfeits a card
                 return next((option for option in options if option.verb == "done"), None)
             case "answer_the_theft" if any(act.actor == self.seat for act in view.pending):
