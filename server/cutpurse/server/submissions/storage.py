@@ -23,7 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, Protocol
 
-__all__ = ["SharedArchives", "Storage", "storage_beside"]
+__all__ = ["SharedArchives", "Storage", "storage_beside", "stored_archive"]
 
 ARCHIVE: Final = "bot.zip"
 TREE: Final = "tree"
@@ -58,6 +58,18 @@ def storage_beside(database: Path, arena: str = "") -> Path:
     """Return the folder for the submissions of a database; of one `arena` of several, by its address."""
     name = re.sub(r"[^A-Za-z0-9.]+", "-", f"{database.name} {arena}").strip("-") if arena else database.name
     return database.with_name(f"{name}.bots")
+
+
+def stored_archive(root: Path, digest: bytes) -> bytes:
+    """Read an archive below a folder that a server may have open.
+
+    Raises:
+        OSError: If the disk fails; FileNotFoundError if the archive is missing or damaged.
+    """
+    content = (root / digest.hex() / ARCHIVE).read_bytes()
+    if sha256(content).digest() != digest:
+        raise FileNotFoundError("the archive is damaged")
+    return content
 
 
 class Storage:
@@ -131,15 +143,13 @@ class Storage:
             OSError: If the disk fails; FileNotFoundError if the archive is missing or damaged.
         """
         try:
-            content = (self._folder(digest) / ARCHIVE).read_bytes()
+            return stored_archive(self.root, digest)
         except FileNotFoundError:
             found = None if self._shared is None else self._shared.get(digest)
-            if found is None:
+            if found is None or sha256(found).digest() != digest:
                 raise
-            self._keep(content := found)
-        if sha256(content).digest() != digest:
-            raise FileNotFoundError("the archive is damaged")
-        return content
+            self._keep(found)
+            return found
 
     def share(self, digest: bytes) -> None:
         """Let other arenas have an archive that is here, and its built files.
