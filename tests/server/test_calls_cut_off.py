@@ -218,11 +218,11 @@ def league(turns: Turns) -> LadderService:
 
 def reading(service: LadderService) -> Method:
     told = ladder_pb2.ListLaddersResponse()
-    return cast("Method", service._reading(ladder_pb2.ListLaddersRequest, lambda *_: told))
+    return cast("Method", service._reading("ListLadders", ladder_pb2.ListLaddersRequest, lambda *_: told))
 
 
 def steering(service: LadderService) -> Method:
-    return cast("Method", service._writing("play", service._lift))
+    return cast("Method", service._writing("LiftPause", "play", service._lift))
 
 
 def fetching(service: LadderService) -> Method:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -209,3 +210,14 @@ def test_only_bots_of_a_ladder_are_compared_if_one_is_named(league: Path, tmp_pa
     assert cutpurse("db", "copies", tmp_path / "none.db").exit_code == 4
     run = cutpurse("db", "copies", league, "--common", tmp_path / "none")
     assert (run.exit_code, "there is no such file" in run.stderr) == (2, True)
+
+
+def test_archives_that_several_servers_share_are_compared_too(league: Path) -> None:
+    archive = good(bot__py=FIVE["bob"].encode(), test_bot__py=b"x = 1\n")
+    with Store(league) as store:
+        store.put_archive(sha256(archive).digest(), archive)
+    assert json.loads(cutpurse("db", "copies", league, "it", "--json").stdout) == {
+        "bots": 2,
+        "left_out": [],
+        "pairs": [],
+    }

@@ -68,7 +68,7 @@ def copies(
         from cutpurse.leaderboard.reader import LeaderboardReader
         from cutpurse.server.store_errors import plain_trouble
         from cutpurse.server.submissions.near_copies import find_near_copies
-        from cutpurse.server.submissions.storage import storage_beside
+        from cutpurse.server.submissions.storage import storage_beside, stored_archive
         from cutpurse.server.submissions.submitted_programs import submitted_programs
 
     allowed = dict(common_files(common or []))
@@ -82,9 +82,17 @@ def copies(
             if ladder is not None:
                 rated = {(row.owner, row.bot) for row in reader.rankings(ladder)}
                 entries = [entry for entry in entries if (entry.owner, entry.bot) in rated]
+
+            def archive(digest: bytes) -> bytes:
+                try:
+                    return stored_archive(storage_beside(found.beside), digest)
+                except FileNotFoundError:  # several servers share archives in the database
+                    if (shared := reader.archive(digest)) is None:
+                        raise
+                    return shared
+
+            programs = list(submitted_programs(archive, entries, lambda entry: missing.append(entry.shown)))
     with Spinner("comparing") as spinner:
-        root = storage_beside(found.beside)
-        programs = list(submitted_programs(root, entries, lambda entry: missing.append(entry.shown)))
         pairs = find_near_copies(programs, allowed, least)
         spinner.end()
     if missing:

@@ -7,14 +7,13 @@ writes nothing, so a server may run meanwhile.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final
 
 from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.server.submissions.archive import ArchiveError, contents, read_entry
 from cutpurse.server.submissions.near_copies import Program
 from cutpurse.server.submissions.source_tokens import SUFFIXES
-from cutpurse.server.submissions.storage import stored_archive
 
 __all__ = ["source_files", "submitted_programs"]
 
@@ -26,18 +25,18 @@ GENERATED: Final = ("_pb2.py", "_pb2_grpc.py", ".pb.go", ".pb.h", ".pb.cc", ".mi
 
 
 def submitted_programs(
-    root: Path, entries: Iterable[SubmissionEntry], is_missing: Callable[[SubmissionEntry], None]
+    archive: Callable[[bytes], bytes], entries: Iterable[SubmissionEntry], is_missing: Callable[[SubmissionEntry], None]
 ) -> Iterator[Program]:
     """Yield the programs of submissions.
 
     Args:
-        root: The folder of archives, as `storage_beside` returns it.
+        archive: Returns an archive by its SHA-256; raises OSError if it is gone.
         entries: The submissions.
         is_missing: Called with each whose archive is gone or cannot be read.
     """
     for entry in entries:
         try:
-            files = source_files(stored_archive(root, entry.digest))
+            files = source_files(archive(entry.digest))
         except (OSError, ArchiveError):
             is_missing(entry)
             continue
