@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Final
 from urllib.parse import quote
@@ -22,7 +21,7 @@ from cutpurse.server.web.rendering import Asked, show
 from cutpurse.server.web.stream_shares import StreamShares
 from cutpurse.server.web.visitors import visitor_of
 from cutpurse.v1 import ladder_pb2
-from cutpurse.wire.errors import NotFound, ServerRefused
+from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused
 
 __all__ = ["router"]
 
@@ -89,11 +88,15 @@ def _whole(ask: Asking, match: str) -> str:
 
 def _check_shown(ask: Asking, match: str, ladder: str) -> None:
     """Check that results of the ladder are not hidden.  Raises NotAuthorised; the watch finds every other problem."""
-    with suppress(NotFound):
+    try:
         if ladder:
             ask.open_matches(ladder)
-        else:
+        elif all(one.match != match for one in ask.open_matches().matches):
             ask.match(match)
+    except NotAuthorised:
+        raise
+    except CutpurseError:
+        return
 
 
 def _nothing_else() -> dict[str, Any]:
