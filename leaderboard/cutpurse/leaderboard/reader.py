@@ -18,7 +18,7 @@ from typing import Self
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from cutpurse.leaderboard import queries, version_tests, work
+from cutpurse.leaderboard import queries, tournaments, version_tests, work
 from cutpurse.leaderboard.database import Database, find_database
 from cutpurse.leaderboard.estimates.history import RatingPoint, rating_points
 from cutpurse.leaderboard.estimates.result_matrix import Grown, LadderEstimates, grown, ladder_results
@@ -42,6 +42,7 @@ from cutpurse.leaderboard.queries import (
 )
 from cutpurse.leaderboard.results import DecisionLog
 from cutpurse.leaderboard.schema import check_schema
+from cutpurse.leaderboard.tournaments import TournamentBoardEntry, TournamentEntry
 from cutpurse.leaderboard.version_tests import ComparedBoard, VersionTestEntry
 from cutpurse.leaderboard.work import EndedWork, WorkLoad
 
@@ -205,6 +206,22 @@ class Readings:
         """Run `queries.submission_log`."""
         with self.reading() as connection:
             return queries.submission_log(connection, submission_id)
+
+    # -- tournaments
+    def tournament(self, tournament_id: str) -> TournamentEntry:
+        """Run `tournaments.tournament`."""
+        with self.reading() as connection:
+            return tournaments.tournament(connection, tournament_id)
+
+    def tournaments(self, only_running: bool = False, limit: int | None = None) -> list[TournamentEntry]:
+        """Run `tournaments.tournaments`."""
+        with self.reading() as connection:
+            return tournaments.tournaments(connection, only_running, limit)
+
+    def tournament_boards(self, tournament_id: str) -> Sequence[TournamentBoardEntry]:
+        """Run `tournaments.tournament_boards`."""
+        with self.reading() as connection:
+            return tournaments.tournament_boards(connection, tournament_id)
 
     # -- version tests
     def version_test(self, test_id: str) -> VersionTestEntry:

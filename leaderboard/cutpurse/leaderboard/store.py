@@ -43,6 +43,7 @@ from cutpurse.leaderboard import (
     result_writer,
     sign_ins,
     submissions,
+    tournaments,
     version_tests,
     work,
     write_state,
@@ -63,6 +64,7 @@ from cutpurse.leaderboard.schema import check_schema, newest_revision, upgrade
 from cutpurse.leaderboard.sign_ins import ProviderAccount
 from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.leaderboard.tokens import Token, new_token
+from cutpurse.leaderboard.tournaments import TournamentBoardEntry, TournamentEntry
 from cutpurse.leaderboard.version_tests import NewVersionTest, VersionTestEntry
 from cutpurse.leaderboard.work import NewWork
 
@@ -418,6 +420,19 @@ class Store(Readings):
         future: Future[VersionTestEntry] = Future()
         self._hand_in(_Task(partial(_end_version_test, test_id=test_id, outcome=outcome, ended=ended), future))
         return future
+
+    # -- tournaments
+    def start_tournament(self, new: TournamentEntry, max_open: int) -> TournamentEntry:
+        """Run `tournaments.start_tournament`; return once the tournament is stored."""
+        return self._do(lambda connection: tournaments.start_tournament(connection, new, max_open))
+
+    def end_tournament(self, tournament_id: str, outcome: str, ended: datetime) -> TournamentEntry:
+        """Run `tournaments.end_tournament`; return once the end is stored."""
+        return self._do(lambda connection: tournaments.end_tournament(connection, tournament_id, outcome, ended))
+
+    def put_tournament_board(self, tournament_id: str, board: TournamentBoardEntry) -> None:
+        """Run `tournaments.put_tournament_board`; return once the board is stored."""
+        self._do(lambda connection: tournaments.put_tournament_board(connection, tournament_id, board))
 
     # -- matches
     def announce(self, match: MatchAnnouncement) -> Future[None]:
