@@ -11,16 +11,19 @@ from typing import Final
 import pytest
 
 from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.tournaments import TournamentEntry
 from cutpurse.leaderboard.version_tests import NewVersionTest
 from cutpurse.server.hosting import open_arena
 from cutpurse.server.league import version_testing
 from cutpurse.server.league.version_test_results import design_text
+from cutpurse.server.matches.tournament_rules import ELIMINATION, Plan
 from tests.server.league_world import LeagueWorld, league_world
 
-__all__ = ["LINE", "TEST", "HiddenLeague", "hidden_league"]
+__all__ = ["LINE", "TEST", "TOURNAMENT", "HiddenLeague", "hidden_league"]
 
 UNTIL: Final = (datetime.now(UTC) + timedelta(hours=3)).replace(second=0, microsecond=0)
 TEST: Final = "0123456789ab"  # a version test of ann on the ladder duel
+TOURNAMENT: Final = "cdef01234567"  # on the ladder duel, of two bots that are away
 
 
 def LINE(ladder: str) -> str:  # noqa: N802 # it is the text of one case
@@ -57,6 +60,9 @@ async def hidden_league(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncI
         new, old = Identity("ann", "sneak", "1.1"), Identity("ann", "sneak", "1.0")
         test = NewVersionTest(TEST, "duel", new, old, design_text(version_testing._design(0)))
         world.store.start_version_test(test, datetime.now(UTC), 2, 10)
+        plan = Plan("duel", ELIMINATION, 1, (old, Identity("bob", "thug", "2")))
+        tournament = TournamentEntry(TOURNAMENT, "duel", "root", plan.text, datetime.now(UTC))
+        world.store.start_tournament(tournament, 9)
         for ladder in ("duel", "hidden"):
             await league.hide(ladder, UNTIL)
             world.store.put_estimates(world.store.ladder_estimates(ladder), datetime.now(UTC)).result()

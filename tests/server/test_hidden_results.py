@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 from cutpurse.cli.main import app
 from cutpurse.v1 import ladder_pb2
 from tests.server.dialling import Ended
-from tests.server.hidden_results import LINE, TEST, UNTIL, HiddenLeague, hidden_league
+from tests.server.hidden_results import LINE, TEST, TOURNAMENT, UNTIL, HiddenLeague, hidden_league
 from tests.server.league_world import CALLS, at_secret_table, requests_with
 
 BOT: Final = {"owner": "ann", "bot": "sneak"}
@@ -32,6 +32,8 @@ REFUSED: Final[dict[str, dict[str, Any]]] = {  # questions about results of the 
     "WatchMatch": {"ladder": "duel"},
     "StartTest": {"ladder": "duel", "new": {"bot": "sneak"}, "old": {"bot": "sneak"}},
     "GetTest": {"test": TEST},
+    "GetTournament": {"tournament": TOURNAMENT},
+    "ListTournaments": {"ladder": "duel"},
 }
 # Calls that tell no results, or only some of one's own bots: what they answer is tested below.
 OTHERS: Final = {
@@ -45,14 +47,34 @@ OTHERS: Final = {
     "LiftPause",
     "ListTests",
     "StopTest",
+    "PlanTournament",
+    "StartTournament",
+    "StopTournament",
 }
 TOLD: Final = {  # messages that may be sent to somebody who may not see results
     *(f"{call}Response" for call in OTHERS),
-    *("ListMatchesResponse", "ListOpenMatchesResponse", "LadderShown", "LadderDefined", "LadderClock", "LadderTerms"),
+    *(
+        "ListMatchesResponse",
+        "ListOpenMatchesResponse",
+        "ListTournamentsResponse",
+        "LadderShown",
+        "LadderDefined",
+        "LadderClock",
+        "LadderTerms",
+    ),
     *("Setting", "BotShown", "BotName", "SeatLog", "SeatCourse", "SeatFault", "NoteKept", "MatchShown", "MatchSeat"),
 }
 ANSWERED: Final = {  # the calls that answer some of the questions below
-    *("ListLadders", "ListMatches", "ListOpenMatches", "ListBots", "ListLogs", "ListTests", "StopTest")
+    *(
+        "ListLadders",
+        "ListMatches",
+        "ListOpenMatches",
+        "ListBots",
+        "ListLogs",
+        "ListTests",
+        "StopTest",
+        "ListTournaments",
+    )
 }
 NO_RESULTS: Final = {"test", "ladder", "new", "old", "created_ms", "ended_ms", "reason", "max_boards"}  # of a test
 NOT_HOSTS: Final = ("", "ann", "bob", "cid", "player")
@@ -112,7 +134,7 @@ async def test_no_call_tells_a_result_in_any_form_before_the_time(league: Hidden
         (open_match,) = (await world.ask("ListOpenMatches", "root")).matches
         for method in CALLS:
             questions = [getattr(ladder_pb2, f"{method}Request")()]
-            for name in ("duel", "hidden", "sneak", "match0001", "feedc0de0001", TEST, open_match.match):
+            for name in ("duel", "hidden", "sneak", "match0001", "feedc0de0001", TEST, TOURNAMENT, open_match.match):
                 questions += requests_with(method, name)
             for who, request in product(("", "ann"), questions):
                 try:

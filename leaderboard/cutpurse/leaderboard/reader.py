@@ -9,7 +9,7 @@ This module cannot write, create or upgrade a database.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from types import TracebackType

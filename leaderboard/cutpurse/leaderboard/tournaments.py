@@ -95,9 +95,7 @@ def tournament(connection: Connection, tournament_id: str) -> TournamentEntry:
     return _entry(row)
 
 
-def tournaments(
-    connection: Connection, only_running: bool = False, limit: int | None = None
-) -> list[TournamentEntry]:
+def tournaments(connection: Connection, only_running: bool = False, limit: int | None = None) -> list[TournamentEntry]:
     """List tournaments, the newest first; optionally only those that are played."""
     query = _tournaments().order_by(TOURNAMENTS.c.created.desc(), TOURNAMENTS.c.id.desc()).limit(limit)
     if only_running:
@@ -130,9 +128,7 @@ def tournament_boards(connection: Connection, tournament_id: str) -> Sequence[To
         .where(TOURNAMENT_BOARDS.c.tournament_id == tournament_id)
         .order_by(TOURNAMENT_BOARDS.c.duel, TOURNAMENT_BOARDS.c.board)
     )
-    return [
-        TournamentBoardEntry(row.duel, row.board, row.match_id, row.result) for row in connection.execute(query)
-    ]
+    return [TournamentBoardEntry(row.duel, row.board, row.match_id, row.result) for row in connection.execute(query)]
 
 
 def _tournaments() -> Select[Any]:

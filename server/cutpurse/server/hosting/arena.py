@@ -288,6 +288,8 @@ class Arena:
                 raise
         if self._dealer is not None:
             self._dealer.begin()
+        if self._league is not None and self._league.tournaments is not None:
+            self._league.tournaments[1].begin()
         self._log.info("listening", address=bound)
         return bound
 
@@ -439,6 +441,8 @@ class Arena:
         """End every call, by force if necessary, and stop the timers."""
         self._happened(ArenaEvent.CLOSE)
         self.sessions.close(self._loop.time())
+        if self._league is not None and self._league.tournaments is not None:
+            self._league.tournaments[1].close()
         if self._watch is not None:
             self._watch.close()
         if self._places is not None:

@@ -40,11 +40,13 @@ from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.leasing import Leasing
 from cutpurse.server.hosting.listen_address import checked, is_local
 from cutpurse.server.hosting.status_service import server_status
+from cutpurse.server.hosting.tournament_play import TournamentPlay
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.league.hosted_ladders import missing_queue, why_not_hosted
 from cutpurse.server.league.ladder_service import RunningLeague
 from cutpurse.server.league.league_queries import Answers
 from cutpurse.server.league.steering import LadderAdmin
+from cutpurse.server.league.tournaments import Tournaments
 from cutpurse.server.league.version_testing import VersionTesting
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger
@@ -227,6 +229,7 @@ def open_arena(
                         lobby,
                         None if leasing is None else lobby.other_arenas,
                         testing,
+                        _tournaments(store, answers, lobby, log),
                     ),
                     watching,
                     desk,
@@ -299,6 +302,16 @@ def _testing(store: Store, answers: Answers, lobby: Lobby, log: Logger) -> Versi
     for test in testing.unfinished():
         lobby.start_test(test)
     return testing
+
+
+def _tournaments(
+    store: Store, answers: Answers, lobby: Lobby, log: Logger
+) -> tuple[Tournaments, TournamentPlay] | None:
+    """Return the tournaments, and those that are played; None if several arenas share the league."""
+    if isinstance(store, ArenaStore):
+        return None
+    playing = TournamentPlay(store, lobby, log, _utc)
+    return Tournaments(store, answers, _utc, plays_here=lobby.plays, waits_for=playing.waits_for), playing
 
 
 def _desk(site: HostingSite, lobby: Lobby) -> SubmissionDesk:

@@ -22,6 +22,7 @@ from google.protobuf.message import Message
 
 from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY, PEOPLE
+from cutpurse.leaderboard.tournaments import TournamentEntry
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, address_of, check_scope
 from cutpurse.server.act_log import ActLog
@@ -33,6 +34,7 @@ from cutpurse.server.ladder_config import Ladder, ladder_of
 from cutpurse.server.league.league_queries import STRANGER, Answers, Caller, may_see
 from cutpurse.server.league.presence import NOWHERE, LiveMatchView, OnlineBotView, Presence
 from cutpurse.server.league.steering import LadderAdmin
+from cutpurse.server.league.tournaments import Tournaments
 from cutpurse.server.league.version_testing import VersionTesting
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.other_arenas import OtherArena, OtherArenas, elsewhere
@@ -117,6 +119,22 @@ class RunningLobby(Protocol):
         """Deal no more boards for a version test."""
 
 
+class RunningTournaments(Protocol):
+    """The tournaments that are played, as used on the event loop."""
+
+    def begin(self) -> None:
+        """Go on with the tournaments of an earlier server, and play those that are started."""
+
+    def close(self) -> None:
+        """Play no more; the tournaments go on when the server is started again."""
+
+    def start(self, entry: TournamentEntry) -> None:
+        """Play a tournament from now on."""
+
+    def stop(self, tournament: str) -> None:
+        """Play no more boards of a tournament."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunningLeague:
     """The parts of a league on a running server.
@@ -127,6 +145,7 @@ class RunningLeague:
         lobby: Where matches are played.
         other_arenas: Ladders of other arenas, which may also lease new ones; None if all are played here.
         testing: Version tests; None if none are played.
+        tournaments: Tournaments, and those that are played; None if none are.
     """
 
     answers: Answers
@@ -134,6 +153,7 @@ class RunningLeague:
     lobby: RunningLobby
     other_arenas: OtherArenas | None = None
     testing: VersionTesting | None = None
+    tournaments: tuple[Tournaments, RunningTournaments] | None = None
 
 
 class LadderService:
@@ -165,6 +185,7 @@ class LadderService:
         self._steering = league.steering
         self._lobby = league.lobby
         self._other_arenas = league.other_arenas
+        self._tournaments = league.tournaments
         self._testing = league.testing
         self._entrance = entrance
         self._log = log
@@ -219,6 +240,17 @@ class LadderService:
             changes += [
                 ("StartTest", "play", partial(self._start_test, testing)),
                 ("StopTest", "play", partial(self._stop_test, testing)),
+            ]
+        if self._tournaments is not None:
+            tournaments, playing = self._tournaments
+            plan = self._reading("PlanTournament", ladder_pb2.PlanTournamentRequest, tournaments.plan, "admin")
+            listing = self._reading("ListTournaments", ladder_pb2.ListTournamentsRequest, tournaments.list)
+            get = self._reading("GetTournament", ladder_pb2.GetTournamentRequest, tournaments.get)
+            for name, read in (("PlanTournament", plan), ("ListTournaments", listing), ("GetTournament", get)):
+                methods[name] = grpc.unary_unary_rpc_method_handler(read)
+            changes += [
+                ("StartTournament", "admin", partial(self._start_tournament, tournaments, playing)),
+                ("StopTournament", "admin", partial(self._stop_tournament, tournaments, playing)),
             ]
         methods["GetRecord"] = grpc.unary_stream_rpc_method_handler(self.get_record)
         for name, scope, steer in changes:
@@ -410,6 +442,29 @@ class LadderService:
         self._log.info("version test stopped", test=test, by=caller.owner)
         await self._note(caller, "version test stopped", test)
         return ladder_pb2.StopTestResponse(test=await self._apart(lambda: testing.shown(test, caller)))
+
+    async def _start_tournament(
+        self, tournaments: Tournaments, playing: RunningTournaments, request: bytes, caller: Caller
+    ) -> Message:
+        asked = ladder_pb2.StartTournamentRequest.FromString(request)
+        presence = self._presence()
+        async with self._steers:
+            entry = await self._apart(lambda: tournaments.start(asked, caller, presence))
+            playing.start(entry)
+        self._log.info("tournament started", tournament=entry.id, ladder=entry.ladder, plan=asked.plan, by=caller.owner)
+        await self._note(caller, "tournament started", f"{entry.id} on {entry.ladder}, plan {asked.plan}")
+        return ladder_pb2.StartTournamentResponse(tournament=await self._apart(lambda: tournaments.shown(entry)))
+
+    async def _stop_tournament(
+        self, tournaments: Tournaments, playing: RunningTournaments, request: bytes, caller: Caller
+    ) -> Message:
+        asked = ladder_pb2.StopTournamentRequest.FromString(request)
+        async with self._steers:
+            entry = await self._apart(lambda: tournaments.stop(asked, caller))
+            playing.stop(entry.id)
+        self._log.info("tournament stopped", tournament=entry.id, by=caller.owner)
+        await self._note(caller, "tournament stopped", f"{entry.id} on {entry.ladder}")
+        return ladder_pb2.StopTournamentResponse(tournament=await self._apart(lambda: tournaments.shown(entry)))
 
     async def _note(self, caller: Caller, what: str, about: str) -> None:
         by = caller.owner or NOBODY

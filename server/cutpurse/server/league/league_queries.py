@@ -134,6 +134,14 @@ class Answers:
         entry = self.visible(caller).get(ladder)
         return "" if entry is None else self._why_hidden(entry, caller)
 
+    def check_results(self, ladder: str, caller: Caller) -> None:
+        """Check that this caller may see a ladder and its results.  Raises CallRefused: NOT_FOUND or NOT_YOURS."""
+        self._check_results(self.ladder(ladder, caller), caller)
+
+    def with_results(self, caller: Caller) -> dict[str, LadderEntry]:
+        """Return the ladders whose results this caller can see, by name."""
+        return self._with_results(self.visible(caller), caller)
+
     def _why_hidden(self, entry: LadderEntry, caller: Caller) -> str:
         return why_hidden(caller, entry.name, entry.terms, self.utc())
 
