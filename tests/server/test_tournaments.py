@@ -43,7 +43,8 @@ async def world(tmp_path: Path) -> AsyncIterator[LeagueWorld]:
 
 
 def wanted(**changed: Any) -> ladder_pb2.TournamentWanted:
-    return ladder_pb2.TournamentWanted(**({"ladder": "duel", "format": OUT, "bots": TWO} | changed))
+    fields: dict[str, Any] = {"ladder": "duel", "format": OUT, "bots": TWO}
+    return ladder_pb2.TournamentWanted(**(fields | changed))
 
 
 async def refusal(world: LeagueWorld, method: str, who: str, **fields: Any) -> tuple[str, str]:
@@ -164,7 +165,7 @@ async def call(arena: RunningArena, method: str, **fields: Any) -> Any:
     service = ladder_pb2.DESCRIPTOR.services_by_name["LadderService"].full_name
     request = getattr(ladder_pb2, f"{method}Request")(**fields)
     async with grpc.aio.insecure_channel(arena.address) as channel:
-        answer = await channel.unary_unary(f"/{service}/{method}")(request.SerializeToString(), timeout=20)
+        answer: bytes = await channel.unary_unary(f"/{service}/{method}")(request.SerializeToString(), timeout=20)
     return getattr(ladder_pb2, f"{method}Response").FromString(answer)
 
 

@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 
 from cutpurse.server.web.app import ROUTERS
 from cutpurse.server.web.pages.events import _home
-from tests.server.hidden_results import LINE, TEST, UNTIL, HiddenLeague, hidden_league
+from tests.server.hidden_results import LINE, TEST, TOURNAMENT, UNTIL, HiddenLeague, hidden_league
 from tests.web.accounts import Person, text_of
 
 FILLED: Final[Mapping[str, str]] = {  # what stands in an address for each parameter
@@ -23,6 +23,7 @@ FILLED: Final[Mapping[str, str]] = {  # what stands in an address for each param
     "bot": "sneak",
     "version": "1.0",
     "test": TEST,
+    "tournament": TOURNAMENT,
     "game": "greed",
     "board": "board",
     "secret": "none",
@@ -41,9 +42,18 @@ MORE: Final = (  # addresses that ask for the ladder in another form
     ),
 )
 ENDLESS: Final = {"/events/home"}
-NAMED: Final = re.compile(r"/matches/match0000|/ladders/duel|/tests/|=duel|=match0000")  # asks for results of duel
+NAMED: Final = re.compile(
+    r"/matches/match0000|/ladders/duel|/tests/|/tournaments/\w|=duel|=match0000"
+)  # asks for results of duel
 NO_RESULTS: Final = {  # these do so, too, and tell the terms of the ladder, or are not for ann on this server
-    *("/api/v1/ladders/duel", "/host/ladders/duel", "/matches/match0000/play-on")
+    *(
+        "/api/v1/ladders/duel",
+        "/host/ladders/duel",
+        f"/host/tournaments/{TOURNAMENT}",
+        "/host/tournaments/plan",
+        f"/host/tournaments/{TOURNAMENT}/stop",
+        "/matches/match0000/play-on",
+    )
 }
 OWN: Final = "/me/bots/sneak"  # names the matches of one's own bot
 SECRETS: Final = re.compile(r"match000[0-2]|board of match|\b(?:2[0-9]|3[0-9])\.[0-9]\b")  # IDs, boards, and ratings

@@ -43,6 +43,7 @@ from cutpurse.server.web.pages import (
     match,
     matches,
     replay,
+    tournament,
 )
 from cutpurse.server.web.problems import add_problems, refuse
 from cutpurse.server.web.rendering import Rendering, rendering_of
@@ -59,6 +60,7 @@ __all__ = ["create_app", "end_streams"]
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 PAGES: Final = (
     *(home, ladders, ladder, bots, bot, feeds, events, matches, match, replay, live, guided, docs),
+    tournament,
     *(seat_pages, play_on, account_pages, provider_pages, account_home, account_acts),
     *(account_host, own_match, api, tables),
 )
