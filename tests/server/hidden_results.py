@@ -16,7 +16,7 @@ from cutpurse.leaderboard.version_tests import NewVersionTest
 from cutpurse.server.hosting import open_arena
 from cutpurse.server.league import version_testing
 from cutpurse.server.league.version_test_results import design_text
-from cutpurse.server.matches.tournament_rules import ELIMINATION, Plan
+from cutpurse.server.matches.tournament_rules import ELIMINATION, TournamentPlan
 from tests.server.league_world import LeagueWorld, league_world
 
 __all__ = ["LINE", "TEST", "TOURNAMENT", "HiddenLeague", "hidden_league"]
@@ -60,7 +60,7 @@ async def hidden_league(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncI
         new, old = Identity("ann", "sneak", "1.1"), Identity("ann", "sneak", "1.0")
         test = NewVersionTest(TEST, "duel", new, old, design_text(version_testing._design(0)))
         world.store.start_version_test(test, datetime.now(UTC), 2, 10)
-        plan = Plan("duel", ELIMINATION, 1, (old, Identity("bob", "thug", "2")))
+        plan = TournamentPlan("duel", ELIMINATION, 1, (old, Identity("bob", "thug", "2")))
         tournament = TournamentEntry(TOURNAMENT, "duel", "root", plan.text, datetime.now(UTC))
         world.store.start_tournament(tournament, 9)
         for ladder in ("duel", "hidden"):

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from cutpurse.leaderboard.results import Identity
-from cutpurse.server.matches.tournament_rules import ELIMINATION, ROUND_ROBIN, Plan, duels_of, standings_of
+from cutpurse.server.matches.tournament_rules import ELIMINATION, ROUND_ROBIN, TournamentPlan, duels_of, standings_of
 
 
-def plan(count: int, format_: str = ELIMINATION, best_of: int = 1) -> Plan:
-    return Plan("duel", format_, best_of, tuple(Identity("ann", f"bot{number}", "1") for number in range(count)))
+def plan(count: int, format_: str = ELIMINATION, best_of: int = 1) -> TournamentPlan:
+    return TournamentPlan(
+        "duel", format_, best_of, tuple(Identity("ann", f"bot{number}", "1") for number in range(count))
+    )
 
 
-def played_out(wanted: Plan) -> dict[int, list[str]]:
+def played_out(wanted: TournamentPlan) -> dict[int, list[str]]:
     """Play a tournament in which the better seed always wins."""
     results: dict[int, list[str]] = {}
     while due := [duel for duel in duels_of(wanted, results) if duel.is_due]:
@@ -98,7 +100,7 @@ def test_a_round_robin_counts_duels_then_points_and_equals_share_a_rank() -> Non
 
 def test_a_plan_is_named_by_all_that_is_fixed() -> None:
     wanted = plan(4, best_of=3)
-    assert Plan.from_text(wanted.text) == wanted
-    others = [plan(4), plan(4, ROUND_ROBIN, 3), plan(5, best_of=3), Plan("else", ELIMINATION, 3, wanted.bots)]
-    others.append(Plan("duel", ELIMINATION, 3, wanted.bots[::-1]))
+    assert TournamentPlan.from_text(wanted.text) == wanted
+    others = [plan(4), plan(4, ROUND_ROBIN, 3), plan(5, best_of=3), TournamentPlan("else", ELIMINATION, 3, wanted.bots)]
+    others.append(TournamentPlan("duel", ELIMINATION, 3, wanted.bots[::-1]))
     assert len({wanted.digest, *(other.digest for other in others)}) == 6

@@ -21,7 +21,7 @@ from cutpurse.server.hosting.tournament_play import MISSES, TournamentPlay
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.requests import MatchRequest
-from cutpurse.server.matches.tournament_rules import ELIMINATION, ROUND_ROBIN, Plan
+from cutpurse.server.matches.tournament_rules import ELIMINATION, ROUND_ROBIN, TournamentPlan
 from cutpurse.v1 import ladder_pb2
 from tests.leaderboard.sample_results import result
 from tests.looking import looks
@@ -240,7 +240,7 @@ class Played:
         self.bots = tuple(Identity("ann", f"bot{number}", "1") for number in range(count))
         for bot in self.bots:
             store.ensure_version(*bot)
-        plan = Plan("duel", format_, best_of, self.bots)
+        plan = TournamentPlan("duel", format_, best_of, self.bots)
         entry = store.start_tournament(TournamentEntry("t", "duel", "root", plan.text, datetime.now(UTC)), 9)
         self.log = io.StringIO()
         self.play = TournamentPlay(store, self.lobby, logger(self.log, "debug"), lambda: datetime.now(UTC), away_s=0.0)

@@ -23,7 +23,7 @@ from cutpurse.leaderboard.tournaments import FINISHED, TournamentBoardEntry, Tou
 from cutpurse.server.errors import CallRefused
 from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.matches.requests import MatchRequest
-from cutpurse.server.matches.tournament_rules import Duel, Plan, duels_of
+from cutpurse.server.matches.tournament_rules import Duel, TournamentPlan, duels_of
 
 __all__ = ["AWAY_S", "TournamentLobby", "TournamentPlay", "TournamentStore"]
 
@@ -70,7 +70,7 @@ class _Running:
     """A tournament that is played."""
 
     entry: TournamentEntry
-    plan: Plan
+    plan: TournamentPlan
     boards: dict[tuple[int, int], TournamentBoardEntry]
     misses: dict[str, int] = field(default_factory=dict)  # by match
     away_since: dict[Identity, float] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class TournamentPlay:
 
     def start(self, entry: TournamentEntry) -> None:
         """Play a tournament from now on."""
-        self._running.setdefault(entry.id, _Running(entry, Plan.from_text(entry.plan), {}))
+        self._running.setdefault(entry.id, _Running(entry, TournamentPlan.from_text(entry.plan), {}))
 
     def stop(self, tournament: str) -> None:
         """Play no more boards of a tournament."""
@@ -144,7 +144,7 @@ class TournamentPlay:
         for entry in await asyncio.to_thread(self._store.tournaments, True):
             boards = await asyncio.to_thread(self._store.tournament_boards, entry.id)
             known = {(board.duel, board.board): board for board in boards}
-            self._running[entry.id] = _Running(entry, Plan.from_text(entry.plan), known)
+            self._running[entry.id] = _Running(entry, TournamentPlan.from_text(entry.plan), known)
             self._log.info("tournament goes on", tournament=entry.id, ladder=entry.ladder, boards=len(known))
 
     async def look(self, tournament: str) -> None:

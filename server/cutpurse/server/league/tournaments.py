@@ -21,7 +21,7 @@ from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.league.league_queries import Answers, Caller
 from cutpurse.server.league.messages import bot_name, milliseconds
 from cutpurse.server.league.presence import Presence
-from cutpurse.server.matches.tournament_rules import FORMATS, Duel, Plan, duels_of, standings_of
+from cutpurse.server.matches.tournament_rules import FORMATS, Duel, TournamentPlan, duels_of, standings_of
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["MAX_OPEN", "Tournaments"]
@@ -126,7 +126,7 @@ class Tournaments:
         return entry
 
     # -- plans
-    def _plan(self, wanted: ladder_pb2.TournamentWanted, caller: Caller, presence: Presence) -> Plan:
+    def _plan(self, wanted: ladder_pb2.TournamentWanted, caller: Caller, presence: Presence) -> TournamentPlan:
         ladder = self._ladder(wanted.ladder, caller)
         if wanted.format not in ladder_pb2.TournamentFormat.values() or not wanted.format:
             raise CallRefused("SETTINGS", f"a tournament has one of these formats: {', '.join(FORMATS)}")
@@ -135,7 +135,7 @@ class Tournaments:
             raise CallRefused("SETTINGS", f"best of {best_of}: it can be an odd number from 1 to {MOST_BEST_OF}")
         bots = self._bots(wanted, ladder, caller, presence)
         name = ladder_pb2.TournamentFormat.Name(wanted.format).removeprefix("TOURNAMENT_FORMAT_").lower()
-        return Plan(ladder.name, name, best_of, tuple(bots))
+        return TournamentPlan(ladder.name, name, best_of, tuple(bots))
 
     def _ladder(self, name: str, caller: Caller) -> LadderEntry:
         """Return a ladder on which tournaments can be played."""
@@ -190,7 +190,7 @@ def _named(bot: ladder_pb2.BotName, caller: Caller, versions: Sequence[Identity]
 def _shown(
     entry: TournamentEntry, boards: Sequence[TournamentBoardEntry], waits_for: str
 ) -> ladder_pb2.TournamentShown:
-    plan = Plan.from_text(entry.plan)
+    plan = TournamentPlan.from_text(entry.plan)
     by_duel: dict[int, list[TournamentBoardEntry]] = {}
     for board in boards:
         by_duel.setdefault(board.duel, []).append(board)

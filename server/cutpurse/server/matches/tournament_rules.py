@@ -23,7 +23,7 @@ from typing import Final
 
 from cutpurse.leaderboard.results import Identity
 
-__all__ = ["ELIMINATION", "FORMATS", "ROUND_ROBIN", "Duel", "Plan", "Standing", "duels_of", "standings_of"]
+__all__ = ["ELIMINATION", "FORMATS", "ROUND_ROBIN", "Duel", "TournamentPlan", "Standing", "duels_of", "standings_of"]
 
 ELIMINATION: Final = "elimination"
 ROUND_ROBIN: Final = "round_robin"
@@ -32,7 +32,7 @@ _POINTS: Final = {"1": 1.0, "=": 0.5, "0": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TournamentPlan:
     """All that is fixed before the first board.
 
     Attributes:
@@ -64,7 +64,7 @@ class Plan:
         return sha256(self.text.encode()).hexdigest()
 
     @classmethod
-    def from_text(cls, text: str) -> Plan:
+    def from_text(cls, text: str) -> TournamentPlan:
         """Read a plan that `text` returned."""
         facts = json.loads(text)
         bots = tuple(Identity(*bot) for bot in facts["bots"])
@@ -137,7 +137,7 @@ class Standing:
     is_out: bool = False
 
 
-def duels_of(plan: Plan, results: Mapping[int, Sequence[str]]) -> list[Duel]:
+def duels_of(plan: TournamentPlan, results: Mapping[int, Sequence[str]]) -> list[Duel]:
     """Return all duels of a tournament as they are now, by number.
 
     Args:
@@ -169,7 +169,7 @@ def duels_of(plan: Plan, results: Mapping[int, Sequence[str]]) -> list[Duel]:
     return duels
 
 
-def standings_of(plan: Plan, duels: Sequence[Duel]) -> list[Standing]:
+def standings_of(plan: TournamentPlan, duels: Sequence[Duel]) -> list[Standing]:
     """Rank the bots of a tournament as it is now, the best first; equals in the order of their seeds."""
     facts = []
     for bot in range(len(plan.bots)):
@@ -191,7 +191,7 @@ def standings_of(plan: Plan, duels: Sequence[Duel]) -> list[Standing]:
     return standings
 
 
-def _played(duel: Duel, results: Sequence[str], plan: Plan, *, ties_go_to_seed: bool) -> Duel:
+def _played(duel: Duel, results: Sequence[str], plan: TournamentPlan, *, ties_go_to_seed: bool) -> Duel:
     """Count the boards of a duel until it is over."""
     if None in duel.bots:
         return duel
