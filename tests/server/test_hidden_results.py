@@ -127,6 +127,7 @@ async def test_before_the_time_every_question_gets_one_line(league: HiddenLeague
             assert await refusal(league, method, who, **fields) == ("NOT_YOURS", LINE("duel")), (method, who)
 
 
+@pytest.mark.full
 async def test_no_call_tells_a_result_in_any_form_before_the_time(league: HiddenLeague) -> None:
     world = league.world
     answered = set()

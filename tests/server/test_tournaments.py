@@ -6,6 +6,7 @@ import asyncio
 import io
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -107,6 +108,31 @@ async def test_a_plan_is_shown_then_started_as_it_was_and_stopped_by_hosts_only(
     assert "tournament stopped" in said
 
 
+async def test_a_tournament_has_a_bounded_number_of_boards(world: LeagueWorld) -> None:
+    bots = [Bot(owner="ann", bot=f"bot{number}") for number in range(22)]
+    for bot in bots:
+        world.store.ensure_version("ann", bot.bot, "1")
+    asked = wanted(format=ALL, best_of=99, bots=bots)
+    assert await refusal(world, "PlanTournament", "root", wanted=asked) == (
+        "SETTINGS",
+        "231 duels, best of 99: a tournament has 20,000 boards at most",
+    )
+
+
+async def test_seeds_follow_the_ratings_and_the_best_can_be_taken(world: LeagueWorld) -> None:
+    for number in range(4):
+        players = [Identity("bob", "thug", "2"), Identity("ann", "sneak", "1.0")]
+        world.store.submit(result(f"more{number}", players, [2, 1] if number else [1, 2], ladder="duel")).result()
+        world.store.submit(result(f"again{number}", players, ladder="duel")).result()
+    world.store.put_estimates(world.store.ladder_estimates("duel"), datetime.now(UTC)).result()
+    best = (await world.ask("PlanTournament", "root", wanted=wanted(bots=[], top=2))).tournament
+    assert [one.bot.bot for one in best.standings] == ["thug", "sneak"]
+    named = [TWO[0], Bot(owner="ann", bot="hush"), TWO[1]]
+    plan = (await world.ask("PlanTournament", "root", wanted=wanted(bots=named))).tournament
+    assert [one.bot.bot for one in plan.standings] == ["thug", "sneak", "hush"]
+    assert plan.plan != best.plan
+
+
 async def test_at_most_four_are_played_at_a_time(world: LeagueWorld) -> None:
     plan = (await world.ask("PlanTournament", "root", wanted=wanted())).tournament.plan
     for _ in range(4):
@@ -169,6 +195,7 @@ async def call(arena: RunningArena, method: str, **fields: Any) -> Any:
     return getattr(ladder_pb2, f"{method}Response").FromString(answer)
 
 
+@pytest.mark.full
 async def test_a_bracket_of_three_goes_on_after_a_restart_and_ends(tmp_path: Path) -> None:
     names = ("one", "two", "three")
     bots = [Bot(bot=name) for name in names]
@@ -313,6 +340,18 @@ async def test_a_void_or_lost_match_is_played_again_and_a_full_queue_waited_for(
     await played.look()
     assert store.tournament("t").outcome == "finished"
     assert store.tournament_boards("t") == [TournamentBoardEntry(0, 0, fourth.match, "10")]
+
+
+async def test_a_tournament_that_breaks_does_not_stop_the_others(store: Store) -> None:
+    played = Played(store)
+    broken = played.store.tournament("t")
+    played.play.start(replace(broken, id="broken"))  # it is not stored, so that its boards cannot be
+    played.play.begin()
+    async for _ in looks():
+        if store.tournament_boards("t") and "tournaments" in played.log.getvalue():
+            break
+    played.play.close()
+    assert [board.result for board in store.tournament_boards("t")] == [""]
 
 
 async def test_no_more_than_four_boards_wait_or_are_played_and_none_after_a_stop(store: Store) -> None:

@@ -77,6 +77,7 @@ def addresses() -> list[str]:
     return [*found, *MORE]
 
 
+@pytest.mark.full
 async def test_no_address_tells_a_result_before_the_time_and_all_do_after_it(league: HiddenLeague) -> None:
     ann = Person(league.world.arena.address)
     await ann.sign_in(league.world.tokens["ann"])

@@ -29,6 +29,7 @@ __all__ = ["MAX_OPEN", "Tournaments"]
 MAX_OPEN: Final = 4  # tournaments that are played at a time
 MOST_BOTS: Final = 64
 MOST_BEST_OF: Final = 99
+MOST_BOARDS: Final = 20_000  # of all duels together
 MOST_LISTED: Final = 30
 
 
@@ -135,7 +136,11 @@ class Tournaments:
             raise CallRefused("SETTINGS", f"best of {best_of}: it can be an odd number from 1 to {MOST_BEST_OF}")
         bots = self._bots(wanted, ladder, caller, presence)
         name = ladder_pb2.TournamentFormat.Name(wanted.format).removeprefix("TOURNAMENT_FORMAT_").lower()
-        return TournamentPlan(ladder.name, name, best_of, tuple(bots))
+        plan = TournamentPlan(ladder.name, name, best_of, tuple(bots))
+        if plan.duels * best_of > MOST_BOARDS:
+            text = f"{plan.duels:,} duels, best of {best_of}: a tournament has {MOST_BOARDS:,} boards at most"
+            raise CallRefused("SETTINGS", text)
+        return plan
 
     def _ladder(self, name: str, caller: Caller) -> LadderEntry:
         """Return a ladder on which tournaments can be played."""

@@ -16,14 +16,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import combinations
 from typing import Final
 
 from cutpurse.leaderboard.results import Identity
 
-__all__ = ["ELIMINATION", "FORMATS", "ROUND_ROBIN", "Duel", "TournamentPlan", "Standing", "duels_of", "standings_of"]
+__all__ = [
+    "ELIMINATION",
+    "FORMATS",
+    "ROUND_ROBIN",
+    "Duel",
+    "TournamentPlan",
+    "Standing",
+    "duel_after",
+    "duels_of",
+    "standings_of",
+]
 
 ELIMINATION: Final = "elimination"
 ROUND_ROBIN: Final = "round_robin"
@@ -145,11 +155,8 @@ def duels_of(plan: TournamentPlan, results: Mapping[int, Sequence[str]]) -> list
         results: Results of the boards so far, by duel, in the order of the boards.
     """
     if plan.format == ROUND_ROBIN:
-        pairs = combinations(range(len(plan.bots)), 2)
-        return [
-            _played(Duel(number, 0, pair), results.get(number, ()), plan, ties_go_to_seed=False)
-            for number, pair in enumerate(pairs)
-        ]
+        pairs = enumerate(combinations(range(len(plan.bots)), 2))
+        return [duel_after(plan, Duel(number, 0, pair), results.get(number, ())) for number, pair in pairs]
     slots: list[int | None] = [seed if seed < len(plan.bots) else None for seed in _bracket(len(plan.bots))]
     duels: list[Duel] = []
     number_of_round = 0
@@ -161,12 +168,33 @@ def duels_of(plan: TournamentPlan, results: Mapping[int, Sequence[str]]) -> list
                 duel.is_bye = duel.is_over = True
                 duel.winner = first
             else:
-                _played(duel, results.get(duel.number, ()), plan, ties_go_to_seed=True)
+                duel = duel_after(plan, duel, results.get(duel.number, ()))
             duels.append(duel)
             winners.append(duel.winner)
         slots = winners
         number_of_round += 1
     return duels
+
+
+def duel_after(plan: TournamentPlan, duel: Duel, results: Sequence[str]) -> Duel:
+    """Return a duel after boards with these results, in order."""
+    if None in duel.bots:
+        return duel
+    first = second = 0.0
+    counted: Sequence[str] = ()
+    is_over = False
+    for count, result in enumerate(results, 1):
+        first, second = first + _POINTS[result[0]], second + _POINTS[result[1]]
+        counted = results[:count]
+        left = plan.best_of - count
+        if is_over := abs(first - second) > left or left == 0:
+            break
+    winner = None
+    if is_over and first != second:
+        winner = duel.bots[first < second]
+    elif is_over and plan.format == ELIMINATION:
+        winner = min(bot for bot in duel.bots if bot is not None)
+    return replace(duel, results=tuple(counted), points=(first, second), winner=winner, is_over=is_over)
 
 
 def standings_of(plan: TournamentPlan, duels: Sequence[Duel]) -> list[Standing]:
@@ -189,26 +217,6 @@ def standings_of(plan: TournamentPlan, duels: Sequence[Duel]) -> list[Standing]:
         rank = 1 + sum(other < order for other, _ in facts)
         standings.append(Standing(one.bot, rank, one.duels, one.won, one.points, one.boards, one.is_out))
     return standings
-
-
-def _played(duel: Duel, results: Sequence[str], plan: TournamentPlan, *, ties_go_to_seed: bool) -> Duel:
-    """Count the boards of a duel until it is over."""
-    if None in duel.bots:
-        return duel
-    first = second = 0.0
-    for count, result in enumerate(results, 1):
-        first, second = first + _POINTS[result[0]], second + _POINTS[result[1]]
-        duel.results = (*duel.results, result)
-        left = plan.best_of - count
-        if abs(first - second) > left or left == 0:
-            duel.is_over = True
-            break
-    duel.points = (first, second)
-    if duel.is_over and first != second:
-        duel.winner = duel.bots[first < second]
-    elif duel.is_over and ties_go_to_seed:
-        duel.winner = min(bot for bot in duel.bots if bot is not None)
-    return duel
 
 
 def _bracket(count: int) -> list[int]:
