@@ -48,6 +48,7 @@ async def test_a_host_plans_starts_follows_and_stops_a_tournament(world: LeagueW
         assert 'href="/matches/match0001"' in page.text
         assert "data-pending" in page.text
         assert "ann/sneak:1.0 against bob/thug:2 1 : 0 match000" in text_of(page.text)
+        assert "ann/sneak:1.0 1 0 of 0 1 of 1 still in" in text_of(page.text), "no rank while it may still win"
         assert ("Stop it" in page.text) == (person is root)
     assert f"{entry.id} on duel , 2 bots, 0 of 1 duel, played" in text_of((await root.get("/host")).text)
     await root.post(f"/host/tournaments/{entry.id}/stop", {}, page=f"/host/tournaments/{entry.id}")
