@@ -209,11 +209,11 @@ def league(turns: Turns) -> LadderService:
 
 def reading(service: LadderService) -> Method:
     told = ladder_pb2.ListLaddersResponse()
-    return cast("Method", service._reading(ladder_pb2.ListLaddersRequest, lambda *_: told))
+    return cast("Method", service._reading("ListLadders", ladder_pb2.ListLaddersRequest, lambda *_: told))
 
 
 def steering(service: LadderService) -> Method:
-    return cast("Method", service._writing("play", service._lift))
+    return cast("Method", service._writing("LiftPause", "play", service._lift))
 
 
 def fetching(service: LadderService) -> Method:
@@ -246,7 +246,7 @@ async def test_an_upload_that_is_cut_off_is_forgotten_or_handed_in_as_a_whole() 
         hand_in=lambda owner, manifest, content, ladders: handed_in.append(content),
         shown=lambda entry: submission_pb2.SubmissionShown(),
     )
-    ladders = SimpleNamespace(ladders=lambda owner: {}, check=lambda identity, wanted, forgets: None)
+    ladders = SimpleNamespace(ladders=lambda owner: {}, check_submitted=lambda identity, wanted, forgets: None)
     log = logger(sys.stderr, "error")
 
     def scene() -> Asked:
