@@ -35,6 +35,7 @@ from tests.server.dialling import Ended, how_it_ended
 from tests.server.raw_bot import RawBot
 from tests.server.secure import place_in
 
+pytestmark = pytest.mark.full
 pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install 'cutpurse[cluster]'")
 
 SLOW = TimeControl(base_ms=60_000, poll_floor_ms=0)
