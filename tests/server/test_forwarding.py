@@ -391,6 +391,18 @@ async def test_a_watch_through_an_arena_that_stops_ends_with_that_reason(league:
         assert (ended.code, ended.reason) == ("UNAVAILABLE", "DRAINING")
 
 
+async def test_a_watch_of_a_ladder_that_moves_ends_with_that_reason(league: League) -> None:
+    watching = [asyncio.create_task(league.watch(one, ladder="far")) for one in (league.a, league.b)]
+    while league.b.opened.watching.watchers < len(watching):
+        await asyncio.sleep(0)
+    league.b.opened.lobby.other_arenas.set([(FAR, None)])
+    assert league.b.opened.lobby.lose_ladder("far")
+    for watch in watching:
+        with pytest.raises(Ended, match="no server has ladder far now") as moved:
+            await watch
+        assert (moved.value.code, moved.value.reason) == ("UNAVAILABLE", "SILENT")
+
+
 async def _read_or_none(call: Any) -> Any:
     try:
         return await call.read()
