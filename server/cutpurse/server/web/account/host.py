@@ -21,7 +21,7 @@ from cutpurse.server.web.forms import private
 from cutpurse.v1 import ladder_pb2, status_pb2
 from cutpurse.wire.errors import NotAuthorised, NotFound
 from cutpurse.wire.league import League
-from cutpurse.wire.status_text import format_queues
+from cutpurse.wire.status_text import format_queues, format_servers
 
 __all__ = ["router"]
 
@@ -60,7 +60,7 @@ async def host(request: Request) -> Response:
             "faulted": league.ListMatches(faulted).matches,
             "acts": signed.account.acts(MOST_ACTS),
             "server_status": server_status,
-            "queues": format_queues(server_status),
+            "queues": [*format_queues(server_status), *format_servers(server_status)],
             "no_status": no_status,
             "games": {name: rules.words for name, rules in GAMES.items()},
         }
