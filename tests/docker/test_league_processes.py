@@ -83,7 +83,7 @@ def test_play_goes_on_when_a_server_is_killed(
 
 
 def kill_a_server(tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch, processes: dict[str, Process]) -> None:
-    """Start all parts, submit two bots, kill the server `arena-a`, and see that both ladders are played."""
+    """Start all parts, submit a bot, kill the server `arena-a`, and see that both ladders are played."""
     with Store(db) as store:
         tokens = {
             scope: store.create_tokens([NewToken("ann", scopes=scopes)], datetime.now(UTC))[0][0].reveal()
@@ -109,16 +109,14 @@ def kill_a_server(tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch, proc
     begin("page").until("the page is at")
     monkeypatch.setenv(TOKEN_VARIABLE, tokens["play"])
     at_b = f"127.0.0.1:{ports['arena-b']}"
-    for name in ("sneak", "thug"):
-        words = ("bot", "submit", str(bot_folder(tmp_path, name=name)), "--server", at_b)
-        done = typed(*words, folder=tmp_path)
-        assert done.returncode == 0, done.stderr
+    submitted = typed("bot", "submit", str(bot_folder(tmp_path)), "--server", at_b, folder=tmp_path)
+    assert submitted.returncode == 0, submitted.stderr
 
     def played(ladder: str) -> int:
-        """Rated matches of both submitted bots on a ladder."""
+        """Matches of the submitted bot on a ladder that are not void; house bots have the other seats."""
         with LeaderboardReader(db) as reader:
             return sum(
-                {seat.bot for seat in match.seats} == {"sneak", "thug"} and not match.void_cause
+                "sneak" in {seat.bot for seat in match.seats} and not match.void_cause
                 for match in reader.matches(ladder, limit=200)
             )
 

@@ -152,6 +152,14 @@ def test_only_the_matches_of_taken_ladders_are_void(arenas: tuple[ArenaStore, Ar
     assert a.submit(result(f"on {LADDER}", versions[:4])).result().sequence == 1
 
 
+def test_a_hosted_ladder_is_taken_by_an_arena_that_deals_to_workers(address: str) -> None:
+    change_by_hand(address, f"UPDATE ladders SET is_hosted = true WHERE name = '{SECOND}'")
+    with ArenaStore(address, "a:7777", games=GAMES) as a:
+        assert dict(a.tend(NOON).epochs) == {LADDER: 1}
+        with ArenaStore(address, "b:7777", games=GAMES, plays_hosted=True) as b:
+            assert dict(b.tend(NOON).epochs) == {SECOND: 1}
+
+
 def test_the_ladders_of_people_are_played_by_each_arena_that_has_some(address: str) -> None:
     people = "people.greed.2"
     with Store(address) as store:

@@ -255,7 +255,7 @@ async def test_an_upload_that_is_cut_off_is_forgotten_or_handed_in_as_a_whole() 
         hand_in=lambda owner, manifest, content, ladders: handed_in.append(content),
         shown=lambda entry: submission_pb2.SubmissionShown(),
     )
-    ladders = SimpleNamespace(ladders=lambda owner: {}, check=lambda identity, wanted, forgets: None)
+    ladders = SimpleNamespace(ladders=lambda owner: {}, check_submitted=lambda identity, wanted, forgets: None)
     log = logger(sys.stderr, "error")
 
     def scene() -> Asked:

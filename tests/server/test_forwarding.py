@@ -35,6 +35,7 @@ from tests.server.dialling import Ended, how_it_ended
 from tests.server.raw_bot import RawBot
 from tests.server.secure import place_in
 
+pytestmark = pytest.mark.full
 pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install 'cutpurse[cluster]'")
 
 SLOW = TimeControl(base_ms=60_000, poll_floor_ms=0)
@@ -394,6 +395,18 @@ async def test_a_watch_through_an_arena_that_stops_ends_with_that_reason(league:
             assert message is not grpc.aio.EOF
         ended = await how_it_ended(call)
         assert (ended.code, ended.reason) == ("UNAVAILABLE", "DRAINING")
+
+
+async def test_a_watch_of_a_ladder_that_moves_ends_with_that_reason(league: League) -> None:
+    watching = [asyncio.create_task(league.watch(one, ladder="far")) for one in (league.a, league.b)]
+    while league.b.opened.watching.watchers < len(watching):
+        await asyncio.sleep(0)
+    league.b.opened.lobby.other_arenas.set([(FAR, None)])
+    assert league.b.opened.lobby.lose_ladder("far")
+    for watch in watching:
+        with pytest.raises(Ended, match="no server has ladder far now") as moved:
+            await watch
+        assert (moved.value.code, moved.value.reason) == ("UNAVAILABLE", "SILENT")
 
 
 async def _read_or_none(call: Any) -> Any:

@@ -58,7 +58,7 @@ def silent(arena: OtherArena) -> CallStatus:
 
 
 def moving(ladder: str) -> CallRefused:
-    """Return the refusal of a call about a ladder that no arena has now."""
+    """Return the refusal of a call about a ladder that no arena has now, or that moves to another one."""
     return CallRefused("SILENT", f"no server has ladder {ladder} now; one takes it within 20 s: ask again then")
 
 

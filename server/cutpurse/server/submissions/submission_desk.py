@@ -254,7 +254,8 @@ class SubmissionDesk:
         try:
             self.intake.put(self._store.claim_submissions(self.intake.at_hand, SILENT_S))
         except errors.LeaderboardError as problem:
-            self._log.error("submissions not claimed", text=str(problem))
+            if not self._is_behind:  # otherwise `_sync` has logged it
+                self._log.error("submissions not claimed", text=str(problem))
         self._sync()
 
     def _sync_now(self) -> None:

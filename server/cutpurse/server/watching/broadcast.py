@@ -466,10 +466,13 @@ class Watching:
                 self.dismiss(watcher, refused.ending)
 
     def _terms_changed(self, name: str) -> None:
-        """End the watches that wait on a ladder that is deleted, or that their callers may no longer see."""
+        """End the watches that wait on a ladder that is deleted or lost, or that their callers may no longer see."""
         ladder = self._lobby.ladder_named(name)
+        lost = self._lobby.other_arenas.ladder_named(name)
         for watcher in list(self._waiting.get(name, ())):
-            if ladder is None or not watcher.visitor.sees(ladder):
+            if ladder is None and lost is not None and watcher.visitor.sees(lost):
+                self.dismiss(watcher, moving(name).ending)
+            elif ladder is None or not watcher.visitor.sees(ladder):
                 self.dismiss(watcher, _HIDDEN)
             elif why := watcher.visitor.why_hidden(ladder):
                 self.dismiss(watcher, call_status("NOT_YOURS", why))

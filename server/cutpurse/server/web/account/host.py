@@ -23,7 +23,7 @@ from cutpurse.server.web.pages.tournament import tournament_facts
 from cutpurse.v1 import ladder_pb2, status_pb2
 from cutpurse.wire.errors import NotAuthorised, NotFound
 from cutpurse.wire.league import League, bot_name
-from cutpurse.wire.status_text import format_queues
+from cutpurse.wire.status_text import format_queues, format_servers
 
 __all__ = ["router"]
 
@@ -62,7 +62,7 @@ async def host(request: Request) -> Response:
             "faulted": league.ListMatches(faulted).matches,
             "acts": signed.account.acts(MOST_ACTS),
             "server_status": server_status,
-            "queues": format_queues(server_status),
+            "queues": [*format_queues(server_status), *format_servers(server_status)],
             "no_status": no_status,
             "tournaments": signed.tried(lambda: [*_tournaments(league)], list[ladder_pb2.TournamentShown]())[0],
             "games": {name: rules.words for name, rules in GAMES.items()},
