@@ -9,29 +9,23 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import shutil
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.accepted_bots import accept_bots
 from benchmarks.running_places import PlaceProcess, certificate_of, issue_certificate
 from cutpurse.engine.clocks import TimeControl
-from cutpurse.leaderboard.database import find_database
 from cutpurse.leaderboard.queries import MatchEntry
-from cutpurse.leaderboard.store import Store
-from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.server.hosting.open_arena import OpenArena, open_arena
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.runners.port import runner_named
-from cutpurse.server.submissions.storage import Storage, storage_beside
-from cutpurse.wire.packing import pack
 
 __all__ = ["KILL_EVERY_S", "LostPlaces", "lose_places"]
 
@@ -93,7 +87,7 @@ async def lose_places(minutes: float, bots: int, runner: str, kill_every_s: floa
         folder = Path(name)
         issue_certificate(folder)
         ladder = Ladder(LADDER, "greed", 2, control=CONTROL)
-        _accept_bots(folder, ladder, bots)
+        accept_bots(folder, ladder, {f"search{number}": BOT for number in range(1, bots + 1)})
         said = io.StringIO()
         opened = stack.enter_context(
             open_arena(
@@ -118,28 +112,6 @@ async def lose_places(minutes: float, bots: int, runner: str, kill_every_s: floa
             return _report(opened, said.getvalue(), seconds, kills, bots)
         finally:
             await opened.arena.stop()
-
-
-def _accept_bots(folder: Path, ladder: Ladder, bots: int) -> None:
-    """Store bots of as many owners, as if each had been submitted and had passed its check."""
-    database = folder / "league.db"
-    now = datetime.now(UTC)
-    with Store(database) as store:
-        store.create_ladders([ladder.kept], now)
-        storage = Storage(storage_beside(find_database(str(database)).beside))
-        for number in range(1, bots + 1):
-            bot = folder / f"search{number}"
-            bot.mkdir()
-            words = f'name = "{bot.name}"\nversion = "1"\ngames = ["greed"]\nrun = ["python", "bot.py"]\n'
-            (bot / "bot.toml").write_text(words)
-            (bot / "bot.py").write_text(BOT)
-            content = pack(bot).content
-            digest = storage.keep(content)
-            shutil.copytree(bot, storage.part(digest))
-            storage.built(digest)
-            entry = store.hand_in(NewSubmission("local", bot.name, "1", digest, len(content), [LADDER]), now)
-            store.accept(entry.id, now, "")
-        storage.close()
 
 
 async def _kill_in_turn(places: Sequence[PlaceProcess], seconds: float, kill_every_s: float) -> int:

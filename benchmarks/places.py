@@ -14,15 +14,14 @@ import argparse
 import asyncio
 import io
 import statistics
-import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.accepted_bots import accept_bots
 from benchmarks.lost_places import KILL_EVERY_S, lose_places
 from benchmarks.machine import machine, machine_line
-from benchmarks.running_places import PlaceProcess, certificate_of, environment_in, issue_certificate
+from benchmarks.running_places import PlaceProcess, certificate_of, issue_certificate
 from cutpurse.server.counts import Histogram
 from cutpurse.server.hosting.open_arena import OpenArena, open_arena
 from cutpurse.server.ladder_config import Ladder
@@ -63,10 +62,12 @@ async def measure(at_place: bool, decisions: int, runner: str) -> list[float]:
     with tempfile.TemporaryDirectory(prefix="cut-") as name:
         folder = Path(name)
         issue_certificate(folder)
+        ladder = Ladder("duel", "greed", 2)
+        accept_bots(folder, ladder, dict.fromkeys(BOTS, BOT))
         with open_arena(
             "127.0.0.1:0",
             folder / "league.db",
-            [Ladder("duel", "greed", 2)],
+            [ladder],
             logger(io.StringIO()),
             certificate=certificate_of(folder),
             submissions=runner_named(runner),
@@ -77,38 +78,20 @@ async def measure(at_place: bool, decisions: int, runner: str) -> list[float]:
             try:
                 if at_place:
                     place.start()
-                return await _times(opened, folder, address, decisions)
+                return await _times(opened, decisions)
             finally:
                 place.kill()
                 await opened.arena.stop()
 
 
-async def _times(opened: OpenArena, folder: Path, address: str, decisions: int) -> list[float]:
+async def _times(opened: OpenArena, decisions: int) -> list[float]:
     times = opened.lobby.counts.thinking = Times()
-    for name in BOTS:
-        bot = folder / name
-        bot.mkdir()
-        (bot / "bot.toml").write_text(
-            f'name = "{name}"\nversion = "1"\ngames = ["greed"]\nrun = ["python", "bot.py"]\n'
-        )
-        (bot / "bot.py").write_text(BOT)
-        words = ("bot", "submit", str(bot), "--ladder", "duel", "--server", address)
-        await asyncio.to_thread(_cutpurse, folder, words)
     async with asyncio.timeout(PATIENCE_S):
         warm = 0
         while not warm or len(times.values) < warm + decisions:
             await asyncio.sleep(0.1)
             warm = warm or len(times.values)
     return times.values[warm:]
-
-
-def _cutpurse(folder: Path, words: Sequence[str]) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "cutpurse.cli", *words],
-        env=environment_in(folder),
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -13,7 +13,7 @@ import trustme
 from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.logs import logger
 
-__all__ = ["PlaceProcess", "certificate_of", "environment_in", "issue_certificate"]
+__all__ = ["PlaceProcess", "certificate_of", "issue_certificate"]
 
 
 def issue_certificate(folder: Path) -> None:
@@ -28,12 +28,6 @@ def issue_certificate(folder: Path) -> None:
 def certificate_of(folder: Path) -> Certificate:
     """Return the certificate in a folder."""
     return Certificate(folder / "cert.pem", folder / "key.pem", logger(io.StringIO()))
-
-
-def environment_in(folder: Path) -> dict[str, str]:
-    """Return our environment for a command that trusts the certificate in `folder`."""
-    ours = {name: value for name, value in os.environ.items() if not name.startswith("CUTPURSE_")}
-    return {**ours, "HOME": str(folder), "CUTPURSE_CA": str(folder / "ca.pem")}
 
 
 class PlaceProcess:
@@ -51,7 +45,8 @@ class PlaceProcess:
         """
         words = ["place", "--server", address, "--runner", runner, "--cores", f"{cores:g}", "--name", name]
         self._command = [sys.executable, "-m", "cutpurse.cli", *words, "--folder", str(folder / name)]
-        self._environment = environment_in(folder)
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("CUTPURSE_")}
+        self._environment = {**ours, "HOME": str(folder), "CUTPURSE_CA": str(folder / "ca.pem")}
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
