@@ -1,4 +1,4 @@
-"""A league of search bots on two places, one of which is killed every so often: what is faulted, void and played.
+"""A league of search bots on two places that are killed in turn: what is faulted, void and played.
 
 The places run on this machine and dial in over TLS, in turn killed with SIGKILL and started again. The bots are put
 into the league as if they had been checked, which takes minutes for sixty of them. Times are wall time.
@@ -75,7 +75,7 @@ class LostPlaces:
 
 
 async def lose_places(minutes: float, bots: int, runner: str, kill_every_s: float = KILL_EVERY_S) -> LostPlaces:
-    """Play for this long, killing one of two places every so often in turn, and return what was seen.
+    """Play for this long, kill one of two places after the other, and return what was seen.
 
     Args:
         minutes: Duration. What is still open then is not counted.
@@ -115,7 +115,7 @@ async def lose_places(minutes: float, bots: int, runner: str, kill_every_s: floa
 
 
 async def _kill_in_turn(places: Sequence[PlaceProcess], seconds: float, kill_every_s: float) -> int:
-    """Kill places in turn for so many seconds; return how often."""
+    """Kill places in turn until `seconds` are over; return how often."""
     ends_at, kills = time.monotonic() + seconds, 0
     while time.monotonic() + kill_every_s < ends_at:
         await asyncio.sleep(kill_every_s)

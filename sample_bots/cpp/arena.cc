@@ -130,7 +130,8 @@ std::vector<std::string> Fields(const std::string& message, int number) {
   std::vector<std::string> found;
   for (int i = 0; i < fields.field_count(); ++i) {
     const auto& field = fields.field(i);
-    if (field.number() == number && field.type() == field.TYPE_LENGTH_DELIMITED) found.push_back(field.length_delimited());
+    if (field.number() != number || field.type() != field.TYPE_LENGTH_DELIMITED) continue;
+    found.push_back(field.length_delimited());
   }
   return found;
 }
@@ -157,8 +158,8 @@ milliseconds RetryAfter(const grpc::Status& status) {
   return milliseconds{delay.seconds() * 1'000 + delay.nanos() / 1'000'000};
 }
 
-// Where the server sends this bot, if another one of the league plays all of its ladders: ErrorInfo, of a reason (1) and
-// metadata (3), whose entries have a key (1) and a value (2).
+// Where the server sends this bot, if another one of the league plays all of its ladders: ErrorInfo, of a reason (1)
+// and metadata (3), whose entries have a key (1) and a value (2).
 std::string Elsewhere(const grpc::Status& status) {
   const std::vector<std::string> reason{"ELSEWHERE"}, key{"address"};
   for (const std::string& info : Details(status, "ErrorInfo")) {
@@ -187,8 +188,8 @@ struct Table {
 
 class Arena;
 
-// What the bot is at all servers, which are several where they share the ladders of a league. One thread for each server
-// reads, thinks and answers; another one, in Watch, waits for signals and for a server that falls silent.
+// What the bot is at all servers, which are several where they share the ladders of a league. One thread for each
+// server reads, thinks and answers; another one, in Watch, waits for signals and for a server that falls silent.
 struct Bot {
   Bot(const std::string& name, const Chooser& choose) : choose(choose), name(Environment("CUTPURSE_BOT", name)) {
     std::istringstream hosts(Environment("CUTPURSE_TRUST"));
@@ -268,11 +269,12 @@ struct Bot {
   // Why it does not dial an address that a server names; nothing, if it does. What listens there gets the token.
   std::string Distrust(const std::string& server) const {
     const std::string host = HostOf(server);
-    const bool is_ours = host == HostOf(home) || std::any_of(trusted.begin(), trusted.end(), [&](const std::string& name) {
+    const auto is_host = [&](const std::string& name) {
       const bool is_below = name[0] == '.' && host.size() > name.size() &&
                             host.compare(host.size() - name.size(), name.size(), name) == 0;
       return host == name || is_below;
-    });
+    };
+    const bool is_ours = host == HostOf(home) || std::any_of(trusted.begin(), trusted.end(), is_host);
     if (server == home) return "";
     if (host.empty()) return server + " is no address of a server";
     if (!is_ours) return server + " would get the token; if that host is of the same league: CUTPURSE_TRUST=" + host;

@@ -146,10 +146,11 @@ final class Arena {
       return true;
     }
 
-    /** Says why it does not dial an address that a server names; nothing, if it does: what listens there gets the token. */
+    /** Says why it does not dial what a server names; nothing, if it does: what listens there gets the token. */
     String distrust(String server) {
       String host = hostOf(server);
-      Stream<String> trusted = Stream.of(environment("CUTPURSE_TRUST", "").toLowerCase(Locale.ROOT).split(",")).map(String::strip);
+      String names = environment("CUTPURSE_TRUST", "").toLowerCase(Locale.ROOT);
+      Stream<String> trusted = Stream.of(names.split(",")).map(String::strip).filter(name -> !name.isEmpty());
       boolean isOurs =
           host.equals(hostOf(home))
               || trusted.anyMatch(name -> host.equals(name) || (name.startsWith(".") && host.endsWith(name)));
