@@ -1,4 +1,4 @@
-"""A league of search bots on two places that are killed in turn: what is faulted, void and played.
+"""A league of bots on two places that are killed in turn: what is faulted, void and played.
 
 The places run on this machine and dial in over TLS, in turn killed with SIGKILL and started again. The bots are put
 into the league as if they had been checked, which takes minutes for sixty of them. Times are wall time.
@@ -35,7 +35,7 @@ KILL_EVERY_S: Final = 75.0
 BACK_S: Final = 10.0  # until a killed place is started again
 LADDER: Final = "duel"
 CONTROL: Final = TimeControl(base_ms=20_000, bank_ms=20_000)
-BOT: Final = 'from cutpurse.sdk.run import run\n\nraise SystemExit(run("search", "greed", quiet=True))\n'
+BOT: Final = 'from cutpurse.sdk.run import run\n\nraise SystemExit(run("{bot}", "greed", quiet=True))\n'
 CORES_A_BOT: Final = 0.5
 
 
@@ -74,7 +74,9 @@ class LostPlaces:
         ]
 
 
-async def lose_places(minutes: float, bots: int, runner: str, kill_every_s: float = KILL_EVERY_S) -> LostPlaces:
+async def lose_places(
+    minutes: float, bots: int, runner: str, kill_every_s: float = KILL_EVERY_S, bot: str = "search"
+) -> LostPlaces:
     """Play for this long, kill one of two places after the other, and return what was seen.
 
     Args:
@@ -82,12 +84,13 @@ async def lose_places(minutes: float, bots: int, runner: str, kill_every_s: floa
         bots: Number of bots.
         runner: Runner of the places and of the server: process, bubblewrap or container.
         kill_every_s: Seconds between two kills.
+        bot: Name of the built-in bot that all of them are.
     """
     with tempfile.TemporaryDirectory(prefix="cut-") as name, ExitStack() as stack:
         folder = Path(name)
         issue_certificate(folder)
         ladder = Ladder(LADDER, "greed", 2, control=CONTROL)
-        accept_bots(folder, ladder, {f"search{number}": BOT for number in range(1, bots + 1)})
+        accept_bots(folder, ladder, {f"{bot}{number}": BOT.format(bot=bot) for number in range(1, bots + 1)})
         said = io.StringIO()
         opened = stack.enter_context(
             open_arena(
