@@ -60,11 +60,11 @@ class PictureProcess:
                 raise ServerRefused(YOURS)
             if len(self._drawing) >= MAX_WAITING:
                 raise ServerRefused(BUSY)
+            self._visitors.add(visitor)
             task = self._drawing[key] = asyncio.create_task(self._made(visitor, key, kind, svgs))
         return await asyncio.shield(task)  # others may wait for it too, and it is cached
 
     async def _made(self, visitor: str, key: object, kind: str, svgs: Callable[[], Sequence[str]]) -> bytes:
-        self._visitors.add(visitor)
         try:
             async with self._turn:
                 made = await self._drawn(request(kind, await asyncio.to_thread(svgs)))

@@ -6,10 +6,12 @@ import asyncio
 import re
 from collections.abc import Sequence
 from functools import partial
+from http import HTTPStatus
 from typing import Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from starlette.exceptions import HTTPException
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.server.web.conditional_response import conditional_response
@@ -25,7 +27,7 @@ from cutpurse.server.web.pages.replay import KEPT_BY_BROWSERS_S, ReplayRequest, 
 from cutpurse.server.web.picture_process import PictureProcess
 from cutpurse.server.web.rendering import Asked
 from cutpurse.server.web.visitors import visitor_of
-from cutpurse.wire.errors import NotFound
+from cutpurse.wire.errors import NotFound, ServerRefused
 
 __all__ = ["router"]
 
@@ -122,7 +124,10 @@ async def _pixels(
         )
     process: PictureProcess = request.app.state.pictures
     key = (kind, wanted.match, wanted.viewer, moments)
-    return _response(request, await process.get(visitor_of(request), key, kind, draw), kind)
+    try:
+        return _response(request, await process.get(visitor_of(request), key, kind, draw), kind)
+    except ServerRefused as refused:  # its text is not the server's, but ours
+        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, f"{refused}.") from None
 
 
 def _response(request: Request, body: bytes, kind: str) -> Response:
