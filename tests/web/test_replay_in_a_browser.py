@@ -309,13 +309,13 @@ def test_a_stretch_is_marked_by_keys_or_buttons_and_has_a_link_to_its_animation(
     match, _ = records["greed"]
     opened(page, f"{archive}/matches/{match}/replay?at=0&seat=1")
     ats = json.loads(page.get_attribute("#player", "data-ats") or "")
-    share, animation = page.locator("#share"), page.locator("#animation")
-    page.locator("#share summary").click()
-    assert share.locator("[data-picture=png]").get_attribute("href") == f"/matches/{match}/picture.png?at=0&seat=1"
+    share, animation = page.locator("#pictures"), page.locator("#animation")
+    page.locator("#pictures summary").click()
+    assert share.locator("[data-picture=png]").get_attribute("href") == f"/matches/{match}/picture.png?at={ats[0]}&seat=1"
     page.locator("#begin").click()
     assert page.locator("#stretch-status").inner_text() == "begins at moment 0"
     page.keyboard.press("Escape")
-    assert not page.locator(".share-menu").is_visible()
+    assert not page.locator(".pictures-menu").is_visible()
     pressed(page, "ArrowRight", 1)
     pressed(page, "ArrowRight", 2)
     assert (

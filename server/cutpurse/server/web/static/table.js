@@ -283,7 +283,7 @@
     });
 
     // Pictures of the moment that is shown, and an animation from a moment that was marked to another.
-    const share = document.getElementById("share");
+    const share = document.getElementById("pictures");
     const stretch = { begin: -1, end: -1 };
     const seen = () => {
       const seat = new URLSearchParams(location.search).get("seat");
