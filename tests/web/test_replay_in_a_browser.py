@@ -311,7 +311,8 @@ def test_a_stretch_is_marked_by_keys_or_buttons_and_has_a_link_to_its_animation(
     ats = json.loads(page.get_attribute("#player", "data-ats") or "")
     share, animation = page.locator("#pictures"), page.locator("#animation")
     page.locator("#pictures summary").click()
-    assert share.locator("[data-picture=png]").get_attribute("href") == f"/matches/{match}/picture.png?at={ats[0]}&seat=1"
+    address = share.locator("[data-picture=png]").get_attribute("href")
+    assert address == f"/matches/{match}/picture.png?at={ats[0]}&seat=1"
     page.locator("#begin").click()
     assert page.locator("#stretch-status").inner_text() == "begins at moment 0"
     page.keyboard.press("Escape")

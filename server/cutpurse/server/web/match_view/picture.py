@@ -43,7 +43,7 @@ _INK, _QUIET = "#1d1a16", "#655d52"
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """The line below a table: what has just happened, and which moment of which viewer it is."""
+    """The line below a table: what has just happened, and the name of the moment."""
 
     text: str
     moment: str
