@@ -133,6 +133,7 @@ def test_the_page_has_a_token_only_where_people_play() -> None:
         (("--people", "4", "--web", "127.0.0.1:0"), "add --web and --house"),
         (("--people", "-1"), f"--people -1: it can be 0 to {MAX_PEOPLE}"),
         (("--people", "1000"), f"--people 1000: it can be 0 to {MAX_PEOPLE}"),
+        (("--people-per-address", "1"), "--people-per-address 1: it can be 1 to the number of --people"),
     ],
 )
 def test_a_number_of_people_that_cannot_be_is_refused(tmp_path: Path, words: tuple[str, ...], line: str) -> None:

@@ -54,25 +54,22 @@ class _SeatEntry:
 class PageSeats:
     """The seats of a page. Use it on one event loop only."""
 
-    def __init__(self, dials: Dials, most: int, house: Sequence[str]) -> None:
+    def __init__(self, dials: Dials, most: int, house: Sequence[str], share: int = 0) -> None:
         """Let people sit down.
 
         Args:
             dials: The server, with the token for people.
             most: Maximum number of people who play at once.
             house: House bots that play with them.
+            share: Maximum number of seats of one visitor, so that nobody keeps all others out; 0 means half of them.
         """
+        self.share: Final = share or (most + 1) // 2
         self.house: Final = tuple(house)
         self.most: Final = most
         self._dials = dials
         self._seats: dict[bytes, _SeatEntry] = {}  # by hash of the key
         self._tables: dict[bytes, FriendsTable] = {}  # by hash of the secret of the link
         self._is_closed = False
-
-    @property
-    def share(self) -> int:
-        """Maximum number of seats of one visitor, so that nobody keeps all others out."""
-        return (self.most + 1) // 2
 
     def seat_counts(self, game: str) -> list[int]:
         """List the possible numbers of players of a game."""
