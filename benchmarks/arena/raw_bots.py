@@ -163,8 +163,8 @@ class RawBots:
     ) -> dict[str, object]:
         """Connect `count` bots, numbered from `first`, and wait until all are welcomed.
 
-        They play `games`, or all games if there are none. They are clients of the bare exchange if `answer_bytes` is not 0. Returns when the first began and the last was
-        connected.
+        They play `games`, or all games if there are none. They are clients of the bare exchange if `answer_bytes` is
+        not 0. Returns when the first began and the last was connected.
         """
         began = time.monotonic()
         places = asyncio.Semaphore(DIALLING)

@@ -104,6 +104,8 @@ def test_each_house_bot_has_a_second_process_for_people() -> None:
     words = " ".join(command)
     assert "bot run random --name people.random" in words
     assert "--tables 5" in words
+    assert "--first-tables 5" in words
+    assert "--first-tables" not in usual
     assert "--ladder people.greed.2 --ladder people.szmal.2" in words
     assert environment["CUTPURSE_TOKEN"] == house.token.reveal()
     assert nice > 0
