@@ -39,7 +39,7 @@ class Readers:
     """All readers of this process."""
 
     def __init__(self) -> None:
-        os.nice(LOWEST - os.nice(0))
+        os.nice(LOWEST)
         self._seen = Reading()
         self._tasks: list[asyncio.Task[None]] = []
 

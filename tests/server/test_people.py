@@ -21,6 +21,8 @@ from cutpurse.server.league.ladder_setup import LadderSelection, played
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.requests import MOST_OF_ONE, MatchRequest
 from cutpurse.server.people import CLOCK, MAX_PEOPLE, is_people_ladder, people_ladder, seat_counts
+from cutpurse.server.web.seat.seats import PageSeats
+from cutpurse.wire.connection import Dialling
 from tests.sdk.test_command_line import run
 from tests.server.small_world import World
 from tests.server.test_house import HERE, Programs, bearing
@@ -126,6 +128,16 @@ def test_the_page_has_a_token_only_where_people_play() -> None:
     assert command[-4:] == ("--people", "3", "--house", "random,greedy")
     assert environment["CUTPURSE_TOKEN"] == secret
     assert secret not in " ".join(command) + said.getvalue()
+
+
+def test_an_address_has_half_of_the_seats_or_as_many_as_the_server_says() -> None:
+    programs = Programs()
+    with Page("127.0.0.1:0", logger(io.StringIO()), programs, people=30, people_share=28, house=["random"]) as page:
+        page.look("127.0.0.1:1", 0.0)
+    ((_, command, _, _),) = programs.started
+    assert "--people-per-address 28 --people 30" in " ".join(command)
+    dials = Dialling("127.0.0.1:1")
+    assert [PageSeats(dials, 30, ["random"], share).share for share in (0, 28)] == [15, 28]
 
 
 @pytest.mark.parametrize(
