@@ -99,7 +99,7 @@ def run(wanted: argparse.Namespace) -> None:
         command = [sys.executable, "-m", "cutpurse.cli", "serve", "--db", str(folder / "league.db")]
         command += ["--address", "127.0.0.1:0", "--web", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]
         command += ["--house", ",".join(HOUSE), "--people", str(wanted.people)]
-        command += ["--people-per-address", str(wanted.people), "--log-level", "warning"]
+        command += ["--people-per-address", str(wanted.people), "--log-level", "warning", "--drain", "0"]
         pid = stack.enter_context(running(*command, log=log)).pid
         address = told(log, r"bots dial in at (\S+);")
         page, metrics = told(log, r"page is at (\S+?)/?\s"), told(log, r"metrics at (\S+)")
