@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -52,7 +52,7 @@ class HttpConnection:
                 async with asyncio.timeout(PATIENCE_S):
                     return await self._sent(path, headers or {}, form)
             except (OSError, EOFError, TimeoutError) as problem:
-                self.close()
+                await self.close()
                 if is_new or is_again:  # else the server had closed a connection that was idle
                     raise OSError(f"{path}: {type(problem).__name__} {problem}") from None
         raise AssertionError("two attempts end above")
@@ -71,19 +71,26 @@ class HttpConnection:
         elif length := int(answer.headers.get("content-length", "0")):
             body = await reader.readexactly(length)
         if answer.headers.get("connection") == "close":
-            self.close()
+            await self.close()
         return HttpAnswer(answer.status, answer.headers, body)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close the connection."""
         if self._streams is not None:
-            self._streams[1].close()
-            self._streams = None
+            (_, writer), self._streams = self._streams, None
+            await closed(writer)
 
 
 async def opened(host: str | None, port: int | None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Open a connection.  Raises OSError."""
     return await asyncio.open_connection(host, port, limit=LINE_BYTES)
+
+
+async def closed(writer: asyncio.StreamWriter) -> None:
+    """Close a connection, which may be broken."""
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
 
 
 def request_bytes(host: str, path: str, headers: Mapping[str, str], form: str | None = None) -> bytes:
@@ -102,7 +109,7 @@ async def answer_head(reader: asyncio.StreamReader) -> HttpAnswer:
     return HttpAnswer(int(first.split()[1]), headers, b"")
 
 
-async def server_events(page: str, path: str, headers: Mapping[str, str]) -> AsyncIterator[ServerEvent]:
+async def server_events(page: str, path: str, headers: Mapping[str, str]) -> AsyncGenerator[ServerEvent, None]:
     """Yield the events of a stream until the server ends it.
 
     Raises:
@@ -130,6 +137,4 @@ async def server_events(page: str, path: str, headers: Mapping[str, str]) -> Asy
                     yield ServerEvent(kind, data)
                     kind, data = "", ""
     finally:
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
+        await closed(writer)

@@ -11,11 +11,13 @@ import json
 import random
 import re
 import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Final
 from urllib.parse import urlencode
 
 from benchmarks.arena.child import Does, serve
-from benchmarks.page_load.http_connection import HttpConnection, server_events
+from benchmarks.page_load.http_connection import HttpConnection, ServerEvent, server_events
 from cutpurse.games import GAMES
 from cutpurse.server.people import seat_counts
 
@@ -53,13 +55,16 @@ class PersonClient:
     async def play(self) -> None:
         """Play one match after another."""
         await asyncio.sleep(ARRIVAL_S * self._number)
-        while True:
-            try:
-                await self._match()
-                self._clicks.matches += 1
-            except (OSError, EOFError) as problem:
-                self._clicks.errors.append(f"{type(problem).__name__} {problem}"[:200])
-                await asyncio.sleep(AGAIN_S)
+        try:
+            while True:
+                try:
+                    await self._match()
+                    self._clicks.matches += 1
+                except (OSError, EOFError) as problem:
+                    self._clicks.errors.append(f"{type(problem).__name__} {problem}"[:200])
+                    await asyncio.sleep(AGAIN_S)
+        finally:
+            await self._http.close()
 
     async def _match(self) -> None:
         game = list(GAMES)[self._number % len(GAMES)]
@@ -69,8 +74,14 @@ class PersonClient:
         if seated.status != 303:
             raise OSError(f"sitting down: status {seated.status}")
         cookie = {"Cookie": seated.headers["set-cookie"].partition(";")[0], **_OWN}
+        async with aclosing(server_events(self._page, "/seat/events", cookie)) as events:
+            await self._played(events, cookie)
+        await self._http.send("/seat/leave", cookie, "")
+
+    async def _played(self, events: AsyncIterator[ServerEvent], cookie: Mapping[str, str]) -> None:
+        """Play until the match is over.  Raises OSError if it does not go on."""
         answered = 0
-        async for event in server_events(self._page, "/seat/events", cookie):
+        async for event in events:
             if event.kind == "whole":
                 self._note_view()
                 table = "\n".join(json.loads(event.data)["lines"])
@@ -84,7 +95,6 @@ class PersonClient:
                 if status["trouble"]:
                     raise OSError(status["text"])
             elif event.kind == "over":
-                await self._http.send("/seat/leave", cookie, "")
                 return
         raise OSError("the stream of the table ended before the match")
 
@@ -93,7 +103,7 @@ class PersonClient:
             self._clicks.took_s.append(time.monotonic() - self._clicked_at)
             self._clicked_at = 0.0
 
-    async def _answer(self, decision: int, options: list[str], cookie: dict[str, str]) -> None:
+    async def _answer(self, decision: int, options: list[str], cookie: Mapping[str, str]) -> None:
         await asyncio.sleep(random.uniform(0.5, 1.5) * self._thinks_s)
         form = urlencode({"decision": decision, "option": random.choice(options)})
         self._clicked_at = time.monotonic()
@@ -130,11 +140,18 @@ class Tables:
                 task.result()  # raises the error that ended it
         return {"took_s": self._clicks.took_s, "errors": self._clicks.errors, "matches": self._clicks.matches}
 
+    async def leave(self) -> dict[str, object]:
+        """Let all people go."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        return {}
+
 
 def prepare() -> Does:
     """Return the commands of this process, by name."""
     tables = Tables()
-    return {"sit_down": tables.sit_down, "listen": tables.listen}
+    return {"sit_down": tables.sit_down, "listen": tables.listen, "leave": tables.leave}
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
+from itertools import count
 from typing import Final
 
 from cutpurse.engine.errors import UsageError
@@ -225,15 +226,16 @@ class PageSeats:
         for name, taken in list(self._seats.items()):
             if taken.over_at is not None and now > taken.over_at + KEEP_S:
                 del self._seats[name]
-        playing = [taken for taken in self._seats.values() if taken.over_at is None]
+        connected = [taken for taken in self._seats.values() if taken.over_at is None]
+        playing = [taken for taken in connected if not taken.person.is_over]
         if self._is_closed:
             raise ServerRefused("the page is stopping")
         if len(playing) >= self.most:
             raise ServerRefused(f"{self.most} people play already, which is all that this page seats; try again later")
         if sum(taken.visitor == visitor for taken in playing) >= self.share:
             raise ServerRefused(f"{self.share} people of your network play already; finish or leave a match first")
-        used = {taken.slot for taken in playing}
-        return next(slot for slot in range(self.most) if slot not in used)
+        used = {taken.slot for taken in connected}  # the sessions of finished matches end a little later
+        return next(slot for slot in count() if slot not in used)
 
     def person(self, key: str) -> Person | None:
         """Return the person who has this key; None if no seat has it."""
