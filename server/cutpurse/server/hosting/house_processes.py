@@ -56,7 +56,7 @@ class House(Supervisor):
         kind = HOUSE_BOTS[bot]
         is_for_people = bot != name
         tables = self._people if is_for_people else kind.tables
-        # People arrive together, as a class does, and choose slowly: a bot that adds tables after so many decisions
+        # People arrive together, as a class does, and choose slowly: a bot that adds a table after some decisions
         # would keep them waiting for minutes.
         first = ("--first-tables", str(tables)) if is_for_people else ()
         ladders = [word for ladder in self._people_ladders for word in ("--ladder", ladder)] if is_for_people else []
