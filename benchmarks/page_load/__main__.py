@@ -2,9 +2,9 @@
 
     python -m benchmarks.page_load [--readers 500] [--people 100] [--bots 200] [--seconds 60] [--thinks 4]
 
-A real `cutpurse serve` with a database, web page, house bots and metrics plays Greed with `--bots` connected bots, which
-answer about once a second each. One window of `--seconds` is measured with the bots alone, and one with readers
-and people. Three fifths of the readers watch a live match, the others open a page every ten seconds. A person chooses
+A real `cutpurse serve` with a database, web page, house bots and metrics plays Greed with `--bots` connected bots. Each
+answers about once a second. One window of `--seconds` is measured with the bots alone, and one with readers and
+people. Three fifths of the readers watch a live match, the others open a page every ten seconds. A person chooses
 every `--thinks` seconds, in one of the five games against house bots.
 
 A bot's latency runs from an answer to the next question of the match, in one process of clients. It includes what house
