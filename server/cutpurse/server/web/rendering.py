@@ -26,6 +26,8 @@ from cutpurse.server.web.charts import interval, scale, share
 from cutpurse.server.web.conditional_response import conditional_response
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.loading import loader_of
+from cutpurse.server.web.match_view.match_pictures import MAX_STRETCH
+from cutpurse.server.web.match_view.pixels import has_pixels
 from cutpurse.v1 import arena_pb2
 from cutpurse.wire.league import format_bot_name, usage_per_match
 from cutpurse.wire.submission_text import describe_submission
@@ -90,6 +92,8 @@ class Rendering:
             "is_live": live,
             "has_seats": has_seats,
             "has_accounts": has_accounts,
+            "has_pixels": has_pixels(),
+            "max_stretch": MAX_STRETCH,
             "away_since_ms": 0,  # default; `show` passes the real value
             "interval": interval,
             "scale": scale,
