@@ -20,6 +20,7 @@ from google.protobuf.message import Message
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.server.people import is_people_ladder
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.server.web.last_known import LastKnown
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.errors import NotFound
@@ -192,7 +193,7 @@ class Asking:
         for one in self.ladders():
             if one.defined.name == name:
                 return one
-        raise NotFound(f"there is no ladder {name!r:.80}")
+        raise NotFound(gettext("there is no ladder %(name)s", name=f"{name!r:.80}"))
 
     def rankings(self, ladder: str, every_version: bool = False) -> Sequence[ladder_pb2.Ranking]:
         """List all rankings of a ladder, the best first."""
