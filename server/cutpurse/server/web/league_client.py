@@ -14,6 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, Final, Self, TypeVar
 
 from google.protobuf.message import Message
@@ -159,7 +160,8 @@ class Asking:
         A page that needs many answers of a busy server then waits about as long as for one. The calls may not use
         `together` themselves. Raises the error of the first call that fails.
         """
-        return list(self._threads.map(lambda call: call(), calls))
+        contexts = [copy_context() for _ in calls]  # the language of the request is in them
+        return list(self._threads.map(lambda call, context: context.run(call), calls, contexts))
 
     def _ask(self, name: str, request: Message, slow: bool = False) -> Any:
         call = getattr(self._league, name)

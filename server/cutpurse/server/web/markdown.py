@@ -17,8 +17,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from cutpurse.server.web.language.speaking import gettext
-
 __all__ = ["RULE", "Heading", "Links", "Written", "written"]
 
 RULE: Final = re.compile(r"\b(?:(?:SP|ST|GR|BL|SZ)-\d+(?:\.\d+)*|SZ-card-\d+)\b")
@@ -212,8 +210,7 @@ def _without_empty_heads(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _table_open(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    table = Markup('<div class="scrolls" tabindex="0" role="group" aria-label="{}"><table>\n')
-    return table.format(gettext("Table"))
+    return '<div class="scrolls" tabindex="0" role="group" aria-label="Table"><table>\n'
 
 
 def _table_close(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:

@@ -65,7 +65,8 @@ class Language:
         """Format a moment of UTC for people; English writes it as ISO 8601 does."""
         if self.tag == ENGLISH.tag:
             return moment.strftime("%Y-%m-%d %H:%M UTC")
-        return f"{format_skeleton('yMdHm', moment, locale=self.tag)} UTC"
+        date, time = [format_skeleton(form, moment, locale=self.tag) for form in ("yMd", "Hm")]
+        return f"{date} {time} UTC"
 
 
 ENGLISH: Final = Language("en", "English")

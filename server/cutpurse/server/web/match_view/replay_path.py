@@ -267,7 +267,7 @@ class Replayed:
             if _is_fault(chosen):
                 self._lines.append(_Line(told, chosen.seat, False, True, (_fault_text(chosen),)))
         if match is None:
-            raise RecordError("this match was void before anything was decided in it")
+            raise RecordError(gettext("this match was void before anything was decided in it"))
         self._tell(match, told, steals)
         turn, counts = self._steps[-1].turn, tuple([match.asked(seat) for seat in range(self.seats)])
         scores = tuple(match.game.scores())
