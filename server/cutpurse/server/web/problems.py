@@ -79,7 +79,7 @@ def http_status(error: CutpurseError) -> HTTPStatus:
 
 def without_address(text: str) -> str:
     """Return the text of a league's error without the server's address."""
-    return _AT.sub(gettext("this server") + " ", _FROM.sub("", text))
+    return _AT.sub("this server ", _FROM.sub("", text))
 
 
 def problem(request: Request, status: int, text: str = "") -> Response:
