@@ -80,7 +80,8 @@ async def finish(request: Request, state: str = "", code: str = "", error: str =
 async def _finish(request: Request, attempt: SignInAttempt, code: str, error: str) -> Response:
     if error or not code:
         named = f" ({error})" if _ERROR.fullmatch(error) else ""
-        return await sign_in_page(request, f"The provider did not sign you in{named}.", HTTPStatus.FORBIDDEN)
+        text = gettext("The provider did not sign you in%(error)s.", error=named)
+        return await sign_in_page(request, text, HTTPStatus.FORBIDDEN)
 
     def ask(account: Account) -> tuple[str, int]:
         made = account.finish_sign_in(attempt, code)

@@ -153,7 +153,7 @@ def _outcome(match: ladder_pb2.MatchShown) -> str:
                 "rated with the whole board of %(num)s match", "rated with the whole board of %(num)s matches", count
             )
             return f"{rated}, {place}"
-        return f"{gettext('rated')}, {place}"
+        return ", ".join([gettext("rated"), place])
     if match.board_kind == ladder_pb2.BOARD_KIND_TEST:
         return gettext("not rated: a version test")
     return gettext("not rated: somebody asked for it") if match.requested_by else gettext("not rated")
@@ -180,7 +180,7 @@ def _thought(course: ladder_pb2.SeatCourse, most: int) -> _Thought:
             which = gettext("decisions %(first)s to %(last)s", first=numbers[0], last=numbers[-1])
         words = f"{which}: {language().number(max(some))} ms"
         if is_fault:
-            words += f", {gettext('taken by the server')}"
+            words = ", ".join([words, gettext("taken by the server")])
         height = max(_HEIGHT * max(some) / most, 2.0 if is_fault else 0.4)
         bars.append(_Bar(round(place * width, 3), round(width * 0.86, 3), round(height, 2), is_fault, words))
     return _Thought(tuple(bars), len(times), sum(times), max(times, default=0), most)

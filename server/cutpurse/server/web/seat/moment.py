@@ -184,8 +184,9 @@ def _outcome(result: MatchResult, seat: int, names: Sequence[str]) -> str:
             return gettext("You win with %(score)s.", score=score)
         return gettext("You share the first place with %(score)s.", score=score)
     own = gettext("You are in place %(place)s of %(all)s with %(score)s;", place=place, all=len(names), score=score)
-    bots = f" {pgettext('between the last two names', 'and')} ".join(winners)
-    return f"{own} {ngettext('%(bots)s wins.', '%(bots)s win.', len(winners), bots=bots)}"
+    between = pgettext("between the last two names", "and")
+    bots = f" {between} ".join(winners)
+    return " ".join([own, ngettext("%(bots)s wins.", "%(bots)s win.", len(winners), bots=bots)])
 
 
 def _marks(result: MatchResult | None) -> Mapping[int, SeatMarks]:

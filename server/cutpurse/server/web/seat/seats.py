@@ -121,7 +121,8 @@ class PageSeats:
                 raise UsageError(text)
         counts = self.seat_counts(game)
         if len(set(opponents)) < len(opponents) or len(opponents) + 1 not in counts or seats > len(opponents) + 1:
-            numbers = f" {gettext('or')} ".join(str(count - 1) for count in counts)
+            between = gettext("or")
+            numbers = f" {between} ".join(str(count - 1) for count in counts)
             text = gettext(
                 "%(game)s is played here with %(numbers)s opponents, each of them once",
                 game=title,
