@@ -102,3 +102,40 @@ def test_a_translation_that_loses_a_gap_or_a_tag_is_found() -> None:
     assert not is_whole(Message(("%(num)s bot", "%(num)s bots"), ("%(num)s bot", "botów")))
     assert is_missing(Message(("%(num)s bot", "%(num)s bots"), ("%(num)s bot", "")))
     assert is_missing(Message("bot", "bot", flags=["fuzzy"]))
+
+
+# Jinja's tags, HTML tags with Jinja in them, and the text between.
+TOKENS: Final = re.compile(
+    r"(\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<(?:[^<>\"]|\"(?:\{\{.*?\}\}|\{%.*?%\}|[^\"])*\"|\{%.*?%\}|\{\{.*?\}\})*>)",
+    re.DOTALL,
+)
+SHOWN: Final = re.compile(r'\s(?:aria-label|title|placeholder|alt|data-head)="([^"{]*[A-Za-z][^"{]*)"')
+MACRO: Final = re.compile(r"\{%-? macro classes.*?endmacro", re.DOTALL)
+SAME: Final = frozenset({"Cutpurse", "· Cutpurse", "- Cutpurse", "ms", "MiB", "UTC"})  # in every language
+FREE: Final = ("<code", "<kbd", '<span lang="en"', '<td lang="en"')  # code, and what is English on purpose
+ENGLISH_PAGES: Final = frozenset({"api.html"})
+
+
+def unmarked(template: str) -> list[str]:
+    """The text of a template that is in no message."""
+    tokens = TOKENS.split(MACRO.sub("", template))
+    found = []
+    for number, token in enumerate(tokens):
+        before = "".join(tokens[max(0, number - 3) : number])
+        if number % 2 == 0 and re.search(r"[A-Za-z]{2}", token) and '="' not in token and token.strip()[-1:] != '"':
+            if token.strip() not in SAME and not any(tag in before for tag in FREE):
+                found.append(token.strip())
+        elif token.startswith("<"):
+            found += SHOWN.findall(token)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(file.name for file in (CATALOGUES.parent / "templates").glob("*.html")))
+def test_templates_have_no_text_but_messages(name: str) -> None:
+    text = (CATALOGUES.parent / "templates" / name).read_text(encoding="utf-8")
+    assert name in ENGLISH_PAGES or unmarked(text) == []
+
+
+def test_text_of_a_template_that_is_no_message_is_found() -> None:
+    assert unmarked('<p title="{{ _("a") }}">{{ _("All") }} <b>{{ n }}</b></p>') == []
+    assert unmarked('<p title="Why">All {{ n }}</p>') == ["Why", "All"]
