@@ -27,9 +27,9 @@ CATALOGUES: Final = Path(__file__).parents[1] / "catalogues"
 _ORDINAL_ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """A language of the page.
+    """A language of the page; one object each, so languages are equal if they are the same.
 
     Attributes:
         tag: Its tag, such as "pl".
@@ -41,7 +41,7 @@ class Language:
 
     tag: str
     name: str
-    texts: NullTranslations = field(default_factory=NullTranslations, compare=False)
+    texts: NullTranslations = field(default_factory=NullTranslations)
     group: str = ","
     point: str = "."
 
