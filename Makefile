@@ -24,7 +24,7 @@ CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests ben
     $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo compiled languages test test-all soak chaos fuzz siege bench check stubs format lock screenshots wheel clean
+.PHONY: help demo catalogue compiled languages test test-all soak chaos fuzz siege bench check stubs format lock screenshots wheel clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -67,6 +67,9 @@ check: $(BUILD)/installed ## lint, format, spelling, types, of the .proto files 
 	$(BIN)/mypy $(strip $(CODE))
 	scripts/proto_lint.sh
 	PYTHON=$(PYTHON) scripts/stubs.sh --check
+
+catalogue: $(BUILD)/installed ## the catalogue of the page's words, and its translations brought up to date
+	$(BIN)/python -m scripts.catalogue
 
 stubs: $(BUILD)/installed ## the Python of the .proto files, made anew
 	PYTHON=$(PYTHON) scripts/stubs.sh

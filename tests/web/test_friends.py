@@ -13,6 +13,7 @@ import pytest
 
 from cutpurse.sdk.run import connect
 from cutpurse.server.people import PEOPLE, people_bot, people_ladder
+from cutpurse.server.web.language.languages import ENGLISH
 from cutpurse.server.web.seat.arena_session import PersonSession
 from cutpurse.server.web.seat.friends import FriendsTable, JoinRefused
 from cutpurse.server.web.seat.pages import COOKIE
@@ -222,6 +223,7 @@ class Waiter:
     def __init__(self) -> None:
         self.read: list[tuple[str, str]] = []
         self.why = ""
+        self.language = ENGLISH
 
     def wait(self, status: str, html: str) -> None:
         self.read.append((status, html))

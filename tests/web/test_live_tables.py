@@ -13,6 +13,7 @@ import pytest
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.games import GAMES
+from cutpurse.server.web.language.languages import ENGLISH
 from cutpurse.server.web.match_view import live_feed
 from cutpurse.server.web.match_view.live_feed import BrowserEvent, LiveSubscriber, Watches
 from cutpurse.v1 import ladder_pb2
@@ -307,7 +308,7 @@ async def test_a_watch_that_nobody_reads_ends_though_nothing_happens(
         await screen.until(lambda: bool(screen.lines))
         watch.leave(reader)
         async with asyncio.timeout(SOON_S):
-            while ("it", "") in watches._watches:
+            while ("it", "", ENGLISH) in watches._watches:
                 await asyncio.sleep(0)
         assert stream.is_closed
         other, _ = watches.join("it", "", stream)
@@ -339,16 +340,16 @@ async def test_who_looks_at_most_matches_makes_room_for_others(monkeypatch: pyte
         ]
         watches.join("m0", "", streams[0], "a friend")  # so that one is not his alone
         first, _ = watches.join("n", "", Stream(), "somebody")
-        assert set(watches._watches) == {("m0", ""), ("m2", ""), ("m3", ""), ("n", "")}
+        assert [name for name, _, _ in watches._watches] == ["m0", "m2", "m3", "n"]
         await many[1].until(lambda: many[1].kinds[-1:] == ["over"])
         assert many[1].said[-1] == live_feed.MADE_ROOM
         assert await many[1].next() is None
         assert streams[1].is_closed
         # With two and one of them nobody has more than his share: the server says whether there is room.
         watches.join("o", "", Stream(), "somebody")
-        assert {("m2", ""), ("m3", ""), ("n", ""), ("o", "")} < set(watches._watches)
+        assert {name for name, _, _ in watches._watches} > {"m2", "m3", "n", "o"}
         # What nobody looks at any more goes first.
         first.leave(next(iter(first._readers)))
         watches.join("p", "", Stream(), "somebody")
-        assert ("n", "") not in watches._watches
+        assert ("n", "", ENGLISH) not in watches._watches
         assert len(watches._watches) == 5

@@ -96,6 +96,21 @@ def test_the_whole_table_fits_at_every_step(watched: Watched, tables: str, game:
     assert told["found"] == []
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("size", ["medium", "phone"])
+@pytest.mark.parametrize("game", ["steal_and_plunder", "szmal"])
+def test_the_whole_table_fits_in_german_too(watched: Watched, tables: str, game: str, size: str) -> None:
+    """German has the longest words of the page's languages."""
+    width, height = SIZES[size]
+    page = watched.page(viewport={"width": width, "height": height}, reduced_motion="reduce", locale="de-DE")
+    page.goto(f"{tables}/matches/{match_at(game, GAMES[game].words.seats[-1])}/replay")
+    page.wait_for_selector("html[data-moment]")
+    assert page.get_attribute("html", "lang") == "de"
+    told: dict[str, Any] = page.evaluate(MEASURE, [LEAST_WIDTH, LEAST_TYPE])
+    assert told["last"] > 20
+    assert told["found"] == []
+
+
 def test_a_pack_that_lies_still_is_a_badge_that_opens_on_tap(page: Page, tables: str) -> None:
     page.goto(f"{tables}/matches/{match_at('steal_and_plunder', 4)}/replay?at=60")
     page.wait_for_selector("html[data-moment]")

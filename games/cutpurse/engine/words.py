@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
+from cutpurse.engine.sentences import ENGLISH_SENTENCES, Sentences
+
 __all__ = [
     "FACE_DOWN",
     "MOST_SEATS",
@@ -150,6 +152,8 @@ class Words:
         self.prefix = prefix  # of its rule numbers: "GR"
         self.version = version  # changes whenever the same choices could lead to another position
         self.seats = seats
+        self.sentences: Sentences = ENGLISH_SENTENCES
+        self.counter_titles: dict[str, str] = {}  # by name, where a translation calls counters otherwise
         self.value_title = value_title  # what the value of a card is: "number" where it is worth nothing
         self.cards: list[CardKind] = []
         self.verbs: list[Verb] = []

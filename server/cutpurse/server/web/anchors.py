@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from cutpurse.leaderboard.tokens import HOUSE
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.server.web.rating_display import better
 from cutpurse.v1 import ladder_pb2
 
@@ -39,9 +40,9 @@ def strength(one: ladder_pb2.Ranking, anchors: Sequence[ladder_pb2.Ranking]) -> 
     level = [anchor for anchor in anchors if anchor not in below and anchor not in above]
     if level:
         nearest = min(level, key=lambda anchor: abs(anchor.rating - one.rating))
-        return f"as strong as {nearest.bot.bot}"
+        return gettext("as strong as %(bot)s", bot=nearest.bot.bot)
     if not above:
-        return f"stronger than {anchors[-1].bot.bot}"
+        return gettext("stronger than %(bot)s", bot=anchors[-1].bot.bot)
     if not below:
-        return f"weaker than {anchors[0].bot.bot}"
-    return f"between {below[-1].bot.bot} and {above[0].bot.bot}"
+        return gettext("weaker than %(bot)s", bot=anchors[0].bot.bot)
+    return gettext("between %(weaker)s and %(stronger)s", weaker=below[-1].bot.bot, stronger=above[0].bot.bot)

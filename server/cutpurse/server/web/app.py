@@ -26,6 +26,8 @@ from cutpurse.server.web.api import tables
 from cutpurse.server.web.downloads import Downloads
 from cutpurse.server.web.event_broadcast import EventBroadcaster
 from cutpurse.server.web.forms import FormRefused, refuse_in_a_line
+from cutpurse.server.web.language.choosing import Speaking
+from cutpurse.server.web.language.languages import offered_languages
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view import drawing
 from cutpurse.server.web.match_view.live_feed import Watches
@@ -103,6 +105,7 @@ def create_app(
     app.state.news = EventBroadcaster(app.state.stream_shares)
     app.state.downloads = Downloads()
     app.state.rendering = Rendering(live=live, has_seats=seats is not None, has_accounts=accounts is not None)
+    offered_languages()  # reads the catalogues now, like the templates
     drawing.environment()  # reads its templates now, before an upgrade can replace them
     app.state.replays = replay.Replays()
     app.state.pictures = PictureProcess()
@@ -113,6 +116,7 @@ def create_app(
         app.add_exception_handler(refusal, refuse_in_a_line)
     app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5)
     app.add_middleware(Guarded, refuse=refuse)
+    app.add_middleware(Speaking)
     for router in ROUTERS:
         app.include_router(router)
     app.add_api_route("/static/{name:path}", _static, methods=["GET", "HEAD"], include_in_schema=False)

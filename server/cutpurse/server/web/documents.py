@@ -14,6 +14,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from cutpurse.games import GAMES
+from cutpurse.server.web.language.languages import Language
+from cutpurse.server.web.language.speaking import gettext, language, pgettext
 from cutpurse.server.web.markdown import RULE, Links, Written, written
 from cutpurse.wire.errors import NotFound
 from cutpurse.wire.rule_book import play_markdown
@@ -34,6 +36,7 @@ __all__ = [
 
 INDEX: Final = "index"  # the page that lists all documents
 RULES: Final = "reference/rules"
+INTRODUCTION: Final = "game in a minute"  # context of its blocks in the catalogue
 INTRODUCTIONS: Final = "tutorial/games"
 RULINGS: Final = "reference/rulings.md"
 PACKED: Final = Path(__file__).parent / "docs"
@@ -101,7 +104,7 @@ def document(name: str) -> Written:
         NotFound: If there is no such document.
     """
     if name not in _files():
-        raise NotFound("There is no such document.")
+        raise NotFound(gettext("There is no such document."))
     return _read(_files()[name])
 
 
@@ -117,17 +120,32 @@ def sheet(game: str | None = None) -> Written:
     if game is None:
         return _read(f"{RULES}/README.md", below=1)  # the page shows it below a list of games
     if game not in GAMES:
-        raise NotFound("There is no such game.")
+        raise NotFound(gettext("There is no such game."))
     if not (documents_folder() / RULES / f"{game}.md").is_file():
         return written(play_markdown(GAMES[game]), _links(f"{RULES}/README.md"))
     return _read(f"{RULES}/{game}.md")
 
 
-@cache
 def introduction(game: str) -> Written | None:
     """Return the game in a minute as HTML, for the top of its page; None for a game of another package."""
-    path = f"{INTRODUCTIONS}/{game}.md"
-    return _read(path, below=1) if game in GAMES and (documents_folder() / path).is_file() else None
+    return _introduction(game, language())
+
+
+@cache
+def _introduction(game: str, _spoken: Language) -> Written | None:
+    blocks = introduction_blocks(game)
+    if not blocks:
+        return None
+    text = "\n\n".join([pgettext(INTRODUCTION, block) for block in blocks])
+    return written(text, _links(f"{INTRODUCTIONS}/{game}.md"), below=1)
+
+
+def introduction_blocks(game: str) -> list[str]:
+    """Return the blocks of the game in a minute, which are its messages; none for a game of another package."""
+    path = documents_folder() / INTRODUCTIONS / f"{game}.md"
+    if game not in GAMES or not path.is_file():
+        return []
+    return [block.strip("\n") for block in re.split(r"\n{2,}", path.read_text(encoding="utf-8")) if block.strip()]
 
 
 @cache
@@ -138,7 +156,7 @@ def rulings(game: str) -> Written:
         NotFound: If there is no such game.
     """
     if game not in GAMES:
-        raise NotFound("There is no such game.")
+        raise NotFound(gettext("There is no such game."))
     text = (documents_folder() / RULINGS).read_text(encoding="utf-8")
     title = GAMES[game].words.title
     parts = re.split(r"^## (.*)\n", text, flags=re.MULTILINE)
@@ -164,7 +182,7 @@ def picture(name: str) -> bytes:
     """
     file = documents_folder() / "pictures" / name
     if not _PICTURE.fullmatch(name) or not file.is_file():
-        raise NotFound("There is no such picture.")
+        raise NotFound(gettext("There is no such picture."))
     return file.read_bytes()
 
 

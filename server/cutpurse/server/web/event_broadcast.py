@@ -19,6 +19,8 @@ from sse_starlette.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 
 from cutpurse.engine.errors import CutpurseError
+from cutpurse.server.web.language.languages import Language
+from cutpurse.server.web.language.speaking import gettext, language, speaking
 from cutpurse.server.web.stream_shares import StreamShares
 from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused
 
@@ -52,7 +54,7 @@ class EventBroadcaster:
         """
         self._shares = StreamShares() if shares is None else shares
         self._look_s, self._ping_s = look_s, ping_s
-        self._topics: dict[str, _Topic] = {}
+        self._topics: dict[tuple[str, Language], _Topic] = {}
         self._is_closed = False
 
     @property
@@ -65,7 +67,7 @@ class EventBroadcaster:
 
         Args:
             name: Name of the topic.
-            render: Renders the topic's fragment; called on another thread, once for all its listeners.
+            render: Renders the topic's fragment; called on another thread, once for all its listeners of a language.
             visitor: Visitor who listens, see `visitor_of`.
 
         Raises:
@@ -73,8 +75,8 @@ class EventBroadcaster:
         """
         self._shares.check(visitor)
         if self._is_closed:
-            raise ServerRefused("the page is stopping")
-        return EventSourceResponse(self._events(name, render, visitor), ping=self._ping_s, sep="\n")
+            raise ServerRefused(gettext("the page is stopping"))
+        return EventSourceResponse(self._events(name, language(), render, visitor), ping=self._ping_s, sep="\n")
 
     def close(self) -> None:
         """End all streams, and refuse new ones."""
@@ -83,14 +85,18 @@ class EventBroadcaster:
             for queue in topic.listeners:
                 _put(queue, None)
 
-    async def _events(self, name: str, render: Callable[[], str], visitor: str) -> AsyncGenerator[bytes, None]:
-        topic = self._topics.setdefault(name, _Topic(render))
+    async def _events(
+        self, name: str, spoken: Language, render: Callable[[], str], visitor: str
+    ) -> AsyncGenerator[bytes, None]:
+        key = name, spoken
+        topic = self._topics.setdefault(key, _Topic(render))
         queue: asyncio.Queue[bytes | None] = asyncio.Queue(1)
         topic.listeners.add(queue)
         if topic.told:
             queue.put_nowait(topic.told)
         if topic.looking is None:
-            topic.looking = asyncio.create_task(self._look(topic))
+            with speaking(spoken):  # the task inherits it
+                topic.looking = asyncio.create_task(self._look(topic))
         try:
             with self._shares.turn(visitor, partial(_put, queue, None)):
                 yield ServerSentEvent(retry=RETRY_MS, sep="\n").encode()
@@ -98,8 +104,8 @@ class EventBroadcaster:
                     yield event
         finally:
             topic.listeners.discard(queue)
-            if not topic.listeners and self._topics.get(name) is topic:
-                del self._topics[name]
+            if not topic.listeners and self._topics.get(key) is topic:
+                del self._topics[key]
                 topic.looking.cancel()
 
     async def _look(self, topic: _Topic) -> None:

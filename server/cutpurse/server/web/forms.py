@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response
 
+from cutpurse.server.web.language.speaking import gettext, gettext_noop
 from cutpurse.server.web.rendering import show
 
 __all__ = [
@@ -27,10 +28,10 @@ __all__ = [
 
 MOST_BYTES: Final = 2_048  # of a form without a file
 MOST_FIELDS: Final = 20
-FOREIGN: Final = "This was not sent by a page of this site, so nothing was done."
+FOREIGN: Final = gettext_noop("This was not sent by a page of this site, so nothing was done.")
 _BOUNDARY: Final = re.compile(r"^multipart/form-data; *boundary=\"?([A-Za-z0-9'()+_,./:=?-]{1,70})\"?$", re.ASCII)
 _NAME: Final = re.compile(rb'name="([^"\r\n]*)"')
-TOO_LONG: Final = "This form is longer than any of ours."
+TOO_LONG: Final = gettext_noop("This form is longer than any of ours.")
 
 
 class FormRefused(Exception):
@@ -46,7 +47,9 @@ async def refuse_in_a_line(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, FormRefused) else HTTPStatus.CONFLICT
     if is_script(request):
         return private(JSONResponse({"text": str(error)}, status))
-    response = show(request, "problem.html", status=status, title="Not done", text=str(error), number=int(status))
+    response = show(
+        request, "problem.html", status=status, title=gettext("Not done"), text=str(error), number=int(status)
+    )
     return private(response)
 
 
@@ -61,7 +64,7 @@ async def read_form(request: Request) -> dict[str, list[str]]:
     try:
         return parse_qs(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
     except ValueError:
-        raise FormRefused(TOO_LONG, HTTPStatus.BAD_REQUEST) from None
+        raise FormRefused(gettext(TOO_LONG), HTTPStatus.BAD_REQUEST) from None
 
 
 async def read_upload(request: Request, most: int) -> tuple[dict[str, str], bytes]:
@@ -73,7 +76,7 @@ async def read_upload(request: Request, most: int) -> tuple[dict[str, str], byte
     check_own(request)
     boundary = _BOUNDARY.search(request.headers.get("content-type", ""))
     if boundary is None:
-        raise FormRefused("This form carries no file.", HTTPStatus.BAD_REQUEST)
+        raise FormRefused(gettext("This form carries no file."), HTTPStatus.BAD_REQUEST)
     body = await _read_body(request, most + MOST_BYTES)
     fields, content = dict[str, str](), b""
     for part in (b"\r\n" + body).split(b"\r\n--" + boundary[1].encode("ascii"))[1:-1][:MOST_FIELDS]:
@@ -92,7 +95,7 @@ async def _read_body(request: Request, most: int) -> bytes:
     async for piece in request.stream():
         body += piece
         if len(body) > most:
-            raise FormRefused(TOO_LONG, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            raise FormRefused(gettext(TOO_LONG), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     return bytes(body)
 
 
@@ -106,7 +109,7 @@ def check_own(request: Request) -> None:
         except ValueError:
             is_own = False
     if not is_own:
-        raise FormRefused(FOREIGN, HTTPStatus.FORBIDDEN)
+        raise FormRefused(gettext(FOREIGN), HTTPStatus.FORBIDDEN)
 
 
 def is_script(request: Request) -> bool:

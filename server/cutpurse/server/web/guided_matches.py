@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Final
 
 from cutpurse.engine.record import read_record
+from cutpurse.server.web.language.languages import Language
+from cutpurse.server.web.language.speaking import gettext, language, pgettext
 from cutpurse.server.web.match_view.replay_path import Replayed
 from cutpurse.wire.errors import NotFound
 
-__all__ = ["GUIDED", "GuideComment", "GuidedMatch", "guided_match"]
+__all__ = ["GUIDED", "GUIDED_TEXT", "GuideComment", "GuidedMatch", "guided_match"]
 
 FOLDER: Final = Path(__file__).parent / "guided"
+GUIDED_TEXT: Final = "guided match"  # context of the comments in the catalogue
 GUIDED: Final = frozenset(path.stem for path in FOLDER.glob("*.toml"))  # games that have one
 
 
@@ -38,17 +41,21 @@ class GuidedMatch:
     comments: tuple[GuideComment, ...]
 
 
-@cache
 def guided_match(game: str) -> GuidedMatch:
-    """Load the guided match of a game.
+    """Load the guided match of a game, in the language of the request.
 
     Raises:
         NotFound: If the game has none.
         RecordError: If its record does not agree with the rules as they are now.
     """
     if game not in GUIDED:
-        raise NotFound("This game has no guided match.")
+        raise NotFound(gettext("This game has no guided match."))
+    return _loaded(game, language())
+
+
+@cache
+def _loaded(game: str, _spoken: Language) -> GuidedMatch:
     written = tomllib.loads((FOLDER / f"{game}.toml").read_text(encoding="utf-8"))
     record = read_record((FOLDER / f"{game}.jsonl").read_text(encoding="utf-8"))
-    comments = tuple([GuideComment(one["at"], one["text"]) for one in written["comment"]])
+    comments = tuple([GuideComment(one["at"], pgettext(GUIDED_TEXT, one["text"])) for one in written["comment"]])
     return GuidedMatch(Replayed(record, written["players"]), comments)

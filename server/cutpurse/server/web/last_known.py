@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 from google.protobuf.message import Message
 
 from cutpurse.engine.errors import CutpurseError
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.wire.errors import ServerUnreachable
 
 __all__ = ["LastKnown"]
@@ -102,7 +103,7 @@ class LastKnown:
         with self._lock:
             now = self._clock()
             if self._is_away and now < self._retry_at:
-                raise ServerUnreachable("the server does not answer")
+                raise ServerUnreachable(gettext("the server does not answer"))
             self._retry_at = now + RETRY_S
 
     def _waited(self, ask: Callable[[], Answer]) -> Answer:

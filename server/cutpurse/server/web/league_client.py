@@ -14,12 +14,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, Final, Self, TypeVar
 
 from google.protobuf.message import Message
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.server.people import is_people_ladder
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.server.web.last_known import LastKnown
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.errors import NotFound
@@ -158,7 +160,8 @@ class Asking:
         A page that needs many answers of a busy server then waits about as long as for one. The calls may not use
         `together` themselves. Raises the error of the first call that fails.
         """
-        return list(self._threads.map(lambda call: call(), calls))
+        contexts = [copy_context() for _ in calls]  # the language of the request is in them
+        return list(self._threads.map(lambda call, context: context.run(call), calls, contexts))
 
     def _ask(self, name: str, request: Message, slow: bool = False) -> Any:
         call = getattr(self._league, name)
@@ -192,7 +195,7 @@ class Asking:
         for one in self.ladders():
             if one.defined.name == name:
                 return one
-        raise NotFound(f"there is no ladder {name!r:.80}")
+        raise NotFound(gettext("there is no ladder %(name)s", name=f"{name!r:.80}"))
 
     def rankings(self, ladder: str, every_version: bool = False) -> Sequence[ladder_pb2.Ranking]:
         """List all rankings of a ladder, the best first."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from cutpurse.process.interpreter import module_command
+from cutpurse.server.web.language.speaking import gettext, gettext_noop
 from cutpurse.server.web.match_view.pixels import request
 from cutpurse.wire.errors import ServerRefused
 
@@ -21,9 +22,9 @@ MAX_WAITING: Final = 8  # pictures that are drawn or wait
 MAX_CACHED_BYTES: Final = 32 * 2**20
 MAX_S: Final = 30.0  # for a picture, on a busy machine
 COMMAND: Final = module_command("cutpurse.server.web.match_view.pixels")
-YOURS: Final = "a picture is being drawn for you already; try again in a few seconds"
-BUSY: Final = "too many pictures are being drawn; try again in a few seconds"
-FAILED: Final = "this picture could not be drawn; try again later"
+YOURS: Final = gettext_noop("a picture is being drawn for you already; try again in a few seconds")
+BUSY: Final = gettext_noop("too many pictures are being drawn; try again in a few seconds")
+FAILED: Final = gettext_noop("this picture could not be drawn; try again later")
 
 
 class PictureProcess:
@@ -57,9 +58,9 @@ class PictureProcess:
         task = self._drawing.get(key)
         if task is None:
             if visitor in self._visitors:
-                raise ServerRefused(YOURS)
+                raise ServerRefused(gettext(YOURS))
             if len(self._drawing) >= MAX_WAITING:
-                raise ServerRefused(BUSY)
+                raise ServerRefused(gettext(BUSY))
             self._visitors.add(visitor)
             task = self._drawing[key] = asyncio.create_task(self._made(visitor, key, kind, svgs))
         return await asyncio.shield(task)  # others may wait for it too, and it is cached
@@ -83,11 +84,11 @@ class PictureProcess:
             async with asyncio.timeout(self._max_s):
                 made, _ = await process.communicate(asked)
         except TimeoutError:
-            raise ServerRefused(FAILED) from None
+            raise ServerRefused(gettext(FAILED)) from None
         finally:  # also if the page stops
             if process.returncode is None:
                 process.kill()
                 await process.wait()
         if process.returncode:
-            raise ServerRefused(FAILED)
+            raise ServerRefused(gettext(FAILED))
         return made

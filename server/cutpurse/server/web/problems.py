@@ -16,6 +16,9 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Scope
 
 from cutpurse.engine.errors import CutpurseError, RecordError, UsageError
+from cutpurse.server.web.language.choosing import is_english, language_of
+from cutpurse.server.web.language.languages import ENGLISH
+from cutpurse.server.web.language.speaking import gettext, gettext_noop, speaking
 from cutpurse.server.web.rendering import show
 from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
 from cutpurse.wire.text import printable
@@ -32,16 +35,34 @@ _STATUS: Final[tuple[tuple[type[CutpurseError], HTTPStatus], ...]] = (
     (CutpurseError, HTTPStatus.SERVICE_UNAVAILABLE),
 )
 _WORDS: Final = {
-    HTTPStatus.BAD_REQUEST: ("That cannot be asked", "Something in the address makes no sense here."),
-    HTTPStatus.FORBIDDEN: ("Not public", "The server shows this only to some owners."),
-    HTTPStatus.NOT_FOUND: ("Not here", "There is no such page, or it is not for everybody."),
-    HTTPStatus.METHOD_NOT_ALLOWED: ("Only to be read", "Pages can be fetched (GET), and nothing else."),
-    HTTPStatus.REQUEST_URI_TOO_LONG: ("Too long", "The address is longer than any of ours."),
-    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: ("Too much", "The request carries more headers than are read."),
-    HTTPStatus.INTERNAL_SERVER_ERROR: ("A fault of ours", "The page broke down over this. The log says where."),
+    HTTPStatus.BAD_REQUEST: (
+        gettext_noop("That cannot be asked"),
+        gettext_noop("Something in the address makes no sense here."),
+    ),
+    HTTPStatus.FORBIDDEN: (gettext_noop("Not public"), gettext_noop("The server shows this only to some owners.")),
+    HTTPStatus.NOT_FOUND: (
+        gettext_noop("Not here"),
+        gettext_noop("There is no such page, or it is not for everybody."),
+    ),
+    HTTPStatus.METHOD_NOT_ALLOWED: (
+        gettext_noop("Only to be read"),
+        gettext_noop("Pages can be fetched (GET), and nothing else."),
+    ),
+    HTTPStatus.REQUEST_URI_TOO_LONG: (
+        gettext_noop("Too long"),
+        gettext_noop("The address is longer than any of ours."),
+    ),
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: (
+        gettext_noop("Too much"),
+        gettext_noop("The request carries more headers than are read."),
+    ),
+    HTTPStatus.INTERNAL_SERVER_ERROR: (
+        gettext_noop("A fault of ours"),
+        gettext_noop("The page broke down over this. The log says where."),
+    ),
     HTTPStatus.SERVICE_UNAVAILABLE: (
-        "The arena does not answer",
-        "It may be starting or resting. Look again in a moment.",
+        gettext_noop("The arena does not answer"),
+        gettext_noop("It may be starting or resting. Look again in a moment."),
     ),
 }
 _FROM: Final = re.compile(
@@ -70,9 +91,9 @@ def problem(request: Request, status: int, text: str = "") -> Response:
         text: Details of this case; if empty, the usual text of the status.
     """
     found = HTTPStatus(status)
-    title, usual = _WORDS.get(found, (found.phrase, found.description))
+    title, usual = map(gettext, _WORDS.get(found, (found.phrase, found.description)))
     if found is HTTPStatus.SERVICE_UNAVAILABLE and text:
-        title = "Too much at once"
+        title = gettext("Too much at once")
     headers = {"Cache-Control": "no-store"}
     if found is HTTPStatus.METHOD_NOT_ALLOWED:
         headers["Allow"] = "GET, HEAD"
@@ -116,10 +137,15 @@ def add_problems(app: FastAPI) -> None:
     async def malformed(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         where = ", ".join(sorted({str(one["loc"][-1]) for one in error.errors() if one["loc"]}))
-        return problem(request, HTTPStatus.BAD_REQUEST, f"This makes no sense here: {where}." if where else "")
+        return problem(
+            request,
+            HTTPStatus.BAD_REQUEST,
+            gettext("This makes no sense here: %(names)s.", names=where) if where else "",
+        )
 
     async def broken(request: Request, error: Exception) -> Response:
-        return problem(request, HTTPStatus.INTERNAL_SERVER_ERROR)
+        with speaking(ENGLISH if is_english(request.url.path) else language_of(request.scope)):
+            return problem(request, HTTPStatus.INTERNAL_SERVER_ERROR)
 
     app.add_exception_handler(CutpurseError, asked)
     app.add_exception_handler(HTTPException, http)

@@ -11,6 +11,7 @@ from math import hypot
 from statistics import NormalDist
 from typing import Final
 
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.league import format_bot_name
 
@@ -55,20 +56,23 @@ def lead_of(rankings: Sequence[ladder_pb2.Ranking]) -> Lead | None:
         return None
     first, *others = rankings
     if not others:
-        return Lead("alone", "nobody to compare it with yet")
+        return Lead("alone", gettext("nobody to compare it with yet"))
     if first.worst:
         if first.worst == 1:
-            return Lead("clear", "surely the best (95 %)")
+            return Lead("clear", gettext("surely the best (95 %%)"))
         level = "likely" if first.worst <= max(2, len(rankings) // 5) else "open"
-        return Lead(level, f"one of the best {first.worst} (95 %)")
+        return Lead(level, gettext("one of the best %(number)s (95 %%)", number=first.worst))
     rival, least = min(((one, better(first, one)) for one in others), key=lambda pair: pair[1])
     if least >= _CLEAR:
-        return Lead("clear", f"ahead of everybody with {_percent(least)}")
+        return Lead("clear", gettext("ahead of everybody with %(percent)s", percent=_percent(least)))
     name = format_bot_name(ladder_pb2.BotName(owner=rival.bot.owner, bot=rival.bot.bot))
     name = name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
     if least >= _LIKELY:
-        return Lead("likely", f"ahead of {name} with {_percent(least)}")
-    return Lead("open", f"too close to call: {name} may be the better one ({_percent(1 - least)})")
+        return Lead("likely", gettext("ahead of %(bot)s with %(percent)s", bot=name, percent=_percent(least)))
+    percent = _percent(1 - least)
+    return Lead(
+        "open", gettext("too close to call: %(bot)s may be the better one (%(percent)s)", bot=name, percent=percent)
+    )
 
 
 def _deviation(one: ladder_pb2.Ranking) -> float:

@@ -10,6 +10,7 @@ import mimetypes
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
@@ -24,13 +25,17 @@ from cutpurse.games import GAMES
 from cutpurse.server.web.anchors import strength
 from cutpurse.server.web.charts import interval, scale, share
 from cutpurse.server.web.conditional_response import conditional_response
+from cutpurse.server.web.language.choosing import language_links
+from cutpurse.server.web.language.game_words import game_title, word
+from cutpurse.server.web.language.in_templates import speak
+from cutpurse.server.web.language.speaking import gettext, gettext_noop, language
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.loading import loader_of
 from cutpurse.server.web.match_view.match_pictures import MAX_STRETCH
 from cutpurse.server.web.match_view.pixels import has_pixels
+from cutpurse.server.web.submission_text import submission_text
 from cutpurse.v1 import arena_pb2
 from cutpurse.wire.league import format_bot_name, usage_per_match
-from cutpurse.wire.submission_text import describe_submission
 from cutpurse.wire.text import printable
 from cutpurse.wire.usage import format_dollars
 
@@ -39,14 +44,14 @@ __all__ = ["Asked", "Rendering", "StaticFile", "cause_text", "rendering_of", "sh
 HERE: Final = Path(__file__).parent
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CAUSES: Final[dict[int, str]] = {
-    arena_pb2.END_CAUSE_NORMAL: "played to the end",
-    arena_pb2.END_CAUSE_TIMEOUT: "took too long",
-    arena_pb2.END_CAUSE_ILLEGAL: "gave illegal answers",
-    arena_pb2.END_CAUSE_CRASHED: "its own code failed",
-    arena_pb2.END_CAUSE_DISCONNECTED: "was gone",
-    arena_pb2.END_CAUSE_VOID_SERVER: "void: the platform failed",
-    arena_pb2.END_CAUSE_VOID_OPERATOR: "void: ended by the operator of the server",
-    arena_pb2.END_CAUSE_VOID_OUTAGE: "void: the provider of a language model was down",
+    arena_pb2.END_CAUSE_NORMAL: gettext_noop("played to the end"),
+    arena_pb2.END_CAUSE_TIMEOUT: gettext_noop("took too long"),
+    arena_pb2.END_CAUSE_ILLEGAL: gettext_noop("gave illegal answers"),
+    arena_pb2.END_CAUSE_CRASHED: gettext_noop("its own code failed"),
+    arena_pb2.END_CAUSE_DISCONNECTED: gettext_noop("was gone"),
+    arena_pb2.END_CAUSE_VOID_SERVER: gettext_noop("void: the platform failed"),
+    arena_pb2.END_CAUSE_VOID_OPERATOR: gettext_noop("void: ended by the operator of the server"),
+    arena_pb2.END_CAUSE_VOID_OUTAGE: gettext_noop("void: the provider of a language model was down"),
 }
 _KINDS: Final = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 
@@ -86,7 +91,9 @@ class Rendering:
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
+            extensions=["jinja2.ext.i18n"],
         )
+        speak(self.environment)
         self.environment.globals |= {
             "static": lambda name: self.static[name].address,
             "is_live": live,
@@ -95,6 +102,7 @@ class Rendering:
             "has_pixels": has_pixels(),
             "max_stretch": MAX_STRETCH,
             "away_since_ms": 0,  # default; `show` passes the real value
+            "language_links": list,  # default: none
             "interval": interval,
             "scale": scale,
             "share_bar": share,
@@ -136,7 +144,12 @@ def show(request: Request, template: str, *, status: int = 200, **context: objec
     """
     away_since_ms = request.app.state.ask.away_since_ms
     site = str(request.base_url).rstrip("/")
-    page = {"here": request.url.path, "site": site, "away_since_ms": away_since_ms}
+    page = {
+        "here": request.url.path,
+        "site": site,
+        "away_since_ms": away_since_ms,
+        "language_links": partial(language_links, request.scope),
+    }
     html = rendering_of(request).html(template, **page, **context)
     headers = {"Cache-Control": "no-cache"}  # browsers must revalidate the page before using it again
     if status != HTTPStatus.OK:
@@ -174,7 +187,7 @@ def _iso(ms: int) -> str:
 
 def _utc(ms: int) -> str:
     """Format a timestamp, in milliseconds since 1970, for people."""
-    return _moment(ms).strftime("%Y-%m-%d %H:%M UTC")
+    return language().date_and_time(_moment(ms))
 
 
 def _moment(ms: int) -> datetime:
@@ -186,23 +199,18 @@ def _moment(ms: int) -> datetime:
 
 def _ordinal(number: int) -> str:
     """Format an ordinal number: 1st, 2nd, 3rd, 4th, 11th, 21st."""
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number:,}{ending}"
+    return language().ordinal(number)
 
 
 def _game_title(game: str) -> str:
     """Return the title of a game, or its name if the game is unknown."""
-    return GAMES[game].words.title if game in GAMES else printable(game, 64)
-
-
-def _counted(number: int, one: str, many: str = "") -> str:
-    """Format a count with its noun: "1 match", "2,000 matches"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return game_title(game) if game in GAMES else printable(game, 64)
 
 
 def cause_text(cause: int) -> str:
     """Describe for people why the server decided for a seat, or how a seat ended the match."""
-    return _CAUSES.get(cause, "of another cause")
+    text = _CAUSES.get(cause)
+    return gettext(text) if text else gettext("of another cause")
 
 
 def _percent(share: float) -> str:
@@ -212,7 +220,8 @@ def _percent(share: float) -> str:
 
 def _signed(number: float) -> str:
     """Format a number with its sign; the minus is as wide as the plus."""
-    return f"{number:+.2f}".replace("-", "\N{MINUS SIGN}")
+    sign = "\N{MINUS SIGN}" if number < 0 else "+"
+    return f"{sign}{language().decimal(abs(number), 2)}"
 
 
 FILTERS: Final = {
@@ -227,12 +236,12 @@ FILTERS: Final = {
     "utc": _utc,
     "ordinal": _ordinal,
     "game_title": _game_title,
-    "counted": _counted,
     "dollars": format_dollars,
     "usage_per_match": usage_per_match,
     "strength": strength,
-    "submission_text": describe_submission,
+    "submission_text": submission_text,
     "bot_text": format_bot_name,
+    "word": word,
 }
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.wire.errors import ServerRefused
 
 __all__ = ["MAX_STREAMS", "StreamShares"]
@@ -34,7 +35,7 @@ class StreamShares:
             ServerRefused: If they may not.
         """
         if len(self._streams) >= self._max_streams and self._heaviest(visitor) is None:
-            raise ServerRefused("too many listen already")
+            raise ServerRefused(gettext("too many listen already"))
 
     @contextmanager
     def turn(self, visitor: str, end: Callable[[], object]) -> Iterator[None]:

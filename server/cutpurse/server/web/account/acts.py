@@ -19,6 +19,7 @@ from fastapi.responses import RedirectResponse, Response
 from cutpurse.engine.errors import UsageError
 from cutpurse.server.web.account.signed_in import Signed, accounts_of, act, identify, show_once
 from cutpurse.server.web.forms import FormRefused, check_own, private, read_upload
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.league import bot_name
 from cutpurse.wire.packing import MOST_PACKED
@@ -43,11 +44,14 @@ async def submit(request: Request) -> Response:
             async with asyncio.timeout(SEND_S):
                 fields, content = await read_upload(request, MOST_PACKED)
         except TimeoutError:
-            raise FormRefused(f"The archive did not come within {SEND_S:g} s.", HTTPStatus.REQUEST_TIMEOUT) from None
+            raise FormRefused(
+                gettext("The archive did not come within %(seconds)s s.", seconds=f"{SEND_S:g}"),
+                HTTPStatus.REQUEST_TIMEOUT,
+            ) from None
 
         def send(signed: Signed, fields: Mapping[str, str]) -> str:
             if not content:
-                raise UsageError("choose an archive: a .zip of the bot's folder with its bot.toml at the top")
+                raise UsageError(gettext("choose an archive: a .zip of the bot's folder with its bot.toml at the top"))
             shown = signed.account.submissions.submit(content, fields.get("ladders", "").split())
             return _submission(shown.bot, shown.version)
 
@@ -157,7 +161,10 @@ def days_ms(days: str, most_ms: int) -> int:
     if not days.strip():
         return most_ms
     if not re.fullmatch(r" *[1-9][0-9]{0,3} *", days, re.ASCII) or int(days) > MOST_DAYS:
-        raise UsageError(f"{days!r:.40} is no number of days; it can be 1 to {MOST_DAYS:,}, or nothing")
+        text = gettext(
+            "%(days)s is no number of days; it can be 1 to %(most)s, or nothing", days=f"{days!r:.40}", most=MOST_DAYS
+        )
+        raise UsageError(text)
     wanted = int(time() * 1_000) + int(days) * DAY_MS
     return min(wanted, most_ms) if most_ms else wanted
 

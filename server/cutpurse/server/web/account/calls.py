@@ -16,6 +16,7 @@ import anyio
 import grpc
 
 from cutpurse.server.web.account.sign_in_attempt import SignInAttempt
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.v1 import (
     sign_in_pb2,
     sign_in_pb2_grpc,
@@ -169,7 +170,8 @@ class Accounts:
             ServerRefused: If the visitor has too many.
         """
         if self._calling[visitor] >= MOST_BY_VISITOR:
-            raise ServerRefused(f"{MOST_BY_VISITOR} requests of your network are being answered; try again soon")
+            text = gettext("%(most)s requests of your network are being answered; try again soon", most=MOST_BY_VISITOR)
+            raise ServerRefused(text)
         self._calling[visitor] += 1
         try:
             yield
@@ -186,7 +188,7 @@ class Accounts:
             ServerRefused: If another of the owner's archives is being sent, or too many of all owners.
         """
         if owner in self._sending or len(self._sending) >= MOST_UPLOADS:
-            raise ServerRefused("another archive is being sent; wait for it, and send this one again")
+            raise ServerRefused(gettext("another archive is being sent; wait for it, and send this one again"))
         self._sending.add(owner)
         try:
             yield

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from cutpurse.server.web.account.signed_in import Signed, look
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.server.web.problems import without_address
 from cutpurse.v1 import ladder_pb2, submission_pb2
 from cutpurse.wire.errors import NotAuthorised, NotFound
@@ -107,7 +108,7 @@ async def bot(request: Request, bot: str) -> Response:
         submissions, _ = signed.tried(lambda: calls.submissions.list(bot), NO_SUBMISSIONS)
         found = [one for one in bots_of(calls.league, signed.owner) if one.name == bot]
         if not found and not submissions:
-            raise NotFound(f"{signed.owner} has no bot {bot!r:.80}")
+            raise NotFound(gettext("%(owner)s has no bot %(bot)s", owner=signed.owner, bot=f"{bot!r:.80}"))
         wanted = ladder_pb2.ListLogsRequest(bot=ladder_pb2.BotName(bot=bot), limit=MOST_LOGS)
         logs, no_logs = list[ladder_pb2.SeatLog](), ""
         if found:
@@ -176,7 +177,7 @@ async def ladder(request: Request, name: str) -> Response:
         league = signed.account.league
         shown = next((one for one in _ladders(league) if one.defined.name == name), None)
         if shown is None:
-            raise NotFound(f"there is no ladder {name!r:.80}")
+            raise NotFound(gettext("there is no ladder %(name)s", name=f"{name!r:.80}"))
         wanted = ladder_pb2.ListMatchesRequest(ladder=name, limit=MOST_MATCHES)
         return {
             "ladder": shown,

@@ -19,6 +19,8 @@ from cutpurse.leaderboard.owner_registry import LINK, SCOPES
 from cutpurse.server.web.account.acts import days_ms
 from cutpurse.server.web.account.signed_in import Signed, accounts_of, act, look, show_once
 from cutpurse.server.web.forms import private
+from cutpurse.server.web.language.game_words import spoken
+from cutpurse.server.web.language.speaking import gettext, gettext_noop
 from cutpurse.server.web.pages.tournament import tournament_facts
 from cutpurse.v1 import ladder_pb2, status_pb2
 from cutpurse.wire.errors import NotAuthorised, NotFound
@@ -32,7 +34,7 @@ MOST_LADDERS: Final = 40  # each costs one call
 MOST_ACTS: Final = 50
 MOST_TOKENS: Final = 500
 NOTHING_KNOWN: Final = status_pb2.GetStatusResponse()
-NO_ADMIN: Final = "this page is for hosts: your token lacks the scope admin"
+NO_ADMIN: Final = gettext_noop("this page is for hosts: your token lacks the scope admin")
 
 router = APIRouter(include_in_schema=False)
 
@@ -65,7 +67,7 @@ async def host(request: Request) -> Response:
             "queues": [*format_queues(server_status), *format_servers(server_status)],
             "no_status": no_status,
             "tournaments": signed.tried(lambda: [*_tournaments(league)], list[ladder_pb2.TournamentShown]())[0],
-            "games": {name: rules.words for name, rules in GAMES.items()},
+            "games": {name: spoken(rules.words) for name, rules in GAMES.items()},
         }
 
     return await look(request, "host.html", load)
@@ -232,7 +234,7 @@ async def back(request: Request) -> Response:
 def _check_admin(signed: Signed) -> None:
     """Check that the page is of use to the person; the server checks each call.  Raises NotAuthorised."""
     if "admin" not in signed.token.scopes:
-        raise NotAuthorised(NO_ADMIN)
+        raise NotAuthorised(gettext(NO_ADMIN))
 
 
 def _row(league: League, ladder: ladder_pb2.LadderShown, number: int) -> _LadderRow:
@@ -246,7 +248,7 @@ def _ladder(league: League, name: str) -> ladder_pb2.LadderShown:
     for one in league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders:
         if one.defined.name == name:
             return one
-    raise NotFound(f"there is no ladder {name!r:.80}")
+    raise NotFound(gettext("there is no ladder %(name)s", name=f"{name!r:.80}"))
 
 
 def _tournaments(league: League) -> Sequence[ladder_pb2.TournamentShown]:
@@ -278,7 +280,7 @@ def _number(fields: Mapping[str, str], name: str) -> int:
     """Return a number of a form; 0 if it is empty.  Raises UsageError."""
     text = fields.get(name, "").strip()
     if not re.fullmatch(r"[0-9]{0,6}", text, re.ASCII):
-        raise UsageError(f"{text!r:.40} is no number; it can be 0 to 999,999")
+        raise UsageError(gettext("%(text)s is no number; it can be 0 to %(most)s", text=f"{text!r:.40}", most=999_999))
     return int(text or 0)
 
 
@@ -288,7 +290,9 @@ def _utc_ms(fields: Mapping[str, str], name: str) -> int:
     try:
         return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1_000) if text else 0
     except (ValueError, OverflowError):
-        raise UsageError(f"{text!r:.40} is no time; it is as 2027-01-31T18:00, in UTC") from None
+        raise UsageError(
+            gettext("%(text)s is no time; it is as 2027-01-31T18:00, in UTC", text=f"{text!r:.40}")
+        ) from None
 
 
 def _address(name: str) -> str:

@@ -17,6 +17,7 @@ from cutpurse.server.web.account.cookie import check_key, token_of
 from cutpurse.server.web.account.search_process import BASE_MS, SearchProcess
 from cutpurse.server.web.account.signed_in import NO_KEY, Signed, accounts_of, load_for
 from cutpurse.server.web.forms import FormRefused, private, read_form
+from cutpurse.server.web.language.speaking import gettext, gettext_noop
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view.drawing import rendered
 from cutpurse.server.web.match_view.seat_names import short_names
@@ -33,7 +34,7 @@ __all__ = ["router"]
 MOST_DIGITS: Final = 9
 MOST_NAME: Final = 100  # characters of a bot's name
 NOTHING: Final[Sequence[ladder_pb2.SeatLog]] = ()
-NOT_YOURS: Final = "At this moment of the match, none of your bots was asked."
+NOT_YOURS: Final = gettext_noop("At this moment of the match, none of your bots was asked.")
 
 router = APIRouter(include_in_schema=False)
 
@@ -78,7 +79,7 @@ async def search(request: Request, ask: Asked, match: str) -> Response:
     accounts_of(request)
     fields = await read_form(request)
     if not check_key(token_of(request), fields.get("key", [""])[0]):
-        raise FormRefused(NO_KEY, HTTPStatus.FORBIDDEN)
+        raise FormRefused(gettext(NO_KEY), HTTPStatus.FORBIDDEN)
     at, replays = _number(fields.get("at", [""])[0]), request.app.state.replays
     question, names = await load_for(request, lambda signed: _question(ask, replays, signed, match, at))
     process: SearchProcess = request.app.state.search
@@ -120,11 +121,11 @@ def _question(
             if found is not None and found[1].seat in own:
                 names = tuple([printable(name, MOST_NAME) for name in short_names(replayed.names)])
                 return seat_question(*found, BASE_MS), names
-    raise FormRefused(NOT_YOURS, HTTPStatus.FORBIDDEN)
+    raise FormRefused(gettext(NOT_YOURS), HTTPStatus.FORBIDDEN)
 
 
 def _number(text: str) -> int:
     """Return the index of a form.  Raises FormRefused if it is none."""
     if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
-        raise FormRefused(NOT_YOURS, HTTPStatus.BAD_REQUEST)
+        raise FormRefused(gettext(NOT_YOURS), HTTPStatus.BAD_REQUEST)
     return int(text)

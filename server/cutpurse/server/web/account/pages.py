@@ -20,14 +20,19 @@ from cutpurse.server.web.account.calls import Account
 from cutpurse.server.web.account.cookie import forget_token, is_confidential, keep_token
 from cutpurse.server.web.account.signed_in import Signed, accounts_of, act, called, sign_in_page
 from cutpurse.server.web.forms import private, read_form
+from cutpurse.server.web.language.speaking import gettext, gettext_noop
 from cutpurse.server.web.problems import without_address
 from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused
 
 __all__ = ["router"]
 
-NO_TOKEN: Final = "That is no token: one is cutp_ and 38 letters and digits. Copy all of it, or all of your link."
-BAD: Final = "This token is not valid here: it is unknown, has expired, or was revoked. Ask the host for another."
-USED: Final = "This link was used before, or has expired. Ask the host for another."
+NO_TOKEN: Final = gettext_noop(
+    "That is no token: one is cutp_ and 38 letters and digits. Copy all of it, or all of your link."
+)
+BAD: Final = gettext_noop(
+    "This token is not valid here: it is unknown, has expired, or was revoked. Ask the host for another."
+)
+USED: Final = gettext_noop("This link was used before, or has expired. Ask the host for another.")
 
 router = APIRouter(include_in_schema=False)
 
@@ -48,7 +53,7 @@ async def sign_in(request: Request) -> Response:
     if not is_confidential(request):
         return await sign_in_page(request, status=HTTPStatus.FORBIDDEN)
     if read_token(text) is None:
-        return await sign_in_page(request, NO_TOKEN, HTTPStatus.FORBIDDEN)
+        return await sign_in_page(request, gettext(NO_TOKEN), HTTPStatus.FORBIDDEN)
 
     def checked(account: Account) -> tuple[str, int]:
         if is_link:
@@ -59,7 +64,7 @@ async def sign_in(request: Request) -> Response:
     try:
         token, expires_ms = await called(request, text, checked)
     except (NotAuthorised, NotFound):
-        return await sign_in_page(request, USED if is_link else BAD, HTTPStatus.FORBIDDEN)
+        return await sign_in_page(request, gettext(USED if is_link else BAD), HTTPStatus.FORBIDDEN)
     except ServerRefused as problem:
         return await sign_in_page(request, f"{without_address(str(problem))}.", HTTPStatus.SERVICE_UNAVAILABLE)
     response = RedirectResponse("/me", HTTPStatus.SEE_OTHER)

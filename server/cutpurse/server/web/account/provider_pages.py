@@ -20,14 +20,17 @@ from cutpurse.server.web.account.cookie import is_confidential, keep_token
 from cutpurse.server.web.account.sign_in_attempt import SignInAttempt, attempt_of, forget_attempt, keep_attempt
 from cutpurse.server.web.account.signed_in import accounts_of, called, provider_of, sign_in_page
 from cutpurse.server.web.forms import private
+from cutpurse.server.web.language.speaking import gettext, gettext_noop
 from cutpurse.server.web.problems import without_address
 from cutpurse.server.web.rendering import show
 from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused
 
 __all__ = ["router"]
 
-NO_ATTEMPT: Final = "This sign-in was finished, took longer than ten minutes, or began in another browser. Begin again."
-FOREIGN: Final = "Sign in from here: another site led you to this address."
+NO_ATTEMPT: Final = gettext_noop(
+    "This sign-in was finished, took longer than ten minutes, or began in another browser. Begin again."
+)
+FOREIGN: Final = gettext_noop("Sign in from here: another site led you to this address.")
 _ERROR: Final = re.compile(r"[a-z_]{1,40}", re.ASCII)  # RFC 6749, 4.1.2.1
 
 router = APIRouter(include_in_schema=False)
@@ -39,13 +42,17 @@ async def begin(request: Request) -> Response:
     accounts_of(request)
     provider = await provider_of(request)
     if provider is None:
-        raise NotFound("this server has no sign-in at a provider")
+        raise NotFound(gettext("this server has no sign-in at a provider"))
     if not is_confidential(request):
         return await sign_in_page(request, status=HTTPStatus.FORBIDDEN)
     if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
-        return await sign_in_page(request, FOREIGN, HTTPStatus.FORBIDDEN)
+        return await sign_in_page(request, gettext(FOREIGN), HTTPStatus.FORBIDDEN)
     if f"{request.url.scheme}://{request.url.netloc}" != provider.page:
-        elsewhere = f"Sign in with {provider.name} at {provider.page}/sign-in; the provider sends nobody back to here."
+        elsewhere = gettext(
+            "Sign in with %(provider)s at %(address)s; the provider sends nobody back to here.",
+            provider=provider.name,
+            address=f"{provider.page}/sign-in",
+        )
         return await sign_in_page(request, elsewhere, HTTPStatus.BAD_REQUEST)
     attempt = SignInAttempt.begin()
     try:
@@ -64,7 +71,7 @@ async def finish(request: Request, state: str = "", code: str = "", error: str =
     attempt = attempt_of(request)
     # HEAD only looks at the address, which uses nothing up
     if request.method == "HEAD" or attempt is None or not attempt.is_answered_by(state):
-        return await sign_in_page(request, NO_ATTEMPT, HTTPStatus.FORBIDDEN)
+        return await sign_in_page(request, gettext(NO_ATTEMPT), HTTPStatus.FORBIDDEN)
     response = await _finish(request, attempt, code, error)
     forget_attempt(request, response)
     return response
@@ -73,7 +80,8 @@ async def finish(request: Request, state: str = "", code: str = "", error: str =
 async def _finish(request: Request, attempt: SignInAttempt, code: str, error: str) -> Response:
     if error or not code:
         named = f" ({error})" if _ERROR.fullmatch(error) else ""
-        return await sign_in_page(request, f"The provider did not sign you in{named}.", HTTPStatus.FORBIDDEN)
+        text = gettext("The provider did not sign you in%(error)s.", error=named)
+        return await sign_in_page(request, text, HTTPStatus.FORBIDDEN)
 
     def ask(account: Account) -> tuple[str, int]:
         made = account.finish_sign_in(attempt, code)

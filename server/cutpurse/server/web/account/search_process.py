@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cutpurse.process.interpreter import module_command
+from cutpurse.server.web.language.speaking import gettext, gettext_noop
 from cutpurse.server.web.match_view.seat_question import SeatQuestion
 from cutpurse.wire.errors import ServerRefused
 
@@ -22,8 +23,8 @@ SEARCH: Final = "search"
 BASE_MS: Final = 2_000  # base time in the question; search stops after half of it
 PATIENCE_S: Final = 10.0  # for the whole process, on a busy machine
 COMMAND: Final = module_command("cutpurse.sdk.second_opinion")
-BUSY: Final = "search is thinking about another decision; try again in a few seconds"
-FAILED: Final = "search gave no answer to this decision"
+BUSY: Final = gettext_noop("search is thinking about another decision; try again in a few seconds")
+FAILED: Final = gettext_noop("search gave no answer to this decision")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class SearchProcess:
             ServerRefused: If it answers another question now, takes too long or fails.
         """
         if self._is_busy:
-            raise ServerRefused(BUSY)
+            raise ServerRefused(gettext(BUSY))
         self._is_busy = True
         try:
             answer = await self._answer(question.to_bytes(SEARCH))
@@ -82,13 +83,13 @@ class SearchProcess:
             async with asyncio.timeout(self._patience_s):
                 answer, _ = await process.communicate(question)
         except TimeoutError:
-            raise ServerRefused(FAILED) from None
+            raise ServerRefused(gettext(FAILED)) from None
         finally:  # also if the visitor has gone
             if process.returncode is None:
                 process.kill()
                 await process.wait()
         if process.returncode:
-            raise ServerRefused(FAILED)
+            raise ServerRefused(gettext(FAILED))
         return answer
 
 

@@ -21,6 +21,7 @@ from cutpurse.leaderboard.owner_registry import SESSION
 from cutpurse.server.web.account.calls import Account, Accounts, KnownProvider
 from cutpurse.server.web.account.cookie import check_key, forget_token, form_key, is_confidential, token_of
 from cutpurse.server.web.forms import FormRefused, private, read_form
+from cutpurse.server.web.language.speaking import gettext, gettext_noop
 from cutpurse.server.web.problems import http_status, without_address
 from cutpurse.server.web.rendering import show
 from cutpurse.server.web.visitors import visitor_of
@@ -41,10 +42,10 @@ __all__ = [
     "sign_in_page",
 ]
 
-NO_KEY: Final = "This form is not of this session: open the page again, and send it from there."
-NOT_SIGNED: Final = "You are not signed in, or not any more. Sign in, and send the form again."
+NO_KEY: Final = gettext_noop("This form is not of this session: open the page again, and send it from there.")
+NOT_SIGNED: Final = gettext_noop("You are not signed in, or not any more. Sign in, and send the form again.")
 PROVIDER_S: Final = 60.0  # until the server is asked again for its provider
-OVER: Final = "Your token is not valid any more: it has expired or was revoked. Sign in with another."
+OVER: Final = gettext_noop("Your token is not valid any more: it has expired or was revoked. Sign in with another.")
 
 T = TypeVar("T")
 
@@ -90,7 +91,9 @@ def accounts_of(request: Request) -> Accounts:
     """Return the accounts of the page.  Raises NotFound if nobody can sign in here."""
     accounts: Accounts | None = request.app.state.accounts
     if accounts is None:
-        raise NotFound("nobody can sign in on this page: it belongs to no server, or its server could be overheard")
+        raise NotFound(
+            gettext("nobody can sign in on this page: it belongs to no server, or its server could be overheard")
+        )
     return accounts
 
 
@@ -134,7 +137,7 @@ async def identify(request: Request) -> str:
     """Return the owner who is signed in.  Raises FormRefused if nobody is."""
     signed = await called(request, _needed(request), lambda account: _signed(account, ""))
     if signed is None:
-        raise FormRefused(NOT_SIGNED, HTTPStatus.FORBIDDEN)
+        raise FormRefused(gettext(NOT_SIGNED), HTTPStatus.FORBIDDEN)
     return signed.owner
 
 
@@ -148,7 +151,7 @@ async def load_for(request: Request, load: Callable[[Signed], T]) -> T:
 
     found = await called(request, token, loaded)
     if found is None:
-        raise FormRefused(NOT_SIGNED, HTTPStatus.FORBIDDEN)
+        raise FormRefused(gettext(NOT_SIGNED), HTTPStatus.FORBIDDEN)
     return found[0]
 
 
@@ -188,7 +191,7 @@ async def _done(
         fields = {name: " ".join(values) for name, values in (await read_form(request)).items()}
     given, token = fields, _needed(request)
     if not check_key(token, given.get("key", "")):
-        raise FormRefused(NO_KEY, HTTPStatus.FORBIDDEN)
+        raise FormRefused(gettext(NO_KEY), HTTPStatus.FORBIDDEN)
 
     def done(account: Account) -> tuple[Signed, T] | None:
         signed = _signed(account, token)
@@ -203,7 +206,7 @@ async def _done(
 def _needed(request: Request) -> str:
     accounts_of(request)
     if not (token := token_of(request)):
-        raise FormRefused(NOT_SIGNED, HTTPStatus.FORBIDDEN)
+        raise FormRefused(gettext(NOT_SIGNED), HTTPStatus.FORBIDDEN)
     return token
 
 
@@ -237,6 +240,6 @@ def _signed(account: Account, token: str) -> Signed | None:
 
 
 async def _over(request: Request) -> Response:
-    response = await sign_in_page(request, OVER, HTTPStatus.FORBIDDEN)
+    response = await sign_in_page(request, gettext(OVER), HTTPStatus.FORBIDDEN)
     forget_token(request, response)
     return response

@@ -16,6 +16,10 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from cutpurse.games import GAMES, game_named
+from cutpurse.server.web.language.game_words import seat_pattern, sentences, spoken
+from cutpurse.server.web.language.in_templates import speak
+from cutpurse.server.web.language.languages import Language
+from cutpurse.server.web.language.speaking import language
 from cutpurse.server.web.loading import loader_of
 from cutpurse.server.web.match_view.frames import CardShown, Frame
 
@@ -34,8 +38,6 @@ __all__ = [
 
 TEMPLATES: Final = Path(__file__).parents[1] / "templates"
 MAX_SENTENCES: Final = 8_192  # that are cached, of some hundred bytes each
-_SEAT: Final = r"\bseat (\d)\b"
-_ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 
 def filters() -> dict[str, Any]:
@@ -52,7 +54,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        extensions=["jinja2.ext.i18n"],
     )
+    speak(made)
     made.filters.update(filters())
     return made
 
@@ -123,13 +127,13 @@ def _seats(text: str, names: Sequence[str], game: str = "") -> Markup:
 
     With `game`, its cards and the zones that are made in play have their texts as titles, for `explain.js`.
     """
-    return _sentence(text, tuple(names), game)
+    return _sentence(text, tuple(names), game, language())
 
 
 # Most sentences of a moment were in the one before: without the cache a person's table takes 1.6 times as long.
 @lru_cache(MAX_SENTENCES)
-def _sentence(text: str, names: tuple[str, ...], game: str) -> Markup:
-    words, pattern = _explained(game)
+def _sentence(text: str, names: tuple[str, ...], game: str, spoken_now: Language) -> Markup:
+    words, pattern = _explained(game, spoken_now)
 
     def named(found: re.Match[str]) -> str:
         if found[1] is None:
@@ -141,21 +145,23 @@ def _sentence(text: str, names: tuple[str, ...], game: str) -> Markup:
 
 
 @cache
-def _explained(game: str) -> tuple[Mapping[str, str], re.Pattern[str]]:
+def _explained(game: str, _spoken: Language) -> tuple[Mapping[str, str], re.Pattern[str]]:
     """Return the explanations of a game by their terms in HTML, and the pattern of a seat or one of these terms."""
     found: dict[str, str] = {}
     if game in GAMES:  # else it is not installed any more
-        words = game_named(game).words
+        words = spoken(game_named(game).words)
         found |= {kind.title: kind.text for kind in words.zones if kind.many and kind.text}
         found |= {card.title: f"{card.title}: {card.text}" for card in words.cards if card.text}
     found = {str(escape(term)): text for term, text in found.items()}
     longest_first = sorted(found, key=len, reverse=True)
     terms = "|".join([rf"(?<!\w){re.escape(term)}(?!\w)" for term in longest_first])
-    return found, re.compile(rf"{_SEAT}|{terms}" if terms else _SEAT)
+    seat = seat_pattern()
+    return found, re.compile(rf"{seat}|{terms}" if terms else seat)
 
 
 def _seat_html(seat: int, names: Sequence[str]) -> str:
-    return f'<span class="s s-{seat}" title="seat {seat}"><bdi>{escape(names[seat])}</bdi></span>'
+    title = escape(sentences().seat.format(seat=seat))
+    return f'<span class="s s-{seat}" title="{title}"><bdi>{escape(names[seat])}</bdi></span>'
 
 
 def _seat(seat: int, names: Sequence[str]) -> Markup:
@@ -173,8 +179,8 @@ def _tooltip(card: CardShown) -> str:
 
 def nth(place: int) -> str:
     """Format a place: 1st, 2nd, 3rd, 4th."""
-    return f"{place}{_ENDINGS.get(place, 'th')}"
+    return language().ordinal(place)
 
 
 def _thought(ms: int) -> str:
-    return f"{ms} ms" if ms < 1_000 else f"{ms / 1_000:.1f} s"
+    return f"{ms} ms" if ms < 1_000 else f"{language().decimal(ms / 1_000, 1)} s"

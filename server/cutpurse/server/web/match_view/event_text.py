@@ -15,6 +15,7 @@ from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.text import event_text
 from cutpurse.engine.view import View
 from cutpurse.engine.words import Unit, Words
+from cutpurse.server.web.language.game_words import spoken
 from cutpurse.server.web.match_view.layouts import layout_of
 
 __all__ = ["EventLine", "came_by", "told_lines", "touched"]
@@ -65,7 +66,7 @@ def told_lines(
         act = event.act if isinstance(event, Happened) else None
         lines.append(
             EventLine(
-                text=event_text(history.at(number), event),
+                text=event_text(history.at(number), event, spoken(words)),
                 weight=weight,
                 seat=act.actor if act is not None else event.seat if isinstance(event, Counted) else None,
                 is_steal=act is not None and words.verbs[act.verb - 1].name in steals,

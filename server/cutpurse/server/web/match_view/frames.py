@@ -22,6 +22,8 @@ from cutpurse.engine.text import act_text
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN, Counter, Unit, Words
 from cutpurse.engine.zones import TABLE, ZoneView
+from cutpurse.server.web.language.game_words import counter_title, spoken, word
+from cutpurse.server.web.language.speaking import language
 from cutpurse.server.web.match_view.event_text import EventLine, came_by, told_lines, touched
 from cutpurse.server.web.match_view.layouts import Layout, layout_of
 from cutpurse.server.web.match_view.seat_names import short_names
@@ -312,7 +314,7 @@ def frame(
     is_asking = isinstance(top, Question)
     return Frame(
         game=words.game,
-        title=words.title,
+        title=spoken(words).title,
         viewer=view.viewer,
         names=short,
         numbers=_table_numbers(view),
@@ -336,8 +338,8 @@ def frame(
                 for seat in order
             ]
         ),
-        pending=tuple([act_text(view, act) for act in view.pending]),
-        question=top.text if isinstance(top, Question) else "",
+        pending=tuple([act_text(view, act, spoken(words)) for act in view.pending]),
+        question=word(top.text, words.game) if isinstance(top, Question) else "",
         rule=top.first_rule() if is_asking and isinstance(top, Question) else "",
         asked=tuple(asked),
         lines=lines,
@@ -361,7 +363,7 @@ class _Zones:
         self.layout = layout
         self.came = came
         self.touched = touched
-        self.words = view.rules.words
+        self.words = spoken(view.rules.words)
         self.made = {kind.name for kind in self.words.zones if kind.many}
         self.values = view.rules.values(view.settings) if layout.worth else []
         self.public = {zone.number: zone for zone in public.zones} if public else {}
@@ -392,8 +394,8 @@ class _Zones:
         return ZoneShown(
             number=zone.number,
             kind=zone.kind.name,
-            title=_title(zone),
-            text=zone.kind.text,
+            title=_title(zone, self.words),
+            text=self.words.zones[zone.kind.number - 1].text,
             style=style,
             is_made=zone.kind.many,
             size=zone.size,
@@ -451,7 +453,7 @@ class _Zones:
         if kind not in self.layout.worth or FACE_DOWN in faces or not faces:
             return ""
         worth = sum(self.values[card] for card in faces)
-        return f"${_short_money(worth)}" if self.layout.is_money else f"{worth:,}"
+        return f"${_short_money(worth)}" if self.layout.is_money else language().number(worth)
 
     def _is_still(self, zone: ZoneView, style: str) -> bool:
         if zone.owner == TABLE or zone.number in self.touched or not zone.size:
@@ -463,8 +465,9 @@ class _Zones:
         return seen is not None and bool(zone.cards) and seen.cards != zone.cards
 
 
-def _title(zone: ZoneView) -> str:
-    return f"{zone.kind.title} {zone.number}" if zone.kind.many else zone.kind.title
+def _title(zone: ZoneView, words: Words) -> str:
+    title = words.zones[zone.kind.number - 1].title
+    return f"{title} {zone.number}" if zone.kind.many else title
 
 
 @cache
@@ -508,9 +511,9 @@ def _short_money(value: int) -> str:
 
 # -- numbers
 def _amount(value: int, unit: Unit) -> str:
-    if unit is Unit.MONEY:
-        return f"-${-value:,}" if value < 0 else f"${value:,}"
-    return f"{value:,}"
+    number = language().number(abs(value))
+    sign = "-" if value < 0 else ""
+    return f"{sign}${number}" if unit is Unit.MONEY else f"{sign}{number}"
 
 
 def _notes(kinds: Sequence[Counter], values: Sequence[int], words: Words) -> list[str]:
@@ -519,7 +522,7 @@ def _notes(kinds: Sequence[Counter], values: Sequence[int], words: Words) -> lis
     for kind, value in zip(kinds, values, strict=True):
         if not value:
             continue
-        name = kind.name.replace("_", " ")
+        name = counter_title(kind.name, words)
         if kind.unit is Unit.FLAG:
             notes.append(name)
         elif kind.unit is Unit.CARD:
@@ -530,11 +533,11 @@ def _notes(kinds: Sequence[Counter], values: Sequence[int], words: Words) -> lis
 
 
 def _table_numbers(view: View) -> tuple[Number, ...]:
-    silent = _silent(view)
+    words, silent = spoken(view.rules.words), _silent(view)
     return tuple(
         [
-            Number(kind.name.replace("_", " "), kind.text, _amount(value, kind.unit), False)
-            for kind, value in zip(view.rules.words.table_counters, view.counters, strict=True)
+            Number(counter_title(kind.name, words), kind.text, _amount(value, kind.unit), False)
+            for kind, value in zip(words.table_counters, view.counters, strict=True)
             if value and kind.unit is not Unit.SEAT and kind.name not in silent
         ]
     )
@@ -542,16 +545,16 @@ def _table_numbers(view: View) -> tuple[Number, ...]:
 
 def _seat_numbers(view: View, seat: int, worth: Worth | None) -> tuple[Number, ...]:
     """List the numbers of a seat that say something: not 0, not the same flag for all, and not its worth again."""
-    silent = _silent(view)
+    words, silent = spoken(view.rules.words), _silent(view)
     numbers = []
-    for kind, values in zip(view.rules.words.seat_counters, view.seat_counters, strict=True):
+    for kind, values in zip(words.seat_counters, view.seat_counters, strict=True):
         is_main = kind.unit in (Unit.MONEY, Unit.POINTS)
         value = values[seat]
         is_everyones = kind.unit is Unit.FLAG and all(values)
         is_worth = is_main and worth is not None and value == worth.value
         if value and kind.name not in silent and not is_everyones and not is_worth:
             shown = "" if kind.unit is Unit.FLAG else _amount(value, kind.unit)
-            numbers.append(Number(kind.name.replace("_", " "), kind.text, shown, is_main))
+            numbers.append(Number(counter_title(kind.name, words), kind.text, shown, is_main))
     return tuple(numbers)
 
 
@@ -564,7 +567,8 @@ def _silent(view: View) -> frozenset[str]:
 def _badges(view: View) -> dict[int, list[str]]:
     """Return the roles of the seats by seat, such as dealer or first player."""
     badges: dict[int, list[str]] = {}
-    for kind, value in zip(view.rules.words.table_counters, view.counters, strict=True):
+    words = spoken(view.rules.words)
+    for kind, value in zip(words.table_counters, view.counters, strict=True):
         if kind.unit is Unit.SEAT and value:
-            badges.setdefault(value - 1, []).append(kind.name.replace("_", " "))
+            badges.setdefault(value - 1, []).append(counter_title(kind.name, words))
     return badges

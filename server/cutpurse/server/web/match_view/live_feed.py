@@ -19,9 +19,12 @@ from typing import Final, Protocol, TypeAlias
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.engine.history import ZoneHistory
-from cutpurse.engine.match import EndCause, MatchResult
+from cutpurse.engine.match import MatchResult
 from cutpurse.engine.view import View
+from cutpurse.server.web.language.languages import Language
+from cutpurse.server.web.language.speaking import gettext, gettext_noop, language, speaking
 from cutpurse.server.web.match_view.drawing import changes, lines_of, rendered
+from cutpurse.server.web.match_view.end_causes import end_cause_text
 from cutpurse.server.web.match_view.event_text import EventLine
 from cutpurse.server.web.match_view.frames import SeatMarks, asked_of, frame
 from cutpurse.v1 import ladder_pb2
@@ -50,12 +53,16 @@ MOST_UNREAD: Final = 48  # unread events at which a subscriber is dropped
 LINGER_S: Final = 10.0  # until a watch without subscribers is closed
 MOST_WATCHES: Final = 60  # at once; a server allows 64 per address, including ones that were just closed
 PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to reconnect; the last one repeats
-REFUSED: Final = "The arena does not let this page watch now; load it again in a while."
-HIDDEN: Final = "The results of this ladder are hidden from now on."
-NOT_PLAYED: Final = "This match is not being played any more."
-BROKEN: Final = "The page broke down over this match."
-MADE_ROOM: Final = "Too many matches are looked at now, so this one is not shown any more; load it again in a while."
-UNREACHED: Final = "The arena cannot be reached; the table is shown again as soon as it can."
+REFUSED: Final = gettext_noop("The arena does not let this page watch now; load it again in a while.")
+NOT_LISTED: Final = gettext_noop("This ladder is not shown here any more.")
+HIDDEN: Final = gettext_noop("The results of this ladder are hidden from now on.")
+NOT_PLAYED: Final = gettext_noop("This match is not being played any more.")
+OVER: Final = gettext_noop("The match is over.")
+BROKEN: Final = gettext_noop("The page broke down over this match.")
+MADE_ROOM: Final = gettext_noop(
+    "Too many matches are looked at now, so this one is not shown any more; load it again in a while."
+)
+UNREACHED: Final = gettext_noop("The arena cannot be reached; the table is shown again as soon as it can.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +108,7 @@ class LiveSubscriber:
 
 
 class Watch:
-    """The live feed of a match, or of a ladder's matches in turn.
+    """The live feed of a match, or of a ladder's matches in turn, in the language of the first request for it.
 
     Its events are "whole" (all lines), "step" (changed lines), "status" (a sentence) and "over" (the end).
     """
@@ -130,10 +137,10 @@ class Watch:
         self._picture = _Picture()
         self._lines: list[str] = []
         self._number = 0
-        self._status = BrowserEvent(
-            "status", _status("Waiting for the arena, which tells spectators a little later than the bots.")
-        )
+        waiting = gettext("Waiting for the arena, which tells spectators a little later than the bots.")
+        self._status = BrowserEvent("status", _status(waiting))
         # The thread first: if it can't start, no task is left behind.
+        self._language = language()
         threading.Thread(target=self._read, name="live", daemon=True).start()
         self._showing = self._loop.create_task(self._show())
         self._showing.add_done_callback(self._shown)
@@ -179,7 +186,8 @@ class Watch:
             text: Reason to show in the browsers; empty for none.
         """
         if text:
-            self._say(text, is_trouble=True)
+            with speaking(self._language):  # another reader's request may end it
+                self._say(gettext(text), is_trouble=True)
             self._tell(BrowserEvent("over", "{}"))
         self._forget(self)
         self.close()
@@ -218,7 +226,7 @@ class Watch:
                 self._stop.wait(PAUSES_S[min(tries, len(PAUSES_S) - 1)])
                 tries += 1
             except NotFound:
-                text = "This ladder is not shown here any more." if self._follows else NOT_PLAYED
+                text = NOT_LISTED if self._follows else NOT_PLAYED
                 self._hand(_Trouble(text, is_end=True))
                 return
             except NotAuthorised:
@@ -265,7 +273,7 @@ class Watch:
             stays_s = self._step_s / (1 + behind / HURRIES)
             step = self._take(1 + behind // MERGES)
             if isinstance(step, _Trouble):
-                self._say(step.text or "The match is over.", is_trouble=not step.is_end or bool(step.text))
+                self._say(gettext(step.text or OVER), is_trouble=not step.is_end or bool(step.text))
                 if step.is_end:
                     self._tell(BrowserEvent("over", "{}"))
                     self.end()
@@ -275,7 +283,7 @@ class Watch:
                 self._say(_began(step), is_trouble=False)
             self._draw(step, int(stays_s * 800))
             if isinstance(step, WatchEnd) and self._follows:
-                self._say("The match is over; the next one is shown as soon as it begins.", is_trouble=False)
+                self._say(gettext("The match is over; the next one is shown as soon as it begins."), is_trouble=False)
                 stays_s = OVER_S * stays_s / self._step_s if self._step_s else 0.0
             await asyncio.sleep(stays_s)
 
@@ -329,7 +337,7 @@ class Watches:
     def __init__(self, *, step_s: float = STEP_S) -> None:
         self.is_closed = False
         self._step_s = step_s
-        self._watches: dict[tuple[str, str], Watch] = {}
+        self._watches: dict[tuple[str, str, Language], Watch] = {}
 
     def join(self, match: str, ladder: str, messages: Messages, visitor: str = "") -> tuple[Watch, LiveSubscriber]:
         """Add a subscriber to the watch of a match or ladder; start the watch if there is none.
@@ -343,7 +351,7 @@ class Watches:
         Returns:
             The watch and its new subscriber.
         """
-        key = match, ladder
+        key = match, ladder, language()
         if key not in self._watches:
             self._make_room(visitor)
 
@@ -448,16 +456,20 @@ def _marks(result: MatchResult | None) -> dict[int, SeatMarks]:
         seat: SeatMarks(
             place=result.places[seat] if result.places else None,
             score=result.scores[seat] if result.scores else None,
-            end_cause="" if cause is EndCause.NORMAL else cause.value.replace("_", " "),
+            end_cause=end_cause_text(cause),
         )
         for seat, cause in enumerate(result.end_causes)
     }
 
 
 def _began(step: WatchBegin) -> str:
-    where = f" on {step.table.ladder}" if step.table.ladder else ""
-    late = f", shown {step.delay_ms / 1_000:g} s later than to the bots" if step.delay_ms else ""
-    return f"Match {step.table.match[:8]}{where}{late}"
+    match, ladder = step.table.match[:8], step.table.ladder
+    text = gettext("Match %(match)s on %(ladder)s", match=match, ladder=ladder) if ladder else ""
+    text = text or gettext("Match %(match)s", match=match)
+    if not step.delay_ms:
+        return text
+    late = gettext("shown %(delay)s s later than to the bots", delay=f"{step.delay_ms / 1_000:g}")
+    return f"{text}, {late}"
 
 
 def _status(text: str, *, is_trouble: bool = False) -> str:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.server.web.language.game_words import seat_pattern
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.server.web.match_view.picture import Caption, picture
 from cutpurse.server.web.match_view.replay_path import Moment, Replayed
 
@@ -30,7 +32,9 @@ def moment_index(replayed: Replayed, viewer: int | None, at: int | None) -> int:
     if at is None:
         return len(path.ats) - 1
     if not 0 <= at <= last:
-        raise UsageError(f"there is no moment {at}: this match has moments 0 to {last}")
+        raise UsageError(
+            gettext("there is no moment %(number)s: this match has moments 0 to %(last)s", number=at, last=last)
+        )
     return path.index(at)
 
 
@@ -41,10 +45,19 @@ def stretch_range(replayed: Replayed, viewer: int | None, first: int, last: int)
         UsageError: If the match has no such moments, or they are too many.
     """
     if first > last:
-        raise UsageError(f"the stretch from {first} to {last} ends before it begins")
+        raise UsageError(
+            gettext("the stretch from %(first)s to %(last)s ends before it begins", first=first, last=last)
+        )
     found = range(moment_index(replayed, viewer, first), moment_index(replayed, viewer, last) + 1)
     if len(found) > MAX_STRETCH:
-        raise UsageError(f"from {first} to {last} are {len(found)} moments: an animation has at most {MAX_STRETCH}")
+        text = gettext(
+            "from %(first)s to %(last)s are %(count)s moments: an animation has at most %(most)s",
+            first=first,
+            last=last,
+            count=len(found),
+            most=MAX_STRETCH,
+        )
+        raise UsageError(text)
     return found
 
 
@@ -63,21 +76,20 @@ def stretch_pictures(replayed: Replayed, viewer: int | None, stretch: range) -> 
 
 def _caption(moment: Moment, count: int, viewer: int | None) -> Caption:
     names = [seat.short for seat in moment.frame.seats]
-    where = f"{moment.index} of {count - 1}"
-    return Caption(
-        re.sub(r"\bseat (\d)\b", lambda seat: _name(names, int(seat[1])), _happened(moment)),
-        where if viewer is None else f"as {names[viewer]} saw it, {where}",
-    )
+    where = gettext("%(number)s of %(all)s", number=moment.index, all=count - 1)
+    if viewer is not None:
+        where = gettext("as %(bot)s saw it, %(where)s", bot=names[viewer], where=where)
+    return Caption(re.sub(seat_pattern(), lambda found: _name(names, found), _happened(moment)), where)
 
 
-def _name(names: list[str], seat: int) -> str:
-    return names[seat] if seat < len(names) else f"seat {seat}"
+def _name(names: list[str], found: re.Match[str]) -> str:
+    return names[int(found[1])] if int(found[1]) < len(names) else found[0]
 
 
 def _happened(moment: Moment) -> str:
     """Describe in words of the log what happened since the moment before."""
     if moment.index == 0:
-        return "Cards were dealt."
+        return gettext("Cards were dealt.")
     if lines := [row.text for row in moment.rows if row.is_now]:
         return "; ".join(lines[-2:])
-    return "The match is over." if moment.decided is None else ""
+    return gettext("The match is over.") if moment.decided is None else ""

@@ -15,6 +15,7 @@ from typing import Final
 
 from markupsafe import escape
 
+from cutpurse.server.web.language.speaking import language, ngettext
 from cutpurse.server.web.match_view.drawing import nth, symbols
 from cutpurse.server.web.match_view.frames import CardShown, Face, Frame, SeatShown, ZoneShown
 
@@ -93,7 +94,7 @@ def _seat(seat: SeatShown, left: float, top: int, width: float) -> Iterator[str]
 
 def _standing(seat: SeatShown) -> str:
     if seat.marks.place:
-        return f"{nth(seat.marks.place)} {seat.marks.score or 0:,}"
+        return f"{nth(seat.marks.place)} {language().number(seat.marks.score or 0)}"
     return seat.worth.text if seat.worth else ""
 
 
@@ -130,7 +131,14 @@ def _cards(zones: Iterable[ZoneShown], left: float, top: float, right: float, bo
         yield from _zone(zone, x, y, x + width)
         x += width + _GAP
     if left_out:
-        yield _text(right, bottom, f"and {left_out} more cards", size=11, fill=_QUIET, anchor="end")
+        yield _text(
+            right,
+            bottom,
+            ngettext("and %(num)s more card", "and %(num)s more cards", left_out),
+            size=11,
+            fill=_QUIET,
+            anchor="end",
+        )
 
 
 def _is_pile(zone: ZoneShown) -> bool:

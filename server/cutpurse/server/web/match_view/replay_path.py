@@ -11,7 +11,6 @@ latest that was shown. This module knows no HTML, no league and no file.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +33,9 @@ from cutpurse.engine.view import View
 from cutpurse.engine.words import Unit
 from cutpurse.engine.zones import TABLE
 from cutpurse.games import game_named
+from cutpurse.server.web.language.game_words import announcement, sentences, spoken, word
+from cutpurse.server.web.language.speaking import gettext
+from cutpurse.server.web.match_view.end_causes import end_cause_text, why_safe
 from cutpurse.server.web.match_view.frames import (
     Frame,
     SeatMarks,
@@ -45,7 +47,6 @@ from cutpurse.server.web.match_view.frames import (
 )
 from cutpurse.server.web.match_view.layouts import layout_of
 from cutpurse.server.web.match_view.seat_worth import COUNTED_ZONES, seat_worth
-from cutpurse.wire.text import WHY_SAFE
 
 __all__ = ["STRIDE", "Decided", "Moment", "OptionShown", "Path", "Replayed", "LogLine", "Swing"]
 
@@ -199,7 +200,7 @@ class _ViewerPath:
 
 
 class Replayed:
-    """A replayed match. It is not thread-safe: hold `lock` while using it."""
+    """A replayed match, in the language of its reader. It is not thread-safe: hold `lock` while using it."""
 
     def __init__(
         self,
@@ -226,6 +227,7 @@ class Replayed:
         self.seats: Final = len(record.seats)
         self._thinking: Final = [list(one) for one in thinking_ms] if len(thinking_ms) == self.seats else []
         self._usages: Final = usages
+        self._words: Final = spoken(game_named(record.game).words)
         words = game_named(record.game).words
         self._scoring: Final = {one.name for one in words.seat_counters if one.unit in (Unit.MONEY, Unit.POINTS)}
         self._counting: Final = COUNTED_ZONES.get(record.game, {kind.name for kind in words.zones})
@@ -265,7 +267,7 @@ class Replayed:
             if _is_fault(chosen):
                 self._lines.append(_Line(told, chosen.seat, False, True, (_fault_text(chosen),)))
         if match is None:
-            raise RecordError("this match was void before anything was decided in it")
+            raise RecordError(gettext("this match was void before anything was decided in it"))
         self._tell(match, told, steals)
         turn, counts = self._steps[-1].turn, tuple([match.asked(seat) for seat in range(self.seats)])
         scores = tuple(match.game.scores())
@@ -286,11 +288,11 @@ class Replayed:
             then = self._history.at(number)
             if isinstance(event, Happened):
                 seen = [event.to(viewer) for viewer in viewers] if event.masks else [event]
-                texts = [event_text(then, one) for one in (*seen, event)] if event.masks else [event_text(then, event)]
+                texts = [event_text(then, one, self._words) for one in ((*seen, event) if event.masks else (event,))]
                 is_steal = game.words.verbs[event.act.verb - 1].name in steals
                 self._lines.append(_Line(number, event.act.actor, is_steal, False, tuple(texts)))
             elif isinstance(event, Scored):
-                self._lines.append(_Line(number, None, False, False, (event_text(then, event),)))
+                self._lines.append(_Line(number, None, False, False, (event_text(then, event, self._words),)))
         return len(log)
 
     # -- paths
@@ -375,10 +377,10 @@ class Replayed:
         for event, step in reversed(self._steps_run[first:last]):
             if (announced := step.act()) is not None:
                 if announced.verb not in self._told_verbs:
-                    return act_text(self._history.at(event), announced)
+                    return act_text(self._history.at(event), announced, self._words)
             elif step.seat == TABLE:
-                return re.split(r"[,;:.]", step.paragraph, maxsplit=1)[0]
-        return act.to(None) if act is not None else "cards are counted"
+                return word(announcement(step.paragraph), self.record.game)
+        return act.to(None) if act is not None else gettext("cards are counted")
 
     def _concerns(self, number: int, event: Event, seat: int, change: int) -> bool:
         """Return whether an event adds to, or for a loss takes from, the zones of a seat that count."""
@@ -480,7 +482,7 @@ class Replayed:
         assert chosen is not None
         safe = match.game.safe_option(asked.seat, asked.options)
         options = [
-            OptionShown(option_text(match.game, option), option == chosen.option, option == safe)
+            OptionShown(option_text(match.game, option, self._words), option == chosen.option, option == safe)
             for option in asked.options
         ]
         shown = [one for place, one in enumerate(options) if place < MOST_OPTIONS or one.is_chosen]
@@ -488,11 +490,11 @@ class Replayed:
         return Decided(
             seat=asked.seat,
             number=asked.number,
-            text=match.game.question.text,
+            text=word(match.game.question.text, self.record.game),
             rule=match.game.question.first_rule(),
             options=tuple(shown),
             more=len(options) - len(shown),
-            cause=WHY_SAFE[chosen.cause] if _is_fault(chosen) else "",
+            cause=why_safe(chosen.cause) if _is_fault(chosen) else "",
             thinking_ms=thought[asked.number] if asked.number < len(thought) else None,
             usage=self._usages[asked.seat].get(asked.number + 1, "") if asked.seat < len(self._usages) else "",
         )
@@ -515,7 +517,7 @@ class Replayed:
                 thinking_share=(spent or 0) / self._longest,
                 place=result.places[seat] if result is not None and is_placed else None,
                 score=result.scores[seat] if result is not None and is_placed else None,
-                end_cause="" if cause is EndCause.NORMAL else cause.value.replace("_", " "),
+                end_cause=end_cause_text(cause),
             )
         return marks
 
@@ -567,7 +569,8 @@ def _is_fault(chosen: Chosen) -> bool:
 
 
 def _fault_text(chosen: Chosen) -> str:
-    return f"the server decides for seat {chosen.seat}: {WHY_SAFE[chosen.cause]}"
+    seat = sentences().seat.format(seat=chosen.seat)
+    return gettext("the server decides for %(seat)s: %(why)s", seat=seat, why=why_safe(chosen.cause))
 
 
 def _first_after(event_counts: Sequence[int], number: int) -> int:

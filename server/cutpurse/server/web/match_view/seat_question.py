@@ -12,6 +12,7 @@ from typing import Final
 
 from cutpurse.engine.match import Match, OpenDecision
 from cutpurse.engine.text import option_text
+from cutpurse.server.web.language.game_words import spoken
 from cutpurse.wire.encode import MatchEncoder
 
 __all__ = ["SeatQuestion", "seat_question"]
@@ -62,5 +63,5 @@ def seat_question(match: Match, asked: OpenDecision, base_ms: int) -> SeatQuesti
         bank_left_ms=0,
         safe_option=asked.options.index(game.safe_option(seat, asked.options)),
     )
-    texts = tuple([option_text(view, option) for option in asked.options])
+    texts = tuple([option_text(view, option, spoken(game.words)) for option in asked.options])
     return SeatQuestion(game.words.game, game.settings.changed(), game.n, seat, message, texts)

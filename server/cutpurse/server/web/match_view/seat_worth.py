@@ -13,6 +13,7 @@ from typing import Final
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import ZoneView
+from cutpurse.server.web.language.speaking import gettext, language, ngettext
 
 __all__ = ["COUNTED_ZONES", "WORTH", "Worth", "leaders", "seat_worth"]
 
@@ -54,11 +55,11 @@ def _greed(view: View, seat: int) -> Worth:
     """GR-3.15, GR-5.2. Count the longest set; in a tournament the points."""
     if _is_series(view):
         points = view.seat_counter("points", seat)
-        return Worth(points, _counted(points, "point"))
+        return Worth(points, _points(points))
     cards = view.rules.words.cards
     numbers = [cards[card - 1].traits["number"] for zone in view.of("collection", seat) for card in zone.cards]
     longest = max([numbers.count(number) for number in numbers], default=0)
-    return Worth(longest, f"set of {longest}")
+    return Worth(longest, gettext("set of %(size)s", size=longest))
 
 
 def _steal_and_plunder(view: View, seat: int) -> Worth:
@@ -70,7 +71,7 @@ def _steal_and_plunder(view: View, seat: int) -> Worth:
     if not is_counted:
         money += _value(view, packs) + _value(view, taxed) // 2
     is_hidden = not is_counted and any(map(_hides, packs + taxed))
-    return Worth(money, f"${money:,}", "at least" if is_hidden else "")
+    return Worth(money, f"${language().number(money)}", gettext("at least") if is_hidden else "")
 
 
 def _stolen_treasure(view: View, seat: int) -> Worth:
@@ -79,14 +80,14 @@ def _stolen_treasure(view: View, seat: int) -> Worth:
     values = view.rules.values(view.settings)
     points = view.seat_counter("buried_total", seat)
     points += sum([min(values[card], 0) for hand in hands for card in _seen(hand)])
-    return Worth(points, _counted(points, "point"), "at most" if any(map(_hides, hands)) else "")
+    return Worth(points, _points(points), gettext("at most") if any(map(_hides, hands)) else "")
 
 
 def _szmal(view: View, seat: int) -> Worth:
     """SZ-6.2. Count cash and the markers in play."""
     markers = sum([sum(column) for zone in view.of("holdings", seat) for column in zone.columns[:1]])
     money = view.seat_counter("cash", seat) + MARKER_MONEY * markers
-    return Worth(money, f"${money:,}")
+    return Worth(money, f"${language().number(money)}")
 
 
 def _bag_o_loot(view: View, seat: int) -> Worth:
@@ -95,7 +96,7 @@ def _bag_o_loot(view: View, seat: int) -> Worth:
     if view.agenda:
         bags = [zone for kind in ("bag", "bag_open", "bluff_bag") for zone in view.of(kind, seat)]
         points += BAG_POINTS * len(bags) + sum([zone.size for zone in view.of("set", seat)])
-    return Worth(points, _counted(points, "point"))
+    return Worth(points, _points(points))
 
 
 WORTH: Final[Mapping[str, Callable[[View, int], Worth]]] = {
@@ -134,5 +135,5 @@ def _value(view: View, zones: Iterable[ZoneView]) -> int:
     return sum([values[card] for zone in zones for card in _seen(zone)])
 
 
-def _counted(points: int, noun: str) -> str:
-    return f"{points:,} {noun if points == 1 else noun + 's'}"
+def _points(points: int) -> str:
+    return ngettext("%(num)s point", "%(num)s points", points)

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.server.web.anchors import anchors_of, strength
 from cutpurse.server.web.charts import Line, bars, over_time
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.rating_display import placed
 from cutpurse.server.web.rendering import Asked, show
@@ -91,10 +92,10 @@ def bot(request: Request, ask: Asked, rest: str, ladder: str = "", order: Order 
     versions = [one for one in ask.bots(owner) if (one.bot.owner, one.bot.bot) == (owner, bot)]
     chosen = [one for one in versions if version in ("", one.bot.version)]
     if not chosen:
-        raise NotFound("There is no such bot here.")
+        raise NotFound(gettext("There is no such bot here."))
     ladders = sorted({name for one in chosen for name in one.ladders})
     if ladder and ladder not in ladders:
-        raise NotFound("That bot was never rated on such a ladder.")
+        raise NotFound(gettext("That bot was never rated on such a ladder."))
     name = ladder_pb2.BotName(owner=owner, bot=bot, version=version)
     hidden = {one.defined.name: one for one in ask.ladders() if one.has_hidden_results}
     shown = [one for one in ladders if one not in hidden]
@@ -128,7 +129,7 @@ def named_bot(request: Request, above: str = "") -> tuple[str, str, str]:
     path = raw.partition(b"?")[0].decode("ascii", "replace").removeprefix(above)
     parts = [unquote(part) for part in path.rstrip("/").split("/")[2:]]
     if len(parts) not in (2, 3) or not all(parts):
-        raise NotFound(f"A bot's page is at {above}/bots/OWNER/BOT.")
+        raise NotFound(gettext("A bot's page is at %(address)s.", address=f"{above}/bots/OWNER/BOT"))
     owner, bot, *rest = parts
     return owner, bot, rest[0] if rest else ""
 
@@ -174,14 +175,16 @@ def _chart(points: Sequence[ladder_pb2.RatingPoint]) -> Markup:
         versions.setdefault(point.version, []).append(point)
     lines = [
         Line(
-            f"version {version}",
+            gettext("version %(version)s", version=version),
             [(point.boards, point.rating) for point in of_version],
             [(point.low, point.high) for point in of_version],
         )
         for version, of_version in versions.items()
     ]
     return over_time(
-        lines, title="Its rating over time, and how far off it may be", x_name="rated boards of the ladder"
+        lines,
+        title=gettext("Its rating over time, and how far off it may be"),
+        x_name=gettext("rated boards of the ladder"),
     )
 
 
@@ -217,7 +220,9 @@ def _look_at_courses(
                     times.update(_column(ms) for ms in told.thinking_ms)
     columns = [(_column_name(number), times[number]) for number in range(len(TIMES_MS) + 1)]
     course.thinking = bars(
-        columns, title="How long it thought, in its newest matches", x_name="milliseconds for a decision"
+        columns,
+        title=gettext("How long it thought, in its newest matches"),
+        x_name=gettext("milliseconds for a decision"),
     )
 
 

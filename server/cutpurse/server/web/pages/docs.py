@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from cutpurse.games import GAMES
 from cutpurse.server.web.documents import INDEX, MOVED, document, introduction, names, picture, rulings, sheet
 from cutpurse.server.web.guided_matches import GUIDED
+from cutpurse.server.web.language.game_words import game_title
 from cutpurse.server.web.rendering import show
 from cutpurse.wire.rule_book import rule_book
 
@@ -76,7 +77,7 @@ def _game(name: str) -> dict[str, Any]:
     words = GAMES[name].words
     return {
         "name": name,
-        "title": words.title,
+        "title": game_title(name),
         "version": words.version,
         "players": words.seats,
         "usual": GAMES[name].usual_seats,

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.server.web.anchors import anchors_of
 from cutpurse.server.web.charts import Line, axis_of, over_time
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.pages.finding import around, is_wanted
 from cutpurse.server.web.rating_display import lead_of, rating_ends
@@ -91,7 +92,9 @@ def _chart(ask: Asking, ladder: str, rankings: Sequence[ladder_pb2.Ranking]) -> 
             continue
         lines.append(Line(format_bot_name(one.bot), [(point.boards, point.rating) for point in reversed(points)]))
     return over_time(
-        lines, title=f"The ratings of the first {len(lines)} over time", x_name="rated boards of the ladder"
+        lines,
+        title=gettext("The ratings of the first %(number)s over time", number=len(lines)),
+        x_name=gettext("rated boards of the ladder"),
     )
 
 

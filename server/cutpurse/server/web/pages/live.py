@@ -14,6 +14,7 @@ from sse_starlette.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 
 from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view.drawing import symbols
 from cutpurse.server.web.match_view.live_feed import Watches
@@ -120,14 +121,14 @@ async def events(
         ServerRefused: If there are too many streams, or the page is stopping.
     """
     if bool(match) == bool(ladder):
-        raise UsageError("name a match or a ladder")
+        raise UsageError(gettext("name a match or a ladder"))
     if not ask.live:
-        raise NotFound("nothing is being played in an archive")
+        raise NotFound(gettext("nothing is being played in an archive"))
     watches: Watches = request.app.state.watches
     match = await run_in_threadpool(_whole, ask, match)
     await run_in_threadpool(_check_shown, ask, match, ladder)
     if watches.is_closed:
-        raise ServerRefused("the page is stopping")
+        raise ServerRefused(gettext("the page is stopping"))
     shares: StreamShares = request.app.state.stream_shares
     visitor = visitor_of(request)
     shares.check(visitor)

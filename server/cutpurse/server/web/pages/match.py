@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
 from cutpurse.engine.errors import CutpurseError
+from cutpurse.server.web.language.speaking import gettext, gettext_noop, language, ngettext
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view.scores import decided, timeline, turning_points
 from cutpurse.server.web.pages.replay import Replays
@@ -21,21 +22,25 @@ from cutpurse.v1 import arena_pb2, ladder_pb2
 __all__ = ["router"]
 
 MOST_BARS: Final = 240  # per chart of thinking times; with more decisions, a bar shows the longest of several
+COUNTS_FOR_NOTHING: Final = gettext_noop("it counts for nothing")
+FAULT: Final = gettext_noop("a fault")
 _HEIGHT: Final = 28.0
 _CAUSES: Final = {
-    arena_pb2.END_CAUSE_NORMAL: "played to the end",
-    arena_pb2.END_CAUSE_TIMEOUT: "too slow",
-    arena_pb2.END_CAUSE_ILLEGAL: "illegal answer",
-    arena_pb2.END_CAUSE_CRASHED: "crashed",
-    arena_pb2.END_CAUSE_DISCONNECTED: "away",
-    arena_pb2.END_CAUSE_VOID_SERVER: "void",
-    arena_pb2.END_CAUSE_VOID_OPERATOR: "void",
-    arena_pb2.END_CAUSE_VOID_OUTAGE: "void",
+    arena_pb2.END_CAUSE_NORMAL: gettext_noop("played to the end"),
+    arena_pb2.END_CAUSE_TIMEOUT: gettext_noop("too slow"),
+    arena_pb2.END_CAUSE_ILLEGAL: gettext_noop("illegal answer"),
+    arena_pb2.END_CAUSE_CRASHED: gettext_noop("crashed"),
+    arena_pb2.END_CAUSE_DISCONNECTED: gettext_noop("away"),
+    arena_pb2.END_CAUSE_VOID_SERVER: gettext_noop("void"),
+    arena_pb2.END_CAUSE_VOID_OPERATOR: gettext_noop("void"),
+    arena_pb2.END_CAUSE_VOID_OUTAGE: gettext_noop("void"),
 }
 _VOID: Final = {
-    "void_server": "by a fault of the server it counts for nothing",
-    "void_operator": "the operator of the server ended it, and it does not count",
-    "void_outage": "the provider of a bot's language model was down, and on this ladder it does not count then",
+    "void_server": gettext_noop("by a fault of the server it counts for nothing"),
+    "void_operator": gettext_noop("the operator of the server ended it, and it does not count"),
+    "void_outage": gettext_noop(
+        "the provider of a bot's language model was down, and on this ladder it does not count then"
+    ),
 }
 
 router = APIRouter(include_in_schema=False)
@@ -88,7 +93,7 @@ def match(request: Request, ask: Asked, match: str) -> Response:
     if match != one.match:  # the address has only the first characters of the ID
         return RedirectResponse(f"/matches/{quote(one.match)}")
     faults = [
-        _MatchFault(seat, fault.decision, fault.at, _CAUSES.get(fault.cause, "a fault"))
+        _MatchFault(seat, fault.decision, fault.at, gettext(_CAUSES.get(fault.cause, FAULT)))
         for seat, course in enumerate(told.courses)
         for fault in course.faults
     ]
@@ -101,7 +106,7 @@ def match(request: Request, ask: Asked, match: str) -> Response:
         match=one,
         outcome=_outcome(one),
         order=sorted(range(len(one.seats)), key=lambda seat: (one.seats[seat].place, seat)),
-        causes=_CAUSES,
+        causes={cause: gettext(text) for cause, text in _CAUSES.items()},
         thoughts=_thoughts(told.courses),
         faults=faults,
         others=[name for name in one.board_matches if name != one.match],
@@ -139,14 +144,19 @@ def _story(request: Request, ask: Asking, told: ladder_pb2.GetMatchResponse) -> 
 def _outcome(match: ladder_pb2.MatchShown) -> str:
     """Describe whether a match was rated or void, as the end of a sentence."""
     if match.void_cause:
-        return _VOID.get(match.void_cause, "it counts for nothing")
+        return gettext(_VOID.get(match.void_cause, COUNTS_FOR_NOTHING))
     if match.rated_number:
-        place = f"number {match.rated_number:,} of its ladder"
+        place = gettext("number %(number)s of its ladder", number=match.rated_number)
         count = len(match.board_matches)
-        return f"rated with the whole board of {count} matches, {place}" if count > 1 else f"rated, {place}"
+        if count > 1:
+            rated = ngettext(
+                "rated with the whole board of %(num)s match", "rated with the whole board of %(num)s matches", count
+            )
+            return f"{rated}, {place}"
+        return ", ".join([gettext("rated"), place])
     if match.board_kind == ladder_pb2.BOARD_KIND_TEST:
-        return "not rated: a version test"
-    return "not rated: somebody asked for it" if match.requested_by else "not rated"
+        return gettext("not rated: a version test")
+    return gettext("not rated: somebody asked for it") if match.requested_by else gettext("not rated")
 
 
 def _thoughts(courses: Sequence[ladder_pb2.SeatCourse]) -> list[_Thought]:
@@ -165,8 +175,12 @@ def _thought(course: ladder_pb2.SeatCourse, most: int) -> _Thought:
         some = times[first : first + together]
         numbers = range(first + 1, first + len(some) + 1)
         is_fault = any(number in faults for number in numbers)
-        which = f"decision {numbers[0]}" if len(some) == 1 else f"decisions {numbers[0]} to {numbers[-1]}"
-        words = f"{which}: {max(some):,} ms" + (", taken by the server" if is_fault else "")
+        which = gettext("decision %(number)s", number=numbers[0])
+        if len(some) > 1:
+            which = gettext("decisions %(first)s to %(last)s", first=numbers[0], last=numbers[-1])
+        words = f"{which}: {language().number(max(some))} ms"
+        if is_fault:
+            words = ", ".join([words, gettext("taken by the server")])
         height = max(_HEIGHT * max(some) / most, 2.0 if is_fault else 0.4)
         bars.append(_Bar(round(place * width, 3), round(width * 0.86, 3), round(height, 2), is_fault, words))
     return _Thought(tuple(bars), len(times), sum(times), max(times, default=0), most)

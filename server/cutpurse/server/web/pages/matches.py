@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.v1 import ladder_pb2
 
@@ -85,7 +86,9 @@ def bot_meant(text: str, known: Sequence[ladder_pb2.BotShown]) -> ladder_pb2.Bot
             return ladder_pb2.BotName(owner=alike[0].owner, bot=text)
     name, _, version = bot.partition(":")
     if not owner or not name:
-        raise UsageError(f"{text!r:.80} names no bot: write owner/name, or owner/name:version")
+        raise UsageError(
+            gettext("%(text)s names no bot: write owner/name, or owner/name:version", text=f"{text!r:.80}")
+        )
     return ladder_pb2.BotName(owner=owner, bot=name, version=version)
 
 
@@ -104,7 +107,7 @@ def _day(text: str) -> tuple[int, int]:
         if not 1971 <= begin.year < 2100:
             raise ValueError
     except ValueError:
-        raise UsageError(f"{text!r:.40} is no day: write it as 2026-11-21") from None
+        raise UsageError(gettext("%(text)s is no day: write it as 2026-11-21", text=f"{text!r:.40}")) from None
     since = (begin - _EPOCH) // timedelta(milliseconds=1)
     return since, since + 86_400_000
 

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.server.web.conditional_response import conditional_response
+from cutpurse.server.web.language.speaking import gettext, language
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view.match_pictures import (
     moment_index,
@@ -42,7 +43,7 @@ router = APIRouter(include_in_schema=False)
 async def pictured(request: Request, ask: Asked, match: str, kind: str) -> Response:
     """Respond with a picture of the table at the moment `at`, or at the end, with all cards or as a seat saw it."""
     if kind not in (SVG, PNG):
-        raise NotFound("a picture of a moment is picture.svg or picture.png")
+        raise NotFound(gettext("a picture of a moment is picture.svg or picture.png"))
     at = _number(request, "at")
     wanted = await asyncio.to_thread(_wanted, request, ask, match)
     index = await asyncio.to_thread(_index, wanted, at)
@@ -55,10 +56,10 @@ async def pictured(request: Request, ask: Asked, match: str, kind: str) -> Respo
 async def animated(request: Request, ask: Asked, match: str, kind: str) -> Response:
     """Respond with an animation of the moments `from` to `to`, with all cards or as a seat saw them."""
     if kind != GIF:
-        raise NotFound("an animation is animation.gif")
+        raise NotFound(gettext("an animation is animation.gif"))
     first, last = _number(request, "from"), _number(request, "to")
     if first is None or last is None:
-        raise UsageError("an animation needs its first and its last moment: ?from=30&to=41")
+        raise UsageError(gettext("an animation needs its first and its last moment: ?from=30&to=41"))
     wanted = await asyncio.to_thread(_wanted, request, ask, match)
     stretch = await asyncio.to_thread(_stretch, wanted, first, last)
     draw = partial(_moments, wanted, stretch)
@@ -75,7 +76,7 @@ def _number(request: Request, name: str) -> int | None:
     if not text:
         return None
     if not _NUMBER.fullmatch(text):
-        raise UsageError(f"{name} is the number of a moment, from 0")
+        raise UsageError(gettext("%(name)s is the number of a moment, from 0", name=name))
     return int(text)
 
 
@@ -120,10 +121,10 @@ async def _pixels(
 ) -> Response:
     if not has_pixels():
         raise NotFound(
-            "this page draws no PNG and no GIF, only picture.svg: pip install 'cutpurse[pictures]' adds them"
+            gettext("this page draws no PNG and no GIF, only picture.svg: pip install 'cutpurse[pictures]' adds them")
         )
     process: PictureProcess = request.app.state.pictures
-    key = (kind, wanted.match, wanted.viewer, moments)
+    key = (kind, wanted.match, wanted.viewer, moments, language())
     try:
         return _response(request, await process.get(visitor_of(request), key, kind, draw), kind)
     except ServerRefused as refused:  # its text is not the server's, but ours

@@ -17,6 +17,8 @@ from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
 from cutpurse.server.web.account.cookie import token_of
+from cutpurse.server.web.language.languages import Language
+from cutpurse.server.web.language.speaking import gettext, language, pgettext
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view.drawing import lines_of, packed, rendered, symbols
 from cutpurse.server.web.match_view.filed_replay import replay_of
@@ -55,8 +57,8 @@ class Replays:
     """A cache of the matches that were replayed last, and of batches and pictures of their moments."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Replayed] = OrderedDict()
-        self._batches: OrderedDict[tuple[str, int | None, int | str], bytes] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, Language], Replayed] = OrderedDict()
+        self._batches: OrderedDict[tuple[str, Language, int | None, int | str], bytes] = OrderedDict()
         self._lock = Lock()
 
     def get(self, ask: Asking, told: ladder_pb2.GetMatchResponse) -> Replayed:
@@ -67,16 +69,18 @@ class Replays:
             RecordError: If the record does not verify.
         """
         name = told.match.match
+        kept = name, language()
         with self._lock:
-            if name in self._kept:
-                self._kept.move_to_end(name)
-                return self._kept[name]
+            if kept in self._kept:
+                self._kept.move_to_end(kept)
+                return self._kept[kept]
         if not told.has_record:
-            why = "the platform broke down in it" if told.match.void_cause else "it went on from an imagined position"
-            raise NotFound(f"this match has no record, so it cannot be shown: {why}")
+            broke, imagined = gettext("the platform broke down in it"), gettext("it went on from an imagined position")
+            why = broke if told.match.void_cause else imagined
+            raise NotFound(gettext("this match has no record, so it cannot be shown: %(why)s", why=why))
         made = replay_of(ask.record(name), told.courses)
         with self._lock:
-            self._kept[name] = made
+            self._kept[kept] = made
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
         return made
@@ -93,7 +97,7 @@ class Replays:
             first: Index of the first moment of a batch, or the name of a picture.
             make: Makes the bytes.
         """
-        key = match, viewer, first
+        key = match, language(), viewer, first
         with replayed.lock:  # concurrent requests for the batch wait, so that it is made once
             with self._lock:
                 found = self._batches.get(key)
@@ -164,7 +168,7 @@ def replay_wanted(
     replays: Replays = request.app.state.replays
     replayed = replays.get(ask, told)
     if seat is not None and not 0 <= seat < replayed.seats:
-        raise NotFound(f"this match has seats 0 to {replayed.seats - 1}")
+        raise NotFound(gettext("this match has seats 0 to %(last)s", last=replayed.seats - 1))
     name = told.match.match
     return ReplayRequest(f"/matches/{name}/replay", name, replayed, seat, replayed.path(seat)), told
 
@@ -179,7 +183,7 @@ def seat_wanted(request: Request) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal()) or len(text) > 2:
-        raise NotFound("a seat is a number, from 0")
+        raise NotFound(gettext("a seat is a number, from 0"))
     return int(text)
 
 
@@ -265,7 +269,7 @@ def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Quer
 def batch_of(request: Request, wanted: ReplayRequest, first: int) -> Response:
     """Respond with a batch of moments of a replay.  Raises NotFound if it has no moment `first`."""
     if first >= len(wanted.path.ats):
-        raise NotFound(f"this replay has moments 0 to {len(wanted.path.ats) - 1}")
+        raise NotFound(gettext("this replay has moments 0 to %(last)s", last=len(wanted.path.ats) - 1))
 
     def made() -> bytes:
         shown = [lines_of(wanted.html(one)) for one in wanted.replayed.moments(wanted.viewer, first, BATCH)]
@@ -301,27 +305,27 @@ def _ways(wanted: ReplayRequest, index: int) -> list[_MomentLink]:
         return min((one for one in places if one > index), default=None)
 
     ways = [
-        way("first", "first", "first", 0),
-        way("turn-back", "turn back", "turnback", before(turns)),
-        way("back", "back", "back", index - 1 if index else None),
-        way("on", "on", "on", index + 1 if index < last else None),
-        way("turn", "next turn", "turn", after(turns)),
-        way("last", "last", "last", last),
+        way("first", gettext("first"), "first", 0),
+        way("turn-back", gettext("turn back"), "turnback", before(turns)),
+        way("back", gettext("back"), "back", index - 1 if index else None),
+        way("on", pgettext("to the next moment", "on"), "on", index + 1 if index < last else None),
+        way("turn", gettext("next turn"), "turn", after(turns)),
+        way("last", gettext("last"), "last", last),
     ]
     if points := wanted.points:
         ways += [
-            way("point-back", "turning point before", "", before(points)),
-            way("point", "next turning point", "", after(points)),
+            way("point-back", gettext("turning point before"), "", before(points)),
+            way("point", gettext("next turning point"), "", after(points)),
         ]
     if steals:
         ways += [
-            way("steal-back", "steal before", "", before(steals)),
-            way("steal", "next steal", "", after(steals)),
+            way("steal-back", gettext("steal before"), "", before(steals)),
+            way("steal", gettext("next steal"), "", after(steals)),
         ]
     if faults:
         ways += [
-            way("fault-back", "fault before", "", before(faults)),
-            way("fault", "next fault", "", after(faults)),
+            way("fault-back", gettext("fault before"), "", before(faults)),
+            way("fault", gettext("next fault"), "", after(faults)),
         ]
     return ways
 
@@ -337,5 +341,8 @@ class _Hash:
 
 def _hashes(replayed: Replayed) -> list[_Hash]:
     recorded = replayed.record.events
-    who = [f"{printable(name, NAME)} (seat {seat})" for seat, name in enumerate(replayed.names)] + ["spectators"]
+    who = [
+        gettext("%(name)s (seat %(seat)s)", name=printable(name, NAME), seat=seat)
+        for seat, name in enumerate(replayed.names)
+    ] + [gettext("spectators")]
     return [_Hash(name, said, said == found) for name, said, found in zip(who, recorded, replayed.hashes, strict=False)]

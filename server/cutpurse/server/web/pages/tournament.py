@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.v1 import ladder_pb2
 
@@ -32,7 +33,7 @@ def tournament_facts(shown: ladder_pb2.TournamentShown) -> Mapping[str, Any]:
         "shown": shown,
         "rounds": [_titled(number, len(rounds), is_bracket, duels) for number, duels in rounds.items()],
         "bots": {one.seed: one.bot for one in shown.standings},
-        "form": "Elimination" if is_bracket else "Round robin",
+        "form": gettext("Elimination") if is_bracket else gettext("Round robin"),
         "is_pending": bool(shown.tournament) and not shown.ended_ms,
     }
 
@@ -42,5 +43,7 @@ def _titled(
 ) -> tuple[str, list[ladder_pb2.TournamentDuel]]:
     """Return the title of a round, and its duels."""
     if not is_bracket:
-        return "Duels", duels
-    return {count: "Final", count - 1: "Semi-finals"}.get(number, f"Round {number}"), duels
+        return gettext("Duels"), duels
+    if number == count:
+        return gettext("Final"), duels
+    return (gettext("Semi-finals") if number == count - 1 else gettext("Round %(number)s", number=number)), duels

@@ -16,6 +16,7 @@ import grpc.aio
 from google.protobuf.message import DecodeError, Message
 from google.rpc import error_details_pb2, status_pb2
 
+from cutpurse.server.web.language.speaking import gettext
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.client_session import Begin, ClientSession, Todo, Welcomed
 from cutpurse.wire.errors import NotFound, ServerRefused, ServerUnreachable
@@ -33,7 +34,7 @@ AGAIN_S: Final = 0.5  # between two attempts
 LOOK_S: Final = 1.0  # between two checks of a request
 TRIES: Final = 10  # requests while a bot is not there yet, one in LOOK_S
 LINGER_S: Final = 5.0  # for the server to end the stream of a person who has left
-NO_ANSWER: Final = "the arena does not answer"
+NO_ANSWER: Final = gettext("the arena does not answer")
 # What a read or write raises when the call has ended.
 BROKEN: Final = (grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError)
 AGAIN: Final = ("", "DRAINING", "INCIDENT")  # reasons after which a stream is opened again
@@ -193,7 +194,7 @@ class PersonSession:
     def _note(self, todo: Todo) -> None:
         if isinstance(todo, Welcomed):
             if todo.lost:
-                raise ServerUnreachable("the arena was started again, and the match is lost")
+                raise ServerUnreachable(gettext("the arena was started again, and the match is lost"))
             self._is_in.set()
         elif isinstance(todo, Begin):
             self._begun.set()

@@ -10,12 +10,14 @@ import secrets
 from collections.abc import Sequence
 from typing import Final, Protocol
 
+from cutpurse.server.web.language.languages import Language
+from cutpurse.server.web.language.speaking import gettext, gettext_noop, ngettext, speaking
 from cutpurse.server.web.match_view.drawing import rendered
 
 __all__ = ["FriendsTable", "JoinRefused"]
 
 LINK_BYTES: Final = 32
-OPENER_LEFT: Final = "the person who opened the table has left it, so it is closed; ask for a new link"
+OPENER_LEFT: Final = gettext_noop("the person who opened the table has left it, so it is closed; ask for a new link")
 
 
 class JoinRefused(Exception):
@@ -24,6 +26,10 @@ class JoinRefused(Exception):
 
 class Waits(Protocol):
     """A person who waits at the table: a `Person`."""
+
+    @property
+    def language(self) -> Language:
+        """The language of the person."""
 
     def wait(self, status: str, html: str) -> None:
         """Show how far the table is."""
@@ -70,11 +76,15 @@ class FriendsTable:
             JoinRefused: If not.
         """
         if self.problem:
-            raise JoinRefused(f"Nobody can join by this link: {self.problem}.")
+            raise JoinRefused(gettext("Nobody can join by this link: %(why)s.", why=gettext(self.problem)))
         if self.has_begun:
-            raise JoinRefused("The match of this link has begun, so nobody can join it any more; ask for a new link.")
+            text = gettext("The match of this link has begun, so nobody can join it any more; ask for a new link.")
+            raise JoinRefused(text)
         if len(self.people) >= self.seats:
-            raise JoinRefused(f"People sit in all {self.seats} seats of this table already; ask for a new link.")
+            text = gettext(
+                "People sit in all %(seats)s seats of this table already; ask for a new link.", seats=self.seats
+            )
+            raise JoinRefused(text)
 
     def add(self, person: Waits) -> None:
         """Seat a person, of whom all others read at once.
@@ -93,12 +103,13 @@ class FriendsTable:
             JoinRefused: If somebody else opened the table, or the match has begun.
         """
         if person is not self.people[0]:
-            raise JoinRefused("Only the person who opened this table can begin the match.")
+            raise JoinRefused(gettext("Only the person who opened this table can begin the match."))
         if self.has_begun:
-            raise JoinRefused("The match has begun already.")
+            raise JoinRefused(gettext("The match has begun already."))
         self.has_begun = True
         for one in self.people:
-            one.wait("Your table is being set.", "")
+            with speaking(one.language):
+                one.wait(gettext("Your table is being set."), "")
 
     def leave(self, person: Waits) -> None:
         """Give up a seat before the match begins; without the person who opened it, the table is closed."""
@@ -116,20 +127,30 @@ class FriendsTable:
             return
         self.problem = why
         for person in self.people:
-            person.call_off(why)
+            with speaking(person.language):
+                person.call_off(gettext(why))
 
     def _show(self) -> None:
         count = len(self.people)
         for place, person in enumerate(self.people):
-            opens = place == 0
-            html = rendered(
-                "waiting_room.html",
-                title=self.title,
-                link=self.link,
-                opens=opens,
-                people=count,
-                seats=self.seats,
-                house=self.house,
-            )
-            here = f"{count} of {self.seats} seats {'has' if count == 1 else 'have'} a person."
-            person.wait(f"{here} {'Begin when your friends are here.' if opens else 'Your friend begins.'}", html)
+            with speaking(person.language):
+                self._show_to(person, count, opens=place == 0)
+
+    def _show_to(self, person: Waits, count: int, *, opens: bool) -> None:
+        html = rendered(
+            "waiting_room.html",
+            title=self.title,
+            link=self.link,
+            opens=opens,
+            people=count,
+            seats=self.seats,
+            house=self.house,
+        )
+        here = ngettext(
+            "%(num)s of %(seats)s seats has a person.",
+            "%(num)s of %(seats)s seats have a person.",
+            count,
+            seats=self.seats,
+        )
+        begins = gettext("Begin when your friends are here.") if opens else gettext("Your friend begins.")
+        person.wait(f"{here} {begins}", html)

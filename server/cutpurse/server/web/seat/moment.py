@@ -14,11 +14,14 @@ from typing import Final
 from cutpurse.engine.agenda import Option
 from cutpurse.engine.events import Event
 from cutpurse.engine.history import ZoneHistory
-from cutpurse.engine.match import EndCause, MatchResult
+from cutpurse.engine.match import MatchResult
 from cutpurse.engine.text import option_text
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN
+from cutpurse.server.web.language.game_words import spoken
+from cutpurse.server.web.language.speaking import gettext, ngettext, pgettext
 from cutpurse.server.web.match_view.drawing import rendered
+from cutpurse.server.web.match_view.end_causes import end_cause_text
 from cutpurse.server.web.match_view.event_text import EventLine
 from cutpurse.server.web.match_view.frames import Frame, SeatMarks, frame
 from cutpurse.server.web.match_view.seat_names import short_names
@@ -50,11 +53,12 @@ class OfferedOption:
 
 def offered_options(view: View, options: Sequence[Option]) -> list[OfferedOption]:
     """Describe the options of a decision."""
-    cards = view.rules.words.cards
+    words = spoken(view.rules.words)
+    cards = words.cards
     return [
         OfferedOption(
             index,
-            option_text(view, option),
+            option_text(view, option, words),
             option.zone,
             tuple(dict.fromkeys(cards[card - 1].name for card in option.cards if card != FACE_DOWN)),
         )
@@ -172,13 +176,17 @@ class SeatPicture:
 
 def _outcome(result: MatchResult, seat: int, names: Sequence[str]) -> str:
     if not result.places:
-        return "The match is void, and counts for nothing."
+        return gettext("The match is void, and counts for nothing.")
     place, score = result.places[seat], result.scores[seat]
     winners = [name for name, one in zip(names, result.places, strict=True) if one == 1]
     if place == 1:
-        return f"You win with {score:,}." if len(winners) == 1 else f"You share the first place with {score:,}."
-    win = "wins" if len(winners) == 1 else "win"
-    return f"You are in place {place} of {len(names)} with {score:,}; {' and '.join(winners)} {win}."
+        if len(winners) == 1:
+            return gettext("You win with %(score)s.", score=score)
+        return gettext("You share the first place with %(score)s.", score=score)
+    own = gettext("You are in place %(place)s of %(all)s with %(score)s;", place=place, all=len(names), score=score)
+    between = pgettext("between the last two names", "and")
+    bots = f" {between} ".join(winners)
+    return " ".join([own, ngettext("%(bots)s wins.", "%(bots)s win.", len(winners), bots=bots)])
 
 
 def _marks(result: MatchResult | None) -> Mapping[int, SeatMarks]:
@@ -188,7 +196,7 @@ def _marks(result: MatchResult | None) -> Mapping[int, SeatMarks]:
         seat: SeatMarks(
             place=result.places[seat],
             score=result.scores[seat],
-            end_cause="" if cause is EndCause.NORMAL else cause.value.replace("_", " "),
+            end_cause=end_cause_text(cause),
         )
         for seat, cause in enumerate(result.end_causes)
     }

@@ -19,6 +19,8 @@ from sse_starlette.sse import EventSourceResponse
 
 from cutpurse.games import GAMES, game_named
 from cutpurse.server.web.forms import FormRefused, is_script, private, read_form
+from cutpurse.server.web.language.game_words import game_title
+from cutpurse.server.web.language.speaking import gettext, gettext_noop
 from cutpurse.server.web.match_view.drawing import symbols
 from cutpurse.server.web.rendering import show
 from cutpurse.server.web.seat.person import Person
@@ -40,13 +42,13 @@ RETRY_MS: Final = 1_500
 PING_S: Final = 15
 UNREAD_S: Final = 20.0
 STRENGTH: Final[Mapping[str, str]] = {
-    "random": "plays by chance",
-    "greedy": "takes what is best at the moment",
-    "search": "thinks ahead",
-    "expert": "was trained, and thinks ahead",
+    "random": gettext_noop("plays by chance"),
+    "greedy": gettext_noop("takes what is best at the moment"),
+    "search": gettext_noop("thinks ahead"),
+    "expert": gettext_noop("was trained, and thinks ahead"),
 }
-NO_SEAT: Final = "You have no seat at a table, or its match is long over. Choose a game to sit down."
-SITS: Final = "You sit at a table already; leave it to join this one."
+NO_SEAT: Final = gettext_noop("You have no seat at a table, or its match is long over. Choose a game to sit down.")
+SITS: Final = gettext_noop("You sit at a table already; leave it to join this one.")
 
 router = APIRouter(include_in_schema=False)
 
@@ -56,7 +58,7 @@ async def games(request: Request) -> Response:
     """Show the games that a person can play."""
     seats = seats_of(request)
     rows = [
-        {"name": name, "title": rules.words.title, "players": counts}
+        {"name": name, "title": game_title(name), "players": counts}
         for name, rules in GAMES.items()
         if (counts := seats.seat_counts(name))
     ]
@@ -68,7 +70,7 @@ async def opponents(request: Request, game: str) -> Response:
     """Show the opponents at a game, and the button that seats the person."""
     seats = seats_of(request)
     if game not in GAMES or not seats.seat_counts(game):
-        raise NotFound(f"no game that can be played here is called {game!r:.40}")
+        raise NotFound(gettext("no game that can be played here is called %(name)s", name=f"{game!r:.40}"))
     counts = seats.seat_counts(game)
     preferred = sorted(seats.house, key=lambda bot: bot != "greedy")[: counts[-1] - 1]
     return private(
@@ -76,9 +78,9 @@ async def opponents(request: Request, game: str) -> Response:
             request,
             "play_game.html",
             game=game,
-            title=GAMES[game].words.title,
+            title=game_title(game),
             counts=[count - 1 for count in counts],
-            bots=[(bot, STRENGTH.get(bot, ""), bot in preferred) for bot in seats.house],
+            bots=[(bot, gettext(STRENGTH[bot]) if bot in STRENGTH else "", bot in preferred) for bot in seats.house],
             person=_person_of(request),
         )
     )
@@ -129,7 +131,7 @@ async def invitation(request: Request, secret: str) -> Response:
             request,
             "join.html",
             game=table.game,
-            title=table.title,
+            title=game_title(table.game),
             people=len(table.people),
             seats=table.seats,
             secret=secret,
@@ -146,7 +148,7 @@ async def join(request: Request, secret: str) -> Response:
     table = seats.table(secret)
     person = _person_of(request)
     if person is not None and not person.is_over and person not in table.people:
-        raise FormRefused(SITS, HTTPStatus.CONFLICT)
+        raise FormRefused(gettext(SITS), HTTPStatus.CONFLICT)
     return take_a_seat(request, lambda: seats.join(table, visitor_of(request)))
 
 
@@ -168,7 +170,7 @@ async def seat(request: Request) -> Response:
         show(
             request,
             "seat.html",
-            title=GAMES[person.game].words.title,
+            title=game_title(person.game),
             game=person.game,
             where=person.status,
             moment=Markup(person.html()),  # safe: our own template, which escapes
@@ -239,7 +241,7 @@ def seats_of(request: Request) -> PageSeats:
     """
     seats: PageSeats | None = request.app.state.seats
     if seats is None:
-        raise NotFound("nobody can play on this page: its server seats no people")
+        raise NotFound(gettext("nobody can play on this page: its server seats no people"))
     return seats
 
 
@@ -257,5 +259,5 @@ def _needed(request: Request) -> Person:
     seats_of(request)
     person = _person_of(request)
     if person is None:
-        raise FormRefused(NO_SEAT, HTTPStatus.FORBIDDEN)
+        raise FormRefused(gettext(NO_SEAT), HTTPStatus.FORBIDDEN)
     return person

@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol, TypeAlias
 
+from markupsafe import escape
+
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.server.people import built_in_bot
+from cutpurse.server.web.language.speaking import gettext, gettext_noop, language, speaking
 from cutpurse.server.web.match_view.drawing import lines_of
 from cutpurse.server.web.seat.moment import SeatPicture
 from cutpurse.v1 import arena_pb2, ladder_pb2
@@ -32,9 +35,9 @@ OVER: Final = "over"  # kind of the last event
 RECENT: Final = 16  # answer times from which the time of an answer without a choice is drawn
 FIRST_LONE_S: Final = 3.0  # the same, before the person has answered
 LONE_SHARE: Final = 0.5  # of the base time that such an answer waits at most
-CLOSED: Final = '<p class="waits"><a href="/play">Choose again</a></p>'
-TOO_SLOW: Final = "Your time ran out, so the safe option was taken for you."
-WAS_AWAY: Final = "You were away, so the safe option was taken for you."
+CLOSED: Final = '<p class="waits"><a href="/play">{}</a></p>'
+TOO_SLOW: Final = gettext_noop("Your time ran out, so the safe option was taken for you.")
+WAS_AWAY: Final = gettext_noop("You were away, so the safe option was taken for you.")
 
 
 CarryOut: TypeAlias = Callable[[Todo, float], None]
@@ -103,6 +106,7 @@ class Person:
             timing: The event loop, or what passes the time in a test.
         """
         self.game: Final = game
+        self.language: Final = language()  # of the request that took the seat; the table stays in it
         self.problem = ""  # why the match does not go on here
         self.has_left = False
         self.meets_people = False  # other people would see from the time which decisions leave no choice
@@ -116,7 +120,7 @@ class Person:
         self._note = ""
         self._is_recorded = True  # whether the match will have a record
         self._times: deque[float] = deque(maxlen=RECENT)  # of the person's answers
-        self._waiting = ("Your table is being set.", "")
+        self._waiting = (gettext("Your table is being set."), "")
         self._number = 0  # of the last event for browsers
         self._listeners: set[asyncio.Queue[BrowserNews | None]] = set()
         self._seen_at = timing.time()
@@ -138,7 +142,7 @@ class Person:
         finally:
             self._close()
             if not self._is_over and not self.problem:
-                self.problem = "the page is stopping"
+                self.problem = gettext("the page is stopping")
             self._show()
 
     def wait(self, status: str, html: str) -> None:
@@ -165,13 +169,17 @@ class Person:
     @property
     def status(self) -> str:
         """Where the match is, in a sentence."""
+        with speaking(self.language):
+            return self._status()
+
+    def _status(self) -> str:
         if self.problem:
-            return f"Your match does not go on: {self.problem}."
+            return gettext("Your match does not go on: %(why)s.", why=self.problem)
         if self._is_over:
-            return "The match is over."
+            return gettext("The match is over.")
         if self._picture is None:
             return self._waiting[0]
-        return "It is your turn." if self._open is not None else "The others play."
+        return gettext("It is your turn.") if self._open is not None else gettext("The others play.")
 
     # -- from the browser
     def see(self) -> None:
@@ -191,23 +199,30 @@ class Person:
         self.see()
         asked = _count_of(number)
         if asked is None:
-            raise AnswerRefused("This answer names no decision; use the buttons of the table.")
+            raise AnswerRefused(gettext("This answer names no decision; use the buttons of the table."))
         if self._open is None or asked != self._open.message.decision:
             raise AnswerRefused(self._why_closed(asked))
         chosen, count = _count_of(option), len(self._open.message.options)
         if chosen is None or chosen >= count:
-            raise AnswerRefused(f"{_short(option)} is none of the options; they have the numbers 0 to {count - 1}.")
+            text = gettext(
+                "%(option)s is none of the options; they have the numbers 0 to %(last)s.",
+                option=_short(option),
+                last=count - 1,
+            )
+            raise AnswerRefused(text)
         self._note = ""
         self._times.append(self._timing.time() - self._open.at)
-        self._take(chosen, "it is answered")
+        self._take(chosen, gettext("it is answered"))
 
     def _why_closed(self, number: int) -> str:
         last, how = self._last
         if self.is_over:
-            return "The match is over: nothing is asked any more."
+            return gettext("The match is over: nothing is asked any more.")
         if number == last:
-            return f"Decision {number} is closed: {how}."
-        return f"Decision {number} is not open{' any more' if number < last else ''}."
+            return gettext("Decision %(decision)s is closed: %(why)s.", decision=str(number), why=how)
+        if number < last:
+            return gettext("Decision %(decision)s is not open any more.", decision=str(number))
+        return gettext("Decision %(decision)s is not open.", decision=str(number))
 
     def leave(self) -> None:
         """Leave the table for good: the safe option is taken from now on, and the others play to the end."""
@@ -222,8 +237,12 @@ class Person:
     # -- to the browser
     def html(self) -> str:
         """Draw the moment as HTML."""
+        with speaking(self.language):
+            return self._html()
+
+    def _html(self) -> str:
         if self._picture is None:
-            return CLOSED if self.problem else self._waiting[1]
+            return CLOSED.format(escape(gettext("Choose again"))) if self.problem else self._waiting[1]
         number = self._open.message.decision if self._open is not None else 0
         base_s, bank_s = self._left_s()
         clock_ms = int(max(0.0, base_s) * 1_000), int(bank_s * 1_000)
@@ -267,6 +286,10 @@ class Person:
 
     # -- from the server
     def _do(self, todo: Todo, now: float) -> None:
+        with speaking(self.language):
+            self._carry_out(todo)
+
+    def _carry_out(self, todo: Todo) -> None:
         match todo:
             case Begin(table):
                 self._table = table
@@ -346,8 +369,8 @@ class Person:
             self._timer = self._timing.call_later(min(wait_s, AWAY_S), self._tick)
             return
         is_slow = sum(self._left_s()) <= MARGIN_S
-        self._note = TOO_SLOW if is_slow else WAS_AWAY
-        self._take(self._open.message.safe_option, "the safe option was taken")
+        self._note = gettext(TOO_SLOW) if is_slow else gettext(WAS_AWAY)
+        self._take(self._open.message.safe_option, gettext("the safe option was taken"))
 
     def _take(self, option: int, how: str) -> None:
         assert self._open is not None
@@ -356,7 +379,8 @@ class Person:
         number = self._open.message.decision
         self._close()
         self._last = number, how
-        self._picture.answered()
+        with speaking(self.language):
+            self._picture.answered()
         self._arena.session.answer(self._table, number, option)
         self._arena.wake()
         if self._pausing is not None:
@@ -376,7 +400,7 @@ class Person:
 def _players(table: ClientTable) -> list[str]:
     """Return how the players are called at the table, by seat: "you", "greedy", "person-2"."""
     names = [built_in_bot(name.rpartition("/")[2]) for name in table.names]
-    names[table.seat] = "you"
+    names[table.seat] = gettext("you")
     return names
 
 

@@ -13,6 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from cutpurse.server.web.forms import FormRefused, private, read_form
+from cutpurse.server.web.language.speaking import gettext, gettext_noop
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.pages.replay import Replays
 from cutpurse.server.web.rendering import Asked
@@ -23,8 +24,8 @@ from cutpurse.v1 import ladder_pb2
 __all__ = ["router"]
 
 MOST_DIGITS: Final = 9
-NO_MOMENT: Final = "This names no moment and seat of the match; use the buttons below its replay."
-NOTHING: Final = "This seat decided nothing in the match, so nobody can play on from there."
+NO_MOMENT: Final = gettext_noop("This names no moment and seat of the match; use the buttons below its replay.")
+NOTHING: Final = gettext_noop("This seat decided nothing in the match, so nobody can play on from there.")
 
 router = APIRouter(include_in_schema=False)
 
@@ -59,11 +60,11 @@ def _position(
     told = ask.match(match)
     replayed = replays.get(ask, told)
     if not 0 <= seat < replayed.seats:
-        raise FormRefused(NO_MOMENT, HTTPStatus.BAD_REQUEST)
+        raise FormRefused(gettext(NO_MOMENT), HTTPStatus.BAD_REQUEST)
     with replayed.lock:
         path = replayed.path(seat)
     if len(path.ats) < 2:  # the last moment is the end
-        raise FormRefused(NOTHING, HTTPStatus.CONFLICT)
+        raise FormRefused(gettext(NOTHING), HTTPStatus.CONFLICT)
     choice = path.ats[min(path.index(at), len(path.ats) - 2)]
     position = ladder_pb2.StartPosition(match=told.match.match, choice=choice, seat=seat)
     return told.match.game, position, replayed.seats
@@ -76,5 +77,5 @@ def _number(text: str) -> int:
         FormRefused: If it is none.
     """
     if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
-        raise FormRefused(NO_MOMENT, HTTPStatus.BAD_REQUEST)
+        raise FormRefused(gettext(NO_MOMENT), HTTPStatus.BAD_REQUEST)
     return int(text)

@@ -21,6 +21,8 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.games import game_named
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.people import PEOPLE, people_bot, people_ladder, person_bot, seat_counts
+from cutpurse.server.web.language.game_words import word
+from cutpurse.server.web.language.speaking import gettext, gettext_noop
 from cutpurse.server.web.seat.arena_session import Dials, PersonSession
 from cutpurse.server.web.seat.friends import FriendsTable, JoinRefused
 from cutpurse.server.web.seat.person import Person
@@ -32,8 +34,8 @@ __all__ = ["PageSeats"]
 KEEP_S: Final = 1_800.0  # for which a seat of a finished match is remembered
 OPEN_S: Final = 900.0  # in which a match with friends must begin
 KEY_BYTES: Final = 32
-NOT_BEGUN: Final = f"nobody began the match within {OPEN_S / 60:g} minutes"
-NO_TABLE: Final = "No table has this link, or its match is long over; ask for a new link."
+NOT_BEGUN: Final = gettext_noop("nobody began the match in time")
+NO_TABLE: Final = gettext_noop("No table has this link, or its match is long over; ask for a new link.")
 
 
 @dataclass(slots=True)
@@ -107,14 +109,24 @@ class PageSeats:
         Raises:
             UsageError: If not.
         """
-        title = game_named(game).words.title
+        title = word(game_named(game).words.title, game)
         for bot in opponents:
             if bot not in self.house:
-                raise UsageError(f"no house bot here is called {bot!r:.40}; there are: {', '.join(self.house)}")
+                house = ", ".join(self.house)
+                text = gettext(
+                    "no house bot here is called %(bot)s; there are: %(house)s", bot=f"{bot!r:.40}", house=house
+                )
+                raise UsageError(text)
         counts = self.seat_counts(game)
         if len(set(opponents)) < len(opponents) or len(opponents) + 1 not in counts or seats > len(opponents) + 1:
-            numbers = " or ".join(str(count - 1) for count in counts)
-            raise UsageError(f"{title} is played here with {numbers} opponents, each of them once")
+            between = gettext("or")
+            numbers = f" {between} ".join(str(count - 1) for count in counts)
+            text = gettext(
+                "%(game)s is played here with %(numbers)s opponents, each of them once",
+                game=title,
+                numbers=numbers,
+            )
+            raise UsageError(text)
 
     def _seated(self, game: str, seats: int, visitor: str) -> tuple[str, _SeatEntry]:
         """Seat a person at a table of this size, and return the key of the seat."""
@@ -156,7 +168,7 @@ class PageSeats:
         for entry in entries:
             if entry.person.has_begun or entry.task is None:
                 continue
-            entry.person.call_off(why or "the match did not begin")
+            entry.person.call_off(why or gettext("the match did not begin"))
             entry.task.cancel()
 
     # -- with friends
@@ -168,7 +180,7 @@ class PageSeats:
             ServerRefused: If there is no free seat, or the page is stopping.
         """
         self._check(game, house)
-        table = FriendsTable(game, game_named(game).words.title, house, origin)
+        table = FriendsTable(game, word(game_named(game).words.title, game), house, origin)
         key, entry = self._seated(game, table.seats, visitor)
         entry.friends = table
         self._tables[_hash(table.secret)] = table
@@ -185,7 +197,7 @@ class PageSeats:
         """
         table = self._tables.get(_hash(secret))
         if table is None:
-            raise JoinRefused(NO_TABLE)
+            raise JoinRefused(gettext(NO_TABLE))
         return table
 
     def join(self, table: FriendsTable, visitor: str) -> str:
@@ -209,7 +221,7 @@ class PageSeats:
         """
         entry = self._seats.get(_hash(key))
         if entry is None or (table := entry.friends) is None:
-            raise JoinRefused("There is no table with friends to begin.")
+            raise JoinRefused(gettext("There is no table with friends to begin."))
         table.begin(entry.person)
         entries = [one for one in self._seats.values() if one.friends is table]
         self._begin(sorted(entries, key=lambda one: table.people.index(one.person)), table.house)
@@ -229,11 +241,17 @@ class PageSeats:
         connected = [taken for taken in self._seats.values() if taken.over_at is None]
         playing = [taken for taken in connected if not taken.person.is_over]
         if self._is_closed:
-            raise ServerRefused("the page is stopping")
+            raise ServerRefused(gettext("the page is stopping"))
         if len(playing) >= self.most:
-            raise ServerRefused(f"{self.most} people play already, which is all that this page seats; try again later")
+            text = gettext(
+                "%(most)s people play already, which is all that this page seats; try again later", most=self.most
+            )
+            raise ServerRefused(text)
         if sum(taken.visitor == visitor for taken in playing) >= self.share:
-            raise ServerRefused(f"{self.share} people of your network play already; finish or leave a match first")
+            text = gettext(
+                "%(most)s people of your network play already; finish or leave a match first", most=self.share
+            )
+            raise ServerRefused(text)
         used = {taken.slot for taken in connected}  # the sessions of finished matches end a little later
         return next(slot for slot in count() if slot not in used)
 

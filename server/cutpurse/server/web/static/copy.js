@@ -3,21 +3,22 @@
 
 (() => {
   if (!navigator.clipboard) return;
+  const said = document.body.dataset;
   for (const pre of document.querySelectorAll("pre")) {
     const code = pre.querySelector("code");
     if (!code) continue;
     const text = code.textContent.replace(/^\$ /gm, "");
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = "Copy";
+    button.textContent = said.copyWords;
     button.addEventListener("click", async () => {
       try {
         await navigator.clipboard.writeText(text);
-        button.textContent = "Copied";
+        button.textContent = said.copied;
       } catch {
-        button.textContent = "Not allowed";
+        button.textContent = said.notAllowed;
       }
-      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+      setTimeout(() => { button.textContent = said.copyWords; }, 2000);
     });
     pre.append(button);
   }

@@ -24,7 +24,7 @@
     const now = Math.max(0, places.findLastIndex((place) => place <= index));
     if (text.textContent !== texts[now]) text.textContent = texts[now];
     guide.classList.toggle("past", places[now] !== index);
-    number.textContent = `${now + 1} of ${places.length}`;
+    number.textContent = number.dataset.words.replace("{number}", now + 1).replace("{all}", places.length);
     lead(document.getElementById("guide-back"), now - 1);
     lead(document.getElementById("guide-next"), now + 1);
   };

@@ -25,17 +25,17 @@
     const isOwn = own.includes(at), found = [...(at === own[0] ? before : []), ...(notes[at] ?? [])];
     if (problem) text.replaceChildren(line(problem, "quiet"));
     else if (found.length) text.replaceChildren(...found.map((one) => line(one, "note")));
-    else text.replaceChildren(line(isOwn ? "It wrote nothing here." : "Your bot is not asked at this moment.", "quiet"));
+    else text.replaceChildren(line(isOwn ? panel.dataset.nothing : panel.dataset.notAsked, "quiet"));
     button.disabled = !isOwn || asked !== null;
     if (advice.has(at)) answer.innerHTML = advice.get(at);
-    else if (asked === at) say("search thinks for a second \u2026");
+    else if (asked === at) say(panel.dataset.thinks);
     else answer.replaceChildren();
   };
 
   button.addEventListener("click", async () => {
     const here = asked = at;
     show();
-    let words = "The answer could not be fetched; try again.";
+    let words = panel.dataset.failed;
     try {
       const sent = await fetch(panel.dataset.search, { method: "POST", headers, body: new URLSearchParams({ at: here, key }) });
       const told = await sent.json();

@@ -5,9 +5,11 @@
 (() => {
   const isCalm = matchMedia("(prefers-reduced-motion: reduce)");
 
+  const said = document.body.dataset; // the words that scripts put in, in the language of the page
+
   // -- moments as how long ago they were; the exact one stays as the title
   const STEPS = [[60, "second"], [3600, "minute"], [86400, "hour"], [7 * 86400, "day"]];
-  const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  const words = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
 
   function tellMoments() {
     for (const time of document.querySelectorAll("time[datetime]:not([data-exact])")) {
@@ -53,12 +55,10 @@
     const risen = [...now].filter(([name, place]) => before.has(name) && place < before.get(name));
     if (!risen.length) return;
     const status = document.getElementById("status");
-    if (status) status.textContent = risen.slice(0, 3).map(([name, place]) => `${name} is now number ${place}.`).join(" ");
+    if (status) status.textContent = risen.slice(0, 3).map(([name, place]) => said.isNow.replace("{name}", () => name).replace("{number}", place)).join(" ");
   }
 
   const AGAIN_MS = 5000;
-  const AWAY = "The arena does not answer at the moment; what stands here may be old.";
-  const GONE = "This is not shown here any more; what stands here is old.";
 
   function listen(box) {
     let shown = box.innerHTML.trim();
@@ -79,10 +79,10 @@
         put(box, event.data);
         tellPlaces(before, places(box));
       });
-      source.addEventListener("away", () => tell(AWAY));
-      source.addEventListener("gone", () => tell(GONE));
+      source.addEventListener("away", () => tell(said.away));
+      source.addEventListener("gone", () => tell(said.gone));
       source.addEventListener("error", () => {
-        tell(AWAY);
+        tell(said.away);
         if (source.readyState === EventSource.CLOSED) setTimeout(open, AGAIN_MS); // it was refused: browsers leave it at that
       });
       source.addEventListener("open", () => { note.hidden = true; });
@@ -113,9 +113,9 @@
       button.hidden = false;
       button.addEventListener("click", async () => {
         await navigator.clipboard.writeText(button.dataset.copy);
-        const said = button.firstChild;
-        said.textContent = "Copied";
-        setTimeout(() => { said.textContent = "Copy"; }, 1500);
+        const label = button.firstChild;
+        label.textContent = said.copied;
+        setTimeout(() => { label.textContent = said.copyWords; }, 1500);
       });
     }
   }

@@ -4,7 +4,7 @@
 
 (() => {
   const root = document.getElementById("moment"), problem = document.getElementById("seat-problem");
-  const title = document.title;
+  const title = document.title, said = document.getElementById("live").dataset;
   let ticking = 0, chosen = null; // the option that has the focus, and its decision
 
   const form = () => root.querySelector(".seat-options");
@@ -16,7 +16,7 @@
     const clock = asked.querySelector(".seat-clock"), left = asked.querySelector(".seat-left");
     if (!asked.isConnected || !left) { clearInterval(ticking); return; }
     const base = until - performance.now(), bank = Math.max(0, Number(asked.dataset.bankMs) + Math.min(0, base));
-    left.textContent = base > 0 ? `${minutes(base)} for this decision, then ${minutes(bank)} in reserve` : `${minutes(bank)} left of your reserve`;
+    left.textContent = (base > 0 ? said.clock.replace("{base}", minutes(base)) : said.reserve).replace("{bank}", minutes(bank));
     clock.classList.toggle("soon", base + bank < 30000);
   };
 
@@ -38,7 +38,7 @@
   const arrived = () => {
     const asked = form();
     clearInterval(ticking);
-    document.title = asked ? `Your turn · ${title}` : title;
+    document.title = asked ? `${said.yourTurn} · ${title}` : title;
     if (asked) {
       problem.textContent = "";
       const until = performance.now() + Number(asked.dataset.baseMs);
@@ -65,7 +65,7 @@
       if (answer.ok) return;
       problem.textContent = (await answer.json()).text;
     } catch {
-      problem.textContent = "The answer did not arrive; try again.";
+      problem.textContent = said.failed;
     }
     delete asked.dataset.sent;
     for (const button of buttons()) button.removeAttribute("aria-disabled");
@@ -84,9 +84,9 @@
     link.select();
     try {
       await navigator.clipboard.writeText(link.value);
-      button.textContent = "Copied";
+      button.textContent = said.copied;
     } catch {
-      button.textContent = "Not allowed";
+      button.textContent = said.notAllowed;
     }
   });
 

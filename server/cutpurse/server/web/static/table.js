@@ -172,7 +172,7 @@
 
     const shown = () => {
       slider.value = ats[index];
-      position.textContent = `Moment ${index} of ${last}`;
+      position.textContent = position.dataset.words.replace("{number}", index).replace("{all}", last);
       for (const way of player.querySelectorAll("[data-go]")) {
         const to = goal(way.dataset.go);
         if (to === undefined || to === index) { way.removeAttribute("href"); way.setAttribute("aria-disabled", "true"); }
@@ -199,7 +199,7 @@
       try {
         html = (await fetched(Math.floor(to / batch)))[to % batch];
       } catch {
-        status.textContent = "The moment could not be fetched; try again.";
+        status.textContent = player.dataset.failed;
         pause();
         return;
       }
@@ -216,7 +216,7 @@
         if (near >= 0 && near <= last && !batches.has(number)) fetched(number).catch(() => {});
       }
     };
-    const pause = () => { clearTimeout(timer); timer = 0; play.textContent = "play"; };
+    const pause = () => { clearTimeout(timer); timer = 0; play.textContent = player.dataset.play; };
     const step = async () => {
       await go(wanted + 1);
       if (!timer) return;
@@ -225,7 +225,7 @@
     };
     const toggle = () => {
       if (timer) { pause(); return; }
-      play.textContent = "pause";
+      play.textContent = player.dataset.pause;
       if (wanted >= last) wanted = -1;
       timer = setTimeout(step, 0);
     };
@@ -275,11 +275,12 @@
     }, { passive: true });
 
     const link = document.getElementById("link");
+    const words = link.textContent;
     link.hidden = !navigator.clipboard;
     link.addEventListener("click", async () => {
       await navigator.clipboard.writeText(new URL(address(index), location.href).href);
-      link.textContent = "copied";
-      setTimeout(() => { link.textContent = "copy link"; }, 1500);
+      link.textContent = player.dataset.copied;
+      setTimeout(() => { link.textContent = words; }, 1500);
     });
 
     // Pictures of the moment that is shown, and an animation from a moment that was marked to another.
@@ -299,10 +300,10 @@
       const count = end - begin + 1, isWhole = begin >= 0 && end >= begin && count <= most;
       animation.hidden = !isWhole;
       if (isWhole) animation.href = `${share.dataset.pictures}/animation.gif?from=${ats[begin]}&to=${ats[end]}${seen()}`;
-      const text = end < 0 ? `begins at moment ${begin}` : begin < 0 ? `ends at moment ${end}`
-        : end < begin ? `it begins at ${begin} and ends at ${end}: mark another` : count > most
-        ? `${count} moments; at most ${most} are possible` : `moments ${begin} to ${end}, GIF`;
-      document.getElementById("stretch-status").textContent = text;
+      const status = document.getElementById("stretch-status"), words = status.dataset;
+      const text = end < 0 ? words.begins : begin < 0 ? words.ends : end < begin ? words.turned : count > most ? words.long : words.whole;
+      const numbers = { begin, end, count, most };
+      status.textContent = text.replace(/\{(\w+)\}/g, (_, name) => numbers[name]);
       share.open = true;
     };
     const mark = (what) => { stretch[what] = index; marked(); };
@@ -360,9 +361,9 @@
       source.onerror = () => {
         // Refused, which browsers leave at that: a proxy does so too while the page behind it is started again.
         const isRefused = source.readyState === EventSource.CLOSED;
-        if (isRefused && ++tries > MOST_TRIES) { say("The page does not tell of this match any more; load it again.", true); return; }
+        if (isRefused && ++tries > MOST_TRIES) { say(table.dataset.gone, true); return; }
         if (isRefused) again = setTimeout(open, AGAIN_MS);
-        say("The connection was lost; trying again.", true);
+        say(table.dataset.lost, true);
       };
     };
     open();
