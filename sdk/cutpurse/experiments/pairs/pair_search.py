@@ -40,7 +40,8 @@ LEAST_SEATS: Final = 3  # of a table: with two, all that one gains the other los
 LEAST_AIMS: Final = 200  # with a verb on the whole ladder, so that habits can be fitted
 LEAST_GAIN: Final = 0.05  # place points of both together, a match
 LEAST_TRANSFER: Final = 0.1  # place points between the two, a match
-LEAST_RATIO: Final = 1.6  # of aims seen and expected, or expected and seen
+LEAST_RATIO: Final = 2.0  # of aims seen and expected, or expected and seen, mutually
+LEAST_RATIO_ONE_WAY: Final = 2.5  # a style alone may lead a bot to aim twice as often at another one, or half as often
 
 
 class PairFindingKind(Enum):
@@ -85,9 +86,13 @@ class PairFinding:
             case PairFindingKind.TRANSFER:
                 return self.seen >= LEAST_TRANSFER
             case PairFindingKind.LESS:
-                return self.seen * LEAST_RATIO <= self.expected
+                return self.seen * self._least_ratio <= self.expected
             case PairFindingKind.MORE:
-                return self.seen >= self.expected * LEAST_RATIO
+                return self.seen >= self.expected * self._least_ratio
+
+    @property
+    def _least_ratio(self) -> float:
+        return LEAST_RATIO if self.is_mutual else LEAST_RATIO_ONE_WAY
 
 
 @dataclass(frozen=True, slots=True)
