@@ -13,7 +13,7 @@ from benchmarks.collusion.planted_bots import PAIR, PLANTED, makers_of
 from benchmarks.collusion.played_ladder import GAMES, bot_of, played_tables
 from benchmarks.collusion.simulated_ladder import pact_players, simulated_tables
 from benchmarks.machine import machine, machine_line
-from cutpurse.experiments.pairs.pair_search import Finding, search_pairs
+from cutpurse.experiments.pairs.pair_search import PairFinding, search_pairs
 from cutpurse.experiments.pairs.played_table import PlayedTable, pair_of
 
 __all__ = ["Alarms", "Planted", "count_alarms", "main", "plant"]
@@ -86,7 +86,7 @@ def plant(game: str, kind: str, matches: int, seed: str) -> Planted:
     return Planted(game, kind, matches, found, together, by, by_places, len(others), _gain(tables))
 
 
-def _of_planted(tables: Sequence[PlayedTable]) -> Finding | None:
+def _of_planted(tables: Sequence[PlayedTable]) -> PairFinding | None:
     """Return the surest finding about the planted pair."""
     return next((one for one in search_pairs(tables).findings if pair_of(*one.pair) == PLANTED_PAIR), None)
 

@@ -15,7 +15,7 @@ from cutpurse.engine.match import Match
 from cutpurse.engine.record import read_record, write_record
 from cutpurse.experiments.compare import place_points
 from cutpurse.experiments.pairs.aims import aims_of_record
-from cutpurse.experiments.pairs.played_table import PairedBot, PlayedTable, Player
+from cutpurse.experiments.pairs.played_table import PairedBot, PairedVersion, PlayedTable
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import BotMaker
 from cutpurse.sdk.playing.seating import play_match
@@ -28,9 +28,9 @@ GAMES: Final = ("greed", "steal_and_plunder", "stolen_treasure", "bag_o_loot")
 SETTINGS: Final = {"bag_o_loot": {"rounds": 1}}  # a fourth of the time
 
 
-def player_of(name: str) -> Player:
+def player_of(name: str) -> PairedVersion:
     """Return the player of a bot: each has an owner of its own."""
-    return Player(f"owner of {name}", name, "1")
+    return PairedVersion(f"owner of {name}", name, "1")
 
 
 def played_tables(game: str, makers: Sequence[BotMaker], matches: int, seed: str) -> Iterator[PlayedTable]:

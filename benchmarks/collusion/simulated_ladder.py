@@ -11,7 +11,7 @@ import numpy as np
 
 from cutpurse.experiments.compare import place_points
 from cutpurse.experiments.pairs.aims import Aim
-from cutpurse.experiments.pairs.played_table import PlayedTable, Player
+from cutpurse.experiments.pairs.played_table import PairedVersion, PlayedTable
 
 __all__ = ["pact_players", "simulated_tables"]
 
@@ -62,13 +62,13 @@ def simulated_tables(bots: int, matches_each: int, seed: int, pact: bool = False
     return tables
 
 
-def pact_players(bots: int) -> tuple[Player, Player]:
+def pact_players(bots: int) -> tuple[PairedVersion, PairedVersion]:
     """Return the two players of a pact: neighbours in the middle of the ranking."""
     return _player(bots // 2 - 1), _player(bots // 2)
 
 
-def _player(number: int) -> Player:
-    return Player(f"owner{number}", f"bot{number}", "1")
+def _player(number: int) -> PairedVersion:
+    return PairedVersion(f"owner{number}", f"bot{number}", "1")
 
 
 def _seated(rng: np.random.Generator, strengths: np.ndarray) -> list[int]:

@@ -16,8 +16,8 @@ from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import read_record, write_record
 from cutpurse.experiments.compare import place_points
 from cutpurse.experiments.pairs.aims import AimCounter, aims_of_record
-from cutpurse.experiments.pairs.pair_search import FindingKind, search_pairs
-from cutpurse.experiments.pairs.played_table import PairedBot, PlayedTable, Player, pair_of
+from cutpurse.experiments.pairs.pair_search import PairFindingKind, search_pairs
+from cutpurse.experiments.pairs.played_table import PairedBot, PairedVersion, PlayedTable, pair_of
 from cutpurse.games import game_named
 from cutpurse.sdk.playing.seating import play_match
 
@@ -56,11 +56,11 @@ def test_a_planted_pair_is_found_and_nobody_else(game: str, kind: str, matches: 
     assert all(finding.verb for finding in report.findings if kind == "pact")
     surest = report.findings[0]
     if kind == "pact":
-        assert (surest.kind, surest.is_mutual, surest.seen) == (FindingKind.LESS, True, 0)
+        assert (surest.kind, surest.is_mutual, surest.seen) == (PairFindingKind.LESS, True, 0)
     elif game == "greed":  # there the feeder has nothing to give, and spares its partner
-        assert (surest.kind, surest.seen, surest.pair[0]) == (FindingKind.LESS, 0, bot_of("south"))
+        assert (surest.kind, surest.seen, surest.pair[0]) == (PairFindingKind.LESS, 0, bot_of("south"))
     else:
-        assert surest.kind in (FindingKind.MORE, FindingKind.TRANSFER)
+        assert surest.kind in (PairFindingKind.MORE, PairFindingKind.TRANSFER)
 
 
 def test_honest_bots_with_habits_are_not_named() -> None:
@@ -85,8 +85,10 @@ def tables_of_points(chance: Random, matches: int) -> Iterator[tuple[list[str], 
         yield seated, [int(name[1:]) / 4 + chance.gauss(0, 2) for name in seated]
 
 
-@pytest.mark.parametrize(("given", "kind"), [((-3.0, 3.0), FindingKind.TRANSFER), ((2.0, 2.0), FindingKind.GAIN)])
-def test_places_alone_show_who_gains_with_whom(given: tuple[float, float], kind: FindingKind) -> None:
+@pytest.mark.parametrize(
+    ("given", "kind"), [((-3.0, 3.0), PairFindingKind.TRANSFER), ((2.0, 2.0), PairFindingKind.GAIN)]
+)
+def test_places_alone_show_who_gains_with_whom(given: tuple[float, float], kind: PairFindingKind) -> None:
     tables = []
     for seated, shown in tables_of_points(Random(5), 400):
         if {"b2", "b3"} <= set(seated):
@@ -97,13 +99,13 @@ def test_places_alone_show_who_gains_with_whom(given: tuple[float, float], kind:
     report = search_pairs(tables)
     assert pairs_in(report.findings) == {(bot_of("b2"), bot_of("b3"))}
     (first,) = [finding for finding in report.findings if finding.kind is kind]
-    assert first.pair[0] == bot_of("b3") or kind is FindingKind.GAIN  # who gains is named first
+    assert first.pair[0] == bot_of("b3") or kind is PairFindingKind.GAIN  # who gains is named first
     assert 0.2 < first.seen < 1.2
 
 
 def test_bots_of_one_owner_stand_apart_and_house_bots_are_not_tested() -> None:
-    def of_one_owner(player: Player) -> Player:
-        return Player("ann" if player.of in PLANTED else player.owner, player.bot, player.version)
+    def of_one_owner(player: PairedVersion) -> PairedVersion:
+        return PairedVersion("ann" if player.of in PLANTED else player.owner, player.bot, player.version)
 
     pact = played("pact", 110)
     tables = [PlayedTable(tuple(map(of_one_owner, table.players)), table.points, table.aims) for table in pact]

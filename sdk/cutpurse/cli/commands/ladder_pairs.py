@@ -18,7 +18,7 @@ from cutpurse.wire.errors import needs
 from cutpurse.wire.text import printable
 
 if TYPE_CHECKING:
-    from cutpurse.experiments.pairs.pair_search import Finding, PairReport
+    from cutpurse.experiments.pairs.pair_search import PairFinding, PairReport
     from cutpurse.experiments.pairs.played_table import PairedBot, PlayedTable
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import League
@@ -120,7 +120,7 @@ def _reader(league: League, progress: Progress, total: int) -> Any:
     return read
 
 
-def _together(finding: Finding, tables: Sequence[PlayedTable]) -> list[str]:
+def _together(finding: PairFinding, tables: Sequence[PlayedTable]) -> list[str]:
     """Return the IDs of the newest matches of both bots."""
     both = set(finding.pair)
     matches = (one.match for one in tables if both <= {player.of for player in one.players})
@@ -132,15 +132,15 @@ def _name(bot: PairedBot) -> str:
     return f"{printable(bot.owner, 64)}/{name}" if bot.owner else name
 
 
-def _cells(finding: Finding, matches: Sequence[str]) -> tuple[Any, ...]:
+def _cells(finding: PairFinding, matches: Sequence[str]) -> tuple[Any, ...]:
     """Return a row of the table."""
-    from cutpurse.experiments.pairs.pair_search import FindingKind
+    from cutpurse.experiments.pairs.pair_search import PairFindingKind
 
     one, other = map(_name, finding.pair)
     match finding.kind:
-        case FindingKind.GAIN:
+        case PairFindingKind.GAIN:
             what, seen, usual = "gain together", f"{finding.seen:+.2f} points", "0"
-        case FindingKind.TRANSFER:
+        case PairFindingKind.TRANSFER:
             what, seen, usual = f"{other} gives way", f"{finding.seen:+.2f} points", "0"
         case _:
             kind = finding.kind.value
@@ -163,7 +163,7 @@ def _document(ladder: str, report: PairReport, tables: Sequence[PlayedTable]) ->
     }
 
 
-def _row(finding: Finding, matches: Sequence[str]) -> dict[str, Any]:
+def _row(finding: PairFinding, matches: Sequence[str]) -> dict[str, Any]:
     return {
         "bots": [{"owner": bot.owner, "bot": bot.bot} for bot in finding.pair],
         "matches": finding.tables,

@@ -12,7 +12,7 @@ from typing import Final
 from cutpurse.engine.errors import UsageError
 from cutpurse.experiments.compare import place_points
 from cutpurse.experiments.pairs.aims import Aim, aims_of_record
-from cutpurse.experiments.pairs.played_table import PairedBot, PlayedTable, Player
+from cutpurse.experiments.pairs.played_table import PairedBot, PairedVersion, PlayedTable
 from cutpurse.games import game_named
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.league import LOCAL
@@ -47,9 +47,9 @@ def house_bots(tables: Iterable[PlayedTable]) -> set[PairedBot]:
     return {player.of for table in tables for player in table.players if player.owner == HOUSE}
 
 
-def _player(bot: ladder_pb2.BotName) -> Player:
+def _player(bot: ladder_pb2.BotName) -> PairedVersion:
     """Return the player of a bot. On a server without tokens, nobody knows whose it is."""
-    return Player("" if bot.owner == LOCAL else bot.owner, bot.bot, bot.version)
+    return PairedVersion("" if bot.owner == LOCAL else bot.owner, bot.bot, bot.version)
 
 
 def _aims(content: bytes) -> list[Aim]:

@@ -31,7 +31,7 @@ from cutpurse.experiments.pairs.aim_model import AimModel
 from cutpurse.experiments.pairs.place_model import FloatArray, IntArray, PlaceModel
 from cutpurse.experiments.pairs.played_table import BotPair, PairedBot, PlayedTable, pair_of
 
-__all__ = ["RATE", "Finding", "FindingKind", "PairReport", "search_pairs"]
+__all__ = ["RATE", "PairFinding", "PairFindingKind", "PairReport", "search_pairs"]
 
 RATE: Final = 0.001
 """The false discovery rate. An honest ladder has a finding with about this probability."""
@@ -40,10 +40,11 @@ LEAST_SEATS: Final = 3  # of a table: with two, all that one gains the other los
 LEAST_AIMS: Final = 200  # with a verb on the whole ladder, so that habits can be fitted
 LEAST_GAIN: Final = 0.05  # place points of both together, a match
 LEAST_TRANSFER: Final = 0.1  # place points between the two, a match
-LEAST_RATIO: Final = 1.6  # of aims seen and expected, or expected and seen
+LEAST_RATIO: Final = 2.0  # of aims seen and expected, or expected and seen, mutually
+LEAST_RATIO_ONE_WAY: Final = 2.5  # a style alone may lead a bot to aim twice as often at another one, or half as often
 
 
-class FindingKind(Enum):
+class PairFindingKind(Enum):
     """What two bots do."""
 
     GAIN = "gain"  # both together gain place points
@@ -53,7 +54,7 @@ class FindingKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PairFinding:
     """Something that two bots do with each other, and hardly by chance.
 
     Attributes:
@@ -67,7 +68,7 @@ class Finding:
         p: Probability of so much or more by chance, for this test alone.
     """
 
-    kind: FindingKind
+    kind: PairFindingKind
     pair: BotPair
     tables: int
     verb: str
@@ -80,14 +81,18 @@ class Finding:
     def is_large(self) -> bool:
         """Whether the effect is large enough to matter."""
         match self.kind:
-            case FindingKind.GAIN:
+            case PairFindingKind.GAIN:
                 return self.seen >= LEAST_GAIN
-            case FindingKind.TRANSFER:
+            case PairFindingKind.TRANSFER:
                 return self.seen >= LEAST_TRANSFER
-            case FindingKind.LESS:
-                return self.seen * LEAST_RATIO <= self.expected
-            case FindingKind.MORE:
-                return self.seen >= self.expected * LEAST_RATIO
+            case PairFindingKind.LESS:
+                return self.seen * self._least_ratio <= self.expected
+            case PairFindingKind.MORE:
+                return self.seen >= self.expected * self._least_ratio
+
+    @property
+    def _least_ratio(self) -> float:
+        return LEAST_RATIO if self.is_mutual else LEAST_RATIO_ONE_WAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +108,8 @@ class PairReport:
         tests: Number of tests.
     """
 
-    findings: Sequence[Finding]
-    of_one_owner: Sequence[Finding]
+    findings: Sequence[PairFinding]
+    of_one_owner: Sequence[PairFinding]
     tables: int
     with_aims: int
     pairs: int
@@ -136,7 +141,7 @@ def search_pairs(tables: Sequence[PlayedTable], ignored: Collection[PairedBot] =
     sizes = {len(table.players) for table in tables}
     if len(sizes) > 1 or any(size < LEAST_SEATS for size in sizes):
         raise ValueError(f"tables of {sorted(sizes)} seats: all need the same number, {LEAST_SEATS} or more")
-    findings: dict[BotPair, list[Finding]] = {}
+    findings: dict[BotPair, list[PairFinding]] = {}
     left = list(tables)
     pairs = tests = 0
     while True:
@@ -160,7 +165,7 @@ def search_pairs(tables: Sequence[PlayedTable], ignored: Collection[PairedBot] =
     )
 
 
-def _test(tables: Sequence[PlayedTable], meetings: dict[BotPair, _Meetings]) -> list[Finding]:
+def _test(tables: Sequence[PlayedTable], meetings: dict[BotPair, _Meetings]) -> list[PairFinding]:
     """Make all tests of all pairs."""
     if not meetings:
         return []
@@ -178,7 +183,7 @@ def _is_of_one_owner(pair: BotPair) -> bool:
     return bool(pair[0].owner) and pair[0].owner == pair[1].owner
 
 
-def _kept(tested: Sequence[Finding], rate: float) -> list[Finding]:
+def _kept(tested: Sequence[PairFinding], rate: float) -> list[PairFinding]:
     """Return the findings that the procedure keeps, those of one owner apart, if they are large."""
     kept = []
     for is_apart in (False, True):
@@ -208,7 +213,7 @@ def _meetings(tables: Sequence[PlayedTable], ignored: Collection[PairedBot]) -> 
 
 
 # -- place points
-def _place_tests(model: PlaceModel, seats: IntArray, meetings: dict[BotPair, _Meetings]) -> Iterator[Finding]:
+def _place_tests(model: PlaceModel, seats: IntArray, meetings: dict[BotPair, _Meetings]) -> Iterator[PairFinding]:
     left, size = model.residuals, seats.shape[1]
     total, square = left.sum(axis=1, keepdims=True), (left * left).sum(axis=1, keepdims=True)
     # Of a seat with all others of its table: the mean square of the sum, and of the difference, of two residuals.
@@ -219,8 +224,8 @@ def _place_tests(model: PlaceModel, seats: IntArray, meetings: dict[BotPair, _Me
         one, other = left[met.tables, met.first], left[met.tables, met.second]
         players = np.concatenate([seats[met.tables, met.first], seats[met.tables, met.second]])
         for kind, sign, spread in (
-            (FindingKind.GAIN, 1.0, spread_of_sum),
-            (FindingKind.TRANSFER, -1.0, spread_of_difference),
+            (PairFindingKind.GAIN, 1.0, spread_of_sum),
+            (PairFindingKind.TRANSFER, -1.0, spread_of_difference),
         ):
             weights = np.zeros((len(met.tables), size))
             rows = np.arange(len(met.tables))
@@ -230,11 +235,11 @@ def _place_tests(model: PlaceModel, seats: IntArray, meetings: dict[BotPair, _Me
             gained = float((one + sign * other).sum())
             z = gained / math.sqrt(len(rows) * float(spread[players].max()) * share)
             seen = gained / len(rows) / share
-            if kind is FindingKind.GAIN:
-                yield Finding(kind, pair, len(rows), "", True, seen, 0.0, 0.5 * math.erfc(z / math.sqrt(2)))
+            if kind is PairFindingKind.GAIN:
+                yield PairFinding(kind, pair, len(rows), "", True, seen, 0.0, 0.5 * math.erfc(z / math.sqrt(2)))
             else:
                 order = pair if gained >= 0 else (pair[1], pair[0])
-                yield Finding(kind, order, len(rows), "", False, abs(seen), 0.0, math.erfc(abs(z) / math.sqrt(2)))
+                yield PairFinding(kind, order, len(rows), "", False, abs(seen), 0.0, math.erfc(abs(z) / math.sqrt(2)))
 
 
 def _by_player(seats: IntArray, squares: FloatArray) -> FloatArray:
@@ -252,7 +257,7 @@ def _aim_tests(
     seats: IntArray,
     strengths: FloatArray,
     meetings: dict[BotPair, _Meetings],
-) -> Iterator[Finding]:
+) -> Iterator[PairFinding]:
     size = seats.shape[1]
     rows: dict[tuple[int, int], int] = {}
     cells = []
@@ -286,9 +291,9 @@ def _aim_tests(
                 promised = max(0.0, seen - excess)  # by the habits of both, without what they do with each other
                 dispersion = float(model.dispersion[players[chosen]].max()) / share
                 p = _count_p(seen, promised, float(offered[chosen, at].sum()), dispersion)
-                kind = FindingKind.LESS if excess < 0 else FindingKind.MORE
+                kind = PairFindingKind.LESS if excess < 0 else PairFindingKind.MORE
                 is_mutual = len(used) > max(map(len, ways))
-                yield Finding(kind, order, len(met.tables), verb, is_mutual, seen, promised, p)
+                yield PairFinding(kind, order, len(met.tables), verb, is_mutual, seen, promised, p)
 
 
 def _count_p(seen: float, expected: float, offered: float, dispersion: float) -> float:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from cutpurse.experiments.pairs.aims import Aim
 
-__all__ = ["BotPair", "PairedBot", "PlayedTable", "Player", "pair_of"]
+__all__ = ["BotPair", "PairedBot", "PlayedTable", "PairedVersion", "pair_of"]
 
 
 class PairedBot(NamedTuple):
@@ -21,7 +21,7 @@ class PairedBot(NamedTuple):
     bot: str
 
 
-class Player(NamedTuple):
+class PairedVersion(NamedTuple):
     """A version of a bot."""
 
     owner: str
@@ -45,7 +45,7 @@ class PlayedTable:
         match: ID of the match on its server; empty in local play.
     """
 
-    players: tuple[Player, ...]
+    players: tuple[PairedVersion, ...]
     points: Sequence[float]
     aims: Sequence[Aim] = ()
     match: str = ""
