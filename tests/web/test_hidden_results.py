@@ -32,6 +32,10 @@ REST: Final[Mapping[str, tuple[str, ...]]] = {  # and for those that take the re
     "/bots/{rest:path}": ("ann/sneak", "ann/sneak/1.0"),
     "/feeds/bots/{rest:path}": ("ann/sneak", "bob/thug"),
 }
+PICTURES: Final[Mapping[str, tuple[str, ...]]] = {
+    "/matches/{match}/picture.{kind}": ("/matches/match0000/picture.svg", "/matches/match0000/picture.png?at=1"),
+    "/matches/{match}/animation.{kind}": ("/matches/match0000/animation.gif?from=1&to=2",),
+}
 MORE: Final = (  # addresses that ask for the ladder in another form
     *("/matches?ladder=duel", "/live?ladder=duel", "/events/live?ladder=duel", "/events/live?match=match0000"),
     *(
@@ -70,6 +74,9 @@ def addresses() -> list[str]:
     found = []
     for route in [route for router in ROUTERS for route in router.routes]:
         if not isinstance(route, APIRoute) or "GET" not in (route.methods or ()) or route.path in ENDLESS:
+            continue
+        if route.path in PICTURES:
+            found += PICTURES[route.path]
             continue
         for rest in REST.get(route.path, ("",)):
             path = re.sub(r"\{(?:rest|path|name):path\}", rest, route.path)

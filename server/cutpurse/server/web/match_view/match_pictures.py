@@ -33,7 +33,7 @@ def moment_index(replayed: Replayed, viewer: int | None, at: int | None) -> int:
         return len(path.ats) - 1
     if not 0 <= at <= last:
         raise UsageError(
-            gettext("there is no moment %(number)s: this match has moments 0 to %(last)s", number=at, last=last)
+            gettext("there is no moment %(number)s: this match has moments 0 to %(last)s", number=str(at), last=str(last))
         )
     return path.index(at)
 
@@ -46,14 +46,14 @@ def stretch_range(replayed: Replayed, viewer: int | None, first: int, last: int)
     """
     if first > last:
         raise UsageError(
-            gettext("the stretch from %(first)s to %(last)s ends before it begins", first=first, last=last)
+            gettext("the stretch from %(first)s to %(last)s ends before it begins", first=str(first), last=str(last))
         )
     found = range(moment_index(replayed, viewer, first), moment_index(replayed, viewer, last) + 1)
     if len(found) > MAX_STRETCH:
         text = gettext(
             "from %(first)s to %(last)s are %(count)s moments: an animation has at most %(most)s",
-            first=first,
-            last=last,
+            first=str(first),
+            last=str(last),
             count=len(found),
             most=MAX_STRETCH,
         )
