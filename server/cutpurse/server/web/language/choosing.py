@@ -64,11 +64,18 @@ def language_of(scope: Scope) -> Language:
 
 
 def language_links(scope: Scope) -> list[tuple[Language, str]]:
-    """Return the address of the same page in each language."""
-    pairs = _pairs(scope)
-    path = quote(scope["path"]) if scope["method"] in ("GET", "HEAD") else "/"
-    kept = [(name, value) for name, value in pairs if name != PARAMETER] if path != "/" else []
+    """Return the address of the same page in each language; that of the first page, if it is only for programs."""
+    is_here = scope["method"] in ("GET", "HEAD") and not is_english(scope["path"])
+    path = _path(scope) if is_here else "/"
+    kept = [(name, value) for name, value in _pairs(scope) if name != PARAMETER] if is_here else []
     return [(one, f"{path}?{urlencode([*kept, (PARAMETER, one.tag)])}") for one in offered_languages().values()]
+
+
+def _path(scope: Scope) -> str:
+    """Return the path as it was sent, with one slash at its beginning: two would name another host."""
+    sent: bytes = scope.get("raw_path") or quote(scope["path"]).encode("ascii")
+    path = sent.partition(b"?")[0].decode("latin-1").replace("\\", "%5C")
+    return "/" + path.lstrip("/")
 
 
 def _pairs(scope: Scope) -> list[tuple[str, str]]:
