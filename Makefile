@@ -83,11 +83,11 @@ lock: ## resolve requirements.lock anew; LOCK_FLAGS=--upgrade takes newer versio
 	$(PYTHON) -m venv "$$folder" && \
 	"$$folder/bin/python" -m pip --disable-pip-version-check -q install uv==$(UV_VERSION) && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	    --custom-compile-command "make lock" --group dev --extra server --extra web --extra notify --extra sandbox --extra containers --extra openid --extra rl --extra data --extra spiel --extra ray --extra llm --extra cluster $(LOCK_FLAGS) pyproject.toml -o requirements.lock && \
+	    --custom-compile-command "make lock" --group dev --extra server --extra web --extra notify --extra sandbox --extra containers --extra openid --extra pictures --extra rl --extra data --extra spiel --extra ray --extra llm --extra cluster $(LOCK_FLAGS) pyproject.toml -o requirements.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --custom-compile-command "make lock" $(LOCK_FLAGS) proto/generator.in -o proto/generator.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	    --custom-compile-command "make lock" -c requirements.lock --extra server --extra web --extra notify --extra sandbox --extra containers --extra cluster --extra openid pyproject.toml -o docker/server.lock && \
+	    --custom-compile-command "make lock" -c requirements.lock --extra server --extra web --extra notify --extra sandbox --extra containers --extra cluster --extra openid --extra pictures pyproject.toml -o docker/server.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	    --custom-compile-command "make lock" -c requirements.lock --extra learn pyproject.toml -o docker/bot.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \

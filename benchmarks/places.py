@@ -1,9 +1,11 @@
-"""The time that a place adds to a decision: from the server's question to the answer of a bot, there and back.
+"""The time that a place adds to a decision, and what happens to matches whose places are killed.
 
     python -m benchmarks.places [--rounds 3] [--decisions 3000] [--runner process]
+    python -m benchmarks.places --minutes 60 [--bots 60] [--bot search] [--kill-every 75] [--runner process]
 
-Two bots that answer at once play each other, in turn on the server itself and at a place on the same machine, which
-dials in over TLS. Times are wall time, so the machine should be idle.
+The first: from the server's question to the answer of a bot, there and back. Two bots that answer at once play each
+other, in turn on the server itself and at a place on the same machine, which dials in over TLS. Times are wall time, so
+the machine should be idle. The second: bots play on two places, which are killed in turn; see `lost_places`.
 """
 
 from __future__ import annotations
@@ -11,20 +13,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
-import trustme
-
+from benchmarks.accepted_bots import accept_bots
+from benchmarks.lost_places import KILL_EVERY_S, lose_places
 from benchmarks.machine import machine, machine_line
+from benchmarks.running_places import PlaceProcess, certificate_of, issue_certificate
 from cutpurse.server.counts import Histogram
-from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.open_arena import OpenArena, open_arena
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
@@ -63,44 +61,31 @@ async def measure(at_place: bool, decisions: int, runner: str) -> list[float]:
     """Return the seconds of this many decisions, after as many matches as begin meanwhile have warmed up the bots."""
     with tempfile.TemporaryDirectory(prefix="cut-") as name:
         folder = Path(name)
-        _issue_certificate(folder)
-        certificate = Certificate(folder / "cert.pem", folder / "key.pem", logger(io.StringIO()))
+        issue_certificate(folder)
+        ladder = Ladder("duel", "greed", 2)
+        accept_bots(folder, ladder, dict.fromkeys(BOTS, BOT))
         with open_arena(
             "127.0.0.1:0",
             folder / "league.db",
-            [Ladder("duel", "greed", 2)],
+            [ladder],
             logger(io.StringIO()),
-            certificate=certificate,
+            certificate=certificate_of(folder),
             submissions=runner_named(runner),
             has_places=at_place,
         ) as opened:
             address = await opened.arena.start()
+            place = PlaceProcess(folder, address, runner, "lab1", cores=2)
             try:
-                with _place(folder, address, runner) if at_place else _nothing():
-                    return await _times(opened, folder, address, decisions)
+                if at_place:
+                    place.start()
+                return await _times(opened, decisions)
             finally:
+                place.kill()
                 await opened.arena.stop()
 
 
-def _issue_certificate(folder: Path) -> None:
-    authority = trustme.CA()
-    issued = authority.issue_cert("127.0.0.1")
-    authority.cert_pem.write_to_path(str(folder / "ca.pem"))
-    issued.private_key_pem.write_to_path(str(folder / "key.pem"))
-    (folder / "cert.pem").write_bytes(b"".join(part.bytes() for part in issued.cert_chain_pems))
-
-
-async def _times(opened: OpenArena, folder: Path, address: str, decisions: int) -> list[float]:
+async def _times(opened: OpenArena, decisions: int) -> list[float]:
     times = opened.lobby.counts.thinking = Times()
-    for name in BOTS:
-        bot = folder / name
-        bot.mkdir()
-        (bot / "bot.toml").write_text(
-            f'name = "{name}"\nversion = "1"\ngames = ["greed"]\nrun = ["python", "bot.py"]\n'
-        )
-        (bot / "bot.py").write_text(BOT)
-        words = ("bot", "submit", str(bot), "--ladder", "duel", "--server", address)
-        await asyncio.to_thread(_cutpurse, folder, words)
     async with asyncio.timeout(PATIENCE_S):
         warm = 0
         while not warm or len(times.values) < warm + decisions:
@@ -109,43 +94,24 @@ async def _times(opened: OpenArena, folder: Path, address: str, decisions: int) 
     return times.values[warm:]
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    ours = {name: value for name, value in os.environ.items() if not name.startswith("CUTPURSE_")}
-    return {**ours, "HOME": str(folder), "CUTPURSE_CA": str(folder / "ca.pem")}
-
-
-def _cutpurse(folder: Path, words: Sequence[str]) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "cutpurse.cli", *words],
-        env=_environment(folder),
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
-
-
-@contextmanager
-def _place(folder: Path, address: str, runner: str) -> Iterator[None]:
-    words = ["place", "--server", address, "--ca", str(folder / "ca.pem"), "--runner", runner, "--cores", "2"]
-    command = [sys.executable, "-m", "cutpurse.cli", *words, "--folder", str(folder / "place"), "--name", "lab1"]
-    with subprocess.Popen(command, env=_environment(folder), stderr=subprocess.DEVNULL) as place:
-        try:
-            yield
-        finally:
-            place.kill()
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.places", description="what a place adds to a decision")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--decisions", type=int, default=3_000, help="decisions a row and round")
     parser.add_argument("--runner", default="process", help="process, bubblewrap or container")
+    parser.add_argument("--minutes", type=float, help="instead, kill places in turn for so long")
+    parser.add_argument("--bots", type=int, default=60, help="number of bots, with --minutes [default: 60]")
+    parser.add_argument("--bot", default="search", help="built-in bot, with --minutes [default: search]")
+    parser.add_argument(
+        "--kill-every", type=float, default=KILL_EVERY_S, help=f"seconds, with --minutes [default: {KILL_EVERY_S:g}]"
+    )
     given = parser.parse_args(arguments)
+    if given.minutes:
+        print(f"{machine_line(machine())}; {given.runner}, {given.bots} bots {given.bot} on two places")
+        report = asyncio.run(lose_places(given.minutes, given.bots, given.runner, given.kill_every, given.bot))
+        print("\n".join(report.lines))
+        return 0
     rows: dict[str, list[tuple[float, float, float]]] = {"on the server": [], "at a place": []}
     for _ in range(given.rounds):
         for name, found in rows.items():

@@ -17,6 +17,11 @@ RUN /tools/bin/pip wheel -q --no-build-isolation --no-deps --no-index -w /wheel 
     && /tools/bin/pip --python /opt/cutpurse/bin/python check
 
 FROM ${BASE}
+# For submitted bots: --build-arg PACKAGES=bubblewrap, and what the bots are written in.
+ARG PACKAGES=""
+RUN if [ -n "${PACKAGES}" ]; then apt-get update -qq \
+    && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ${PACKAGES} > /dev/null \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin; fi
 LABEL org.opencontainers.image.title="Cutpurse server" org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /opt/cutpurse /opt/cutpurse
 # 10001: nobody's number on usual systems. What is empty and his in the image is so in a new volume, too.

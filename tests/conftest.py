@@ -14,10 +14,11 @@ import hypothesis
 import pytest
 
 from tests.builds import is_compiled
+from tests.kill_loops import IN_SOAK, IN_TESTS, PROPERTY, SEED, KillLoop, format_sums
 from tests.postgresql_server import MISSING, PostgresqlServer, programs
 from tests.tiers import is_full
 
-__all__ = ["postgresql", "soak"]
+__all__ = ["kill_loop", "postgresql", "soak"]
 
 ROOT = Path(__file__).parent
 LEFT_OUT = pytest.StashKey[int]()  # number of tests that the quick run leaves out
@@ -50,7 +51,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--soak", action="store_true", help="run the tests that take minutes, and more cases of the others"
     )
-    parser.addoption("--seed", type=int, help="the simulated world to run, instead of all of them")
+    parser.addoption("--seed", type=int, help="the simulated world to run, instead of all; or that of the kill loops")
+    parser.addoption("--kills", type=int, help="kills of all kill loops together, see tests/kill_loops.py")
     parser.addoption("--update-playthroughs", action="store_true", help="write tests/playthroughs anew")
     parser.addoption("--update-schema", action="store_true", help="write the schema of a new leaderboard anew")
     parser.addoption("--update-numbering", action="store_true", help="write the numbering of learning agents anew")
@@ -109,7 +111,17 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print how many tests the quick run has left out."""
+    """Print how many tests the quick run has left out, and the sums of the kill loops."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
+    loops = [
+        value
+        for report in reports
+        if report.when == "call"
+        for name, value in report.user_properties
+        if name == PROPERTY
+    ]
+    if sums := format_sums(loops):
+        terminalreporter.write_line(sums)
     if left_out := config.stash.get(LEFT_OUT, 0):
         terminalreporter.write_line(
             f"left out: {left_out} tests that take many processes or repeat what a quicker one shows; "
@@ -127,6 +139,15 @@ def _turn(item: pytest.Item) -> int:
 def soak(pytestconfig: pytest.Config) -> bool:
     """Return whether this is the long run, in which tests may play more cases."""
     return bool(pytestconfig.getoption("--soak"))
+
+
+@pytest.fixture
+def kill_loop(request: pytest.FixtureRequest, soak: bool) -> KillLoop:
+    """Return how often, and by which chance, a kill loop kills; its counts are summed in the terminal summary."""
+    total, seed = request.config.getoption("--kills"), request.config.getoption("--seed")
+    loop = KillLoop(total or (IN_SOAK if soak else IN_TESTS), SEED if seed is None else seed)
+    request.node.user_properties.append((PROPERTY, loop.counts))
+    return loop
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,7 @@ _PROCESSES: Final = (
     "learn/test_data_sets.py",
     "learn/test_learning_libraries.py",
     "places/test_bad_places.py",
+    "places/test_hostile_at_places.py",
     "places/test_killed_in_turn.py",
     "places/test_lost_places.py",
     "places/test_playing_at_places.py",

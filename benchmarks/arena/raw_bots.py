@@ -8,6 +8,7 @@ lost its server reconnects with the SDK's options and delays (`python -m benchma
 import asyncio
 import random
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -39,11 +40,13 @@ class Log:
 class RawBot:
     """One bot of the arena."""
 
-    def __init__(self, name: str, address: str, log: Log) -> None:
+    def __init__(self, name: str, address: str, log: Log, games: Sequence[str] = ()) -> None:
+        """Set up a bot of these games, or of all."""
         self.name = name
         self.welcomed = asyncio.Event()
         self._address = address
         self._log = log
+        self._games = [arena_pb2.GameWanted(game=game) for game in games]
         self._tables = 0
         self._resume: arena_pb2.Resume | None = None
         self._out: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
@@ -77,7 +80,7 @@ class RawBot:
         self._out = asyncio.Queue()
         self._matches.clear()
         self._received = 0
-        hello = arena_pb2.Hello(protocol_major=1, bot=self.name, resume=self._resume)
+        hello = arena_pb2.Hello(protocol_major=1, bot=self.name, resume=self._resume, games=self._games)
         self._out.put_nowait(("", arena_pb2.PlayRequest(hello=hello, max_tables=self._tables)))
         async with grpc.aio.insecure_channel(self._address, options=OPTIONS) as channel:
             call: Any = channel.stream_stream(PLAY)()
@@ -155,11 +158,13 @@ class RawBots:
         self._log = Log()
         self._bots: list[RawBot | BareBot] = []
 
-    async def dial(self, first: int, count: int, address: str, answer_bytes: int = 0) -> dict[str, object]:
+    async def dial(
+        self, first: int, count: int, address: str, answer_bytes: int = 0, games: Sequence[str] = ()
+    ) -> dict[str, object]:
         """Connect `count` bots, numbered from `first`, and wait until all are welcomed.
 
-        They are clients of the bare exchange if `answer_bytes` is not 0. Returns when the first began and the last was
-        connected.
+        They play `games`, or all games if there are none. They are clients of the bare exchange if `answer_bytes` is
+        not 0. Returns when the first began and the last was connected.
         """
         began = time.monotonic()
         places = asyncio.Semaphore(DIALLING)
@@ -171,7 +176,7 @@ class RawBots:
                 if answer_bytes:
                     bot = BareBot(name, address, self._log, bytes(answer_bytes))
                 else:
-                    bot = RawBot(name, address, self._log)
+                    bot = RawBot(name, address, self._log, games)
                 self._bots.append(bot)
                 await bot.welcomed.wait()
 

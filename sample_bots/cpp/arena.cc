@@ -11,6 +11,8 @@
 //   CUTPURSE_LADDER             where it plays, GAME/LADDER, comma-separated; if not set, every ladder
 //                               of every game
 //   CUTPURSE_RECONNECT_TIMEOUT  seconds without a server until it exits; no limit if not set
+//   CUTPURSE_TRUST              hosts besides the server's that it may be sent to, comma-separated;
+//                               .example.org stands for all below it
 //
 // What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose
 // certificate is not trusted: 6. One that lets the bot in no more: 1.
@@ -42,6 +44,7 @@
 #include <optional>
 #include <random>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -61,6 +64,7 @@ using Lock = std::unique_lock<std::mutex>;
 constexpr std::uint32_t kTables = 16;
 constexpr milliseconds kFirstWait{500};
 constexpr milliseconds kLongestWait{10'000};
+constexpr milliseconds kHomeAfter{10'000};  // without a server until its ladders are looked for at others
 constexpr milliseconds kUsualHeartbeat{15'000};  // until Welcome names another
 constexpr char kSecure[] = "https://";
 enum ExitCode { kLeft = 0, kFailed = 1, kUsage = 2, kNoTrust = 6, kInterrupted = 130 };
@@ -109,23 +113,63 @@ bool IsUntrusted(const grpc::Status& status) {
   return status.error_code() == grpc::UNAVAILABLE && std::regex_search(status.error_message(), words);
 }
 
-// How long the server says to wait, or 0: google.rpc.RetryInfo, which lies in a google.rpc.Status. Both are read by the
-// numbers of their fields, since not every system has their .proto files.
-milliseconds RetryAfter(const grpc::Status& status) {
-  google::protobuf::UnknownFieldSet fields, info;
-  fields.ParseFromString(status.error_details());
-  google::protobuf::Any detail;
-  google::protobuf::Duration delay;
+// The host of an address; none for a socket, or what is no address.
+std::string HostOf(const std::string& server) {
+  static const std::regex address("(?:https://)?(?:([\\w.-]+)|\\[([0-9A-Fa-f:.]+)\\]):[0-9]{1,5}");
+  std::smatch parts;
+  if (!std::regex_match(server, parts, address)) return "";
+  std::string host = parts[1].matched ? parts[1] : parts[2];
+  std::transform(host.begin(), host.end(), host.begin(), [](unsigned char sign) { return std::tolower(sign); });
+  return host;
+}
+
+// The fields of a message with this number that have a length.
+std::vector<std::string> Fields(const std::string& message, int number) {
+  google::protobuf::UnknownFieldSet fields;
+  fields.ParseFromString(message);
+  std::vector<std::string> found;
   for (int i = 0; i < fields.field_count(); ++i) {
     const auto& field = fields.field(i);
-    if (field.number() != 3 || field.type() != field.TYPE_LENGTH_DELIMITED) continue;
-    if (!detail.ParseFromString(field.length_delimited())) continue;
-    if (detail.type_url() != "type.googleapis.com/google.rpc.RetryInfo" || !info.ParseFromString(detail.value()))
-      continue;
-    if (info.empty() || info.field(0).type() != field.TYPE_LENGTH_DELIMITED) continue;
-    delay.ParseFromString(info.field(0).length_delimited());
+    if (field.number() != number || field.type() != field.TYPE_LENGTH_DELIMITED) continue;
+    found.push_back(field.length_delimited());
+  }
+  return found;
+}
+
+// What a status says besides its text: messages of google.rpc with this name, which lie in a google.rpc.Status. All are
+// read by the numbers of their fields, since not every system has their .proto files.
+std::vector<std::string> Details(const grpc::Status& status, const std::string& name) {
+  std::vector<std::string> found;
+  for (const std::string& field : Fields(status.error_details(), 3)) {
+    google::protobuf::Any detail;
+    if (detail.ParseFromString(field) && detail.type_url() == "type.googleapis.com/google.rpc." + name) {
+      found.push_back(detail.value());
+    }
+  }
+  return found;
+}
+
+// How long the server says to wait, or 0: RetryInfo, whose only field is a Duration.
+milliseconds RetryAfter(const grpc::Status& status) {
+  google::protobuf::Duration delay;
+  for (const std::string& info : Details(status, "RetryInfo")) {
+    for (const std::string& field : Fields(info, 1)) delay.ParseFromString(field);
   }
   return milliseconds{delay.seconds() * 1'000 + delay.nanos() / 1'000'000};
+}
+
+// Where the server sends this bot, if another one of the league plays all of its ladders: ErrorInfo, of a reason (1)
+// and metadata (3), whose entries have a key (1) and a value (2).
+std::string Elsewhere(const grpc::Status& status) {
+  const std::vector<std::string> reason{"ELSEWHERE"}, key{"address"};
+  for (const std::string& info : Details(status, "ErrorInfo")) {
+    if (Fields(info, 1) != reason) continue;
+    for (const std::string& entry : Fields(info, 3)) {
+      const std::vector<std::string> value = Fields(entry, 2);
+      if (Fields(entry, 1) == key && !value.empty()) return value[0];
+    }
+  }
+  return "";
 }
 
 void AddAnswer(v1::PlayRequest* envelope, std::uint32_t table, std::uint32_t decision, std::uint32_t option) {
@@ -142,11 +186,19 @@ struct Table {
   std::uint32_t safe_option = 0;  // of the open decision
 };
 
-// The bot at its server. One thread reads, thinks and answers; a second one, in Watch, waits for signals and for a
-// server that falls silent. What both use is guarded by mutex_.
-class Arena {
- public:
-  Arena(const std::string& name, const Chooser& choose) : choose_(choose), name_(Environment("CUTPURSE_BOT", name)) {}
+class Arena;
+
+// What the bot is at all servers, which are several where they share the ladders of a league. One thread for each
+// server reads, thinks and answers; another one, in Watch, waits for signals and for a server that falls silent.
+struct Bot {
+  Bot(const std::string& name, const Chooser& choose) : choose(choose), name(Environment("CUTPURSE_BOT", name)) {
+    std::istringstream hosts(Environment("CUTPURSE_TRUST"));
+    for (std::string host; std::getline(hosts, host, ',');) {
+      host.erase(std::remove(host.begin(), host.end(), ' '), host.end());
+      std::transform(host.begin(), host.end(), host.begin(), [](unsigned char sign) { return std::tolower(sign); });
+      if (!host.empty()) trusted.push_back(host);
+    }
+  }
 
   // Plays until it has left; the exit code.
   int Run() {
@@ -163,32 +215,32 @@ class Arena {
 
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // in all threads to come, so that it is Watch that is told
     std::thread watch([&] { Watch(signals); });
-    const int code = StayConnected();
-    {
-      Lock lock(mutex_);
-      done_ = true;
-    }
+    Lock lock(mutex);
+    PlayAt(home);
+    ended.wait(lock, [&] { return arenas.empty(); });
+    done = true;
+    lock.unlock();
+    for (std::thread& thread : threads) thread.join();
     pthread_kill(watch.native_handle(), SIGTERM);  // wakes it
     watch.join();
-    return code;
+    return exit_code;
   }
 
- private:
   // The exit code, and a line, for what makes no sense in the environment; else 0.
   int Misused() {
-    if (!std::regex_match(server_, std::regex("unix:.+|(https://)?[^/]+:[0-9]{1,5}"))) {
-      Say("CUTPURSE_SERVER '" + server_ + "' is no address: it is host:port, with TLS https://host:port, or unix:/path");
+    if (!std::regex_match(home, std::regex("unix:.+|(https://)?[^/]+:[0-9]{1,5}"))) {
+      Say("CUTPURSE_SERVER '" + home + "' is no address: it is host:port, with TLS https://host:port, or unix:/path");
       return kUsage;
     }
-    if (std::any_of(token_.begin(), token_.end(), [](char sign) { return sign <= ' ' || sign > '~'; })) {
+    if (std::any_of(token.begin(), token.end(), [](char sign) { return sign <= ' ' || sign > '~'; })) {
       Say("CUTPURSE_TOKEN holds no token");
       return kNoTrust;
     }
-    if (!token_.empty() && !is_secure_ && !IsLocal(server_)) {
-      Say("a token could be read on the way to " + server_ + "; with TLS, its address is " + kSecure + server_);
+    if (!token.empty() && !is_secure && !IsLocal(home)) {
+      Say("a token could be read on the way to " + home + "; with TLS, its address is " + kSecure + home);
       return kNoTrust;
     }
-    if (std::isnan(patience_.count())) {
+    if (std::isnan(patience.count())) {
       Say("CUTPURSE_RECONNECT_TIMEOUT '" + Environment("CUTPURSE_RECONNECT_TIMEOUT") + "' is not a number of seconds");
       return kUsage;
     }
@@ -201,12 +253,12 @@ class Arena {
             "' is no ladder: it is GAME/LADDER, such as greed/duel, several with commas between");
         return kUsage;
       }
-      wanted_[parts[1]].push_back(parts[2]);
+      wanted[parts[1]].push_back(parts[2]);
     }
-    if (const std::string path = Environment("CUTPURSE_CA"); is_secure_ && !path.empty()) {
+    if (const std::string path = Environment("CUTPURSE_CA"); is_secure && !path.empty()) {
       std::ifstream file(path);
-      authority_.assign(std::istreambuf_iterator<char>(file), {});
-      if (authority_.find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
+      authority.assign(std::istreambuf_iterator<char>(file), {});
+      if (authority.find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
         Say("CUTPURSE_CA " + path + ": there is no certificate to be read");
         return kUsage;
       }
@@ -214,21 +266,85 @@ class Arena {
     return 0;
   }
 
+  // Why it does not dial an address that a server names; nothing, if it does. What listens there gets the token.
+  std::string Distrust(const std::string& server) const {
+    const std::string host = HostOf(server);
+    const auto is_host = [&](const std::string& name) {
+      const bool is_below = name[0] == '.' && host.size() > name.size() &&
+                            host.compare(host.size() - name.size(), name.size(), name) == 0;
+      return host == name || is_below;
+    };
+    const bool is_ours = host == HostOf(home) || std::any_of(trusted.begin(), trusted.end(), is_host);
+    if (server == home) return "";
+    if (host.empty()) return server + " is no address of a server";
+    if (!is_ours) return server + " would get the token; if that host is of the same league: CUTPURSE_TRUST=" + host;
+    const bool is_read = !token.empty() && !is_secure && !IsLocal(server);
+    return is_read || StartsWith(server, kSecure) != is_secure ? server + " would get the token without TLS" : "";
+  }
+
+  // Those with a lock are for who holds mutex.
+  void PlayAt(const std::string& server);                    // beside the others
+  void DialToo(const v1::LadderElsewhere& there, Lock&);     // plays there, too, unless that is done already
+  bool IsAt(const std::string& server, const Arena* but);    // whether it plays at this server
+  void Ended(Arena* arena, int code, bool is_lost);          // leaves a server; the last one ends the program
+  void Watch(const sigset_t& signals);
+
+  // How many tables it asks for at each server.
+  std::uint32_t TablesEach() const { return kTables / std::max<std::size_t>(1, arenas.size()); }
+
+  void Say(const std::string& text) const { std::cerr << name + ": " + text + "\n"; }
+
+  const Chooser choose;
+  const std::string name;
+  const std::string home = Environment("CUTPURSE_SERVER", "127.0.0.1:7777");
+  const std::string token = Token();
+  const Seconds patience{SecondsOf(Environment("CUTPURSE_RECONNECT_TIMEOUT", "inf"))};
+  const bool is_secure = StartsWith(home, kSecure);
+  std::vector<std::string> trusted;                        // other hosts that it may be sent to
+  std::string authority;                                   // certificates; empty: the system's
+  std::map<std::string, std::vector<std::string>> wanted;  // games to play, each with its ladders; none: all
+  std::mutex thinking;                                     // choose has one decision at a time
+
+  std::mutex mutex;  // guards all that follows, and what of an Arena both threads use
+  std::condition_variable told_to_leave, ended;
+  std::vector<std::shared_ptr<Arena>> arenas;
+  std::vector<std::thread> threads;
+  std::set<std::string> refused;  // addresses that it does not dial
+  bool leaving = false;
+  bool done = false;
+  int exit_code = kLeft;  // of the arena that ended last
+};
+
+// The bot at one server.
+class Arena {
+ public:
+  Arena(Bot* bot, const std::string& server) : bot_(*bot), server_(server) {}
+
+  // Plays until it has left this server, or is not let in.
+  void Run() {
+    bool is_lost = false;
+    const int code = StayConnected(&is_lost);
+    bot_.Ended(this, code, is_lost);
+  }
+
+ private:
+  friend struct Bot;
+
   // Plays; a stream that is lost is resumed, and a server that is away is waited for.
-  int StayConnected() {
+  int StayConnected(bool* is_lost) {
     Clock::time_point away_since = Clock::now();
     milliseconds backoff = kFirstWait;
     std::string trouble;
     for (;;) {
       const grpc::Status status = Play();
-      Lock lock(mutex_);
+      Lock lock(bot_.mutex);
       const bool is_forgotten = status.error_code() == grpc::NOT_FOUND && session_;
       if (is_forgotten) {  // too late to resume: begin anew
         session_.reset();
         tables_.clear();
       }
-      if (leaving_ && (status.ok() || tables_.empty())) return kLeft;
-      if (is_secure_ && IsUntrusted(status)) {
+      if (bot_.leaving && (status.ok() || tables_.empty())) return kLeft;
+      if (bot_.is_secure && IsUntrusted(status)) {
         Say("the server at " + server_ + " has a certificate that is not trusted here, or of another name (" +
             status.error_message() +
             "); if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA");
@@ -238,12 +354,22 @@ class Arena {
         backoff = kFirstWait;
         away_since = Clock::now();
       }
-      if (!is_forgotten && !MayPass(status.error_code())) {
+      const std::string there = Elsewhere(status);
+      if (!there.empty()) {  // another server of the league has all of its ladders
+        if (bot_.IsAt(there, this)) return kLeft;
+        if (const std::string why = bot_.Distrust(there); !why.empty()) {
+          Say("the server at " + server_ + " sends the bot elsewhere: " + why);
+          return kNoTrust;
+        }
+        Say("the server at " + server_ + " sends the bot to " + there);
+        Dial(there);
+        away_since = Clock::now();
+      } else if (!is_forgotten && !MayPass(status.error_code())) {
         Say("the server does not let this bot play: " + status.error_message());
         return kFailed;
       }
       const std::string why = status.ok() ? "the stream has ended" : status.error_message();
-      if (why != trouble) Say("away from " + server_ + ": " + why);
+      if (there.empty() && why != trouble) Say("away from " + server_ + ": " + why);
       trouble = why;
       if (is_forgotten) {  // by a server that is there: it waits for Hello
         backoff = kFirstWait;
@@ -254,11 +380,19 @@ class Arena {
           std::max({backoff, come_back_, RetryAfter(status)}) * std::uniform_real_distribution<>(1.0, 1.5)(chance_);
       backoff = std::min(2 * backoff, kLongestWait);
       come_back_ = milliseconds{0};
-      if (Clock::now() + wait - away_since > patience_) {
+      if (Clock::now() + wait - away_since > bot_.patience) {
         Say("no server at " + server_ + " for too long");
         return kFailed;
       }
-      if (told_to_leave_.wait_for(lock, wait, [&] { return leaving_ && tables_.empty(); })) return kLeft;
+      if (Clock::now() - away_since > kHomeAfter) {  // its ladders may be at another one by now
+        if (bot_.arenas.size() > 1) {
+          Say("no server at " + server_);
+          *is_lost = true;
+          return kFailed;
+        }
+        if (server_ != bot_.home) Dial(bot_.home);
+      }
+      if (bot_.told_to_leave.wait_for(lock, wait, [&] { return bot_.leaving && tables_.empty(); })) return kLeft;
     }
   }
 
@@ -269,20 +403,22 @@ class Arena {
     options.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
     options.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     grpc::SslCredentialsOptions trust;
-    trust.pem_root_certs = authority_;
+    trust.pem_root_certs = bot_.authority;
     const auto channel = grpc::CreateCustomChannel(
-        is_secure_ ? server_.substr(sizeof(kSecure) - 1) : server_,
-        is_secure_ ? grpc::SslCredentials(trust) : grpc::InsecureChannelCredentials(), options);
+        bot_.is_secure ? server_.substr(sizeof(kSecure) - 1) : server_,
+        bot_.is_secure ? grpc::SslCredentials(trust) : grpc::InsecureChannelCredentials(), options);
     const auto arena = v1::ArenaService::NewStub(channel);
     games_ = v1::GameService::NewStub(channel);
     grpc::ClientContext call;
-    if (!token_.empty()) call.AddMetadata("authorization", "Bearer " + token_);
+    if (!bot_.token.empty()) call.AddMetadata("authorization", "Bearer " + bot_.token);
     Expect(&call, kUsualHeartbeat);
     const auto stream = arena->Play(&call);
     {
-      Lock lock(mutex_);
+      Lock lock(bot_.mutex);
       received_ = 0;
       stream_ = stream.get();
+      call_ = &call;
+      share_ = bot_.TablesEach();
       Send(Hello());
     }
     v1::PlayResponse envelope;
@@ -290,7 +426,7 @@ class Arena {
       Expect(nullptr);  // while it thinks, what comes is not seen
       try {
         const v1::PlayRequest answer = React(envelope);
-        Lock lock(mutex_);
+        Lock lock(bot_.mutex);
         received_ = envelope.envelope();
         Send(answer);
       } catch (const std::exception& problem) {
@@ -300,7 +436,7 @@ class Arena {
       Expect(&call, session_ ? milliseconds{session_->heartbeat_ms()} : kUsualHeartbeat);
     }
     Expect(nullptr);
-    Lock lock(mutex_);
+    Lock lock(bot_.mutex);
     stream_ = nullptr;
     return stream->Finish();
   }
@@ -310,10 +446,10 @@ class Arena {
     v1::Hello& hello = *envelope.mutable_hello();
     hello.set_protocol_major(1);
     hello.set_sdk("cutpurse-cpp-sample");
-    hello.set_bot(name_);
+    hello.set_bot(bot_.name);
     hello.set_version(Environment("CUTPURSE_VERSION", "1"));
-    hello.set_max_tables(kTables);
-    for (const auto& [name, ladders] : wanted_) {
+    hello.set_max_tables(share_);
+    for (const auto& [name, ladders] : bot_.wanted) {
       v1::GameWanted* game = hello.add_games();
       game->set_game(name);
       for (const std::string& ladder : ladders) game->add_ladders(ladder);
@@ -330,9 +466,10 @@ class Arena {
   v1::PlayRequest React(const v1::PlayResponse& envelope) {
     v1::PlayRequest answer;
     if (envelope.has_welcome()) {
-      Lock lock(mutex_);
+      Lock lock(bot_.mutex);
       session_ = envelope.welcome();
       if (!session_->resumed()) tables_.clear();
+      for (const v1::LadderElsewhere& there : session_->elsewhere()) bot_.DialToo(there, lock);
       Say("plays at " + server_ + " (" + session_->server() + "), " + std::to_string(session_->max_tables()) +
           " tables");
     }
@@ -374,7 +511,8 @@ class Arena {
     Table& table = tables_.at(decision.table());
     table.safe_option = decision.safe_option();
     try {
-      const std::uint32_t option = choose_(decision, *table.words, table.start.seat());
+      Lock lock(bot_.thinking);
+      const std::uint32_t option = bot_.choose(decision, *table.words, table.start.seat());
       AddAnswer(answer, decision.table(), decision.decision(), option);
     } catch (const std::exception& problem) {
       GiveUp(table, decision, problem.what(), answer);
@@ -406,49 +544,33 @@ class Arena {
     tables_.erase(table);
   }
 
-  // For who holds mutex_, as both threads send. It never takes long: the server has read nearly all that was sent
+  // For who holds bot_.mutex, as both threads send. It never takes long: the server has read nearly all that was sent
   // before.
   void Send(v1::PlayRequest envelope) {
     envelope.set_received(received_);
-    envelope.set_leaving(leaving_);
+    envelope.set_leaving(bot_.leaving);
+    if (!envelope.has_hello() && share_ != bot_.TablesEach()) envelope.set_max_tables(share_ = bot_.TablesEach());
     stream_->Write(envelope);  // if it fails, so does the next Read
   }
 
   // From now on the call is lost if nothing comes for two heartbeats.
   void Expect(grpc::ClientContext* call, milliseconds heartbeat = {}) {
-    Lock lock(mutex_);
+    Lock lock(bot_.mutex);
     expecting_ = call;
     silent_at_ = Clock::now() + 2 * heartbeat;
   }
 
-  // Waits for signals, and looks now and then whether the server has fallen silent.
-  void Watch(const sigset_t& signals) {
-    const timespec now_and_then{0, 500'000'000};
-    for (;;) {
-      const int told = sigtimedwait(&signals, nullptr, &now_and_then);
-      Lock lock(mutex_);
-      if (done_) return;
-      if (expecting_ != nullptr && Clock::now() > silent_at_) expecting_->TryCancel();
-      if (told < 0) continue;
-      if (told == SIGHUP && leaving_) continue;  // a shell and the system may both send it
-      if (leaving_) std::_Exit(kInterrupted);    // told twice
-      if (!session_) std::_Exit(kLeft);          // it sits nowhere
-      leaving_ = true;
-      if (stream_ != nullptr) Send({});
-      told_to_leave_.notify_all();
-    }
+  void Say(const std::string& text) const { bot_.Say(text); }
+
+  // Plays at another server from now on; for who holds the mutex.
+  void Dial(const std::string& server) {
+    server_ = server;
+    session_.reset();
+    tables_.clear();
   }
 
-  void Say(const std::string& text) const { std::cerr << name_ + ": " + text + "\n"; }
-
-  const Chooser choose_;
-  const std::string name_;
-  const std::string server_ = Environment("CUTPURSE_SERVER", "127.0.0.1:7777");
-  const std::string token_ = Token();
-  const Seconds patience_{SecondsOf(Environment("CUTPURSE_RECONNECT_TIMEOUT", "inf"))};
-  const bool is_secure_ = StartsWith(server_, kSecure);
-  std::string authority_;  // certificates; empty: the system's
-  std::map<std::string, std::vector<std::string>> wanted_;  // games to play, each with its ladders; none: all
+  Bot& bot_;
+  std::string server_;
   std::mt19937 chance_{std::random_device{}()};
 
   std::unique_ptr<v1::GameService::Stub> games_;
@@ -457,18 +579,74 @@ class Arena {
   std::map<std::string, std::shared_ptr<const v1::Catalogue>> catalogues_;  // by digest
   milliseconds come_back_{0};                                               // if the server has said when
 
-  std::mutex mutex_;
-  std::condition_variable told_to_leave_;
-  bool leaving_ = false;
-  bool done_ = false;
+  // What both threads use.
   grpc::ClientReaderWriter<v1::PlayRequest, v1::PlayResponse>* stream_ = nullptr;  // from Hello to the end
+  grpc::ClientContext* call_ = nullptr;                                            // of the stream
   std::uint32_t received_ = 0;  // the last envelope of this stream that was dealt with
+  std::uint32_t share_ = 0;     // tables that it has asked for
   grpc::ClientContext* expecting_ = nullptr;
   Clock::time_point silent_at_;
 };
 
+void Bot::PlayAt(const std::string& server) {
+  const auto arena = std::make_shared<Arena>(this, server);
+  arenas.push_back(arena);
+  threads.emplace_back([arena] { arena->Run(); });
+}
+
+bool Bot::IsAt(const std::string& server, const Arena* but) {
+  return std::any_of(arenas.begin(), arenas.end(),
+                     [&](const auto& arena) { return arena.get() != but && arena->server_ == server; });
+}
+
+void Bot::DialToo(const v1::LadderElsewhere& there, Lock&) {
+  const std::string& server = there.address();
+  if (leaving || IsAt(server, nullptr) || arenas.size() >= kTables || refused.count(server) > 0) return;
+  const std::string why = Distrust(server);
+  if (why.empty()) return PlayAt(server);
+  refused.insert(server);
+  Say("does not play on ladder " + there.ladder() + ": " + why);
+}
+
+void Bot::Ended(Arena* arena, int code, bool is_lost) {
+  Lock lock(mutex);
+  exit_code = code;
+  if (code != kLeft && !is_lost) refused.insert(arena->server_);
+  arenas.erase(std::find_if(arenas.begin(), arenas.end(), [&](const auto& one) { return one.get() == arena; }));
+  for (const auto& other : arenas) {
+    if (!is_lost || other->stream_ == nullptr) continue;
+    other->call_->TryCancel();  // its next Welcome tells where the ladders are
+    break;
+  }
+  ended.notify_all();
+}
+
+// Waits for signals, and looks now and then whether a server has fallen silent.
+void Bot::Watch(const sigset_t& signals) {
+  const timespec now_and_then{0, 500'000'000};
+  for (;;) {
+    const int told = sigtimedwait(&signals, nullptr, &now_and_then);
+    Lock lock(mutex);
+    if (done) return;
+    for (const auto& arena : arenas) {
+      if (arena->expecting_ != nullptr && Clock::now() > arena->silent_at_) arena->expecting_->TryCancel();
+    }
+    if (told < 0) continue;
+    if (told == SIGHUP && leaving) continue;  // a shell and the system may both send it
+    if (leaving) std::_Exit(kInterrupted);    // told twice
+    if (std::none_of(arenas.begin(), arenas.end(), [](const auto& arena) { return arena->session_.has_value(); })) {
+      std::_Exit(kLeft);  // it sits nowhere
+    }
+    leaving = true;
+    for (const auto& arena : arenas) {
+      if (arena->stream_ != nullptr) arena->Send({});
+    }
+    told_to_leave.notify_all();
+  }
+}
+
 }  // namespace
 
-int Run(const std::string& name, const Chooser& choose) { return Arena(name, choose).Run(); }
+int Run(const std::string& name, const Chooser& choose) { return Bot(name, choose).Run(); }
 
 }  // namespace cutpurse

@@ -11,6 +11,7 @@ package main
 //	CUTPURSE_VERSION            another version is another entry there; else 1
 //	CUTPURSE_LADDER             where it plays, GAME/LADDER, comma-separated; else every ladder of every game
 //	CUTPURSE_RECONNECT_TIMEOUT  seconds without a server until it exits; no limit if not set
+//	CUTPURSE_TRUST              hosts besides the server's that it may be sent to, comma-separated; .example.org: all below it
 //
 // What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
 // trusted: 6. One that lets the bot in no more: 1.
@@ -53,6 +54,7 @@ const (
 	firstWait        = 500 * time.Millisecond // before the second attempt; doubled for each that follows
 	longestWait      = 10 * time.Second
 	unknownHeartbeat = 15 * time.Second // until Welcome has said what it is
+	homeAfter        = 10 * time.Second // without a server until its ladders are looked for at others
 )
 
 // Chooser returns the position in decision.Options of what the bot does; seat is its own.
@@ -65,56 +67,72 @@ type table struct {
 	safe      uint32 // the safe option of the decision that was put last
 }
 
-// bot is what one process knows. All of it belongs to the goroutine of Run, but what comes after mu.
+// shared is what one process knows: who it is, and the servers that it plays at, which are several where they share the
+// ladders of a league.
+type shared struct {
+	choose   Chooser
+	name     string
+	home     string // the server that the environment names
+	token    string
+	trusted  []string         // other hosts that it may be sent to
+	games    []*pb.GameWanted // with their ladders; none: all
+	options  []grpc.DialOption
+	patience float64    // seconds without a server
+	thinking sync.Mutex // choose has one decision at a time
+	exit     chan int   // the exit code, when it has left all servers
+
+	mu      sync.Mutex // a signal comes at any time; it guards the last part of each bot, too
+	bots    map[*bot]bool
+	refused map[string]bool // addresses that it does not dial
+	leaving bool
+}
+
+// bot is the bot at one server. All of it belongs to one goroutine, but what comes after catalogues.
 type bot struct {
-	choose     Chooser
-	name       string
-	server     string
-	token      string
-	games      []*pb.GameWanted // with their ladders; none: all
-	options    []grpc.DialOption
+	*shared
 	session    *pb.Welcome // what is needed to resume; nil: nothing
 	tables     map[uint32]*table
-	catalogues map[string]*pb.Catalogue // by digest: fetched once
 	lastHeard  time.Time                // of the server
 	comeBack   time.Duration            // if the server has said how long to stay away
+	catalogues map[string]*pb.Catalogue // by digest: fetched once
 
-	mu       sync.Mutex // a signal comes at any time
+	server   string
 	stream   pb.ArenaService_PlayClient
-	received uint32 // the last envelope that was dealt with
-	wasIn    bool   // a server has let it in
-	leaving  bool
-	hurry    chan struct{} // holds something if a wait is to end early
+	cancel   context.CancelFunc // of the stream
+	received uint32             // the last envelope that was dealt with
+	share    uint32             // tables that it has asked for
+	wasIn    bool               // a server has let it in
+	hurry    chan struct{}      // holds something if a wait is to end early
 }
 
 // Run plays on the server that the environment names until the bot is told to leave, and returns the exit code.
 func Run(language string, choose Chooser) int {
-	b := &bot{
-		choose:     choose,
-		name:       environment("CUTPURSE_BOT", language),
-		server:     environment("CUTPURSE_SERVER", "127.0.0.1:7777"),
-		token:      strings.TrimSpace(os.Getenv("CUTPURSE_TOKEN")),
-		tables:     map[uint32]*table{},
-		catalogues: map[string]*pb.Catalogue{},
-		lastHeard:  time.Now(),
-		hurry:      make(chan struct{}, 1),
+	b := &shared{
+		choose:  choose,
+		name:    environment("CUTPURSE_BOT", language),
+		home:    environment("CUTPURSE_SERVER", "127.0.0.1:7777"),
+		token:   strings.TrimSpace(os.Getenv("CUTPURSE_TOKEN")),
+		exit:    make(chan int, 1),
+		bots:    map[*bot]bool{},
+		refused: map[string]bool{},
 	}
 	log.SetFlags(0)
 	log.SetPrefix(b.name + ": ")
-	if !address.MatchString(b.server) {
-		log.Printf("CUTPURSE_SERVER %q is no address: it is host:port, with TLS https://host:port, or unix:/path", b.server)
+	if !address.MatchString(b.home) {
+		log.Printf("CUTPURSE_SERVER %q is no address: it is host:port, with TLS https://host:port, or unix:/path", b.home)
 		return 2
 	}
 	if !printable.MatchString(b.token) {
 		log.Print("CUTPURSE_TOKEN holds no token")
 		return 6
 	}
-	if b.token != "" && !strings.HasPrefix(b.server, "https://") && !isLocal(b.server) {
-		log.Printf("a token could be read on the way to %s; with TLS, its address is https://%[1]s", b.server)
+	if b.token != "" && !strings.HasPrefix(b.home, "https://") && !isLocal(b.home) {
+		log.Printf("a token could be read on the way to %s; with TLS, its address is https://%[1]s", b.home)
 		return 6
 	}
-	patience, err := strconv.ParseFloat(environment("CUTPURSE_RECONNECT_TIMEOUT", "inf"), 64)
-	if err != nil || math.IsNaN(patience) {
+	var err error
+	b.patience, err = strconv.ParseFloat(environment("CUTPURSE_RECONNECT_TIMEOUT", "inf"), 64)
+	if err != nil || math.IsNaN(b.patience) {
 		log.Printf("CUTPURSE_RECONNECT_TIMEOUT %q is not a number of seconds", os.Getenv("CUTPURSE_RECONNECT_TIMEOUT"))
 		return 2
 	}
@@ -122,9 +140,14 @@ func Run(language string, choose Chooser) int {
 		log.Print(err)
 		return 2
 	}
-	if b.options, err = dialOptions(b.server); err != nil {
+	if b.options, err = dialOptions(b.home); err != nil {
 		log.Print(err)
 		return 2
+	}
+	for _, host := range strings.Split(strings.ToLower(os.Getenv("CUTPURSE_TRUST")), ",") {
+		if host = strings.TrimSpace(host); host != "" {
+			b.trusted = append(b.trusted, host)
+		}
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
@@ -139,7 +162,10 @@ func Run(language string, choose Chooser) int {
 			}
 		}
 	}()
-	return b.playOn(patience)
+	b.mu.Lock()
+	b.playAt(b.home)
+	b.mu.Unlock()
+	return <-b.exit
 }
 
 func environment(name, otherwise string) string {
@@ -152,6 +178,7 @@ func environment(name, otherwise string) string {
 var (
 	address   = regexp.MustCompile(`^(unix:.+|(https://)?[^/]+:\d{1,5})$`)
 	aLadder   = regexp.MustCompile(`^([^/\s]+)/([^/\s]+)$`)
+	aHost     = regexp.MustCompile(`(?i)^(?:https://)?(?:([\w.-]+)|\[([\da-f:.]+)\]):\d{1,5}$`)
 	printable = regexp.MustCompile(`^[!-~]*$`) // what a header may hold
 )
 
@@ -198,8 +225,116 @@ func dialOptions(server string) ([]grpc.DialOption, error) {
 	return []grpc.DialOption{grpc.WithTransportCredentials(trust), grpc.WithNoProxy()}, nil
 }
 
-// playOn plays; a stream that is lost is resumed, and a server that is away is waited for, up to so many seconds.
-func (b *bot) playOn(patience float64) int {
+// hostOf is the host of an address; none for a socket, or what is no address.
+func hostOf(server string) string {
+	parts := aHost.FindStringSubmatch(server)
+	if parts == nil {
+		return ""
+	}
+	return strings.ToLower(parts[1] + parts[2])
+}
+
+// distrust says why it does not dial an address that a server names; nothing, if it does. What listens there gets the
+// token.
+func (s *shared) distrust(server string) string {
+	host := hostOf(server)
+	isOurs := host == hostOf(s.home)
+	for _, name := range s.trusted {
+		isOurs = isOurs || host == name || strings.HasPrefix(name, ".") && strings.HasSuffix(host, name)
+	}
+	isSecure := strings.HasPrefix(server, "https://")
+	switch {
+	case server == s.home:
+		return ""
+	case host == "":
+		return fmt.Sprintf("%q is no address of a server", server)
+	case !isOurs:
+		return fmt.Sprintf("%s would get the token; if that host is of the same league: CUTPURSE_TRUST=%s", server, host)
+	case isSecure != strings.HasPrefix(s.home, "https://"), s.token != "" && !isSecure && !isLocal(server):
+		return server + " would get the token without TLS"
+	}
+	return ""
+}
+
+// playAt begins to play at a server, beside the others. For who holds mu.
+func (s *shared) playAt(server string) {
+	b := &bot{
+		shared:     s,
+		server:     server,
+		tables:     map[uint32]*table{},
+		catalogues: map[string]*pb.Catalogue{},
+		lastHeard:  time.Now(),
+		hurry:      make(chan struct{}, 1),
+	}
+	s.bots[b] = true
+	go func() {
+		code, isLost := b.playOn()
+		s.ended(b, code, isLost)
+	}()
+}
+
+// ended leaves a server; the last one ends the program. Where that one is lost, the Welcome of another tells where its
+// ladders are.
+func (s *shared) ended(b *bot, code int, isLost bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.bots, b)
+	if len(s.bots) == 0 {
+		s.exit <- code
+		return
+	}
+	if code != 0 && !isLost {
+		s.refused[b.server] = true
+	}
+	for other := range s.bots {
+		if isLost && other.stream != nil {
+			other.cancel()
+			return
+		}
+	}
+}
+
+// isAt tells whether it plays at this server. For who holds mu.
+func (s *shared) isAt(server string) bool {
+	for b := range s.bots {
+		if b.server == server {
+			return true
+		}
+	}
+	return false
+}
+
+// dialToo plays on the ladders of another server of the league, too, unless that is done already.
+func (s *shared) dialToo(there *pb.LadderElsewhere) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.leaving || len(s.bots) >= maxTables || s.refused[there.Address] || s.isAt(there.Address) {
+		return
+	}
+	if why := s.distrust(there.Address); why != "" {
+		s.refused[there.Address] = true
+		log.Printf("does not play on ladder %s: %s", there.Ladder, why)
+		return
+	}
+	s.playAt(there.Address)
+}
+
+// dial has the bot play at another server from now on. If it plays there already, it tells so.
+func (b *bot) dial(server string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for other := range b.bots {
+		if other != b && other.server == server {
+			return false
+		}
+	}
+	b.server, b.session, b.tables, b.lastHeard = server, nil, map[uint32]*table{}, time.Now()
+	return true
+}
+
+// playOn plays; a stream that is lost is resumed, and a server that is away is waited for. It returns the exit code, and
+// whether the server is lost while others are not.
+func (b *bot) playOn() (code int, isLost bool) {
 	chance := rand.New(rand.NewSource(time.Now().UnixNano())) // else all bots would come back at the same moment
 	wait, trouble := firstWait, ""
 	for {
@@ -210,21 +345,31 @@ func (b *bot) playOn(patience float64) int {
 			b.session, b.tables = nil, map[uint32]*table{}
 		}
 		if b.isLeaving() && (end.Code() == codes.OK || len(b.tables) == 0) {
-			return 0
+			return 0, false
 		}
 		if isUntrusted(end) {
 			log.Printf("the server at %s has a certificate that is not trusted here, or of another name (%s); "+
 				"if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA", b.server, end.Message())
-			return 6
+			return 6, false
 		}
 		if b.lastHeard.After(began) { // it had let the bot in
 			wait = firstWait
 		}
-		if !isForgotten && !canGetBetter(end.Code()) { // another version, no good token, or a newer stream of this name
+		there := elsewhere(end)
+		if there != "" { // another server of the league has all of its ladders
+			if why := b.distrust(there); why != "" {
+				log.Printf("the server at %s sends the bot elsewhere: %s", b.server, why)
+				return 6, false
+			}
+			log.Printf("the server at %s sends the bot to %s", b.server, there)
+			if !b.dial(there) {
+				return 0, false
+			}
+		} else if !isForgotten && !canGetBetter(end.Code()) { // another version, no good token, or a newer stream of this name
 			log.Printf("the server does not let this bot play: %s", end.Message())
-			return 1
+			return 1, false
 		}
-		if end.Message() != trouble {
+		if there == "" && end.Message() != trouble {
 			trouble = end.Message()
 			log.Printf("away from %s: %s", b.server, trouble)
 		}
@@ -240,9 +385,19 @@ func (b *bot) playOn(patience float64) int {
 			pause = b.comeBack
 		}
 		b.comeBack = 0
-		if time.Since(b.lastHeard).Seconds()+pause.Seconds() > patience {
-			log.Printf("no server at %s for %g s", b.server, patience)
-			return 1
+		if time.Since(b.lastHeard).Seconds()+pause.Seconds() > b.patience {
+			log.Printf("no server at %s for %g s", b.server, b.patience)
+			return 1, false
+		}
+		if time.Since(b.lastHeard) > homeAfter { // its ladders may be at another one by now
+			b.mu.Lock()
+			others := len(b.bots) - 1
+			b.mu.Unlock()
+			if others > 0 {
+				log.Printf("no server at %s", b.server)
+				return 1, true
+			}
+			b.dial(b.home)
 		}
 		select {
 		case <-time.After(pause):
@@ -277,6 +432,16 @@ func retryDelay(end *status.Status) time.Duration {
 	return 0
 }
 
+// elsewhere is where the server sends this bot, if another one of the league plays all of its ladders.
+func elsewhere(end *status.Status) string {
+	for _, detail := range end.Details() {
+		if info, ok := detail.(*errdetails.ErrorInfo); ok && info.Reason == "ELSEWHERE" {
+			return info.Metadata["address"]
+		}
+	}
+	return ""
+}
+
 // play holds one stream, from Hello to its end, and returns how it ended.
 func (b *bot) play() *status.Status {
 	conn, err := grpc.Dial(strings.TrimPrefix(b.server, "https://"), b.options...)
@@ -295,14 +460,14 @@ func (b *bot) play() *status.Status {
 	if err != nil {
 		return status.Convert(err)
 	}
-	b.open(stream)
-	defer b.open(nil)
+	b.open(stream, cancel)
+	defer b.open(nil, nil)
 	for {
 		envelope, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
 			return status.New(codes.OK, "the stream has ended")
 		} else if ctx.Err() != nil {
-			return status.New(codes.Unavailable, "the server has said nothing for two heartbeats")
+			return status.New(codes.Unavailable, "the server has said nothing for two heartbeats, or is asked anew")
 		} else if err != nil {
 			return status.Convert(err)
 		}
@@ -326,25 +491,31 @@ func (b *bot) mostSilence() time.Duration {
 }
 
 // open makes this the stream that the bot speaks on, and says Hello before anything else; nil: there is none.
-func (b *bot) open(stream pb.ArenaService_PlayClient) {
+func (b *bot) open(stream pb.ArenaService_PlayClient, cancel context.CancelFunc) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.stream = stream
+	b.stream, b.cancel = stream, cancel
 	if stream == nil {
 		return
 	}
+	b.share = b.tablesEach()
 	hello := &pb.Hello{
 		ProtocolMajor: 1,
 		Sdk:           "cutpurse-go-sample",
 		Bot:           b.name,
 		Version:       environment("CUTPURSE_VERSION", "1"),
-		MaxTables:     maxTables,
+		MaxTables:     b.share,
 		Games:         b.games,
 	}
 	if b.session != nil {
 		hello.Resume = &pb.Resume{Session: b.session.Session, Secret: b.session.ResumeSecret}
 	}
 	b.sendLocked(&pb.PlayRequest{Hello: hello})
+}
+
+// tablesEach is how many tables it asks for at each server. For who holds mu.
+func (s *shared) tablesEach() uint32 {
+	return uint32(maxTables / len(s.bots))
 }
 
 // letIn notes that the server has spoken: from then on the bot may sit at tables.
@@ -365,29 +536,39 @@ func (b *bot) send(request *pb.PlayRequest) {
 func (b *bot) sendLocked(request *pb.PlayRequest) {
 	b.received = request.Received
 	request.Leaving = b.leaving
+	if each := b.tablesEach(); request.Hello == nil && each != b.share {
+		b.share = each
+		request.MaxTables = &each
+	}
 	_ = b.stream.Send(request)
 }
 
-func (b *bot) isLeaving() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.leaving
+func (s *shared) isLeaving() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.leaving
 }
 
-// leave tells the server that the bot wants no new matches. The second time the process ends at once.
-func (b *bot) leave() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.leaving {
+// leave tells the servers that the bot wants no new matches. The second time the process ends at once.
+func (s *shared) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.leaving {
 		os.Exit(130)
 	}
-	if !b.wasIn {
+	wasIn := false
+	for b := range s.bots {
+		wasIn = wasIn || b.wasIn
+	}
+	if !wasIn {
 		os.Exit(0) // it sits nowhere
 	}
-	b.leaving = true
-	b.hurry <- struct{}{}
-	if b.stream != nil {
-		_ = b.stream.Send(&pb.PlayRequest{Received: b.received, Leaving: true})
+	s.leaving = true
+	for b := range s.bots {
+		b.hurry <- struct{}{}
+		if b.stream != nil {
+			_ = b.stream.Send(&pb.PlayRequest{Received: b.received, Leaving: true})
+		}
 	}
 }
 
@@ -400,6 +581,9 @@ func (b *bot) react(ctx context.Context, games pb.GameServiceClient, from *pb.Pl
 		}
 		b.session = welcome
 		log.Printf("plays at %s (%s), %d tables", b.server, welcome.Server, welcome.MaxTables)
+		for _, there := range welcome.Elsewhere {
+			b.dialToo(there)
+		}
 	}
 	for _, refusal := range from.Refusals {
 		at := b.tables[refusal.Table]
@@ -461,6 +645,8 @@ func (b *bot) think(decision *pb.Decision, at *table) (option uint32, err error)
 			err = fmt.Errorf("%v", fault)
 		}
 	}()
+	b.thinking.Lock()
+	defer b.thinking.Unlock()
 	return uint32(b.choose(decision, at.catalogue, int(at.start.Seat))), nil
 }
 

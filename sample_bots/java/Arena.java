@@ -1,11 +1,14 @@
 import com.google.protobuf.Any;
+import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.UnknownFieldSet;
 import com.google.rpc.RetryInfo;
 import cutpurse.v1.Arena.Answer;
 import cutpurse.v1.Arena.Decision;
 import cutpurse.v1.Arena.GameWanted;
 import cutpurse.v1.Arena.GiveUp;
 import cutpurse.v1.Arena.Hello;
+import cutpurse.v1.Arena.LadderElsewhere;
 import cutpurse.v1.Arena.MatchEnded;
 import cutpurse.v1.Arena.MatchStarted;
 import cutpurse.v1.Arena.PlayRequest;
@@ -35,8 +38,13 @@ import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
@@ -44,6 +52,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import sun.misc.Signal;
 
 /**
@@ -59,6 +70,7 @@ import sun.misc.Signal;
  * CUTPURSE_VERSION            another version is another entry there; else 1
  * CUTPURSE_LADDER             where it plays, GAME/LADDER, comma-separated; else every ladder of every game
  * CUTPURSE_RECONNECT_TIMEOUT  seconds without a server until it exits; no limit if not set
+ * CUTPURSE_TRUST              hosts besides the server's that it may be sent to, comma-separated; .example.org: all below it
  * </pre>
  *
  * What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
@@ -73,6 +85,9 @@ final class Arena {
   private static final long LONGEST_WAIT_MS = 10_000;
   private static final String ADDRESSES = "it is host:port, with TLS https://host:port, or unix:/path";
   private static final String LADDERS = "it is GAME/LADDER, such as greed/duel, several with commas between";
+  private static final long HOME_MS = 10_000; // without a server until its ladders are looked for at others
+  private static final Pattern A_HOST =
+      Pattern.compile("(?:https://)?(?:([\\w.-]+)|\\[([\\da-fA-F:.]+)]):\\d{1,5}");
   private static final int UNKNOWN_HEARTBEAT_MS = 15_000; // until Welcome has said what it is
 
   /** What thinks. */
@@ -95,76 +110,197 @@ final class Arena {
 
   private static final Logger GRPC = Logger.getLogger("io.grpc"); // kept here, or its level would be forgotten
 
-  private final Chooser chooser;
-  private final String name;
-  private final String server = environment("CUTPURSE_SERVER", "127.0.0.1:7777");
-  private final String token = environment("CUTPURSE_TOKEN", "").strip();
-  private final NioEventLoopGroup network = new NioEventLoopGroup(1); // a thread
+  /** What the bot is at all servers, which are several where they share the ladders of a league. */
+  private static final class Shared {
+    final Chooser chooser;
+    final String name;
+    final String home = environment("CUTPURSE_SERVER", "127.0.0.1:7777");
+    final String token = environment("CUTPURSE_TOKEN", "").strip();
+    final NioEventLoopGroup network = new NioEventLoopGroup(1); // a thread
+    final Map<String, GameWanted.Builder> games = new LinkedHashMap<>(); // by name, with their ladders; none: all
+    Tls trust; // null: without TLS
+    double patience; // seconds without a server
 
-  private final Map<String, GameWanted.Builder> games = new LinkedHashMap<>(); // by name, with their ladders; none: all
-  private Tls trust; // null: without TLS
+    // For who holds the lock of this.
+    final Set<Arena> arenas = new LinkedHashSet<>();
+    final Set<String> refused = new HashSet<>(); // addresses that it does not dial
+    boolean leaving;
+    int exitCode; // of the last one that has ended
+
+    Shared(String language, Chooser chooser) {
+      this.chooser = chooser;
+      this.name = environment("CUTPURSE_BOT", language);
+    }
+
+    void say(String format, Object... arguments) {
+      System.err.println(name + ": " + String.format(format, arguments));
+    }
+
+    /** Notes that this ladder is to be played on: false, if it is none. */
+    boolean wants(String ladder) {
+      if (!ladder.matches("[^/\\s]+/[^/\\s]+")) {
+        return false;
+      }
+      String[] names = ladder.split("/");
+      games.computeIfAbsent(names[0], game -> GameWanted.newBuilder().setGame(game)).addLadders(names[1]);
+      return true;
+    }
+
+    /** Says why it does not dial what a server names; nothing, if it does: what listens there gets the token. */
+    String distrust(String server) {
+      String host = hostOf(server);
+      String names = environment("CUTPURSE_TRUST", "").toLowerCase(Locale.ROOT);
+      Stream<String> trusted = Stream.of(names.split(",")).map(String::strip).filter(name -> !name.isEmpty());
+      boolean isOurs =
+          host.equals(hostOf(home))
+              || trusted.anyMatch(name -> host.equals(name) || (name.startsWith(".") && host.endsWith(name)));
+      if (server.equals(home)) {
+        return "";
+      }
+      if (host.isEmpty()) {
+        return server + " is no address of a server";
+      }
+      if (!isOurs) {
+        return server + " would get the token; if that host is of the same league: CUTPURSE_TRUST=" + host;
+      }
+      boolean isAsSecure = server.startsWith("https://") == (trust != null);
+      return isAsSecure && (token.isEmpty() || isSafe(server)) ? "" : server + " would get the token without TLS";
+    }
+
+    /** Plays at a server, beside the others, in a thread. */
+    synchronized void playAt(String server) {
+      Arena arena = new Arena(this, server);
+      arenas.add(arena);
+      new Thread(arena::run, server).start();
+    }
+
+    /** Plays on the ladders of another server, too, unless that is done already. */
+    synchronized void dialToo(LadderElsewhere there) {
+      String server = there.getAddress();
+      boolean isThere = arenas.stream().anyMatch(arena -> arena.server.equals(server));
+      if (leaving || isThere || arenas.size() >= MAX_TABLES || refused.contains(server)) {
+        return;
+      }
+      String why = distrust(server);
+      if (why.isEmpty()) {
+        playAt(server);
+      } else {
+        refused.add(server);
+        say("does not play on ladder %s: %s", there.getLadder(), why);
+      }
+    }
+
+    /** Leaves a server. Where that one is lost, the Welcome of another tells where its ladders are. */
+    synchronized void ended(Arena arena, int code, boolean isLost) {
+      arenas.remove(arena);
+      exitCode = code;
+      notifyAll();
+      if (isLost) {
+        arenas.stream().filter(other -> other.stream != null).findFirst().ifPresent(Arena::askAnew);
+      } else if (code != 0) {
+        refused.add(arena.server);
+      }
+    }
+
+    /** Waits until it has left all servers; returns the exit code. */
+    synchronized int join() throws InterruptedException {
+      while (!arenas.isEmpty()) {
+        wait();
+      }
+      return exitCode;
+    }
+
+    /** Returns how many tables it asks for at each server. */
+    synchronized int tablesEach() {
+      return MAX_TABLES / Math.max(1, arenas.size());
+    }
+
+    /** Tells the servers that the bot wants no new matches. The second time the process ends at once. */
+    synchronized void leave(String signal) {
+      if (leaving && signal.equals("HUP")) {
+        return; // a shell and the system may both send it
+      }
+      if (leaving) {
+        Runtime.getRuntime().halt(130);
+      }
+      if (arenas.stream().noneMatch(arena -> arena.wasIn)) {
+        Runtime.getRuntime().halt(0); // it sits nowhere
+      }
+      leaving = true;
+      arenas.forEach(Arena::leave);
+    }
+
+    synchronized boolean isLeaving() {
+      return leaving;
+    }
+  }
+
+  private final Shared bot;
+  private volatile String server;
   private Welcome session; // what is needed to resume; null: nothing
   private final Map<Integer, Table> tables = new HashMap<>();
   private final Map<String, Catalogue> catalogues = new HashMap<>(); // by digest: fetched once
   private Instant lastHeard = Instant.now(); // of the server
   private long comeBackMs; // if the server has said how long to stay away
+  private volatile BlockingQueue<Object> inbox; // of this stream: envelopes, and in the end a status
 
-  // What a signal, which comes at any time, looks at too.
+  // What a signal, which comes at any time, looks at too: for who holds the lock of bot.
   private StreamObserver<PlayRequest> stream; // null: there is none
   private int received; // the last envelope that was dealt with
-  private boolean wasIn; // a server has let it in
-  private boolean leaving;
+  private int share; // tables that it has asked for
+  private boolean wasIn; // the server has let it in
   private final Semaphore hurry = new Semaphore(0); // there is one if a wait is to end early
 
-  private Arena(String language, Chooser chooser) {
-    this.chooser = chooser;
-    this.name = environment("CUTPURSE_BOT", language);
+  private Arena(Shared bot, String server) {
+    this.bot = bot;
+    this.server = server;
   }
 
   /** Plays on the server that the environment names until the bot is told to leave; returns the exit code. */
   static int run(String language, Chooser chooser) throws InterruptedException {
-    Arena arena = new Arena(language, chooser);
-    if (!arena.server.matches("unix:.+|(https://)?[^/]+:\\d{1,5}")) {
-      arena.say("CUTPURSE_SERVER '%s' is no address: %s", arena.server, ADDRESSES);
+    Shared bot = new Shared(language, chooser);
+    if (!bot.home.matches("unix:.+|(https://)?[^/]+:\\d{1,5}")) {
+      bot.say("CUTPURSE_SERVER '%s' is no address: %s", bot.home, ADDRESSES);
       return 2;
     }
-    if (!arena.token.matches("[!-~]*")) { // what a header may hold
-      arena.say("CUTPURSE_TOKEN holds no token");
+    if (!bot.token.matches("[!-~]*")) { // what a header may hold
+      bot.say("CUTPURSE_TOKEN holds no token");
       return 6;
     }
-    if (!arena.token.isEmpty() && !arena.isSafe()) {
-      arena.say("a token could be read on the way to %s; with TLS, its address is https://%1$s", arena.server);
+    if (!bot.token.isEmpty() && !isSafe(bot.home)) {
+      bot.say("a token could be read on the way to %s; with TLS, its address is https://%1$s", bot.home);
       return 6;
     }
-    double patience = number(environment("CUTPURSE_RECONNECT_TIMEOUT", "Infinity"));
-    if (Double.isNaN(patience)) {
-      arena.say(
+    bot.patience = number(environment("CUTPURSE_RECONNECT_TIMEOUT", "Infinity"));
+    if (Double.isNaN(bot.patience)) {
+      bot.say(
           "CUTPURSE_RECONNECT_TIMEOUT '%s' is not a number of seconds", System.getenv("CUTPURSE_RECONNECT_TIMEOUT"));
       return 2;
     }
     for (String one : environment("CUTPURSE_LADDER", "").split(",")) {
-      if (!one.isEmpty() && !arena.wants(one.strip())) {
-        arena.say("CUTPURSE_LADDER '%s' is no ladder: %s", one, LADDERS);
+      if (!one.isEmpty() && !bot.wants(one.strip())) {
+        bot.say("CUTPURSE_LADDER '%s' is no ladder: %s", one, LADDERS);
         return 2;
       }
     }
-    if (arena.server.startsWith("https://")) {
+    if (bot.home.startsWith("https://")) {
       try {
-        arena.trust = new Tls(environment("CUTPURSE_CA", ""));
+        bot.trust = new Tls(environment("CUTPURSE_CA", ""));
       } catch (IOException | GeneralSecurityException problem) {
-        arena.say("CUTPURSE_CA: %s", problem.getMessage());
+        bot.say("CUTPURSE_CA: %s", problem.getMessage());
         return 2;
       }
     }
     GRPC.setLevel(Level.OFF); // what it has to say comes as a status too
     for (String signal : new String[] {"TERM", "INT", "HUP"}) {
       try {
-        Signal.handle(new Signal(signal), caught -> arena.leave(signal)); // does nothing if it is ignored, as under nohup
+        Signal.handle(new Signal(signal), caught -> bot.leave(signal)); // does nothing if it is ignored, as under nohup
       } catch (IllegalArgumentException unknown) {
         // Windows has no HUP
       }
     }
-    return arena.playOn(patience);
+    bot.playAt(bot.home);
+    return bot.join();
   }
 
   private static String environment(String name, String otherwise) {
@@ -180,27 +316,41 @@ final class Arena {
     }
   }
 
-  /** Notes that this ladder is to be played on: false, if it is none. */
-  private boolean wants(String ladder) {
-    if (!ladder.matches("[^/\\s]+/[^/\\s]+")) {
-      return false;
-    }
-    String[] names = ladder.split("/");
-    games.computeIfAbsent(names[0], game -> GameWanted.newBuilder().setGame(game)).addLadders(names[1]);
-    return true;
-  }
-
-  private void say(String format, Object... arguments) {
-    System.err.println(name + ": " + String.format(format, arguments));
-  }
-
   /** Whether nobody can read what is sent on its way. */
-  private boolean isSafe() {
+  private static boolean isSafe(String server) {
     return server.matches("(https://|unix:|localhost:|127(\\.\\d+){3}:|\\[::1\\]:).*");
   }
 
-  /** Plays; a stream that is lost is resumed, and a server that is away is waited for, up to so many seconds. */
-  private int playOn(double patience) throws InterruptedException {
+  /** Returns the host of an address; nothing for a socket, and for what is no address. */
+  private static String hostOf(String server) {
+    Matcher parts = A_HOST.matcher(server);
+    if (!parts.matches()) {
+      return "";
+    }
+    return (parts.group(1) == null ? parts.group(2) : parts.group(1)).toLowerCase(Locale.ROOT);
+  }
+
+  private void say(String format, Object... arguments) {
+    bot.say(format, arguments);
+  }
+
+  /** Plays until it has left this server, or is not let in. */
+  private void run() {
+    int code = 1;
+    try {
+      code = playOn();
+    } catch (InterruptedException never) {
+      Thread.currentThread().interrupt();
+    } finally {
+      bot.ended(this, Math.abs(code), code < 0);
+    }
+  }
+
+  /**
+   * Plays; a stream that is lost is resumed, and a server that is away is waited for. Returns the exit code, or -1 if the
+   * server is lost while others are there.
+   */
+  private int playOn() throws InterruptedException {
     String trouble = "";
     for (long wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
       Instant began = Instant.now();
@@ -211,7 +361,7 @@ final class Arena {
         session = null;
         tables.clear();
       }
-      if (isLeaving() && (end.getStatus().isOk() || tables.isEmpty())) {
+      if (bot.isLeaving() && (end.getStatus().isOk() || tables.isEmpty())) {
         return 0;
       }
       CertificateException distrust = distrustIn(end.getStatus());
@@ -225,11 +375,23 @@ final class Arena {
       if (lastHeard.isAfter(began)) { // it had let the bot in
         wait = FIRST_WAIT_MS;
       }
-      if (!isForgotten && !canGetBetter(end.getStatus().getCode())) {
+      String there = elsewhere(end);
+      if (there != null) { // another server of the league has all of its ladders
+        String why = bot.distrust(there);
+        if (!why.isEmpty()) {
+          say("the server at %s sends the bot elsewhere: %s", server, why);
+          return 6;
+        }
+        if (isOtherAt(there)) {
+          return 0;
+        }
+        say("the server at %s sends the bot to %s", server, there);
+        dial(there);
+      } else if (!isForgotten && !canGetBetter(end.getStatus().getCode())) {
         say("the server does not let this bot play: %s", text);
         return 1;
       }
-      if (!trouble.equals(text)) {
+      if (there == null && !trouble.equals(text)) {
         say("away from %s: %s", server, text);
       }
       trouble = text;
@@ -240,9 +402,18 @@ final class Arena {
       double backoff = wait * (0.5 + ThreadLocalRandom.current().nextDouble() / 2); // so that not all come at once
       long pause = Math.max((long) backoff, Math.max(retryDelayMs(end), comeBackMs));
       comeBackMs = 0;
-      if (Duration.between(lastHeard, Instant.now()).toMillis() + pause > 1000 * patience) {
-        say("no server at %s for %s s", server, patience);
+      if (Duration.between(lastHeard, Instant.now()).toMillis() + pause > 1000 * bot.patience) {
+        say("no server at %s for %s s", server, bot.patience);
         return 1;
+      }
+      if (Duration.between(lastHeard, Instant.now()).toMillis() > HOME_MS) { // its ladders may be at another one by now
+        if (bot.tablesEach() < MAX_TABLES) { // there are others
+          say("no server at %s", server);
+          return -1;
+        }
+        if (!server.equals(bot.home)) {
+          dial(bot.home);
+        }
       }
       hurry.tryAcquire(pause, TimeUnit.MILLISECONDS);
     }
@@ -287,32 +458,81 @@ final class Arena {
     return 0;
   }
 
-  private ManagedChannel dial() {
+  /** Returns where the server sends this bot, if another one of the league plays all of its ladders, or null. */
+  private static String elsewhere(StatusRuntimeException end) {
+    try {
+      for (Any detail : StatusProto.fromThrowable(end).getDetailsList()) {
+        if (!detail.getTypeUrl().endsWith("/google.rpc.ErrorInfo")) { // which Debian's protobufs of Google lack
+          continue;
+        }
+        var info = UnknownFieldSet.parseFrom(detail.getValue()); // 1: reason; 3: an entry of the metadata
+        if (!"ELSEWHERE".equals(text(info, 1))) {
+          continue;
+        }
+        for (ByteString entry : info.getField(3).getLengthDelimitedList()) {
+          var keyAndValue = UnknownFieldSet.parseFrom(entry);
+          if ("address".equals(text(keyAndValue, 1))) {
+            return text(keyAndValue, 2);
+          }
+        }
+      }
+    } catch (InvalidProtocolBufferException unknown) {
+      // as if nothing was said
+    }
+    return null;
+  }
+
+  private static String text(UnknownFieldSet fields, int number) {
+    var values = fields.getField(number).getLengthDelimitedList();
+    return values.isEmpty() ? null : values.get(0).toStringUtf8();
+  }
+
+  private boolean isOtherAt(String address) {
+    synchronized (bot) {
+      return bot.arenas.stream().anyMatch(other -> other != this && other.server.equals(address));
+    }
+  }
+
+  /** Plays at another server from now on. */
+  private void dial(String address) {
+    server = address;
+    session = null;
+    tables.clear();
+    lastHeard = Instant.now();
+  }
+
+  /** Has the server say Welcome once more, on another stream. */
+  private void askAnew() {
+    inbox.add(Status.UNAVAILABLE.withDescription("asks for its ladders anew").asRuntimeException());
+  }
+
+  private ManagedChannel channel() {
     if (server.startsWith("unix:")) {
       return NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(server.substring("unix:".length())))
           .channelFactory(UnixChannel::new)
-          .eventLoopGroup(network)
+          .eventLoopGroup(bot.network)
           .overrideAuthority("localhost")
           .usePlaintext()
           .build();
     }
     NettyChannelBuilder builder =
-        NettyChannelBuilder.forTarget(trust == null ? server : server.substring("https://".length()))
+        NettyChannelBuilder.forTarget(bot.trust == null ? server : server.substring("https://".length()))
             .channelFactory(NioSocketChannel::new)
-            .eventLoopGroup(network)
+            .eventLoopGroup(bot.network)
             .proxyDetector(address -> null);
-    return (trust == null ? builder.usePlaintext() : builder.sslContext(trust)).build();
+    return (bot.trust == null ? builder.usePlaintext() : builder.sslContext(bot.trust)).build();
   }
 
   /** Holds one stream, from Hello to its end; returns how it ended. */
   private StatusRuntimeException play() throws InterruptedException {
-    ManagedChannel channel = dial();
+    ManagedChannel channel = channel();
     Metadata headers = new Metadata();
-    if (!token.isEmpty()) {
-      headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
+    if (!bot.token.isEmpty()) {
+      headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + bot.token);
     }
     var withToken = MetadataUtils.newAttachHeadersInterceptor(headers);
-    BlockingQueue<Object> inbox = new LinkedBlockingQueue<>(); // envelopes, and in the end a status
+    BlockingQueue<Object> inbox = new LinkedBlockingQueue<>();
+    this.inbox = inbox;
     try {
       open(
           ArenaServiceGrpc.newStub(channel)
@@ -355,53 +575,52 @@ final class Arena {
     }
   }
 
-  private synchronized void open(StreamObserver<PlayRequest> opened) {
-    stream = opened;
-    Hello.Builder hello =
-        Hello.newBuilder()
-            .setProtocolMajor(1)
-            .setSdk("cutpurse-java-sample")
-            .setBot(name)
-            .setVersion(environment("CUTPURSE_VERSION", "1"))
-            .setMaxTables(MAX_TABLES);
-    games.values().forEach(hello::addGames);
-    if (session != null) {
-      hello.setResume(
-          Resume.newBuilder().setSession(session.getSession()).setSecret(session.getResumeSecret()));
+  private void open(StreamObserver<PlayRequest> opened) {
+    synchronized (bot) {
+      stream = opened;
+      share = bot.tablesEach();
+      Hello.Builder hello =
+          Hello.newBuilder()
+              .setProtocolMajor(1)
+              .setSdk("cutpurse-java-sample")
+              .setBot(bot.name)
+              .setVersion(environment("CUTPURSE_VERSION", "1"))
+              .setMaxTables(share);
+      bot.games.values().forEach(hello::addGames);
+      if (session != null) {
+        hello.setResume(
+            Resume.newBuilder().setSession(session.getSession()).setSecret(session.getResumeSecret()));
+      }
+      send(PlayRequest.newBuilder().setHello(hello));
     }
-    send(PlayRequest.newBuilder().setHello(hello));
   }
 
-  private synchronized void closed() {
-    stream = null;
+  private void closed() {
+    synchronized (bot) {
+      stream = null;
+    }
   }
 
-  private synchronized void send(PlayRequest.Builder envelope) {
-    received = envelope.getReceived();
-    stream.onNext(envelope.setLeaving(leaving).build());
+  private void send(PlayRequest.Builder envelope) {
+    synchronized (bot) {
+      received = envelope.getReceived();
+      if (share != bot.tablesEach()) {
+        share = bot.tablesEach();
+        envelope.setMaxTables(share);
+      }
+      stream.onNext(envelope.setLeaving(bot.leaving).build());
+    }
   }
 
   /** The server has spoken: from now on the bot may sit at tables. */
-  private synchronized void letIn() {
-    wasIn = true;
+  private void letIn() {
+    synchronized (bot) {
+      wasIn = true;
+    }
   }
 
-  private synchronized boolean isLeaving() {
-    return leaving;
-  }
-
-  /** Tells the server that the bot wants no new matches. The second time the process ends at once. */
-  private synchronized void leave(String signal) {
-    if (leaving && signal.equals("HUP")) {
-      return; // a shell and the system may both send it
-    }
-    if (leaving) {
-      Runtime.getRuntime().halt(130);
-    }
-    if (!wasIn) {
-      Runtime.getRuntime().halt(0); // it sits nowhere
-    }
-    leaving = true;
+  /** Tells the server that the bot wants no new matches; for who holds the lock of bot. */
+  private void leave() {
     hurry.release();
     if (stream != null) {
       send(PlayRequest.newBuilder().setReceived(received));
@@ -417,6 +636,7 @@ final class Arena {
         tables.clear();
       }
       say("plays at %s (%s), %d tables", server, session.getServer(), session.getMaxTables());
+      session.getElsewhereList().forEach(bot::dialToo);
     }
     for (Refusal refusal : envelope.getRefusalsList()) {
       answerAgain(refusal, back);
@@ -466,7 +686,10 @@ final class Arena {
     Table table = tables.get(decision.getTable());
     table.safe = decision.getSafeOption();
     try {
-      int option = chooser.choose(decision, table.catalogue, table.start.getSeat());
+      int option;
+      synchronized (bot.chooser) { // one decision at a time
+        option = bot.chooser.choose(decision, table.catalogue, table.start.getSeat());
+      }
       back.addAnswers(Answer.newBuilder().setTable(decision.getTable()).setDecision(number).setOption(option));
     } catch (Throwable problem) { // an AssertionError too, say: nobody else would take it
       problem.printStackTrace();

@@ -7,6 +7,7 @@
 //   CUTPURSE_LADDER             where it plays, GAME/LADDER, comma-separated; every ladder of every game if not set
 //   CUTPURSE_PROTO              the folder that holds cutpurse/v1/*.proto, ./proto or ../../proto if not set
 //   CUTPURSE_RECONNECT_TIMEOUT  seconds without a server until it exits; no limit if not set
+//   CUTPURSE_TRUST              hosts besides the server's that it may be sent to, comma-separated; .example.org: all below it
 //
 // What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not trusted: 6.
 // One that lets the bot in no more: 1.
@@ -19,16 +20,17 @@ import grpc from "@grpc/grpc-js";
 import loader from "@grpc/proto-loader";
 
 process.noDeprecation = true; // grpc-js makes Node warn of a server's address that is a number, in lines of its own
-const server = process.env.CUTPURSE_SERVER || "127.0.0.1:7777";
-const secure = server.startsWith("https://");
-const address = server.replace("https://", "");
+const home = process.env.CUTPURSE_SERVER || "127.0.0.1:7777";
+const secure = home.startsWith("https://");
 const { CUTPURSE_CA: authority } = process.env;
 const token = process.env.CUTPURSE_TOKEN?.trim();
 const name = process.env.CUTPURSE_BOT || "node";
 const protos = process.env.CUTPURSE_PROTO
   || ["./proto", "../../proto"].map(path => fileURLToPath(new URL(path, import.meta.url))).find(path => existsSync(path));
 const patience = 1_000 * (process.env.CUTPURSE_RECONNECT_TIMEOUT || Infinity);
+const trusted = (process.env.CUTPURSE_TRUST ?? "").toLowerCase().split(",").map(host => host.trim()).filter(Boolean);
 const TABLES = 16;
+const HOME_MS = 10_000; // without a server until its ladders are looked for at others
 const CATALOGUE_MS = 10_000;
 
 // keepCase: names as in the files. arrays, objects: what is empty is [] or {}. A number that is 0 and was not sent is
@@ -38,11 +40,12 @@ const { ArenaService, GameService } = grpc.loadPackageDefinition(
     includeDirs: [protos], keepCase: true, enums: String, arrays: true, objects: true,
   })).cutpurse.v1;
 
-// As much of google.rpc as tells how long to wait: it lies in a status that the server gives.
-const { Status, RetryInfo } = loader.fromJSON({ nested: {
+// As much of google.rpc as tells how long to wait, and where to dial instead: it lies in a status that the server gives.
+const rpc = loader.fromJSON({ nested: {
   Status: { fields: { details: { rule: "repeated", type: "Detail", id: 3 } } },
   Detail: { fields: { type_url: { type: "string", id: 1 }, value: { type: "bytes", id: 2 } } },
   RetryInfo: { fields: { retry_delay: { type: "Delay", id: 1 } } },
+  ErrorInfo: { fields: { reason: { type: "string", id: 1 }, metadata: { keyType: "string", type: "string", id: 3 } } },
   Delay: { fields: { seconds: { type: "int64", id: 1 }, nanos: { type: "int32", id: 2 } } },
 } }, { keepCase: true, longs: Number, arrays: true });
 
@@ -170,22 +173,18 @@ function choose(decision, game, words, seat) {
 
 // -- the part that every bot needs ---------------------------------------------------------------------------------
 
-const tables = new Map(); // what MatchStarted said, by table
+const arenas = new Set(); // the servers that it plays at: several where they share the ladders of a league
+const refused = new Set(); // addresses that it does not dial
 const catalogues = new Map(); // by digest: what the numbers of a game mean; fetched once
-let session; // Welcome: what is needed to resume
-let stream;
-let received = 0; // the last envelope of this stream that was dealt with
-let isIn = false; // something has come on this stream
 let leaving = false;
-let comeBack = 0; // milliseconds, if the server has said when
 
 const say = text => console.error(`${name}: ${text}`);
 
 function leave() {
   if (leaving) process.exit(130);
   leaving = true;
-  if (!(stream && isIn) && !tables.size) process.exit(0); // it sits nowhere
-  stream?.write({ received, leaving });
+  if (![...arenas].some(arena => arena.isPlaying)) process.exit(0); // it sits nowhere
+  for (const { stream, received } of arenas) stream?.write({ received, leaving });
 }
 process.on("SIGTERM", leave);
 process.on("SIGINT", leave);
@@ -208,63 +207,18 @@ function catalogueOf(client, { catalogue_digest: digest, game, settings, seats }
   return catalogues.get(digest);
 }
 
-// One envelope from the server, one envelope back. Its lists are read in the order of their fields.
-async function react(envelope, client) {
-  const answer = { received: envelope.envelope, answers: [], give_ups: [] };
-  if (envelope.welcome) {
-    if (!envelope.welcome.resumed) tables.clear();
-    session = envelope.welcome;
-    say(`plays at ${server} (${session.server}), ${session.max_tables} tables`);
-  }
-  for (const refusal of envelope.refusals) {
-    const { table, decision, reason, corrections_left } = refusal;
-    if (reason === "REFUSAL_REASON_ILLEGAL" && corrections_left) {
-      answer.answers.push({ table, decision, option: tables.get(table)?.safe ?? 0 });
-    }
-    if (!/STALE|ALREADY_DECIDED/.test(reason)) say(refusal.text);
-  }
-  for (const start of envelope.starts) {
-    tables.set(start.table, { start, words: await catalogueOf(client, start) });
-  }
-  for (const asked of envelope.decisions) {
-    const { table, decision } = asked;
-    const { start, words } = tables.get(table);
-    tables.get(table).safe = asked.safe_option ?? 0;
-    try {
-      const option = choose(asked, start.game, words, start.seat ?? 0);
-      // Anything else would be sent as a number all the same, and that most often as 0.
-      if (!Number.isInteger(option)) throw new TypeError(`choose returned ${String(option)}, which is no position`);
-      answer.answers.push({ table, decision, option });
-    } catch (error) { // the safe option is taken at once, which is better than to let time run out
-      say(error.stack);
-      answer.give_ups.push({ table, decision, reason: String(error) });
-    }
-  }
-  for (const end of envelope.ends) {
-    const { start } = tables.get(end.table) ?? {};
-    tables.delete(end.table);
-    if (!start) continue; // told once more after a resume
-    const { place, score } = end.seats[start.seat ?? 0] ?? {};
-    console.log(end.voided ? `${start.match} ${start.game} is void`
-      : `${start.match} ${start.game} place ${place} of ${end.seats.length}, score ${score ?? 0}`);
-  }
-  if (envelope.drain) comeBack = envelope.drain.reconnect_after_ms ?? 0;
-  for (const problem of envelope.problems) say(problem.text);
-  received = envelope.envelope;
-  return answer;
-}
-
 function stop(code, text) {
   say(text);
   process.exit(code);
 }
 
-if (!/^(unix:.+|(https:\/\/)?[^/]+:\d{1,5})$/.test(server)) {
-  stop(2, `CUTPURSE_SERVER "${server}" is no address: it is host:port, with TLS https://host:port, or unix:/path`);
+if (!/^(unix:.+|(https:\/\/)?[^/]+:\d{1,5})$/.test(home)) {
+  stop(2, `CUTPURSE_SERVER "${home}" is no address: it is host:port, with TLS https://host:port, or unix:/path`);
 }
 if (token && !/^[!-~]+$/.test(token)) stop(6, "CUTPURSE_TOKEN holds no token"); // nothing that a header could hold
-if (token && !secure && !/^(unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(server)) { // others could read it
-  stop(6, `a token could be read on the way to ${server}; with TLS, its address is https://${server}`);
+const isLocal = there => /^(unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(there);
+if (token && !secure && !isLocal(home)) { // others could read it
+  stop(6, `a token could be read on the way to ${home}; with TLS, its address is https://${home}`);
 }
 if (Number.isNaN(patience)) stop(2, `CUTPURSE_RECONNECT_TIMEOUT "${process.env.CUTPURSE_RECONNECT_TIMEOUT}" is not a number of seconds`);
 const wanted = new Map(); // the games that it plays, each with its ladders; none: all
@@ -282,86 +236,222 @@ try {
 }
 if (certificates && !certificates.includes("-----BEGIN CERTIFICATE-----")) stop(2, `CUTPURSE_CA ${authority}: it holds no certificate`);
 
-// One stream, from Hello to its end. Resolves to how it ended: a gRPC status.
-function play() {
-  const { createSsl, createInsecure } = grpc.credentials;
-  const trust = secure ? createSsl(certificates) : createInsecure();
-  const metadata = new grpc.Metadata();
-  if (token) metadata.set("authorization", `Bearer ${token}`);
-  const options = { "grpc.enable_http_proxy": 0 };
-  const client = { games: new GameService(address, trust, options), arena: new ArenaService(address, trust, options) };
-  return new Promise(ended => {
-    const call = stream = client.arena.Play(metadata);
-    [received, isIn] = [0, false];
-    let silence, queue = Promise.resolve();
-    const heard = () => { // a server that says nothing for two heartbeats is lost
-      clearTimeout(silence);
-      silence = setTimeout(() => call.cancel(), 2 * (session?.heartbeat_ms ?? 15_000));
-    };
-    heard();
-    call.on("data", envelope => {
+// Why it does not dial an address that a server names; nothing, if it does. Whoever listens there gets the token.
+function distrust(address) {
+  const hostOf = server => /^(?:https:\/\/)?(?:([\w.-]+)|\[([\da-f:.]+)\]):\d{1,5}$/i.exec(server)?.slice(1).find(Boolean).toLowerCase();
+  const host = hostOf(address);
+  const isOurs = host === hostOf(home) || trusted.some(name => host === name || (name.startsWith(".") && host?.endsWith(name)));
+  if (!host) return `${address} is no address of a server`;
+  if (!isOurs) return `${address} would get the token; if that host is of the same league: CUTPURSE_TRUST=${host}`;
+  const isRead = token && !secure && !isLocal(address);
+  return secure === address.startsWith("https://") && !isRead ? "" : `${address} would get the token without TLS`;
+}
+
+// Play at another server of the league, too, unless that is done already.
+function dialToo(ladder, address) {
+  if (leaving || arenas.size >= TABLES || refused.has(address) || [...arenas].some(arena => arena.server === address)) return;
+  const why = address === home ? "" : distrust(address);
+  if (!why) return void new Arena(address).stay();
+  refused.add(address);
+  say(`does not play on ladder ${ladder}: ${why}`);
+}
+
+// How many tables it asks for at each server.
+const share = () => Math.floor(TABLES / arenas.size);
+
+// The bot at one server.
+class Arena {
+  tables = new Map(); // what MatchStarted said, by table
+  session; // Welcome: what is needed to resume
+  stream;
+  received = 0; // the last envelope of this stream that was dealt with
+  isIn = false; // something has come on this stream
+  comeBack = 0; // milliseconds, if the server has said when
+  share = 0; // tables that it has asked for
+
+  constructor(server) {
+    this.server = server;
+    arenas.add(this);
+  }
+
+  get isPlaying() {
+    return (this.stream && this.isIn) || this.tables.size > 0;
+  }
+
+  // One envelope from the server, one envelope back. Its lists are read in the order of their fields.
+  async react(envelope, client) {
+    const { tables } = this;
+    const answer = { received: envelope.envelope, answers: [], give_ups: [] };
+    if (envelope.welcome) {
+      if (!envelope.welcome.resumed) tables.clear();
+      this.session = envelope.welcome;
+      say(`plays at ${this.server} (${this.session.server}), ${this.session.max_tables} tables`);
+      for (const { ladder, address } of envelope.welcome.elsewhere) dialToo(ladder, address);
+    }
+    for (const refusal of envelope.refusals) {
+      const { table, decision, reason, corrections_left } = refusal;
+      if (reason === "REFUSAL_REASON_ILLEGAL" && corrections_left) {
+        answer.answers.push({ table, decision, option: tables.get(table)?.safe ?? 0 });
+      }
+      if (!/STALE|ALREADY_DECIDED/.test(reason)) say(refusal.text);
+    }
+    for (const start of envelope.starts) {
+      tables.set(start.table, { start, words: await catalogueOf(client, start) });
+    }
+    for (const asked of envelope.decisions) {
+      const { table, decision } = asked;
+      const { start, words } = tables.get(table);
+      tables.get(table).safe = asked.safe_option ?? 0;
+      try {
+        const option = choose(asked, start.game, words, start.seat ?? 0);
+        // Anything else would be sent as a number all the same, and that most often as 0.
+        if (!Number.isInteger(option)) throw new TypeError(`choose returned ${String(option)}, which is no position`);
+        answer.answers.push({ table, decision, option });
+      } catch (error) { // the safe option is taken at once, which is better than to let time run out
+        say(error.stack);
+        answer.give_ups.push({ table, decision, reason: String(error) });
+      }
+    }
+    for (const end of envelope.ends) {
+      const { start } = tables.get(end.table) ?? {};
+      tables.delete(end.table);
+      if (!start) continue; // told once more after a resume
+      const { place, score } = end.seats[start.seat ?? 0] ?? {};
+      console.log(end.voided ? `${start.match} ${start.game} is void`
+        : `${start.match} ${start.game} place ${place} of ${end.seats.length}, score ${score ?? 0}`);
+    }
+    if (envelope.drain) this.comeBack = envelope.drain.reconnect_after_ms ?? 0;
+    for (const problem of envelope.problems) say(problem.text);
+    if (this.share !== share()) answer.max_tables = this.share = share();
+    this.received = envelope.envelope;
+    return answer;
+  }
+
+  // One stream, from Hello to its end. Resolves to how it ended: a gRPC status.
+  play() {
+    const { createSsl, createInsecure } = grpc.credentials;
+    const trust = secure ? createSsl(certificates) : createInsecure();
+    const metadata = new grpc.Metadata();
+    if (token) metadata.set("authorization", `Bearer ${token}`);
+    const options = { "grpc.enable_http_proxy": 0 };
+    const address = this.server.replace("https://", "");
+    const client = { games: new GameService(address, trust, options), arena: new ArenaService(address, trust, options) };
+    return new Promise(ended => {
+      const call = this.stream = client.arena.Play(metadata);
+      [this.received, this.isIn, this.share] = [0, false, share()];
+      let silence, queue = Promise.resolve();
+      const heard = () => { // a server that says nothing for two heartbeats is lost
+        clearTimeout(silence);
+        silence = setTimeout(() => call.cancel(), 2 * (this.session?.heartbeat_ms ?? 15_000));
+      };
       heard();
-      isIn = true;
-      queue = queue.then(() => react(envelope, client)).then(answer => call.write(answer))
-        .catch(error => { say(error.message); call.cancel(); });
+      call.on("data", envelope => {
+        heard();
+        this.isIn = true;
+        queue = queue.then(() => this.react(envelope, client)).then(answer => call.write(answer))
+          .catch(error => { say(error.message); call.cancel(); });
+      });
+      call.on("error", () => {}); // told as a status, too
+      call.on("status", status => {
+        clearTimeout(silence);
+        this.stream = undefined;
+        client.games.close();
+        client.arena.close();
+        ended(status);
+      });
+      call.write({ hello: {
+        protocol_major: 1, sdk: "cutpurse-node-sample", bot: name, version: process.env.CUTPURSE_VERSION || "1", max_tables: this.share,
+        games: Array.from(wanted, ([game, ladders]) => ({ game, ladders })),
+        resume: this.session && { session: this.session.session, secret: this.session.resume_secret },
+      }, leaving });
     });
-    call.on("error", () => {}); // told as a status, too
-    call.on("status", status => {
-      clearTimeout(silence);
-      stream = undefined;
-      client.games.close();
-      client.arena.close();
-      ended(status);
-    });
-    call.write({ hello: {
-      protocol_major: 1, sdk: "cutpurse-node-sample", bot: name, version: process.env.CUTPURSE_VERSION || "1", max_tables: TABLES,
-      games: Array.from(wanted, ([game, ladders]) => ({ game, ladders })),
-      resume: session && { session: session.session, secret: session.resume_secret },
-    }, leaving });
-  });
+  }
+
+  // Play; a stream that is lost is resumed, and a server that is away is waited for.
+  async stay() {
+    let trouble, away = Date.now();
+    for (let wait = 500; ; wait = Math.min(2 * wait, 10_000)) {
+      const status = await this.play();
+      const { code, details } = status;
+      const forgotten = code === NOT_FOUND && this.session;
+      if (forgotten) this.forget(); // too late to resume: begin anew
+      if (leaving && (code === OK || !this.tables.size)) return this.end(0);
+      // All that grpc-js keeps of what is wrong with a certificate; an alert is the server's word about something else.
+      const flaw = secure && code === UNAVAILABLE && !/alert/i.test(details)
+        && /[^:]*certificate.*?(?=\. Resolution note|$)/i.exec(details)?.[0].trim();
+      if (flaw) {
+        return this.end(6, `the server at ${this.server} has a certificate that is not trusted here, or of another name (${flaw}); `
+          + "if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA");
+      }
+      if (this.received) [wait, away] = [500, Date.now()]; // it had let the bot in
+      const there = elsewhere(status);
+      if (there) { // another server of the league has all of its ladders
+        if ([...arenas].some(arena => arena !== this && arena.server === there)) return this.end(0);
+        const why = there === home ? "" : distrust(there);
+        if (why) return this.end(6, `the server at ${this.server} sends the bot elsewhere: ${why}`);
+        say(`the server at ${this.server} sends the bot to ${there}`);
+        this.dial(there);
+        away = Date.now();
+      } else if (!forgotten && ![OK, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED].includes(code)) {
+        // another version, or a newer stream of this name
+        return this.end(1, `the server does not let this bot play: ${details}`);
+      }
+      const why = details || "the stream has ended";
+      if (!there && why !== trouble) say(`away from ${this.server}: ${why}`);
+      trouble = why;
+      if (forgotten) { // by a server that is there: it waits for Hello
+        wait = 250; // doubled above
+        continue;
+      }
+      const pause = Math.max(wait, this.comeBack, retryMs(status)) * (1 + Math.random() / 2);
+      if (Date.now() + pause > away + patience) return this.end(1, `no server at ${this.server}: ${why}`);
+      if (Date.now() > away + HOME_MS) { // its ladders may be at another one by now
+        if (arenas.size > 1) return this.end(1, `no server at ${this.server}`, true);
+        if (this.server !== home) this.dial(home);
+      }
+      await new Promise(go => setTimeout(go, pause));
+      this.comeBack = 0;
+    }
+  }
+
+  forget() {
+    this.session = undefined;
+    this.tables.clear();
+  }
+
+  dial(server) {
+    this.server = server;
+    this.forget();
+  }
+
+  // Play here no more; the last one ends the program. Welcome tells another one where its ladders are.
+  end(code, text, isLost = false) {
+    if (text) say(text);
+    arenas.delete(this);
+    if (!arenas.size) process.exit(code);
+    if (isLost) [...arenas].find(arena => arena.stream)?.stream.cancel();
+    else if (code) refused.add(this.server);
+  }
+}
+
+// What a status says besides its text, by the name of the message; undefined, if it says nothing of the kind.
+function detail({ metadata }, kind) {
+  const [bytes] = metadata.get("grpc-status-details-bin");
+  const found = bytes && rpc.Status.deserialize(bytes).details.find(one => one.type_url.endsWith(`/google.rpc.${kind}`));
+  return found && rpc[kind].deserialize(found.value);
 }
 
 // How many milliseconds the server says to wait, 0 if it does not.
-function retryMs({ metadata }) {
-  const [bytes] = metadata.get("grpc-status-details-bin");
-  const info = bytes && Status.deserialize(bytes).details.find(detail => detail.type_url.endsWith("/google.rpc.RetryInfo"));
-  const { seconds, nanos } = (info && RetryInfo.deserialize(info.value).retry_delay) ?? {};
+function retryMs(status) {
+  const { seconds, nanos } = detail(status, "RetryInfo")?.retry_delay ?? {};
   return 1_000 * (seconds ?? 0) + (nanos ?? 0) / 1e6;
 }
 
-// Play; a stream that is lost is resumed, and a server that is away is waited for.
-const { OK, NOT_FOUND, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED } = grpc.status;
-let trouble, away = Date.now();
-for (let wait = 500; ; wait = Math.min(2 * wait, 10_000)) {
-  const status = await play();
-  const { code, details } = status;
-  const forgotten = code === NOT_FOUND && session;
-  if (forgotten) { // too late to resume: begin anew
-    session = undefined;
-    tables.clear();
-  }
-  if (leaving && (code === OK || !tables.size)) break;
-  // All that grpc-js keeps of what is wrong with a certificate; an alert is the server's word about something else.
-  const distrust = secure && code === UNAVAILABLE && !/alert/i.test(details)
-    && /[^:]*certificate.*?(?=\. Resolution note|$)/i.exec(details)?.[0].trim();
-  if (distrust) {
-    stop(6, `the server at ${server} has a certificate that is not trusted here, or of another name (${distrust}); `
-      + "if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA");
-  }
-  if (received) [wait, away] = [500, Date.now()]; // it had let the bot in
-  if (!forgotten && ![OK, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED].includes(code)) {
-    stop(1, `the server does not let this bot play: ${details}`); // another version, or a newer stream of this name
-  }
-  const why = details || "the stream has ended";
-  if (why !== trouble) say(`away from ${server}: ${why}`);
-  trouble = why;
-  if (forgotten) { // by a server that is there: it waits for Hello
-    wait = 250; // doubled above
-    continue;
-  }
-  const pause = Math.max(wait, comeBack, retryMs(status)) * (1 + Math.random() / 2);
-  if (Date.now() + pause > away + patience) stop(1, `no server at ${server}: ${why}`);
-  await new Promise(go => setTimeout(go, pause));
-  comeBack = 0;
+// Where the server sends this bot, if another one of the league plays all of its ladders.
+function elsewhere(status) {
+  const info = detail(status, "ErrorInfo");
+  return info?.reason === "ELSEWHERE" ? info.metadata?.address : undefined;
 }
-process.exit(0);
+
+const { OK, NOT_FOUND, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED } = grpc.status;
+void new Arena(home).stay();

@@ -21,6 +21,7 @@ from cutpurse.games import GAMES
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.local_arena import Host
 from tests.languages.workshop import Made, Start, running
 from tests.sdk.arena import Ending
 from tests.sdk.arena import arena as small_arena
@@ -324,6 +325,18 @@ async def test_whoever_is_not_let_in_ends_with_the_words_of_the_server(made: Mad
     assert errors[0].startswith("me: ")
     assert "the server speaks version 2.0" in errors[0]
     assert [(hello.bot, hello.version or "1") for hello in server.hellos] == [("me", "1")]
+
+
+async def test_it_follows_to_the_host_that_it_dialled_and_to_no_other(made: Made) -> None:
+    async with Host(is_on_a_port=True) as first, Host(is_on_a_port=True) as second:
+        first.sends_to = second.address
+        second.sends_to = first.address.replace("127.0.0.1", "localhost")
+        async with running(made, first.address, CUTPURSE_BOT="me") as process:
+            code, said, errors = await last_words(process)
+    assert (code, said, len(first.hellos), len(second.hellos)) == (6, [], 1, 1)
+    assert errors[0] == f"me: the server at {first.address} sends the bot to {second.address}"
+    assert errors[1].startswith(f"me: the server at {second.address} sends the bot elsewhere: {second.sends_to} ")
+    assert errors[1].endswith("if that host is of the same league: CUTPURSE_TRUST=localhost")
 
 
 async def test_without_a_server_it_does_not_stay_for_ever(made: Made) -> None:

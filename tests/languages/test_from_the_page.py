@@ -49,7 +49,9 @@ async def test_it_passes_every_scenario_with_every_game(command: list[str], monk
     monkeypatch.setattr(scenarios, "DIAL_IN_S", 60.0)
     monkeypatch.setattr(scenarios, "BASE_S", 30.0)  # beyond it there is a warning; other tests make it slow
     findings = await check_bot(f"exec:{shlex.join(command)}")
-    assert [(one.scenario, one.seen) for one in findings if one.verdict is not CheckStatus.PASSED] == []
+    # It is as short as the page: it stays at one server, which a league may have several of.
+    warned = [(one.scenario, one.verdict) for one in findings if one.verdict is not CheckStatus.PASSED]
+    assert warned == [("several servers", CheckStatus.WARNED)]
     assert len(findings) == len(SCENARIOS) + len(GAMES)
 
 

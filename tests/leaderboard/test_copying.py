@@ -24,6 +24,7 @@ from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.leaderboard.sign_ins import ProviderAccount
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import NewSubmission
+from cutpurse.leaderboard.tournaments import TournamentBoardEntry, TournamentEntry
 from cutpurse.leaderboard.version_tests import NewVersionTest
 from cutpurse.leaderboard.work import NewWork
 from tests.leaderboard.sample_results import DAWN, LADDER, PLAYERS, add_version, prepare, random_result, result
@@ -52,6 +53,8 @@ def fill(store: Store, matches: int) -> None:
     receiver = store.add_receiver(NewReceiver("ann", WEBHOOK, "https://ann.example/\u00e9", b"\0key"), DAWN)
     version = add_version(store, "owner 0", "bot 0", "2.0")
     store.start_version_test(NewVersionTest("t1", LADDER, Identity(*version), Identity(*versions[0]), "{}"), DAWN, 9, 9)
+    store.start_tournament(TournamentEntry("t2", LADDER, "ann", "{}", DAWN), 9)
+    store.put_tournament_board("t2", TournamentBoardEntry(1, 0, "match", "1="))
     for row in (
         insert(OUTBOX).values(number=2**40, receiver_id=receiver.id, event_id="e1", body='{"text": "\u2013"}'),
         insert(OVERTAKINGS).values(ladder_id=1, bot_id=1, other_id=2, at=DAWN + timedelta(microseconds=3)),

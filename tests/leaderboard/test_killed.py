@@ -13,11 +13,11 @@ import pytest
 
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
+from tests.kill_loops import KillLoop
 from tests.leaderboard.kept_ledger import check_ledger
 from tests.leaderboard.sample_results import DAWN
 from tests.roots import CHECKOUT
 
-KILLS, KILLS_IN_SOAK = 8, 200
 AGAIN = 60  # results that the next process hands in once more, before the new ones
 
 # Hands in results from a number on, thirty at once, and tells of each as soon as it is acknowledged.
@@ -59,20 +59,22 @@ def write_until_killed(path: Path, start: int, acknowledgements: int) -> list[st
     return [line.decode().strip() for line in told if line.endswith(b"\n")]
 
 
-@pytest.mark.timeout(600)
-def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(tmp_path: Path, soak: bool) -> None:
+@pytest.mark.timeout(3600)
+def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(tmp_path: Path, kill_loop: KillLoop) -> None:
     path = tmp_path / "ladder.db"
-    rng = random.Random(20)
+    rng, kills = kill_loop.rng, kill_loop.kills("writer")
     acknowledged: set[str] = set()
     start = 0
-    for kill in range(KILLS_IN_SOAK if soak else KILLS):
+    for kill in kills:
+        kill_loop.killed("writer")
         told = write_until_killed(path, max(0, start - AGAIN), rng.randint(0, 150) if kill else 0)
         acknowledged.update(told)
         start = max([start, *(int(match[1:]) + 1 for match in told)])
         file = sqlite3.connect(path)
         assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         file.close()
-    assert len(acknowledged) > KILLS * 20
+    assert len(acknowledged) > len(kills) * 20
+    kill_loop.count(acknowledged_results=len(acknowledged))
 
     check_ledger(path, acknowledged)
 

@@ -24,7 +24,7 @@ from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.results import FinishedSeat, Identity, LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import REFUSED, NewSubmission
-from tests.leaderboard.sample_results import DAWN, LADDER, prepare, result
+from tests.leaderboard.sample_results import DAWN, LADDER, PLAYERS, prepare, result
 from tests.roots import CHECKOUT
 
 NOW = DAWN + timedelta(hours=1)
@@ -248,6 +248,19 @@ def test_an_owner_who_may_not_see_a_private_ladder_hears_nothing_of_it(store: St
     assert texts(store, removed) == []
     assert len(texts(store, kept)) == 2
     assert len(texts(store, root)) == 3
+
+
+def test_while_results_are_hidden_only_hosts_hear_who_was_overtaken(ranked: Store) -> None:
+    owner, root = listen(ranked, "owner 0"), listen(ranked, "root", is_host=True)
+    ranked.change_ladder(LADDER, LadderTerms(results_hidden_until=NOW + timedelta(minutes=1)))
+    estimate(ranked, [1, 2, 3, 4], NOW)
+    estimate(ranked, [2, 1, 3, 4], NOW)
+    said = f"owner 1/bot 1 overtook owner 0/bot 0 on ladder {LADDER}; it is in place 2 now."
+    assert (texts(ranked, owner), texts(ranked, root)) == ([], [said])
+    played(ranked, "later", PLAYERS[:4], [1, 0, 0, 0])
+    assert len(texts(ranked, owner)) == 1, "a fault of one's own bot is no result"
+    estimate(ranked, [3, 2, 1, 4], NOW + timedelta(minutes=1))
+    assert len(texts(ranked, owner)) == 2
 
 
 def test_events_and_ladders_are_chosen(store: Store, versions: list[Identity]) -> None:

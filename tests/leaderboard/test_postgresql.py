@@ -1,7 +1,6 @@
 """A leaderboard in PostgreSQL: one process writes it, and each trouble is one line that says what to do."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.results import FinishedSeat
 from cutpurse.leaderboard.store import Store
+from tests.kill_loops import KillLoop
 from tests.leaderboard.databases import change_by_hand
 from tests.leaderboard.kept_ledger import check_ledger
 from tests.leaderboard.sample_results import DAWN, LADDER, prepare, random_result, result
@@ -28,7 +28,6 @@ from tests.roots import CHECKOUT
 pytestmark = pytest.mark.full
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install 'cutpurse[cluster]'")
 
-KILLS, KILLS_IN_SOAK = 9, 300
 AGAIN = 60  # results that the next process submits once more, before the new ones
 BUSY_S = 0.05
 
@@ -317,14 +316,17 @@ class own_server:  # noqa: N801  # reads as a function
         self.server.stop()
 
 
-@pytest.mark.timeout(1200)
-def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(own_postgresql: PostgresqlServer, soak: bool) -> None:
+@pytest.mark.timeout(3600)
+def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(
+    own_postgresql: PostgresqlServer, kill_loop: KillLoop
+) -> None:
     """The writer, its session and the whole server are killed in turn."""
     address = own_postgresql.create()
-    rng = random.Random(22)
+    rng, kills = kill_loop.rng, kill_loop.kills("database")
     acknowledged: set[str] = set()
     start = 0
-    for kill in range(KILLS_IN_SOAK if soak else KILLS):
+    for kill in kills:
+        kill_loop.killed(("writer", "database session", "database")[kill % 3])
         writer = subprocess.Popen(
             [sys.executable, "-c", WRITER, address, str(max(0, start - AGAIN))], stdout=subprocess.PIPE, cwd=CHECKOUT
         )
@@ -344,6 +346,7 @@ def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(own_postgresql: 
         matches = [line.decode().strip() for line in told if line.endswith(b"\n")]
         acknowledged.update(matches)
         start = max([start, *(int(match[1:]) + 1 for match in matches)])
-    assert len(acknowledged) > KILLS * 20
+    assert len(acknowledged) > len(kills) * 20
+    kill_loop.count(acknowledged_results=len(acknowledged))
 
     check_ledger(address, acknowledged)

@@ -9,11 +9,12 @@ from cutpurse.engine.imagine import imagine
 from cutpurse.games import GAMES
 from cutpurse.learn import Space
 from tests.learn.positions import positions
-from tests.learn.twins import LOOKS, check_twins
+from tests.learn.twins import LOOKS, STEPS, check_twins
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE
 
 PAIRS = 20  # for each number of players
 PAIRS_IN_SOAK = 100_000  # for each game
+STEPS_IN_SOAK = 2  # that a pair goes on for; with as many pairs as that, others begin where it would have gone
 IMAGINED = 10_000  # for each game; fewer in the quick run
 
 pytestmark = pytest.mark.timeout(0)  # the number of pairs sets the time
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.timeout(0)  # the number of pairs sets the time
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
 def test_twin_worlds_give_equal_arrays(name: str, seats: int, soak: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = PAIRS_IN_SOAK // len(GAMES[name].words.seats) if soak else PAIRS
-    findings = check_twins(name, seats, pairs, LOOKS, monkeypatch)
+    findings = check_twins(name, seats, pairs, LOOKS, monkeypatch, STEPS_IN_SOAK if soak else STEPS)
     assert findings.steps > findings.pairs
 
 

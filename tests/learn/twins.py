@@ -15,9 +15,9 @@ from tests.properties.random_play import RandomGame
 from tests.properties.twin_worlds import Findings, Leak, check_game
 from tests.properties.who_sees_what import table_of
 
-__all__ = ["LOOKS", "Look", "check_twins", "features", "mask"]
+__all__ = ["LOOKS", "STEPS", "Look", "check_twins", "features", "mask"]
 
-STEPS = 6
+STEPS = 6  # that a pair goes on for
 SHARE = 0.3  # of the decisions of a match have a twin
 
 Look = Callable[[Space, Game, int], object]
@@ -49,7 +49,9 @@ def rows(space: Space, game: Game, seat: int) -> object:
     return [array.tobytes() for array in space.zone_rows(game.view(seat))]
 
 
-def check_twins(name: str, seats: int, pairs: int, looks: list[Look], monkeypatch: pytest.MonkeyPatch) -> Findings:
+def check_twins(
+    name: str, seats: int, pairs: int, looks: list[Look], monkeypatch: pytest.MonkeyPatch, steps: int = STEPS
+) -> Findings:
     """Compare what a learner gets in this many pairs of worlds.  Raises Leak."""
     space, findings, number = Space(name, seats, history=8, rows=True), Findings(), 0
     as_written = twin_worlds.compare
@@ -66,7 +68,7 @@ def check_twins(name: str, seats: int, pairs: int, looks: list[Look], monkeypatc
     while findings.pairs < pairs:
         play = RandomGame(GAMES[name], seats, number)
         number += 1
-        check_game(play.begin(log=True), table_of(name), Random("learn/" + play.name), STEPS, SHARE, findings)
+        check_game(play.begin(log=True), table_of(name), Random("learn/" + play.name), steps, SHARE, findings)
     return findings
 
 

@@ -20,9 +20,9 @@ from tests.properties.random_play import RandomGame
 from tests.properties.twin_worlds import Findings, Leak, check_game
 from tests.properties.who_sees_what import table_of
 
-__all__ = ["Look", "check_twins", "text"]
+__all__ = ["STEPS", "Look", "check_twins", "text"]
 
-STEPS = 6
+STEPS = 6  # that a pair goes on for
 SHARE = 0.3  # of the decisions of a match have a twin
 
 Look = Callable[[Game, int, Sequence[Event], "View | None"], str]
@@ -44,7 +44,9 @@ def text_of(game: Game, seat: int, asked: int, events: Sequence[Event], before: 
     return decision_text(view, decision, ["a"] * game.n) + card_lines(view, decision)
 
 
-def check_twins(name: str, seats: int, pairs: int, look: Look, monkeypatch: pytest.MonkeyPatch) -> Findings:
+def check_twins(
+    name: str, seats: int, pairs: int, look: Look, monkeypatch: pytest.MonkeyPatch, steps: int = STEPS
+) -> Findings:
     """Compare the texts of this many pairs of worlds, with the events of each step.  Raises Leak."""
     findings, number = Findings(), 0
     compare, go_on = twin_worlds.compare, twin_worlds.go_on
@@ -72,5 +74,5 @@ def check_twins(name: str, seats: int, pairs: int, look: Look, monkeypatch: pyte
     while findings.pairs < pairs:
         play = RandomGame(GAMES[name], seats, number)
         number += 1
-        check_game(play.begin(log=True), table_of(name), Random("llm/" + play.name), STEPS, SHARE, findings)
+        check_game(play.begin(log=True), table_of(name), Random("llm/" + play.name), steps, SHARE, findings)
     return findings

@@ -74,6 +74,8 @@ class Bot:
         if envelope.HasField("welcome"):
             self.session.session = envelope.welcome.session
             self.session.secret = envelope.welcome.resume_secret
+            for there in envelope.welcome.elsewhere if FAULT == "trusts-anybody" else ():
+                self.dial_too(there.address)
         if envelope.HasField("drain"):
             self.drain_s = envelope.drain.reconnect_after_ms / 1000
         if FAULT == "strict" and (len(UnknownFieldSet(envelope)) or envelope.problems):
@@ -89,6 +91,14 @@ class Bot:
         only_heartbeat &= not (envelope.accepted or envelope.refusals or envelope.HasField("drain"))
         if not (FAULT == "no-heartbeat" and only_heartbeat):
             self.out.put(arena_pb2.PlayRequest(received=envelope.envelope))
+
+    def dial_too(self, address: str) -> None:
+        """Say Hello at another server, whatever its name."""
+        hello = arena_pb2.Hello(protocol_major=1, bot="raw")
+        call = arena_pb2_grpc.ArenaServiceStub(grpc.insecure_channel(address)).Play(
+            iter([arena_pb2.PlayRequest(hello=hello)])
+        )
+        next(call)
 
     def refused(self, refusal: arena_pb2.Refusal) -> None:
         """Answer again, if that is possible."""

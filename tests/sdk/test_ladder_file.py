@@ -28,6 +28,7 @@ max_per_owner = 1
 pause_failed = 0
 pause_window = 12
 on_outage = "void"
+results_hidden_until = 2027-02-01T12:30:00
 frozen = 2027-01-31T18:00:00+01:00
 house = ["random"]
 
@@ -61,6 +62,8 @@ def test_everything_that_can_be_said(file: Path) -> None:
     assert not plain.terms.HasField("pause_failed")
     assert (terms.voids_outages, plain.terms.voids_outages) == (True, False)
     assert datetime.fromtimestamp(terms.frozen_ms / 1_000, UTC) == datetime(2027, 1, 31, 17, tzinfo=UTC)
+    hidden_until = datetime.fromtimestamp(terms.results_hidden_until_ms / 1_000, UTC)
+    assert hidden_until == datetime(2027, 2, 1, 12, 30, tzinfo=UTC)  # in UTC on every machine
     assert plain == ladder_pb2.LadderDefined(name="plain", game="szmal", terms=ladder_pb2.LadderTerms())
     assert not plain.HasField("clock")
 
@@ -84,6 +87,7 @@ def test_everything_that_can_be_said(file: Path) -> None:
         ("[[ladder]]\nname = 'x'\ngame = 'greed'\nowners = 'ann'", "owners is 'ann'; it is a list of names"),
         ("[[ladder]]\nname = 'x'\ngame = 'greed'\nfrozen = 'soon'", "frozen is 'soon'; it is as 2027-01-31"),
         ("[[ladder]]\nname = 'x'\ngame = 'greed'\nfrozen = 5", "frozen is 5; it is a date"),
+        ("[[ladder]]\nname = 'x'\ngame = 'greed'\nresults_hidden_until = 5", "results_hidden_until is 5; it is a date"),
         ("[[ladder]]\nname = 'x'\ngame = 'greed'\nsettings = 5", "settings is 5; it is a table"),
         ("[[ladder]]\nname = 'x'\ngame = 'greed'\nsettings = { a = [] }", "settings.a is []; it is a text, a number"),
         ("[[ladder]]\nname = 'x'\ngame = 'greed'\nclock = { base = 5 }", "there is no clock.base; there are: base_ms"),
@@ -113,6 +117,8 @@ def test_a_moment_without_a_zone_is_in_this_machines(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:
+        assert moment_ms("2027-01-31", "it", UTC) == moment_ms("2027-01-31T00:00:00Z", "it")
+        assert moment_ms("2027-01-31T09:00+09:00", "it", UTC) == moment_ms("2027-01-31T00:00:00Z", "it")
         assert moment_ms("2027-01-31", "it") == moment_ms("2027-01-31T00:00:00+09:00", "it")
         assert moment_ms(datetime(2027, 1, 31).date(), "it") == moment_ms("2027-01-30T15:00Z", "it")  # noqa: DTZ001
     finally:

@@ -46,6 +46,14 @@ def test_it_begins_with_one_table_whatever_is_allowed() -> None:
     assert pace.tables == 1
 
 
+def test_a_bot_that_is_known_to_be_quick_begins_with_many_tables_and_falls_at_once_if_it_is_not() -> None:
+    pace = ConcurrencyControl(upper=100, first=100)
+    pace.granted(128)
+    pace.started(90.0)
+    assert pace.tables == 100
+    assert after(pace, 3.0, 1) == 15
+
+
 def test_it_rises_slowly() -> None:
     pace = ConcurrencyControl()
     pace.granted(64)

@@ -42,6 +42,9 @@ NEEDS: Final = {  # a call of the method needs one of these scopes; other method
     "ListTests": ("play", "read", "admin"),
     "GetTest": ("play", "read", "admin"),
     "StopTest": ("play",),
+    "PlanTournament": ("admin",),
+    "StartTournament": ("admin",),
+    "StopTournament": ("admin",),
 }
 OWNERS: Final = {
     "ann": ("play", "read"),  # may play on the private ladder

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any, TypeAlias, cast
@@ -139,6 +140,7 @@ async def test_who_watches_and_goes_leaves_nothing_that_is_looked_at(what: str, 
             AuthInterceptor(AnnsGuard(), log, Counts()),
             log,
             is_good=lambda token: True,
+            utc=lambda: datetime.now(UTC),
             incident_number=lambda: "1",
         )
         watching.begin(clock=lambda: hall.world.now, due=lambda: None, incident_number=lambda: "1")
@@ -172,7 +174,14 @@ async def test_whoever_watches_from_the_turn_on_in_which_the_server_stops_is_tol
     log = logger(sys.stderr, "error")
     watching = Hall("greed").watching
     entrance = AuthInterceptor(AnnsGuard(), log, Counts())
-    watch = WatchService(watching, entrance, log, is_good=lambda token: True, incident_number=lambda: "1")
+    watch = WatchService(
+        watching,
+        entrance,
+        log,
+        is_good=lambda token: True,
+        utc=lambda: datetime.now(UTC),
+        incident_number=lambda: "1",
+    )
     call = Call()
     accepted = call.run(watch.watch(ladder_pb2.WatchMatchRequest(ladder="it").SerializeToString(), cast("Any", call)))
     watch.close()
@@ -209,11 +218,11 @@ def league(turns: Turns) -> LadderService:
 
 def reading(service: LadderService) -> Method:
     told = ladder_pb2.ListLaddersResponse()
-    return cast("Method", service._reading(ladder_pb2.ListLaddersRequest, lambda *_: told))
+    return cast("Method", service._reading("ListLadders", ladder_pb2.ListLaddersRequest, lambda *_: told))
 
 
 def steering(service: LadderService) -> Method:
-    return cast("Method", service._writing("play", service._lift))
+    return cast("Method", service._writing("LiftPause", "play", service._lift))
 
 
 def fetching(service: LadderService) -> Method:
@@ -246,7 +255,7 @@ async def test_an_upload_that_is_cut_off_is_forgotten_or_handed_in_as_a_whole() 
         hand_in=lambda owner, manifest, content, ladders: handed_in.append(content),
         shown=lambda entry: submission_pb2.SubmissionShown(),
     )
-    ladders = SimpleNamespace(ladders=lambda owner: {}, check=lambda identity, wanted, forgets: None)
+    ladders = SimpleNamespace(ladders=lambda owner: {}, check_submitted=lambda identity, wanted, forgets: None)
     log = logger(sys.stderr, "error")
 
     def scene() -> Asked:

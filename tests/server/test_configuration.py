@@ -33,6 +33,7 @@ GIVEN: dict[str, tuple[Any, tuple[str, Any], tuple[str, Any]]] = {
     "metrics": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
     "web": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
     "people": (4, ("2", 2.0), ("3", 3.0)),
+    "people_per_address": (4, ("2", 2.0), ("3", 3.0)),
     "sign_in": (Path("a"), ("b.toml", Path("b.toml")), ('"c.toml"', Path("etc/c.toml"))),
     "watch_delay": (1.0, ("2.5", 2.5), ("3", 3.0)),
     "notify": (("webhook",), ("webhook, mailto", ("webhook", "mailto")), ('["discord"]', ("discord",))),

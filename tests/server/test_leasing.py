@@ -10,9 +10,10 @@ from google.rpc import error_details_pb2
 
 from cutpurse.leaderboard.arena_store import ArenaStore, Tended
 from cutpurse.leaderboard.errors import StoreError
-from cutpurse.leaderboard.leases import LEASE_S
+from cutpurse.leaderboard.leases import LEASE_S, LadderHolder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.results import Identity, LadderTerms
+from cutpurse.leaderboard.tokens import PEOPLE
 from cutpurse.server.hosting.leasing import HOLD_S, RENEW_S, Leasing
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import Logger
@@ -20,6 +21,7 @@ from cutpurse.server.matches.other_arenas import elsewhere
 from tests.server.small_world import World
 
 B = "b.example:7777"
+B_HOLDER = LadderHolder(B, "b 17 0123")
 GREED, OTHER = Ladder("greed", "greed", 2), Ladder("other", "greed", 2)
 
 
@@ -38,7 +40,7 @@ class Leased:
     def __init__(self, world: World) -> None:
         self.world = world
         self.epochs: Mapping[str, int] = {"greed": 1}
-        self.elsewhere: Mapping[str, str] = {"other": B}
+        self.elsewhere: Mapping[str, LadderHolder] = {"other": B_HOLDER}
         self.ladders = [entry(GREED), entry(OTHER)]
         self.paused: set[Identity] = set()
         self.is_away = False
@@ -134,7 +136,7 @@ def test_a_ladder_that_another_arena_took_is_dropped_at_once(arena: Arena) -> No
     for name in "ab":
         arena.world.bot(name)
     arena.begin_matches()
-    arena.store.epochs, arena.store.elsewhere = {"other": 1}, {"greed": B}
+    arena.store.epochs, arena.store.elsewhere = {"other": 1}, {"greed": B_HOLDER}
     arena.passes(RENEW_S + 0.1)
     arena.until(lambda: [ladder.name for ladder in arena.lobby.own_ladders] == ["other"])
     assert "greed" not in arena.open
@@ -165,6 +167,17 @@ def test_what_other_arenas_change_counts_here(arena: Arena) -> None:
     arena.store.paused = set()
     arena.passes(RENEW_S + 0.1)
     assert not arena.lobby.is_paused(bot.identity)
+
+
+def test_the_ladders_of_people_on_its_page_are_always_its_own(arena: Arena) -> None:
+    own, other = (
+        Ladder(name, "greed", 2, terms=LadderTerms(owners=(PEOPLE,))) for name in ("people.greed.2", "people.greed.3")
+    )
+    arena.store.epochs = {"greed": 1, own.name: 0}
+    arena.store.ladders = [*arena.store.ladders, entry(own, owners=(PEOPLE,)), entry(other, owners=(PEOPLE,))]
+    arena.passes(RENEW_S + 0.1)
+    assert [ladder.name for ladder in arena.lobby.own_ladders] == ["greed", own.name]
+    assert arena.lobby.other_arenas.ladder_named(other.name) is None
 
 
 def test_who_drains_takes_no_more_ladders(arena: Arena) -> None:

@@ -21,6 +21,8 @@ from cutpurse.server.league.ladder_setup import LadderSelection, played
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.requests import MOST_OF_ONE, MatchRequest
 from cutpurse.server.people import CLOCK, MAX_PEOPLE, is_people_ladder, people_ladder, seat_counts
+from cutpurse.server.web.seat.seats import PageSeats
+from cutpurse.wire.connection import Dialling
 from tests.sdk.test_command_line import run
 from tests.server.small_world import World
 from tests.server.test_house import HERE, Programs, bearing
@@ -104,6 +106,8 @@ def test_each_house_bot_has_a_second_process_for_people() -> None:
     words = " ".join(command)
     assert "bot run random --name people.random" in words
     assert "--tables 5" in words
+    assert "--first-tables 5" in words
+    assert "--first-tables" not in usual
     assert "--ladder people.greed.2 --ladder people.szmal.2" in words
     assert environment["CUTPURSE_TOKEN"] == house.token.reveal()
     assert nice > 0
@@ -126,6 +130,16 @@ def test_the_page_has_a_token_only_where_people_play() -> None:
     assert secret not in " ".join(command) + said.getvalue()
 
 
+def test_an_address_has_half_of_the_seats_or_as_many_as_the_server_says() -> None:
+    programs = Programs()
+    with Page("127.0.0.1:0", logger(io.StringIO()), programs, people=30, people_share=28, house=["random"]) as page:
+        page.look("127.0.0.1:1", 0.0)
+    ((_, command, _, _),) = programs.started
+    assert "--people-per-address 28 --people 30" in " ".join(command)
+    dials = Dialling("127.0.0.1:1")
+    assert [PageSeats(dials, 30, ["random"], share).share for share in (0, 28)] == [15, 28]
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
@@ -133,6 +147,7 @@ def test_the_page_has_a_token_only_where_people_play() -> None:
         (("--people", "4", "--web", "127.0.0.1:0"), "add --web and --house"),
         (("--people", "-1"), f"--people -1: it can be 0 to {MAX_PEOPLE}"),
         (("--people", "1000"), f"--people 1000: it can be 0 to {MAX_PEOPLE}"),
+        (("--people-per-address", "1"), "--people-per-address 1: it can be 1 to the number of --people"),
     ],
 )
 def test_a_number_of_people_that_cannot_be_is_refused(tmp_path: Path, words: tuple[str, ...], line: str) -> None:

@@ -33,9 +33,13 @@ pytestmark = pytest.mark.timeout(3600)
 class Process:
     """A command whose lines are read as they come."""
 
-    def __init__(self, *words: str, folder: Path) -> None:
+    def __init__(self, *words: str, folder: Path, **environment: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", CUTPURSE, *words], stderr=subprocess.PIPE, text=True, cwd=folder
+            [sys.executable, "-c", CUTPURSE, *words],
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            env={**os.environ, **environment},
         )
         self.lines: SimpleQueue[str | None] = SimpleQueue()
         self.said: list[str] = []
@@ -58,6 +62,14 @@ class Process:
                 return line
         raise AssertionError(f"it ended without {pattern}: {''.join(self.said)}")
 
+    @property
+    def unread(self) -> str:
+        """All lines since the last one that was waited for."""
+        lines = []
+        while not self.lines.empty():
+            lines.append(self.lines.get() or "")
+        return "".join(lines)
+
     def end(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
@@ -70,8 +82,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     """Start commands, which are killed at the end."""
     with ExitStack() as stack:
 
-        def start(*words: str) -> Process:
-            process = Process(*words, folder=tmp_path)
+        def start(*words: str, **environment: str) -> Process:
+            process = Process(*words, folder=tmp_path, **environment)
             stack.callback(process.end)
             return process
 
@@ -121,8 +133,11 @@ def test_bots_play_at_both_and_all_at_one_when_the_other_is_killed(
     assert {
         one["ladder"] for one in json.loads(typed("ladder", "list", "--server", at_b, "--json", folder=tmp_path).stdout)
     } == {"x", "y"}
-    refused = typed("match", "request", "y", "everywhere", "--server", at_a, folder=tmp_path)
-    assert f"ladder y is played at {at_b}: dial there" in refused.stderr
+    requested = typed("match", "request", "y", "everywhere", "--wait", "--json", "--server", at_a, folder=tmp_path)
+    assert json.loads(requested.stdout)["ladder"] == "y", requested.stderr
+    frozen = typed("ladder", "freeze", "x", "--server", at_b, folder=tmp_path)
+    assert frozen.returncode == 0, frozen.stderr
+    assert typed("ladder", "unfreeze", "x", "--server", at_b, folder=tmp_path).returncode == 0
     b.process.send_signal(signal.SIGKILL)
     a.until('"ladder": "y".*"ladder taken"')
     again = start("bot", "run", "random", "--name", "again", "--ladder", "y", "--server", at_a, "--matches", "1")
@@ -159,10 +174,6 @@ def test_a_stopped_server_finds_its_ladders_taken(
     [
         (("--arena-address", "127.0.0.1:1"), "several servers share a database postgresql://..., not a file; see --db"),
         (("--arena-ladder", "greed"), "--arena-ladder: it is for one of several servers; add --arena-address ADDRESS"),
-        (
-            ("--db", "postgresql://h/x", "--arena-address", "127.0.0.1:1", "--submissions", "process"),
-            "--submissions: a server that is one of several does not offer this",
-        ),
         (("--db", "postgresql://h/x", "--arena-address", "https://h:1"), "that needs --tls-cert and --tls-key"),
         (("--db", "postgresql://h/x", "--arena-address", "h"), "'h' is no address of a server"),
     ],

@@ -19,8 +19,8 @@ from cutpurse.server.errors import CallStatus
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.places.places import PlaceFacts
 from cutpurse.server.runners.port import ProgramSpec, runner_named
-from cutpurse.v1.status_pb2 import GetStatusResponse
-from cutpurse.wire.status_text import format_queues
+from cutpurse.v1.status_pb2 import ArenaStatus, GetStatusResponse
+from cutpurse.wire.status_text import format_queues, format_servers
 from tests.server.arenas import running_arena
 
 LADDERS = [Ladder("greed", "greed", 2)]
@@ -128,4 +128,18 @@ def test_queues_in_words() -> None:
     assert format_queues(status) == lines
     status = GetStatusResponse(disk_bytes=1, has_workers=True, waiting_work=1, taken_work=3)
     assert format_queues(status)[2:] == ["workers: 3 matches being played, 1 match waits"]
+    assert format_servers(status) == []
+    status.oldest_work_s = 12.3
+    assert format_queues(status)[2:] == ["workers: 3 matches being played, 1 match waits (for 12 s)"]
     assert format_queues(GetStatusResponse(version="0.2.0", matches=3)) == []  # of an older server
+
+
+def test_servers_that_share_a_league_are_described_one_by_one() -> None:
+    near = ArenaStatus(
+        address="https://a:7777", version="0.2.0", ladders=["greed", "szmal"], matches=1, bots=2, lag_s=1.24
+    )
+    away = ArenaStatus(address="https://b:7777", lag_s=7.5)
+    assert format_servers(GetStatusResponse(arenas=[near, away])) == [
+        "server https://a:7777: greed, szmal; 1 open match, 2 bots online; leases renewed 1.2 s ago",
+        "server https://b:7777: no ladder; does not answer; leases renewed 7.5 s ago",
+    ]

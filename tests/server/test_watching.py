@@ -46,9 +46,16 @@ class Seen:
         self.told: list[tuple[float, ladder_pb2.WatchMatchResponse]] = []
         self.raw: list[tuple[float, bytes]] = []
         self.may_see = self.is_good = True
+        self.why_hidden = ""
         self.reads = True
         self.watcher: WatchSubscriber | None = None
-        visitor = Visitor(owner, address, lambda ladder: self.may_see and sees(ladder), lambda: self.is_good)
+        visitor = Visitor(
+            owner,
+            address,
+            lambda ladder: self.may_see and sees(ladder),
+            lambda: self.is_good,
+            lambda ladder: self.why_hidden,
+        )
         self.watcher = hall.watching.watch(ladder_pb2.WatchMatchRequest(**asked), visitor, self.read)
         self.read()
 
@@ -359,6 +366,27 @@ def test_who_waits_for_a_ladder_that_is_deleted_or_hidden_waits_no_more() -> Non
     for one in (gone, hidden, host, kept):
         one.leave()
     assert hall.watching.watchers == 0
+
+
+def test_when_results_are_hidden_all_watches_end_with_the_reason() -> None:
+    hall = Hall(matches=None)
+    hall.world.lobby.set_ladder(Ladder("other", "greed", 2))
+    hall.bots()
+    table = hall.begin()
+    match, ladder, waits = Seen(hall, match=table.name), Seen(hall, ladder="it"), Seen(hall, ladder="other")
+    own, host = Seen(hall, owner="local", match=table.name, seat=0), Seen(hall, match=table.name)
+    hall.world.run(lambda: "moved" in match.kinds and "moved" in ladder.kinds)
+    for seen in (match, ladder, waits, own):
+        seen.why_hidden = "results of it are hidden until 2027-01-31 18:00 UTC"
+    hall.world.lobby.set_ladder(Ladder("other", "greed", 2))  # as if its terms had changed
+    told = len(match.told), len(ladder.told), len(own.told)
+    hall.world.run(lambda: None not in (match.ending, ladder.ending, own.ending))
+    assert (len(match.told), len(ladder.told), len(own.told)) == told
+    assert {(seen.ending.reason, seen.ending.text) for seen in (match, ladder, waits, own)} == {
+        ("NOT_YOURS", match.why_hidden)
+    }
+    hall.world.run(lambda: host.ending is not None)
+    assert host.kinds[-1] == "ended"
 
 
 def test_a_token_that_is_revoked_is_told_nothing_more() -> None:

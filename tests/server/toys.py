@@ -157,6 +157,9 @@ class ToyLobby:
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
         """Accept every bot."""
 
+    def check_submitted(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
+        """Let every bot be submitted."""
+
     def enter(self, session: ServerSession) -> None:
         self.told.append(f"enter {session.identity.bot}")
         self.there.append(session)

@@ -20,6 +20,7 @@ from cutpurse.games import GAMES
 from cutpurse.server.web.match_view.drawing import drawn, packed, rendered
 from cutpurse.server.web.match_view.frames import Frame, asked_of, frame, whole_events, whole_view
 from cutpurse.server.web.match_view.layouts import LAYOUTS, Layout
+from cutpurse.server.web.match_view.picture import picture
 from tests.engine.toy import Toy
 from tests.properties import twin_worlds
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
@@ -123,7 +124,12 @@ class DrawnAlike:
         told = [event.to(viewer) for event in game.log or ()]
         self.told += bool(told)
         made = frame(view, told, ["a"] * game.n, asked=asked_of(view, told), public=game.view(None))
-        return everything(made) + drawn(made) + rendered("told.html", told=made.lines, names=made.names, frame=made)
+        return (
+            everything(made)
+            + drawn(made)
+            + picture(made)
+            + rendered("told.html", told=made.lines, names=made.names, frame=made)
+        )
 
 
 @pytest.mark.timeout(0)

@@ -78,6 +78,9 @@ def test_a_refusal_is_an_answer(server: Server) -> None:
     with pytest.raises(NotFound):
         server.get()
     assert server.last.away_since_ms == 0
+    server.answer = ServerUnreachable("it does not answer")
+    with pytest.raises(ServerUnreachable):  # the answer of before is not shown again
+        server.get()
 
 
 def test_an_answer_that_nobody_falls_back_on_is_not_kept(server: Server) -> None:

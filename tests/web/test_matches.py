@@ -274,7 +274,10 @@ def test_a_match_is_followed_under_one_name_by_however_few_signs_it_is_called() 
             raise ServerUnreachable("nobody answers")
         return ladder_pb2.ListOpenMatchesResponse(matches=matches)
 
-    page = page_of({"WatchMatch": watch, "ListOpenMatches": open_matches})
+    def stored(request: ladder_pb2.GetMatchRequest) -> ladder_pb2.GetMatchResponse:
+        raise NotFound("it is not over")
+
+    page = page_of({"WatchMatch": watch, "ListOpenMatches": open_matches, "GetMatch": stored})
     called = [name, name[:20], other[:11], name[:8], name[:7], name[:20]]
     for one in called:
         assert "This match is not being played any more." in page.get("/events/live", params={"match": one}).text

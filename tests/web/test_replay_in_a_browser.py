@@ -301,3 +301,33 @@ def test_a_key_that_is_held_down_runs_no_faster_than_can_be_seen(
         return [atOnce, later, moments()];
     }"""
     assert page.evaluate(held) == [2, 2, 3]
+
+
+def test_a_stretch_is_marked_by_keys_or_buttons_and_has_a_link_to_its_animation(
+    page: Page, archive: str, records: dict[str, tuple[str, Record]]
+) -> None:
+    match, _ = records["greed"]
+    opened(page, f"{archive}/matches/{match}/replay?at=0&seat=1")
+    ats = json.loads(page.get_attribute("#player", "data-ats") or "")
+    share, animation = page.locator("#pictures"), page.locator("#animation")
+    page.locator("#pictures summary").click()
+    address = share.locator("[data-picture=png]").get_attribute("href")
+    assert address == f"/matches/{match}/picture.png?at={ats[0]}&seat=1"
+    page.locator("#begin").click()
+    assert page.locator("#stretch-status").inner_text() == "begins at moment 0"
+    page.keyboard.press("Escape")
+    assert not page.locator(".pictures-menu").is_visible()
+    pressed(page, "ArrowRight", 1)
+    pressed(page, "ArrowRight", 2)
+    assert (
+        share.locator("[data-picture=svg]").get_attribute("href") == f"/matches/{match}/picture.svg?at={ats[2]}&seat=1"
+    )
+    page.keyboard.press("e")
+    assert page.locator("#stretch-status").inner_text() == "moments 0 to 2, GIF"
+    address = animation.get_attribute("href") or ""
+    assert address == f"/matches/{match}/animation.gif?from={ats[0]}&to={ats[2]}&seat=1"
+    assert page.request.get(f"{archive}{address}").headers["content-type"] == "image/gif"
+    pressed(page, "End", len(ats) - 1)
+    page.keyboard.press("b")
+    assert "mark another" in page.locator("#stretch-status").inner_text()
+    assert not animation.is_visible()

@@ -18,8 +18,10 @@ from cutpurse.server.web.match_view.frames import frame
 from cutpurse.server.web.seat.arena_session import PersonSession
 from cutpurse.server.web.seat.pages import COOKIE
 from cutpurse.server.web.seat.person import Person
+from cutpurse.server.web.seat.seats import PageSeats
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.connection import Dialling
+from cutpurse.wire.errors import ServerRefused
 from cutpurse.wire.league import league_at
 from cutpurse.wire.server_address import TOKEN_VARIABLE
 from tests.looking import until
@@ -182,6 +184,20 @@ def test_the_address_of_a_form_leads_back_to_the_table(person: Visitor) -> None:
 def test_a_form_that_is_too_long_is_refused(person: Visitor) -> None:
     assert person.post("/play/greed", {"opponent": "x" * 3_000}).status_code == 413
     assert person.post("/play/greed", {f"field{number}": "x" for number in range(30)}).status_code == 400
+
+
+async def test_who_has_finished_gives_up_the_seat_before_the_session_has_ended() -> None:
+    """Else a full page refuses people who play again for some seconds."""
+    seats = PageSeats(Dialling("127.0.0.1:1"), 2, ["random"])
+    key = seats.open_table("greed", ["random"], "here", "")
+    with pytest.raises(ServerRefused, match="1 people of your network play already"):
+        seats.open_table("greed", ["random"], "here", "")
+    finished = seats.person(key)
+    assert finished is not None
+    finished.call_off("the match is over")
+    seats.open_table("greed", ["random"], "here", "")
+    assert seats.person(key) is finished
+    seats.close()
 
 
 def test_nobody_keeps_all_seats(page: PeoplePage) -> None:

@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 
 from cutpurse.cli.ladder_file import read_ladders
-from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.results import Identity, LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.dealing.hosted_player import HostedPlayer
 from cutpurse.server.errors import CallRefused
 from cutpurse.server.ladder_config import Ladder, ladder_defined
 from cutpurse.server.matches.ladder_terms import OtherEntrants, check_entry, may_play
+from cutpurse.server.matches.other_arenas import OtherArena
 from cutpurse.v1 import ladder_pb2
+from tests.server.small_world import World
 from tests.typed import typed
 
 NOW = datetime(2026, 11, 26, tzinfo=UTC)
@@ -29,6 +31,18 @@ def test_a_connected_bot_is_refused_with_the_way_to_submit_it() -> None:
     assert refused.value.ending.text == "ladder cloud is for submitted bots only: cutpurse bot submit FOLDER"
     other = Ladder("main", "greed", 2)
     check_entry(ANN, {}, [HOSTED, other], lambda ladder: OtherEntrants(0, ()), False, NOW)
+
+
+def test_a_bot_is_submitted_for_a_hosted_ladder() -> None:
+    world = World([HOSTED])
+    world.lobby.check_submitted(ANN, {"greed": ("cloud",)}, forgets=False)
+    with pytest.raises(CallRefused, match="for submitted bots only"):
+        world.lobby.check(ANN, {"greed": ("cloud",)})
+    others = world.lobby.other_arenas
+    private = Ladder("private", "greed", 2, is_hosted=True, terms=LadderTerms(owners=("bob",)))
+    others.set([(private, OtherArena("b:7777", ""))])
+    with pytest.raises(CallRefused, match="ladder private is not for bots of ann"):
+        world.lobby.check_submitted(ANN, {"greed": ("private",)}, forgets=False)
 
 
 def test_a_hosted_ladder_needs_postgresql(tmp_path: Path) -> None:

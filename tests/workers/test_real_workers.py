@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 import shutil
 import signal
@@ -16,6 +15,7 @@ import pytest
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.leaderboard.store import Store
+from tests.kill_loops import KillLoop
 from tests.looking import until
 from tests.postgresql_server import PostgresqlServer
 from tests.typed import typed
@@ -23,7 +23,6 @@ from tests.workers.hosted_league import HostedLeague
 
 pytestmark = pytest.mark.timeout(900)
 
-KILLS = 12
 PAGE = Path(__file__).parents[2] / "docs/how-to/play_matches_on_workers.md"
 # Each deal that a worker got, for good: the table `work` forgets a match once its result is stored.
 AUDIT = """
@@ -127,16 +126,18 @@ def test_a_bot_that_does_not_start_is_taken_off_with_its_last_words(league: Host
     assert league.count("SELECT count(*) FROM pauses") == 0
 
 
+@pytest.mark.timeout(3 * 3600)
 def test_kills_of_worker_server_and_database_lose_no_match_and_deal_none_twice(
-    league: HostedLeague, postgresql: PostgresqlServer, soak: bool
+    league: HostedLeague, postgresql: PostgresqlServer, kill_loop: KillLoop
 ) -> None:
-    kills, rng = (200 if soak else KILLS), random.Random(34)
+    rng, kills = kill_loop.rng, kill_loop.kills("worker")
     league.start_server()
     until(lambda: league.count("SELECT count(*) FROM work") > 0, "matches are dealt")
     with psycopg.connect(league.address, autocommit=True) as owner:
         owner.execute(AUDIT.encode())
     workers = [league.start_worker(), league.start_worker()]
-    for number in range(kills):
+    for number in kills:
+        kill_loop.killed(("worker", "server", "worker", "database")[number % 4])
         before = league.count("SELECT count(*) FROM dealt")
         until(lambda: league.count("SELECT count(*) FROM dealt") > before, "a match is taken", 240)  # noqa: B023 # at once
         match number % 4:
@@ -161,6 +162,7 @@ def test_kills_of_worker_server_and_database_lose_no_match_and_deal_none_twice(
     dealt = league.count("SELECT count(DISTINCT match_id) FROM dealt")
     assert league.count("SELECT count(*) FROM matches WHERE id IN (SELECT match_id FROM dealt)") == dealt
     assert league.played > 0
+    kill_loop.count(matches=dealt)
     assert stopped(league)
     with Store(league.address, busy_timeout_s=60) as store:
         assert all(ladder.equal for ladder in recompute(store))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -79,9 +79,16 @@ class World:
         self.dealer = self.new_dealer()
         self.worker = psycopg.connect(address, autocommit=True)
 
-    def new_dealer(self) -> WorkDealer:
+    def new_dealer(self, own_ladders: Callable[[], list[str] | None] = lambda: None) -> WorkDealer:
         site = DealerSite(
-            self.store, PgMatchQueue(), self.desk, logger(self.log), lambda: NOW, secrets.token_bytes, lambda bot: None
+            self.store,
+            PgMatchQueue(),
+            self.desk,
+            logger(self.log),
+            lambda: NOW,
+            secrets.token_bytes,
+            lambda bot: None,
+            own_ladders,
         )
         return WorkDealer(site)
 
@@ -189,12 +196,33 @@ def test_matches_are_dealt_ahead_and_stored_as_they_were_played(world: World) ->
     assert not set(world.waiting()) & set(first)
 
 
+def test_the_server_that_has_the_ladder_settles_what_another_one_has_dealt(world: World) -> None:
+    owned: dict[str, list[str]] = {"a": ["cloud"], "b": []}
+    a, b = (world.new_dealer(lambda name=name: [*owned[name]]) for name in owned)  # type: ignore[misc]
+    world.dealer = a
+    world.look()
+    first, second, *_ = world.waiting()
+    assert world.play(first)
+    b.look(world.now)
+    assert (world.store.matches("cloud"), len(world.waiting())) == ([], AHEAD - 1)
+    owned["a"], owned["b"] = [], ["cloud"]
+    b.look(world.now)
+    assert [match.match for match in world.store.matches("cloud")] == [first]
+    assert len(world.waiting()) == AHEAD
+    assert world.play(second)
+    world.look()
+    assert (len(world.store.matches("cloud")), a._open) == (1, {})
+    b.look(world.now)
+    assert [match.match for match in world.store.matches("cloud")] == [second, first]
+    assert all(match.void_cause is None for match in world.store.matches("cloud"))
+
+
 def test_waiting_and_taken_matches_are_counted_also_when_draining(world: World) -> None:
     first = world.waiting()
     assert world.take(first[0])[0] == "taken"
     world.dealer.drain()
     world.look()
-    assert world.dealer.work_counts == {"waiting": AHEAD - 1, "taken": 1}
+    assert world.dealer.load.counts == {"waiting": AHEAD - 1, "taken": 1}
 
 
 def test_a_false_report_is_void_and_its_worker_is_named(world: World) -> None:

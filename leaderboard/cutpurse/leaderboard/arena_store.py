@@ -15,20 +15,23 @@ import socket
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from os import PathLike, getpid
+from typing import Final
 
 from sqlalchemy import Connection
 
 from cutpurse.leaderboard import leases, queries, result_writer, write_state
 from cutpurse.leaderboard.database import Database
 from cutpurse.leaderboard.errors import InvalidEntry, LadderMoved
-from cutpurse.leaderboard.leases import Holder, Leases
+from cutpurse.leaderboard.leases import Holder, LadderHolder, Leases
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.store import Store
 
 __all__ = ["ArenaStore", "Tended"]
+
+ABANDONED: Final = timedelta(days=2)  # far longer than a match of people can last
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,8 @@ class Tended:
 
     Attributes:
         began_at: Seconds on the monotonic clock before the leases were renewed.
-        epochs: Epoch of each ladder that this arena has.
-        elsewhere: Address of the arena of each ladder that another one has.
+        epochs: Epoch of each ladder that this arena has; 0 for those of people.
+        elsewhere: The arena of each ladder that another one has.
         ladders: All ladders.
         paused: All paused versions.
         voided: Matches of the last arena that are void now.
@@ -46,7 +49,7 @@ class Tended:
 
     began_at: float
     epochs: Mapping[str, int]
-    elsewhere: Mapping[str, str]
+    elsewhere: Mapping[str, LadderHolder]
     ladders: Sequence[LadderEntry]
     paused: Collection[Identity]
     voided: Sequence[str]
@@ -62,6 +65,8 @@ class ArenaStore(Store):
         *,
         games: Collection[str],
         preferred: Collection[str] = (),
+        people_ladders: Collection[str] = (),
+        plays_hosted: bool = False,
         busy_timeout_s: float = 5.0,
     ) -> None:
         """Open the database, without any ladder.
@@ -71,14 +76,18 @@ class ArenaStore(Store):
             address: Where bots dial this arena.
             games: Games whose ladders it can play.
             preferred: As in `leases.Holder`.
+            people_ladders: Ladders for people that this arena plays, as others may, too; nobody leases them.
+            plays_hosted: Whether this arena deals to workers; their matches go on when it takes a ladder.
             busy_timeout_s: As in `Store`.
 
         Raises:
             StoreError: As in `Store`; OlderSchema if an arena of an older version writes the database.
         """
-        name = f"{socket.gethostname()} {getpid()} {secrets.token_hex(8)}"
-        self.holder = Holder(name, address, tuple(preferred), tuple(games))
-        self._epochs: dict[str, int] = {}  # by ladder; only the writing thread uses it
+        name = f"{socket.gethostname()} {getpid()} {secrets.token_hex(16)}"
+        self.holder = Holder(name, address, tuple(preferred), tuple(games), plays_hosted)
+        self._people_ladders = dict.fromkeys(people_ladders, 0)
+        self._epochs: dict[str, int] = {}  # by leased ladder; only the writing thread uses it
+        self._has_tended = False
         super().__init__(database, busy_timeout_s, is_shared=True)
 
     def tend(self, now: datetime, takes_more: bool = True) -> Tended:
@@ -94,12 +103,15 @@ class ArenaStore(Store):
             StoreError: As in `submit`.
         """
         began_at, found = self._do(lambda connection: self._tend(connection, takes_more))
-        voided = self.void_unfinished(now, found.taken) if found.taken else []
+        voided = self.void_unfinished(now, found.taken, has_workers=self.holder.plays_hosted) if found.taken else []
+        if self._people_ladders and not self._has_tended:  # those that a server left which is gone for long
+            voided += self.void_unfinished(now, self._people_ladders, started_before=now - ABANDONED)
+        self._has_tended = True
         with self.reading() as connection:
             elsewhere = leases.others(connection, self.holder.name)
             ladders = queries.ladders(connection)
             paused = {Identity(bot.owner, bot.bot, bot.version) for bot in queries.bots(connection) if bot.paused}
-        return Tended(began_at, found.epochs, elsewhere, ladders, paused, voided)
+        return Tended(began_at, {**found.epochs, **self._people_ladders}, elsewhere, ladders, paused, voided)
 
     def _tend(self, connection: Connection, takes_more: bool) -> tuple[float, Leases]:
         began_at = time.monotonic()
@@ -121,6 +133,7 @@ class ArenaStore(Store):
         A match that is stored as void by another arena did not end here, whatever its bots did meanwhile.
         """
         held = leases.held(connection, self.holder.name, self._epochs, {entry.ladder for entry in entries})
+        held |= self._people_ladders.keys()
         lost = write_state.voided(connection, entries)
         kept = [entry for entry in entries if entry.ladder in held and entry.match not in lost]
         written = iter(result_writer.write(connection, kept, self._last))

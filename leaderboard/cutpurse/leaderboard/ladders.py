@@ -28,6 +28,7 @@ from cutpurse.leaderboard.relations import (
     OWNERS,
     RATING_POINTS,
     SUBMISSIONS,
+    TOURNAMENTS,
     VERSION_TESTS,
 )
 from cutpurse.leaderboard.results import LadderTerms, checked_name
@@ -132,6 +133,8 @@ def check_unused(connection: Connection, ladder: str) -> int:
         raise InvalidEntry(f"ladder {ladder} has matches, and those are kept: freeze it instead")
     if connection.scalar(select(VERSION_TESTS.c.id).where(VERSION_TESTS.c.ladder_id == ladder_id).limit(1)) is not None:
         raise InvalidEntry(f"ladder {ladder} has version tests, and those are kept: freeze it instead")
+    if connection.scalar(select(TOURNAMENTS.c.id).where(TOURNAMENTS.c.ladder_id == ladder_id).limit(1)) is not None:
+        raise InvalidEntry(f"ladder {ladder} has tournaments, and those are kept: freeze it instead")
     may_play = SUBMISSIONS.c.is_active | SUBMISSIONS.c.state.in_(UNDER_WAY)
     handed_in = select(OWNERS.c.name, SUBMISSIONS.c.bot, SUBMISSIONS.c.version, SUBMISSIONS.c.ladders).join(
         OWNERS, OWNERS.c.id == SUBMISSIONS.c.owner_id
@@ -221,6 +224,7 @@ def _terms(terms: LadderTerms) -> dict[str, object]:
         "pause_failed": terms.pause_failed,
         "pause_window": terms.pause_window,
         "voids_outages": terms.voids_outages,
+        "results_hidden_until": terms.results_hidden_until,
     }
 
 

@@ -6,25 +6,31 @@ epoch. All times are the database's, so no two clocks are compared.
 
 Every function works in the transaction of its connection. `held` locks the leases until that transaction ends, so a
 ladder cannot be taken while its results are being written. Only PostgreSQL has leagues of several arenas.
+
+The ladders of people have no lease: nothing is rated there, and each arena plays those of its own page.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, text
 
-__all__ = ["DELAY_S", "LEASE_S", "Holder", "Leases", "held", "others", "release", "tend"]
+from cutpurse.leaderboard.tokens import PEOPLE
+
+__all__ = ["DELAY_S", "LEASE_S", "Holder", "LadderHolder", "Leases", "held", "others", "release", "tend"]
 
 LEASE_S: Final = 10.0  # seconds that a lease lasts
 DELAY_S: Final = 2 * LEASE_S  # seconds that an arena leaves a free ladder to those that prefer it
 
 _NOW: Final = "(clock_timestamp() AT TIME ZONE 'utc')"
+_PEOPLE: Final = json.dumps([PEOPLE])  # as the owners of a ladder are stored
 _ADD: Final = text(f"""
 INSERT INTO leases (ladder_id, holder, address, epoch, until) SELECT id, '', '', 0, {_NOW} FROM ladders
-WHERE NOT EXISTS (SELECT 1 FROM leases WHERE ladder_id = ladders.id)
+WHERE NOT EXISTS (SELECT 1 FROM leases WHERE ladder_id = ladders.id) AND owners <> :people
 """)  # no value is pasted in
 _RENEW: Final = text(f"""
 UPDATE leases SET until = {_NOW} + make_interval(secs => :lease_s) FROM ladders
@@ -35,7 +41,8 @@ UPDATE leases SET holder = :holder, address = :address, epoch = epoch + 1,
   until = {_NOW} + make_interval(secs => :lease_s) FROM ladders
 WHERE ladders.id = ladder_id AND ladder_id IN (
   SELECT leases.ladder_id FROM leases JOIN ladders ON ladders.id = leases.ladder_id
-  WHERE ladders.game = ANY(CAST(:games AS text[]))
+  WHERE ladders.game = ANY(CAST(:games AS text[])) AND ladders.owners <> :people
+    AND (NOT ladders.is_hosted OR :plays_hosted)
     AND until < {_NOW} - make_interval(secs => CASE
       WHEN ladders.name = ANY(CAST(:preferred AS text[])) THEN 0.0 ELSE :delay_s END)
   FOR UPDATE OF leases SKIP LOCKED)
@@ -46,7 +53,9 @@ SELECT ladders.name, epoch FROM leases JOIN ladders ON ladders.id = leases.ladde
 WHERE holder = :holder AND ladders.name = ANY(CAST(:names AS text[])) FOR SHARE OF leases
 """)
 _OTHERS: Final = text(f"""
-SELECT ladders.name, address FROM leases JOIN ladders ON ladders.id = leases.ladder_id
+SELECT ladders.name, address, holder,
+  CAST(:lease_s - EXTRACT(EPOCH FROM until - {_NOW}) AS float) AS lag_s
+FROM leases JOIN ladders ON ladders.id = leases.ladder_id
 WHERE holder <> :holder AND until > {_NOW} ORDER BY ladders.name
 """)
 _RELEASE: Final = text(f"UPDATE leases SET until = {_NOW} WHERE holder = :holder AND until > {_NOW}")
@@ -62,12 +71,28 @@ class Holder:
         preferred: Ladders that it takes as soon as they are free; others only when they have been free for `DELAY_S`.
             Empty: it takes every free ladder at once.
         games: Games whose ladders it can play.
+        plays_hosted: Whether it deals to workers, so that it can have hosted ladders.
     """
 
     name: str
     address: str
     preferred: Collection[str]
     games: Collection[str]
+    plays_hosted: bool = False
+
+
+class LadderHolder(NamedTuple):
+    """The arena that has a ladder.
+
+    Attributes:
+        address: Where bots dial it.
+        name: Name of its process, as in `Holder`; only those who can read the database know it.
+        lag_s: Seconds since it renewed the lease.
+    """
+
+    address: str
+    name: str
+    lag_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +110,13 @@ class Leases:
 
 def tend(connection: Connection, holder: Holder, takes_more: bool = True) -> Leases:
     """Renew the leases of an arena, and take free ladders, unless `takes_more` is false."""
-    connection.execute(_ADD)
+    connection.execute(_ADD, {"people": _PEOPLE})
     facts = {"holder": holder.name, "lease_s": LEASE_S}
     renewed = {row.name: row.epoch for row in connection.execute(_RENEW, facts)}
     asked = {
         **facts,
+        "people": _PEOPLE,
+        "plays_hosted": holder.plays_hosted,
         "address": holder.address,
         "games": list(holder.games) if takes_more else [],
         "preferred": list(holder.preferred),
@@ -109,9 +136,10 @@ def held(connection: Connection, holder: str, epochs: Mapping[str, int], ladders
     return {row.name for row in rows if epochs[row.name] == row.epoch}
 
 
-def others(connection: Connection, holder: str) -> dict[str, str]:
-    """Return the address of the arena of each ladder that another arena than `holder` has."""
-    return {row.name: row.address for row in connection.execute(_OTHERS, {"holder": holder})}
+def others(connection: Connection, holder: str) -> dict[str, LadderHolder]:
+    """Return the arena of each ladder that another arena than `holder` has."""
+    rows = connection.execute(_OTHERS, {"holder": holder, "lease_s": LEASE_S})
+    return {row.name: LadderHolder(row.address, row.holder, row.lag_s) for row in rows}
 
 
 def release(connection: Connection, holder: str) -> None:

@@ -56,6 +56,8 @@ __all__ = [
     "Base",
     "ReportRow",
     "TestBoardRow",
+    "TournamentBoardRow",
+    "TournamentRow",
     "UtcDateTime",
     "VersionRow",
     "VersionTestRow",
@@ -228,6 +230,7 @@ class LadderRow(Base, table=True):
     pause_window: int = 8  # rated matches on the ladder that count
     voids_outages: bool = False  # a match is void when the provider of a bot's language model is down
     is_hosted: bool = False  # only submitted and house bots play, and workers play the matches; never changes
+    results_hidden_until: datetime | None = Field(default=None, sa_type=UtcDateTime)  # only hosts see results before
 
 
 class LeaseRow(Base, table=True):
@@ -415,6 +418,33 @@ class TestBoardRow(Base, table=True):
     __tablename__ = "test_boards"
     board_id: str = Field(primary_key=True, foreign_key="boards.id")
     test_id: str = Field(foreign_key="version_tests.id", index=True)
+
+
+class TournamentRow(Base, table=True):
+    """A tournament of chosen bots, which the server plays on unrated boards of a ladder.
+
+    The plan names everything that is fixed before the first board; what is played next follows from it and the boards.
+    """
+
+    __tablename__ = "tournaments"
+    id: str = Field(primary_key=True)
+    ladder_id: int = Field(foreign_key="ladders.id")
+    started_by: str  # owner of the token
+    plan: str  # JSON; its SHA-256 names the plan
+    created: datetime = Field(sa_type=UtcDateTime)
+    ended: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null while it is played
+    outcome: str = ""  # "finished" or "stopped"; empty while it is played
+
+
+class TournamentBoardRow(Base, table=True):
+    """A board of a duel of a tournament: requested, played, or lost by a bot that was away."""
+
+    __tablename__ = "tournament_boards"
+    tournament_id: str = Field(primary_key=True, foreign_key="tournaments.id")
+    duel: int = Field(primary_key=True)  # number of the duel in the plan
+    board: int = Field(primary_key=True)  # counted from 0 within the duel
+    match_id: str  # requested for it; empty if a bot was away
+    result: str  # "1", "0" or "=" for the first and the second bot, as "10"; empty while it is open
 
 
 class WorkRow(Base, table=True):

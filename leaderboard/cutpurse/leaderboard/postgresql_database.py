@@ -7,7 +7,9 @@ its disk.
 
 Several arenas share that lock, and each of their transactions begins with a second one. So transactions write one after
 the other, and each sees what the one before it has written, as if one process wrote all. A process that stops within a
-transaction would hold up all others, so the server ends its session after `SHARED_IDLE_S`. This module knows no table.
+transaction would hold up all others, so the server ends its session after `SHARED_IDLE_S`. An arena that opens the
+database alone holds the lock for itself until it has upgraded the schema; one that stops meanwhile loses its session
+after `OPENING_IDLE_S`, so that others can start. This module knows no table.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ LOCK: Final = int.from_bytes(b"cutpurse", "big")  # key of the advisory lock
 CONNECT_S: Final = 5  # maximum seconds to connect to one address
 STATEMENT_S: Final = 30  # maximum seconds of a statement of the writer; a batch of results takes about 0.2 s
 IDLE_S: Final = 60  # maximum seconds of a transaction without a statement: its locks stop other sessions
+OPENING_IDLE_S: Final = 10  # maximum seconds without a statement while an arena opens the database alone
 TERMINATE_MS: Final = 5_000  # maximum wait for the end of an own session that was lost
 WRITE_LOCK: Final = LOCK + 1  # key of the advisory lock of each transaction of an arena
 # The same for arenas, which wait for each other. Both are well below the time of a lease.
@@ -49,12 +52,14 @@ _BEGIN: Final = """
 SELECT current_setting('transaction_read_only') = 'on', current_setting('server_encoding'),
   set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false),
   set_config('lock_timeout', %(lock_timeout)s, false), set_config('statement_timeout', %(statement_timeout)s, false),
-  set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, false)
+  set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, false),
+  set_config('idle_session_timeout', %(session_timeout)s, false)
 """
 _TIMES: Final = """
 SELECT set_config('lock_timeout', %(lock_timeout)s, false),
   set_config('statement_timeout', %(statement_timeout)s, false),
-  set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, false)
+  set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, false),
+  set_config('idle_session_timeout', %(session_timeout)s, false)
 """
 _TAKE: Final = "SELECT pg_advisory_lock(%s)"
 _TAKE_SHARED: Final = "SELECT pg_advisory_lock_shared(%s)"
@@ -85,6 +90,7 @@ _ADVICE: Final = {
     "53300": "allow more connections with max_connections, or a smaller pool",
     "55P03": "another session holds a lock on it; you can retry the same write",
     "57014": "the server is slow or locked; you can retry the same write",
+    "57P05": "this process stood still while it opened the leaderboard; start it again",
     "57P": "the server is stopping or starting; you can retry the same write",
     "": "check that the server runs and can be reached; you can retry the same write",
 }
@@ -190,7 +196,7 @@ class _Session(WriteAccess):
         self._busy_timeout_s = busy_timeout_s
         self._is_shared = is_shared
         self._is_opening = True
-        self.is_alone = not is_shared
+        self.is_alone = True  # until the lock is asked for
         name = f"cutpurse {os.getpid()} {secrets.token_hex(4)} {socket.gethostname()}"
         self._name = name.encode()[:_NAME_LENGTH].decode("ascii", "ignore")
         self.engine = create_engine(
@@ -263,6 +269,7 @@ class _Session(WriteAccess):
             self.is_alone = row is not None and bool(row[0])
             if self.is_alone:
                 return
+            connection.execute(_TIMES, self._times())
         try:
             connection.execute(_TAKE_SHARED if self._is_shared else _TAKE, (LOCK,))
         except psycopg.errors.LockNotAvailable:
@@ -271,11 +278,13 @@ class _Session(WriteAccess):
 
     def _times(self) -> dict[str, str]:
         """Return the settings of the session that limit its waits."""
-        is_shared = self._is_shared and not self._is_opening  # an upgrade may take long
+        is_alone = self._is_opening and self.is_alone
+        is_shared = self._is_shared and not is_alone  # an upgrade may take long
         return {
             "lock_timeout": f"{max(1, round(1_000 * self._busy_timeout_s))}ms",
             "statement_timeout": f"{SHARED_STATEMENT_S if is_shared else STATEMENT_S}s",
             "idle_timeout": f"{SHARED_IDLE_S if is_shared else IDLE_S}s",
+            "session_timeout": f"{round(1_000 * OPENING_IDLE_S) if self._is_shared and is_alone else 0}ms",
         }
 
 

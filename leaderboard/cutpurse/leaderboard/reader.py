@@ -9,7 +9,7 @@ This module cannot write, create or upgrade a database.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from types import TracebackType
@@ -18,7 +18,7 @@ from typing import Self
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from cutpurse.leaderboard import queries, version_tests, work
+from cutpurse.leaderboard import queries, tournaments, version_tests, work
 from cutpurse.leaderboard.database import Database, find_database
 from cutpurse.leaderboard.estimates.history import RatingPoint, rating_points
 from cutpurse.leaderboard.estimates.result_matrix import Grown, LadderEstimates, grown, ladder_results
@@ -42,8 +42,9 @@ from cutpurse.leaderboard.queries import (
 )
 from cutpurse.leaderboard.results import DecisionLog
 from cutpurse.leaderboard.schema import check_schema
+from cutpurse.leaderboard.tournaments import TournamentBoardEntry, TournamentEntry
 from cutpurse.leaderboard.version_tests import ComparedBoard, VersionTestEntry
-from cutpurse.leaderboard.work import EndedWork
+from cutpurse.leaderboard.work import EndedWork, WorkLoad
 
 __all__ = ["LeaderboardReader", "Readings"]
 
@@ -206,6 +207,22 @@ class Readings:
         with self.reading() as connection:
             return queries.submission_log(connection, submission_id)
 
+    # -- tournaments
+    def tournament(self, tournament_id: str) -> TournamentEntry:
+        """Run `tournaments.tournament`."""
+        with self.reading() as connection:
+            return tournaments.tournament(connection, tournament_id)
+
+    def tournaments(self, only_running: bool = False, limit: int | None = None) -> list[TournamentEntry]:
+        """Run `tournaments.tournaments`."""
+        with self.reading() as connection:
+            return tournaments.tournaments(connection, only_running, limit)
+
+    def tournament_boards(self, tournament_id: str) -> Sequence[TournamentBoardEntry]:
+        """Run `tournaments.tournament_boards`."""
+        with self.reading() as connection:
+            return tournaments.tournament_boards(connection, tournament_id)
+
     # -- version tests
     def version_test(self, test_id: str) -> VersionTestEntry:
         """Run `version_tests.version_test`."""
@@ -235,10 +252,20 @@ class Readings:
         with self.reading() as connection:
             return work.count_work(connection)
 
-    def ended_work(self, limit: int) -> list[EndedWork]:
+    def work_load(self) -> WorkLoad:
+        """Run `work.work_load`."""
+        with self.reading() as connection:
+            return work.work_load(connection)
+
+    def ended_work(self, limit: int, ladders: Collection[str] | None = None) -> list[EndedWork]:
         """Run `work.ended_work`."""
         with self.reading() as connection:
-            return work.ended_work(connection, limit)
+            return work.ended_work(connection, limit, ladders)
+
+    def archive(self, digest: bytes) -> bytes | None:
+        """Run `work.archive`."""
+        with self.reading() as connection:
+            return work.archive(connection, digest)
 
     def has_archive(self, digest: bytes) -> bool:
         """Run `work.has_archive`."""

@@ -33,6 +33,8 @@ __all__ = [
     "SUBMISSIONS",
     "TEST_BOARDS",
     "TOKENS",
+    "TOURNAMENTS",
+    "TOURNAMENT_BOARDS",
     "USAGES",
     "VERSIONS",
     "VERSION_TESTS",
@@ -40,6 +42,8 @@ __all__ = [
     "rated_seats",
 ]
 
+TOURNAMENTS = Base.metadata.tables["tournaments"]
+TOURNAMENT_BOARDS = Base.metadata.tables["tournament_boards"]
 OWNERS = Base.metadata.tables["owners"]
 TOKENS = Base.metadata.tables["tokens"]
 ACCOUNTS = Base.metadata.tables["accounts"]

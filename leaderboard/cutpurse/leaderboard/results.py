@@ -398,6 +398,7 @@ class LadderTerms:
         pause_failed: Number of taken-over matches, of the last `pause_window`, that pause a version; 0 means never.
         pause_window: Number of rated matches on the ladder that count for pauses.
         voids_outages: A match is void when the provider of a bot's language model is down.
+        results_hidden_until: Show results only to hosts before this time; None if they were never hidden.
 
     Raises:
         InvalidEntry: If a value is invalid.
@@ -412,6 +413,11 @@ class LadderTerms:
     pause_failed: int = PAUSE_FAILED
     pause_window: int = PAUSE_WINDOW
     voids_outages: bool = False
+    results_hidden_until: datetime | None = None
+
+    def hides_results(self, at: datetime) -> bool:
+        """Return whether only hosts see the results at this time of day."""
+        return self.results_hidden_until is not None and at < self.results_hidden_until
 
     @property
     def is_limited(self) -> bool:
@@ -430,6 +436,8 @@ class LadderTerms:
             raise InvalidEntry(problem)
         if self.frozen is not None and self.frozen.tzinfo is None:
             raise InvalidEntry(f"frozen from {self.frozen} on: that needs a time zone")
+        if self.results_hidden_until is not None and self.results_hidden_until.tzinfo is None:
+            raise InvalidEntry(f"results hidden until {self.results_hidden_until}: that needs a time zone")
 
 
 def pause_problem(failed: int, window: int) -> str:

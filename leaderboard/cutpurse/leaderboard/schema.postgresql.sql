@@ -24,6 +24,7 @@ CREATE TABLE ladders (
 	pause_window BIGINT NOT NULL,
 	voids_outages BOOLEAN NOT NULL,
 	is_hosted BOOLEAN NOT NULL,
+	results_hidden_until TIMESTAMP WITHOUT TIME ZONE,
 	CONSTRAINT pk_ladders PRIMARY KEY (id),
 	CONSTRAINT uq_ladders_name UNIQUE (name)
 );
@@ -137,6 +138,17 @@ CREATE TABLE tokens (
 	CONSTRAINT pk_tokens PRIMARY KEY (id),
 	CONSTRAINT fk_tokens_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id)
 );
+CREATE TABLE tournaments (
+	id VARCHAR COLLATE "C" NOT NULL,
+	ladder_id BIGINT NOT NULL,
+	started_by VARCHAR COLLATE "C" NOT NULL,
+	plan VARCHAR COLLATE "C" NOT NULL,
+	created TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	ended TIMESTAMP WITHOUT TIME ZONE,
+	outcome VARCHAR COLLATE "C" NOT NULL,
+	CONSTRAINT pk_tournaments PRIMARY KEY (id),
+	CONSTRAINT fk_tournaments_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id)
+);
 CREATE TABLE boards (
 	id VARCHAR COLLATE "C" NOT NULL,
 	ladder_id BIGINT NOT NULL,
@@ -184,6 +196,15 @@ CREATE TABLE overtakings (
 	CONSTRAINT fk_overtakings_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
 	CONSTRAINT fk_overtakings_bot_id FOREIGN KEY(bot_id) REFERENCES bots (id),
 	CONSTRAINT fk_overtakings_other_id FOREIGN KEY(other_id) REFERENCES bots (id)
+);
+CREATE TABLE tournament_boards (
+	tournament_id VARCHAR COLLATE "C" NOT NULL,
+	duel BIGINT NOT NULL,
+	board BIGINT NOT NULL,
+	match_id VARCHAR COLLATE "C" NOT NULL,
+	result VARCHAR COLLATE "C" NOT NULL,
+	CONSTRAINT pk_tournament_boards PRIMARY KEY (tournament_id, duel, board),
+	CONSTRAINT fk_tournament_boards_tournament_id FOREIGN KEY(tournament_id) REFERENCES tournaments (id)
 );
 CREATE TABLE versions (
 	id BIGSERIAL NOT NULL,
@@ -372,4 +393,4 @@ CREATE TABLE usages (
 );
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
-INSERT INTO alembic_version VALUES ('14');
+INSERT INTO alembic_version VALUES ('16');

@@ -72,7 +72,7 @@ CREATE TABLE ladders (
 	game VARCHAR NOT NULL,
 	settings VARCHAR NOT NULL,
 	seats INTEGER NOT NULL,
-	clock VARCHAR NOT NULL, owners VARCHAR DEFAULT '[]' NOT NULL, most_bots INTEGER DEFAULT '0' NOT NULL, is_private BOOLEAN DEFAULT '0' NOT NULL, frozen DATETIME, house VARCHAR DEFAULT '[]' NOT NULL, created DATETIME, boards VARCHAR DEFAULT 'plain' NOT NULL, most_per_owner INTEGER DEFAULT '0' NOT NULL, pause_failed INTEGER DEFAULT '3' NOT NULL, pause_window INTEGER DEFAULT '8' NOT NULL, voids_outages BOOLEAN DEFAULT 0 NOT NULL, is_hosted BOOLEAN DEFAULT 0 NOT NULL,
+	clock VARCHAR NOT NULL, owners VARCHAR DEFAULT '[]' NOT NULL, most_bots INTEGER DEFAULT '0' NOT NULL, is_private BOOLEAN DEFAULT '0' NOT NULL, frozen DATETIME, house VARCHAR DEFAULT '[]' NOT NULL, created DATETIME, boards VARCHAR DEFAULT 'plain' NOT NULL, most_per_owner INTEGER DEFAULT '0' NOT NULL, pause_failed INTEGER DEFAULT '3' NOT NULL, pause_window INTEGER DEFAULT '8' NOT NULL, voids_outages BOOLEAN DEFAULT 0 NOT NULL, is_hosted BOOLEAN DEFAULT 0 NOT NULL, results_hidden_until DATETIME,
 	CONSTRAINT pk_ladders PRIMARY KEY (id),
 	CONSTRAINT uq_ladders_name UNIQUE (name)
 );
@@ -292,6 +292,26 @@ CREATE TABLE tokens (
 	CONSTRAINT fk_tokens_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id),
 	CONSTRAINT pk_tokens PRIMARY KEY (id)
 );
+CREATE TABLE tournament_boards (
+	tournament_id VARCHAR NOT NULL,
+	duel INTEGER NOT NULL,
+	board INTEGER NOT NULL,
+	match_id VARCHAR NOT NULL,
+	result VARCHAR NOT NULL,
+	CONSTRAINT fk_tournament_boards_tournament_id FOREIGN KEY(tournament_id) REFERENCES tournaments (id),
+	CONSTRAINT pk_tournament_boards PRIMARY KEY (tournament_id, duel, board)
+);
+CREATE TABLE tournaments (
+	id VARCHAR NOT NULL,
+	ladder_id INTEGER NOT NULL,
+	started_by VARCHAR NOT NULL,
+	"plan" VARCHAR NOT NULL,
+	created DATETIME NOT NULL,
+	ended DATETIME,
+	outcome VARCHAR NOT NULL,
+	CONSTRAINT fk_tournaments_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT pk_tournaments PRIMARY KEY (id)
+);
 CREATE TABLE usages (
 	match_number INTEGER NOT NULL,
 	seat INTEGER NOT NULL,
@@ -362,4 +382,4 @@ CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE i
 CREATE INDEX ix_test_boards_test_id ON test_boards (test_id);
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE INDEX ix_version_tests_owner_id ON version_tests (owner_id);
-INSERT INTO alembic_version VALUES ('14');
+INSERT INTO alembic_version VALUES ('16');

@@ -43,6 +43,7 @@ from cutpurse.leaderboard import (
     result_writer,
     sign_ins,
     submissions,
+    tournaments,
     version_tests,
     work,
     write_state,
@@ -63,6 +64,7 @@ from cutpurse.leaderboard.schema import check_schema, newest_revision, upgrade
 from cutpurse.leaderboard.sign_ins import ProviderAccount
 from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.leaderboard.tokens import Token, new_token
+from cutpurse.leaderboard.tournaments import TournamentBoardEntry, TournamentEntry
 from cutpurse.leaderboard.version_tests import NewVersionTest, VersionTestEntry
 from cutpurse.leaderboard.work import NewWork
 
@@ -353,6 +355,13 @@ class Store(Readings):
         """Run `submissions.set_state`."""
         return self._do(lambda connection: submissions.set_state(connection, submission, state, changed, why, log))
 
+    def claim_submissions(self, working_on: Collection[int], silent_s: float) -> list[SubmissionEntry]:
+        """Run `submissions.claim`."""
+        future: Future[list[SubmissionEntry]] = Future()
+        claims = partial(submissions.claim, working_on=working_on, silent_s=silent_s)
+        self._hand_in(_Task(claims, future, is_change=False))
+        return future.result()
+
     def accept(self, submission: int, changed: datetime, log: str) -> SubmissionEntry:
         """Run `submissions.accept`."""
         return self._do(lambda connection: submissions.accept(connection, submission, changed, log))
@@ -412,6 +421,19 @@ class Store(Readings):
         self._hand_in(_Task(partial(_end_version_test, test_id=test_id, outcome=outcome, ended=ended), future))
         return future
 
+    # -- tournaments
+    def start_tournament(self, new: TournamentEntry, max_open: int) -> TournamentEntry:
+        """Run `tournaments.start_tournament`; return once the tournament is stored."""
+        return self._do(lambda connection: tournaments.start_tournament(connection, new, max_open))
+
+    def end_tournament(self, tournament_id: str, outcome: str, ended: datetime) -> TournamentEntry:
+        """Run `tournaments.end_tournament`; return once the end is stored."""
+        return self._do(lambda connection: tournaments.end_tournament(connection, tournament_id, outcome, ended))
+
+    def put_tournament_board(self, tournament_id: str, board: TournamentBoardEntry) -> None:
+        """Run `tournaments.put_tournament_board`; return once the board is stored."""
+        self._do(lambda connection: tournaments.put_tournament_board(connection, tournament_id, board))
+
     # -- matches
     def announce(self, match: MatchAnnouncement) -> Future[None]:
         """Store an announcement with the commitment to its deal; the future is done after the commit.
@@ -425,7 +447,12 @@ class Store(Readings):
         return future
 
     def void_unfinished(
-        self, now: datetime, ladders: Collection[str] | None = None, *, has_workers: bool = False
+        self,
+        now: datetime,
+        ladders: Collection[str] | None = None,
+        *,
+        has_workers: bool = False,
+        started_before: datetime | None = None,
     ) -> list[str]:
         """Store every announced match that is not over as void, by the server's fault, and return their IDs.
 
@@ -436,6 +463,7 @@ class Store(Readings):
             now: End of these matches.
             ladders: Only matches of these ladders. Default: of all.
             has_workers: Whether workers play on, so that their matches are not void.
+            started_before: Only matches that started before this time. Default: all.
 
         Raises:
             StoreError: As in `submit`.
@@ -443,6 +471,8 @@ class Store(Readings):
         with self.reading() as connection:
             played = work.open_work(connection)
             cut_off = write_state.unfinished(connection, now, ladders)
+        if started_before is not None:
+            cut_off = [result for result in cut_off if result.started < started_before]
         if has_workers:
             cut_off = [result for result in cut_off if result.match not in played]
         for future in [self.submit(result) for result in cut_off]:
@@ -488,6 +518,10 @@ class Store(Readings):
     def put_archive(self, digest: bytes, content: bytes) -> None:
         """Run `work.put_archive`."""
         self._do_work(lambda connection: work.put_archive(connection, digest, content))
+
+    def drop_archives(self, digests: Collection[bytes]) -> None:
+        """Run `work.drop_archives`."""
+        self._do_work(lambda connection: work.drop_archives(connection, digests))
 
     def remove_archives(self, kept: Collection[bytes]) -> None:
         """Run `work.remove_archives`."""

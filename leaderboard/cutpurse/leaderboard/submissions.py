@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, select, text, update
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InvalidEntry
@@ -36,6 +36,7 @@ __all__ = [
     "NewSubmission",
     "accept",
     "activate",
+    "claim",
     "hand_in",
     "not_kept",
     "retire",
@@ -157,6 +158,38 @@ def set_state(
     if state == REFUSED != before.state:
         note_submission(connection, changed, _identity(entry), is_accepted=False, why=entry.why)
     return entry
+
+
+# By the database's clock, so that the clocks of two arenas are not compared.
+_TOUCH: Final = text("""
+UPDATE submissions SET changed = clock_timestamp() AT TIME ZONE 'utc'
+WHERE id = ANY(CAST(:working_on AS bigint[])) AND state = ANY(CAST(:under_way AS text[]))
+""")
+_CLAIM: Final = text("""
+UPDATE submissions SET changed = clock_timestamp() AT TIME ZONE 'utc'
+WHERE state = ANY(CAST(:under_way AS text[]))
+  AND changed < (clock_timestamp() AT TIME ZONE 'utc') - make_interval(secs => :silent_s)
+RETURNING id
+""")
+
+
+def claim(connection: Connection, working_on: Collection[int], silent_s: float) -> list[SubmissionEntry]:
+    """Claim the submissions on which no arena works any more, in PostgreSQL.
+
+    An arena calls this every few seconds, and so shows that it works on those that it has.
+
+    Args:
+        connection: Connection in a transaction.
+        working_on: IDs of the submissions that wait or are being processed at this arena.
+        silent_s: Seconds without a sign of its arena after which a submission is claimed.
+
+    Returns:
+        The claimed submissions, the oldest first.
+    """
+    under_way = list(UNDER_WAY)
+    connection.execute(_TOUCH, {"working_on": sorted(working_on), "under_way": under_way})
+    rows = connection.execute(_CLAIM, {"under_way": under_way, "silent_s": silent_s}).all()
+    return [queries.submission(connection, number) for number in sorted(row.id for row in rows)]
 
 
 def accept(connection: Connection, submission: int, changed: datetime, log: str) -> SubmissionEntry:

@@ -10,22 +10,25 @@ tables too, but no workers. Every function works in the transaction of its conne
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Connection, delete, func, insert, or_, select
 
-from cutpurse.leaderboard.relations import ARCHIVES, REPORTS, WORK
+from cutpurse.leaderboard.relations import ARCHIVES, BOARDS, LADDERS, OPEN_MATCHES, REPORTS, WORK
 
 __all__ = [
     "GRANTS",
     "MAX_REPORT_BYTES",
     "EndedWork",
     "NewWork",
+    "WorkLoad",
+    "archive",
     "count_work",
     "create_functions",
+    "drop_archives",
     "ended_work",
     "has_archive",
     "open_work",
@@ -34,6 +37,7 @@ __all__ = [
     "remove_archives",
     "remove_work",
     "unfinished_work",
+    "work_load",
 ]
 
 MAX_REPORT_BYTES: Final = 16 << 20  # a report of a long match has 30 KiB
@@ -122,6 +126,21 @@ class EndedWork:
     report: bytes | None
 
 
+@dataclass(frozen=True, slots=True)
+class WorkLoad:
+    """What workers play and what waits for them.
+
+    Attributes:
+        counts: Number of matches by state.
+        workers: Matches that each worker has.
+        oldest: Since when the oldest match waits; None if none does.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    workers: Mapping[str, int] = field(default_factory=dict)
+    oldest: datetime | None = None
+
+
 def create_functions(connection: Connection) -> None:
     """Create the functions that workers call, or replace them; rights that were granted on them stay."""
     schema = connection.scalar(select(func.quote_ident(func.current_schema())))
@@ -156,8 +175,27 @@ def count_work(connection: Connection) -> dict[str, int]:
     return {state: int(count) for state, count in rows}
 
 
-def ended_work(connection: Connection, limit: int) -> list[EndedWork]:
-    """List matches that were reported or lost, in the order of their announcement."""
+def work_load(connection: Connection) -> WorkLoad:
+    """Return what workers play and what waits for them."""
+    query = select(WORK.c.state, WORK.c.worker, func.count(), func.min(WORK.c.since)).group_by(
+        WORK.c.state, WORK.c.worker
+    )
+    rows = connection.execute(query).all()
+    counts: dict[str, int] = {}
+    for state, _, count, _ in rows:
+        counts[state] = counts.get(state, 0) + int(count)
+    workers = {worker: int(count) for state, worker, count, _ in rows if state == "taken"}
+    return WorkLoad(counts, workers, min((since for state, _, _, since in rows if state == "waiting"), default=None))
+
+
+def ended_work(connection: Connection, limit: int, ladders: Collection[str] | None = None) -> list[EndedWork]:
+    """List matches that were reported or lost, in the order of their announcement.
+
+    Args:
+        connection: Connection in a transaction.
+        limit: Maximum number of matches.
+        ladders: Only matches of these ladders whose results are not stored. Default: all matches.
+    """
     query = (
         select(WORK, REPORTS.c.report)
         .outerjoin(REPORTS, REPORTS.c.match_id == WORK.c.match_id)
@@ -165,6 +203,13 @@ def ended_work(connection: Connection, limit: int) -> list[EndedWork]:
         .order_by(WORK.c.since, WORK.c.match_id)
         .limit(limit)
     )
+    if ladders is not None:
+        query = (
+            query.join(OPEN_MATCHES, OPEN_MATCHES.c.match_id == WORK.c.match_id)
+            .join(BOARDS, BOARDS.c.id == OPEN_MATCHES.c.board_id)
+            .join(LADDERS, LADDERS.c.id == BOARDS.c.ladder_id)
+            .where(LADDERS.c.name.in_(sorted(ladders)))
+        )
     return [
         EndedWork(row.match_id, row.task, row.seed, row.worker, row.report if row.state == "over" else None)
         for row in connection.execute(query).all()
@@ -183,8 +228,14 @@ def has_archive(connection: Connection, digest: bytes) -> bool:
     return connection.scalar(select(ARCHIVES.c.digest).where(ARCHIVES.c.digest == digest)) is not None
 
 
+def archive(connection: Connection, digest: bytes) -> bytes | None:
+    """Return what is stored under a key; None if nothing is."""
+    content = connection.scalar(select(ARCHIVES.c.content).where(ARCHIVES.c.digest == digest))
+    return None if content is None else bytes(content)
+
+
 def put_archive(connection: Connection, digest: bytes, content: bytes) -> None:
-    """Store packed files, unless they are."""
+    """Store packed files under their SHA-256, unless they are."""
     if not has_archive(connection, digest):
         connection.execute(insert(ARCHIVES).values(digest=digest, content=content))
 
@@ -192,3 +243,8 @@ def put_archive(connection: Connection, digest: bytes, content: bytes) -> None:
 def remove_archives(connection: Connection, kept: Collection[bytes]) -> None:
     """Remove all packed files but those with these SHA-256."""
     connection.execute(delete(ARCHIVES).where(ARCHIVES.c.digest.not_in(sorted(kept))))
+
+
+def drop_archives(connection: Connection, digests: Collection[bytes]) -> None:
+    """Remove what is stored under these keys."""
+    connection.execute(delete(ARCHIVES).where(ARCHIVES.c.digest.in_(sorted(digests))))

@@ -64,6 +64,30 @@ ladder.
 """
 Global___BoardKind: _TypeAlias = BoardKind  # noqa: Y015
 
+class _TournamentFormat:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _TournamentFormatEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TournamentFormat.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    TOURNAMENT_FORMAT_UNSPECIFIED: _TournamentFormat.ValueType  # 0
+    """Refused."""
+    TOURNAMENT_FORMAT_ELIMINATION: _TournamentFormat.ValueType  # 1
+    """Who loses a duel is out."""
+    TOURNAMENT_FORMAT_ROUND_ROBIN: _TournamentFormat.ValueType  # 2
+    """Each bot has a duel with each other one."""
+
+class TournamentFormat(_TournamentFormat, metaclass=_TournamentFormatEnumTypeWrapper):
+    """Who plays duels with whom in a tournament."""
+
+TOURNAMENT_FORMAT_UNSPECIFIED: TournamentFormat.ValueType  # 0
+"""Refused."""
+TOURNAMENT_FORMAT_ELIMINATION: TournamentFormat.ValueType  # 1
+"""Who loses a duel is out."""
+TOURNAMENT_FORMAT_ROUND_ROBIN: TournamentFormat.ValueType  # 2
+"""Each bot has a duel with each other one."""
+Global___TournamentFormat: _TypeAlias = TournamentFormat  # noqa: Y015
+
 @_typing.final
 class BotName(_message.Message):
     """A version of a bot. In a request, an empty version means the newest."""
@@ -242,6 +266,7 @@ class LadderTerms(_message.Message):
     PAUSE_FAILED_FIELD_NUMBER: _builtins.int
     PAUSE_WINDOW_FIELD_NUMBER: _builtins.int
     VOIDS_OUTAGES_FIELD_NUMBER: _builtins.int
+    RESULTS_HIDDEN_UNTIL_MS_FIELD_NUMBER: _builtins.int
     most_bots: _builtins.int
     """Maximum number of simultaneous bots. 0: no limit."""
     private: _builtins.bool
@@ -262,6 +287,8 @@ class LadderTerms(_message.Message):
     """True: a match is void when the provider of a bot's language model is down, see FALLBACK_OUTAGE. False: the bot plays on
     with the safe option.
     """
+    results_hidden_until_ms: _builtins.int
+    """Before this time only admins see rankings, matches and all other results of the ladder. 0: they were never hidden."""
     @_builtins.property
     def owners(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Owners whose bots may play. None: all owners."""
@@ -282,10 +309,11 @@ class LadderTerms(_message.Message):
         pause_failed: _builtins.int | None = ...,
         pause_window: _builtins.int | None = ...,
         voids_outages: _builtins.bool = ...,
+        results_hidden_until_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "pause_failed", b"pause_failed", "pause_window", b"pause_window"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "private", b"private", "voids_outages", b"voids_outages"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "private", b"private", "results_hidden_until_ms", b"results_hidden_until_ms", "voids_outages", b"voids_outages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__pause_failed: _TypeAlias = _typing.Literal["pause_failed"]  # noqa: Y015
     _WhichOneofArgType__pause_failed: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed"]  # noqa: Y015
@@ -310,6 +338,7 @@ class LadderShown(_message.Message):
     TABLES_FIELD_NUMBER: _builtins.int
     CREATED_MS_FIELD_NUMBER: _builtins.int
     IS_FROZEN_FIELD_NUMBER: _builtins.int
+    HAS_HIDDEN_RESULTS_FIELD_NUMBER: _builtins.int
     matches: _builtins.int
     """Number of rated matches."""
     bots: _builtins.int
@@ -320,6 +349,8 @@ class LadderShown(_message.Message):
     """When it was created; 0 if that was not recorded."""
     is_frozen: _builtins.bool
     """True if it is frozen now."""
+    has_hidden_results: _builtins.bool
+    """True if its results are hidden now from all but admins, see LadderTerms."""
     @_builtins.property
     def defined(self) -> Global___LadderDefined:
         """Its fixed properties."""
@@ -333,10 +364,11 @@ class LadderShown(_message.Message):
         tables: _builtins.int = ...,
         created_ms: _builtins.int = ...,
         is_frozen: _builtins.bool = ...,
+        has_hidden_results: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["defined", b"defined"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "created_ms", b"created_ms", "defined", b"defined", "is_frozen", b"is_frozen", "matches", b"matches", "tables", b"tables"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "created_ms", b"created_ms", "defined", b"defined", "has_hidden_results", b"has_hidden_results", "is_frozen", b"is_frozen", "matches", b"matches", "tables", b"tables"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2470,3 +2502,495 @@ class TestOpponent(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TestOpponent: _TypeAlias = TestOpponent  # noqa: Y015
+
+@_typing.final
+class TournamentWanted(_message.Message):
+    """What a tournament is to be."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LADDER_FIELD_NUMBER: _builtins.int
+    FORMAT_FIELD_NUMBER: _builtins.int
+    BEST_OF_FIELD_NUMBER: _builtins.int
+    BOTS_FIELD_NUMBER: _builtins.int
+    TOP_FIELD_NUMBER: _builtins.int
+    ladder: _builtins.str
+    """By the rules of this ladder, whose ranking also gives the seeds."""
+    format: Global___TournamentFormat.ValueType
+    """Its format."""
+    best_of: _builtins.int
+    """Maximum number of boards of a duel, odd, up to 99; 0: 1."""
+    top: _builtins.int
+    """Instead of `bots`: this many of the best bots of the ranking, without house bots."""
+    @_builtins.property
+    def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotName]:
+        """Its bots, 2 to 64. Without a version: the newest. Bots without a rating are seeded last, in this order."""
+
+    def __init__(
+        self,
+        *,
+        ladder: _builtins.str = ...,
+        format: Global___TournamentFormat.ValueType = ...,
+        best_of: _builtins.int = ...,
+        bots: _abc.Iterable[Global___BotName] | None = ...,
+        top: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["best_of", b"best_of", "bots", b"bots", "format", b"format", "ladder", b"ladder", "top", b"top"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TournamentWanted: _TypeAlias = TournamentWanted  # noqa: Y015
+
+@_typing.final
+class PlanTournamentRequest(_message.Message):
+    """Asks for the plan of a tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WANTED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def wanted(self) -> Global___TournamentWanted:
+        """What it is to be."""
+
+    def __init__(
+        self,
+        *,
+        wanted: Global___TournamentWanted | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["wanted", b"wanted"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["wanted", b"wanted"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlanTournamentRequest: _TypeAlias = PlanTournamentRequest  # noqa: Y015
+
+@_typing.final
+class PlanTournamentResponse(_message.Message):
+    """The plan; nothing was started."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___TournamentShown:
+        """The tournament before its first board, without an ID."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___TournamentShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlanTournamentResponse: _TypeAlias = PlanTournamentResponse  # noqa: Y015
+
+@_typing.final
+class StartTournamentRequest(_message.Message):
+    """Asks to start a tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WANTED_FIELD_NUMBER: _builtins.int
+    PLAN_FIELD_NUMBER: _builtins.int
+    plan: _builtins.str
+    """The SHA-256 of the plan. If the plan would be another one by now, the call is refused."""
+    @_builtins.property
+    def wanted(self) -> Global___TournamentWanted:
+        """As it was planned."""
+
+    def __init__(
+        self,
+        *,
+        wanted: Global___TournamentWanted | None = ...,
+        plan: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["wanted", b"wanted"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan", "wanted", b"wanted"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartTournamentRequest: _TypeAlias = StartTournamentRequest  # noqa: Y015
+
+@_typing.final
+class StartTournamentResponse(_message.Message):
+    """It is played."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___TournamentShown:
+        """The tournament."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___TournamentShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartTournamentResponse: _TypeAlias = StartTournamentResponse  # noqa: Y015
+
+@_typing.final
+class ListTournamentsRequest(_message.Message):
+    """Asks for tournaments."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LADDER_FIELD_NUMBER: _builtins.int
+    ladder: _builtins.str
+    """On this ladder; empty: on all."""
+    def __init__(
+        self,
+        *,
+        ladder: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTournamentsRequest: _TypeAlias = ListTournamentsRequest  # noqa: Y015
+
+@_typing.final
+class ListTournamentsResponse(_message.Message):
+    """Tournaments."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournaments(self) -> _containers.RepeatedCompositeFieldContainer[Global___TournamentShown]:
+        """The newest first, at most 30, without their duels."""
+
+    def __init__(
+        self,
+        *,
+        tournaments: _abc.Iterable[Global___TournamentShown] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournaments", b"tournaments"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTournamentsResponse: _TypeAlias = ListTournamentsResponse  # noqa: Y015
+
+@_typing.final
+class GetTournamentRequest(_message.Message):
+    """Names a tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Its ID."""
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetTournamentRequest: _TypeAlias = GetTournamentRequest  # noqa: Y015
+
+@_typing.final
+class GetTournamentResponse(_message.Message):
+    """A tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___TournamentShown:
+        """The tournament."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___TournamentShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetTournamentResponse: _TypeAlias = GetTournamentResponse  # noqa: Y015
+
+@_typing.final
+class StopTournamentRequest(_message.Message):
+    """Names a tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Its ID."""
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StopTournamentRequest: _TypeAlias = StopTournamentRequest  # noqa: Y015
+
+@_typing.final
+class StopTournamentResponse(_message.Message):
+    """It has ended."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___TournamentShown:
+        """The tournament."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___TournamentShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StopTournamentResponse: _TypeAlias = StopTournamentResponse  # noqa: Y015
+
+@_typing.final
+class TournamentShown(_message.Message):
+    """A tournament as it is now. On each board of a duel, the better placed of its two bots wins a point; house bots have the
+    other seats.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    LADDER_FIELD_NUMBER: _builtins.int
+    STARTED_BY_FIELD_NUMBER: _builtins.int
+    FORMAT_FIELD_NUMBER: _builtins.int
+    BEST_OF_FIELD_NUMBER: _builtins.int
+    PLAN_FIELD_NUMBER: _builtins.int
+    CREATED_MS_FIELD_NUMBER: _builtins.int
+    ENDED_MS_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    DUELS_PLANNED_FIELD_NUMBER: _builtins.int
+    DUELS_OVER_FIELD_NUMBER: _builtins.int
+    WAITS_FOR_FIELD_NUMBER: _builtins.int
+    STANDINGS_FIELD_NUMBER: _builtins.int
+    DUELS_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Its ID; empty for a plan."""
+    ladder: _builtins.str
+    """Its ladder."""
+    started_by: _builtins.str
+    """Owner of the token that started it."""
+    format: Global___TournamentFormat.ValueType
+    """Its format."""
+    best_of: _builtins.int
+    """Maximum number of boards of a duel."""
+    plan: _builtins.str
+    """The SHA-256 of its plan."""
+    created_ms: _builtins.int
+    """When it was started."""
+    ended_ms: _builtins.int
+    """When it ended; 0: it is played."""
+    outcome: _builtins.str
+    """"finished" or "stopped"; empty: it is played."""
+    duels_planned: _builtins.int
+    """Number of duels until its end."""
+    duels_over: _builtins.int
+    """Number of duels that are over."""
+    waits_for: _builtins.str
+    """Why a board cannot begin now; empty: nothing is known to be in the way."""
+    @_builtins.property
+    def standings(self) -> _containers.RepeatedCompositeFieldContainer[Global___TournamentStanding]:
+        """The best first."""
+
+    @_builtins.property
+    def duels(self) -> _containers.RepeatedCompositeFieldContainer[Global___TournamentDuel]:
+        """By round."""
+
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+        ladder: _builtins.str = ...,
+        started_by: _builtins.str = ...,
+        format: Global___TournamentFormat.ValueType = ...,
+        best_of: _builtins.int = ...,
+        plan: _builtins.str = ...,
+        created_ms: _builtins.int = ...,
+        ended_ms: _builtins.int = ...,
+        outcome: _builtins.str = ...,
+        duels_planned: _builtins.int = ...,
+        duels_over: _builtins.int = ...,
+        waits_for: _builtins.str = ...,
+        standings: _abc.Iterable[Global___TournamentStanding] | None = ...,
+        duels: _abc.Iterable[Global___TournamentDuel] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["best_of", b"best_of", "created_ms", b"created_ms", "duels", b"duels", "duels_over", b"duels_over", "duels_planned", b"duels_planned", "ended_ms", b"ended_ms", "format", b"format", "ladder", b"ladder", "outcome", b"outcome", "plan", b"plan", "standings", b"standings", "started_by", b"started_by", "tournament", b"tournament", "waits_for", b"waits_for"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TournamentShown: _TypeAlias = TournamentShown  # noqa: Y015
+
+@_typing.final
+class TournamentStanding(_message.Message):
+    """The standing of a bot in a tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RANK_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    SEED_FIELD_NUMBER: _builtins.int
+    DUELS_FIELD_NUMBER: _builtins.int
+    WON_FIELD_NUMBER: _builtins.int
+    POINTS_FIELD_NUMBER: _builtins.int
+    BOARDS_FIELD_NUMBER: _builtins.int
+    IS_OUT_FIELD_NUMBER: _builtins.int
+    rank: _builtins.int
+    """Its rank, 1 is best; equals share."""
+    seed: _builtins.int
+    """Its seed, 1 is best."""
+    duels: _builtins.int
+    """Its duels that are over."""
+    won: _builtins.float
+    """Duels won; half for a tied one."""
+    points: _builtins.float
+    """Points of all its boards."""
+    boards: _builtins.int
+    """Its boards."""
+    is_out: _builtins.bool
+    """True if it was eliminated."""
+    @_builtins.property
+    def bot(self) -> Global___BotName:
+        """Who."""
+
+    def __init__(
+        self,
+        *,
+        rank: _builtins.int = ...,
+        bot: Global___BotName | None = ...,
+        seed: _builtins.int = ...,
+        duels: _builtins.int = ...,
+        won: _builtins.float = ...,
+        points: _builtins.float = ...,
+        boards: _builtins.int = ...,
+        is_out: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "bot", b"bot", "duels", b"duels", "is_out", b"is_out", "points", b"points", "rank", b"rank", "seed", b"seed", "won", b"won"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TournamentStanding: _TypeAlias = TournamentStanding  # noqa: Y015
+
+@_typing.final
+class TournamentDuel(_message.Message):
+    """A duel of a tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROUND_FIELD_NUMBER: _builtins.int
+    FIRST_FIELD_NUMBER: _builtins.int
+    SECOND_FIELD_NUMBER: _builtins.int
+    IS_BYE_FIELD_NUMBER: _builtins.int
+    FIRST_POINTS_FIELD_NUMBER: _builtins.int
+    SECOND_POINTS_FIELD_NUMBER: _builtins.int
+    WINNER_FIELD_NUMBER: _builtins.int
+    IS_OVER_FIELD_NUMBER: _builtins.int
+    BOARDS_FIELD_NUMBER: _builtins.int
+    round: _builtins.int
+    """Its round, 1 is the first."""
+    first: _builtins.int
+    """Seed of the first bot; 0: not decided yet."""
+    second: _builtins.int
+    """Seed of the second bot; 0: not decided yet, or a bye."""
+    is_bye: _builtins.bool
+    """True if the first bot has no opponent."""
+    first_points: _builtins.float
+    """Points of the first bot."""
+    second_points: _builtins.float
+    """Points of the second bot."""
+    winner: _builtins.int
+    """Seed of the winner; 0: it is not over, or tied."""
+    is_over: _builtins.bool
+    """True if it is over."""
+    @_builtins.property
+    def boards(self) -> _containers.RepeatedCompositeFieldContainer[Global___TournamentBoard]:
+        """Its boards, in order."""
+
+    def __init__(
+        self,
+        *,
+        round: _builtins.int = ...,
+        first: _builtins.int = ...,
+        second: _builtins.int = ...,
+        is_bye: _builtins.bool = ...,
+        first_points: _builtins.float = ...,
+        second_points: _builtins.float = ...,
+        winner: _builtins.int = ...,
+        is_over: _builtins.bool = ...,
+        boards: _abc.Iterable[Global___TournamentBoard] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "first", b"first", "first_points", b"first_points", "is_bye", b"is_bye", "is_over", b"is_over", "round", b"round", "second", b"second", "second_points", b"second_points", "winner", b"winner"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TournamentDuel: _TypeAlias = TournamentDuel  # noqa: Y015
+
+@_typing.final
+class TournamentBoard(_message.Message):
+    """A board of a duel."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MATCH_FIELD_NUMBER: _builtins.int
+    RESULT_FIELD_NUMBER: _builtins.int
+    match: _builtins.str
+    """Its match, which can be open; empty: a bot was away, and the board was not played."""
+    result: _builtins.str
+    """The points of the first and of the second bot: "1", "=" for half a point or "0" each, as "10"; empty: it is open."""
+    def __init__(
+        self,
+        *,
+        match: _builtins.str = ...,
+        result: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["match", b"match", "result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TournamentBoard: _TypeAlias = TournamentBoard  # noqa: Y015

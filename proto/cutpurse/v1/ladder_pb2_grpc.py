@@ -135,6 +135,31 @@ class LadderServiceStub(object):
                 request_serializer=cutpurse_dot_v1_dot_ladder__pb2.StopTestRequest.SerializeToString,
                 response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StopTestResponse.FromString,
                 _registered_method=True)
+        self.PlanTournament = channel.unary_unary(
+                '/cutpurse.v1.LadderService/PlanTournament',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.PlanTournamentRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.PlanTournamentResponse.FromString,
+                _registered_method=True)
+        self.StartTournament = channel.unary_unary(
+                '/cutpurse.v1.LadderService/StartTournament',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.StartTournamentRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StartTournamentResponse.FromString,
+                _registered_method=True)
+        self.ListTournaments = channel.unary_unary(
+                '/cutpurse.v1.LadderService/ListTournaments',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.ListTournamentsRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.ListTournamentsResponse.FromString,
+                _registered_method=True)
+        self.GetTournament = channel.unary_unary(
+                '/cutpurse.v1.LadderService/GetTournament',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.GetTournamentRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.GetTournamentResponse.FromString,
+                _registered_method=True)
+        self.StopTournament = channel.unary_unary(
+                '/cutpurse.v1.LadderService/StopTournament',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.StopTournamentRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StopTournamentResponse.FromString,
+                _registered_method=True)
 
 
 class LadderServiceServicer(object):
@@ -282,6 +307,41 @@ class LadderServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PlanTournament(self, request, context):
+        """Plans a tournament of bots of a ladder, and starts nothing. Needs "admin".
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StartTournament(self, request, context):
+        """Starts a tournament that was planned: unrated boards, which the server plays by itself. Needs "admin".
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListTournaments(self, request, context):
+        """Lists tournaments on ladders whose results the caller may see, the newest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetTournament(self, request, context):
+        """Returns a tournament.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StopTournament(self, request, context):
+        """Ends a tournament. Open boards are played to their end, and do not count. Needs "admin".
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_LadderServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -384,6 +444,31 @@ def add_LadderServiceServicer_to_server(servicer, server):
                     servicer.StopTest,
                     request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StopTestRequest.FromString,
                     response_serializer=cutpurse_dot_v1_dot_ladder__pb2.StopTestResponse.SerializeToString,
+            ),
+            'PlanTournament': grpc.unary_unary_rpc_method_handler(
+                    servicer.PlanTournament,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.PlanTournamentRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.PlanTournamentResponse.SerializeToString,
+            ),
+            'StartTournament': grpc.unary_unary_rpc_method_handler(
+                    servicer.StartTournament,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StartTournamentRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.StartTournamentResponse.SerializeToString,
+            ),
+            'ListTournaments': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTournaments,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.ListTournamentsRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.ListTournamentsResponse.SerializeToString,
+            ),
+            'GetTournament': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetTournament,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.GetTournamentRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.GetTournamentResponse.SerializeToString,
+            ),
+            'StopTournament': grpc.unary_unary_rpc_method_handler(
+                    servicer.StopTournament,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StopTournamentRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.StopTournamentResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -927,6 +1012,141 @@ class LadderService(object):
             '/cutpurse.v1.LadderService/StopTest',
             cutpurse_dot_v1_dot_ladder__pb2.StopTestRequest.SerializeToString,
             cutpurse_dot_v1_dot_ladder__pb2.StopTestResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PlanTournament(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/PlanTournament',
+            cutpurse_dot_v1_dot_ladder__pb2.PlanTournamentRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.PlanTournamentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StartTournament(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/StartTournament',
+            cutpurse_dot_v1_dot_ladder__pb2.StartTournamentRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.StartTournamentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTournaments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/ListTournaments',
+            cutpurse_dot_v1_dot_ladder__pb2.ListTournamentsRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.ListTournamentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetTournament(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/GetTournament',
+            cutpurse_dot_v1_dot_ladder__pb2.GetTournamentRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.GetTournamentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StopTournament(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/StopTournament',
+            cutpurse_dot_v1_dot_ladder__pb2.StopTournamentRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.StopTournamentResponse.FromString,
             options,
             channel_credentials,
             insecure,

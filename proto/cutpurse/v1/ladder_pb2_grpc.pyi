@@ -82,6 +82,16 @@ class LadderServiceStub:
     """Returns a version test of the caller, or any for "admin". Needs "play", "read" or "admin"."""
     StopTest: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StopTestRequest, _ladder_pb2.StopTestResponse]
     """Ends a version test of the caller, or any for "admin". An open board is played to its end. Needs "play" or "admin"."""
+    PlanTournament: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.PlanTournamentRequest, _ladder_pb2.PlanTournamentResponse]
+    """Plans a tournament of bots of a ladder, and starts nothing. Needs "admin"."""
+    StartTournament: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StartTournamentRequest, _ladder_pb2.StartTournamentResponse]
+    """Starts a tournament that was planned: unrated boards, which the server plays by itself. Needs "admin"."""
+    ListTournaments: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListTournamentsRequest, _ladder_pb2.ListTournamentsResponse]
+    """Lists tournaments on ladders whose results the caller may see, the newest first."""
+    GetTournament: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.GetTournamentRequest, _ladder_pb2.GetTournamentResponse]
+    """Returns a tournament."""
+    StopTournament: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StopTournamentRequest, _ladder_pb2.StopTournamentResponse]
+    """Ends a tournament. Open boards are played to their end, and do not count. Needs "admin"."""
 
 @_typing.type_check_only
 class LadderServiceAsyncStub(LadderServiceStub):
@@ -130,6 +140,16 @@ class LadderServiceAsyncStub(LadderServiceStub):
     """Returns a version test of the caller, or any for "admin". Needs "play", "read" or "admin"."""
     StopTest: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StopTestRequest, _ladder_pb2.StopTestResponse]  # type: ignore[assignment]
     """Ends a version test of the caller, or any for "admin". An open board is played to its end. Needs "play" or "admin"."""
+    PlanTournament: _aio.UnaryUnaryMultiCallable[_ladder_pb2.PlanTournamentRequest, _ladder_pb2.PlanTournamentResponse]  # type: ignore[assignment]
+    """Plans a tournament of bots of a ladder, and starts nothing. Needs "admin"."""
+    StartTournament: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StartTournamentRequest, _ladder_pb2.StartTournamentResponse]  # type: ignore[assignment]
+    """Starts a tournament that was planned: unrated boards, which the server plays by itself. Needs "admin"."""
+    ListTournaments: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListTournamentsRequest, _ladder_pb2.ListTournamentsResponse]  # type: ignore[assignment]
+    """Lists tournaments on ladders whose results the caller may see, the newest first."""
+    GetTournament: _aio.UnaryUnaryMultiCallable[_ladder_pb2.GetTournamentRequest, _ladder_pb2.GetTournamentResponse]  # type: ignore[assignment]
+    """Returns a tournament."""
+    StopTournament: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StopTournamentRequest, _ladder_pb2.StopTournamentResponse]  # type: ignore[assignment]
+    """Ends a tournament. Open boards are played to their end, and do not count. Needs "admin"."""
 
 class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
     """Ladders, rankings and matches."""
@@ -295,5 +315,45 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_ladder_pb2.StopTestResponse, _abc.Awaitable[_ladder_pb2.StopTestResponse]]:
         """Ends a version test of the caller, or any for "admin". An open board is played to its end. Needs "play" or "admin"."""
+
+    @_abc_1.abstractmethod
+    def PlanTournament(
+        self,
+        request: _ladder_pb2.PlanTournamentRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.PlanTournamentResponse, _abc.Awaitable[_ladder_pb2.PlanTournamentResponse]]:
+        """Plans a tournament of bots of a ladder, and starts nothing. Needs "admin"."""
+
+    @_abc_1.abstractmethod
+    def StartTournament(
+        self,
+        request: _ladder_pb2.StartTournamentRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.StartTournamentResponse, _abc.Awaitable[_ladder_pb2.StartTournamentResponse]]:
+        """Starts a tournament that was planned: unrated boards, which the server plays by itself. Needs "admin"."""
+
+    @_abc_1.abstractmethod
+    def ListTournaments(
+        self,
+        request: _ladder_pb2.ListTournamentsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.ListTournamentsResponse, _abc.Awaitable[_ladder_pb2.ListTournamentsResponse]]:
+        """Lists tournaments on ladders whose results the caller may see, the newest first."""
+
+    @_abc_1.abstractmethod
+    def GetTournament(
+        self,
+        request: _ladder_pb2.GetTournamentRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.GetTournamentResponse, _abc.Awaitable[_ladder_pb2.GetTournamentResponse]]:
+        """Returns a tournament."""
+
+    @_abc_1.abstractmethod
+    def StopTournament(
+        self,
+        request: _ladder_pb2.StopTournamentRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.StopTournamentResponse, _abc.Awaitable[_ladder_pb2.StopTournamentResponse]]:
+        """Ends a tournament. Open boards are played to their end, and do not count. Needs "admin"."""
 
 def add_LadderServiceServicer_to_server(servicer: LadderServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

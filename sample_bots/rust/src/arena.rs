@@ -10,6 +10,7 @@
 //! | `CUTPURSE_VERSION` | its version there, 1 if not set |
 //! | `CUTPURSE_LADDER` | where it plays, GAME/LADDER, several with commas between; every ladder of every game if not set |
 //! | `CUTPURSE_RECONNECT_TIMEOUT` | seconds without a server until it exits; no limit if not set |
+//! | `CUTPURSE_TRUST` | hosts besides the server's that it may be sent to, with commas; .example.org: all below it |
 //!
 //! What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
 //! trusted: 6. One that lets the bot in no more: 1.
@@ -17,7 +18,8 @@
 //! SIGTERM, Ctrl-C, or a terminal that is closed: it plays its open matches to the end and leaves. A second SIGTERM or
 //! Ctrl-C ends it at once. Under nohup a terminal may be closed.
 
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::env;
 use std::io::Write;
@@ -31,7 +33,8 @@ use std::{fs, hash, io, thread};
 use tokio::runtime::{Builder, Runtime};
 use tokio::select;
 use tokio::signal::unix::{signal, SignalKind};
-use tokio::sync::watch;
+use tokio::sync::{watch, Notify};
+use tokio::task::{spawn_local, LocalSet};
 use tokio::time::{sleep, timeout};
 
 use crate::grpc::{code, Channel, Receiver, Sender, Status};
@@ -43,6 +46,7 @@ pub type Chooser = fn(&Decision, &Catalogue, usize) -> usize;
 const TABLES: u32 = 16;
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
+const HOME_AFTER: Duration = Duration::from_secs(10); // without a server until its ladders are looked for at others
 const PATIENCE: Duration = Duration::from_secs(10); // for a connection, and for a catalogue
 const USUAL_HEARTBEAT_MS: u32 = 15_000; // until Welcome names another
 const LEFT: u8 = 0;
@@ -54,7 +58,7 @@ const INTERRUPTED: u8 = 130;
 /// Plays until it is told to leave; `name` is the bot's, where CUTPURSE_BOT says no other.
 pub fn run(name: &str, choose: Chooser) -> ExitCode {
     let name = variable("CUTPURSE_BOT").unwrap_or_else(|| name.to_owned());
-    let Told { server, token, trusted, games, patience } = match told() {
+    let told = match told() {
         Ok(told) => told,
         Err((exit_code, problem)) => {
             _ = writeln!(io::stderr(), "{name}: {problem}"); // eprintln would panic where nobody can read it
@@ -65,31 +69,37 @@ pub fn run(name: &str, choose: Chooser) -> ExitCode {
     panic::set_hook(Box::new(move |panicked| {
         _ = writeln!(io::stderr(), "{whose}: {}", panicked.to_string().replace('\n', " "));
     }));
-    let mut arena = Arena {
+    let leaving = signals().expect("signals can be waited for");
+    let bot = Rc::new(Bot {
         choose,
         name,
-        server,
-        token,
-        trusted,
-        games,
-        patience,
-        leaving: signals().expect("signals can be waited for"),
-        session: None,
-        tables: HashMap::new(),
-        catalogues: HashMap::new(),
-        received: 0,
-        come_back: Duration::ZERO,
-    };
-    runtime().expect("threads can be started").block_on(arena.stay_connected()).into()
+        told,
+        leaving,
+        arenas: RefCell::default(),
+        refused: RefCell::default(),
+        next: Cell::new(0),
+        exit_code: Cell::new(LEFT),
+        ended: Notify::new(),
+    });
+    let all = LocalSet::new();
+    let played = all.run_until(async {
+        bot.play_at(&bot.told.server);
+        while !bot.arenas.borrow().is_empty() {
+            bot.ended.notified().await;
+        }
+    });
+    runtime().expect("threads can be started").block_on(played);
+    bot.exit_code.get().into()
 }
 
 /// What the environment says.
 struct Told {
     server: String,
     token: Option<String>,
-    trusted: Option<String>, // certificates in PEM
-    games: Vec<GameWanted>,  // with their ladders; none: all
-    patience: f64,           // seconds without a server
+    certificates: Option<String>, // in PEM
+    trusted: Vec<String>,         // other hosts that it may be sent to
+    games: Vec<GameWanted>,       // with their ladders; none: all
+    patience: f64,                // seconds without a server
 }
 
 /// What the environment says; of what makes no sense the exit code, and a line.
@@ -113,16 +123,18 @@ fn told() -> Result<Told, (u8, String)> {
         Ok(patience) if !patience.is_nan() => patience,
         _ => return Err((USAGE, format!("CUTPURSE_RECONNECT_TIMEOUT {seconds:?} is not a number of seconds"))),
     };
-    let mut trusted = None;
+    let mut certificates = None;
     if let Some(file) = variable("CUTPURSE_CA").filter(|_| is_secure) {
         match fs::read_to_string(&file) {
-            Ok(pem) if pem.contains("-----BEGIN CERTIFICATE-----") => trusted = Some(pem),
+            Ok(pem) if pem.contains("-----BEGIN CERTIFICATE-----") => certificates = Some(pem),
             Ok(_) => return Err((USAGE, format!("CUTPURSE_CA {file}: there is no certificate in it"))),
             Err(problem) => return Err((USAGE, format!("CUTPURSE_CA {file}: {problem}"))),
         }
     }
     let games = games_wanted(&variable("CUTPURSE_LADDER").unwrap_or_default()).map_err(|problem| (USAGE, problem))?;
-    Ok(Told { server, token, trusted, games, patience })
+    let hosts = variable("CUTPURSE_TRUST").unwrap_or_default().to_lowercase();
+    let trusted = hosts.split(',').map(|host| host.trim().to_owned()).filter(|host| !host.is_empty()).collect();
+    Ok(Told { server, token, certificates, trusted, games, patience })
 }
 
 /// Of GAME/LADDER,GAME/LADDER what Hello says: each game once, with its ladders.
@@ -163,6 +175,17 @@ fn is_local(server: &str) -> bool {
     let host = server.rsplit_once(':').map_or(server, |(host, _)| host);
     let address = host.trim_matches(|c| c == '[' || c == ']').parse::<IpAddr>();
     server.starts_with("unix:") || host == "localhost" || address.map_or(false, |address| address.is_loopback())
+}
+
+/// The host of an address; none for a socket, and for what is no address.
+fn host_of(server: &str) -> Option<String> {
+    let (host, _) =
+        server.strip_prefix("https://").unwrap_or(server).rsplit_once(':').filter(|_| is_address(server))?;
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let signs = if bare.is_some() { ":." } else { ".-_" };
+    let host = bare.unwrap_or(host);
+    let is_host = host.chars().all(|sign| sign.is_ascii_alphanumeric() || signs.contains(sign));
+    (is_host && !server.starts_with("unix:")).then(|| host.to_ascii_lowercase())
 }
 
 fn runtime() -> io::Result<Runtime> {
@@ -217,34 +240,162 @@ struct Table {
     safe_option: u32, // of the open decision
 }
 
-/// The bot at its server.
-struct Arena {
+/// What the bot is at all servers, which are several where they share the ladders of a league. All of them are in one
+/// thread, so `choose` has one decision at a time.
+struct Bot {
     choose: Chooser,
     name: String,
+    told: Told,
+    leaving: watch::Receiver<bool>,
+    arenas: RefCell<HashMap<u64, Entry>>, // by a number of each
+    refused: RefCell<HashSet<String>>,    // addresses that it does not dial
+    next: Cell<u64>,
+    exit_code: Cell<u8>, // of the one that ended last
+    ended: Notify,
+}
+
+/// What the others know of the bot at one server.
+struct Entry {
     server: String,
-    token: Option<String>,
-    trusted: Option<String>,
-    games: Vec<GameWanted>,
-    patience: f64,
+    ask_anew: Rc<Notify>,
+    is_in: bool,
+}
+
+impl Bot {
+    fn say(&self, text: impl std::fmt::Display) {
+        _ = writeln!(io::stderr(), "{}: {text}", self.name);
+    }
+
+    /// How many tables it asks for at each server.
+    fn tables_each(&self) -> u32 {
+        TABLES / self.arenas.borrow().len().max(1) as u32
+    }
+
+    /// Whether it plays at this server, besides what has this number.
+    fn is_at(&self, server: &str, but: Option<u64>) -> bool {
+        self.arenas.borrow().iter().any(|(number, entry)| Some(*number) != but && entry.server == server)
+    }
+
+    /// Why it does not dial an address that a server names; nothing, if it does. What listens there gets the token.
+    fn distrust(&self, server: &str) -> Option<String> {
+        let home = &self.told.server;
+        if server == home {
+            return None;
+        }
+        let host = match host_of(server) {
+            Some(host) => host,
+            None => return Some(format!("{server:?} is no address of a server")),
+        };
+        let is_named = |name: &String| host == *name || (name.starts_with('.') && host.ends_with(name.as_str()));
+        if Some(&host) != host_of(home).as_ref() && !self.told.trusted.iter().any(is_named) {
+            let hint = format!("if that host is of the same league: CUTPURSE_TRUST={host}");
+            return Some(format!("{server} would get the token; {hint}"));
+        }
+        let is_secure = server.starts_with("https://");
+        let is_read = self.told.token.is_some() && !is_secure && !is_local(server);
+        (is_read || is_secure != home.starts_with("https://"))
+            .then(|| format!("{server} would get the token without TLS"))
+    }
+
+    /// Plays at a server, beside the others.
+    fn play_at(self: &Rc<Self>, server: &str) {
+        let number = self.next.replace(self.next.get() + 1);
+        let mut arena = Arena::new(self.clone(), number, server);
+        let entry = Entry { server: server.to_owned(), ask_anew: arena.ask_anew.clone(), is_in: false };
+        self.arenas.borrow_mut().insert(number, entry);
+        spawn_local(async move {
+            let (code, is_lost) = arena.stay_connected().await;
+            arena.bot.clone().left(arena, code, is_lost);
+        });
+    }
+
+    /// Plays on the ladders of another server, too, unless that is done already.
+    fn dial_too(self: &Rc<Self>, there: &LadderElsewhere) {
+        let is_full = self.arenas.borrow().len() >= TABLES as usize;
+        let server = &there.address;
+        if *self.leaving.borrow() || is_full || self.refused.borrow().contains(server) || self.is_at(server, None) {
+            return;
+        }
+        match self.distrust(server) {
+            None => self.play_at(server),
+            Some(why) => {
+                self.say(format_args!("does not play on ladder {}: {why}", there.ladder));
+                self.refused.borrow_mut().insert(server.clone());
+            }
+        }
+    }
+
+    /// Leaves a server. Where that one is lost, the Welcome of another tells where its ladders are.
+    fn left(&self, arena: Arena, code: u8, is_lost: bool) {
+        self.arenas.borrow_mut().remove(&arena.number);
+        self.exit_code.set(code);
+        if is_lost {
+            self.arenas
+                .borrow()
+                .values()
+                .filter(|entry| entry.is_in)
+                .take(1)
+                .for_each(|entry| entry.ask_anew.notify_one());
+        } else if code != LEFT {
+            self.refused.borrow_mut().insert(arena.server);
+        }
+        self.ended.notify_one();
+    }
+}
+
+/// The bot at one server.
+struct Arena {
+    bot: Rc<Bot>,
+    number: u64,
+    server: String,
+    ask_anew: Rc<Notify>, // on another stream, for another Welcome
     leaving: watch::Receiver<bool>,
     session: Option<Welcome>, // what is needed to resume
     tables: HashMap<u32, Table>,
     catalogues: HashMap<String, Rc<Catalogue>>, // by digest; each is fetched once
     received: u32,                              // the last envelope of this stream that was dealt with
+    share: u32,                                 // tables that it has asked for
     come_back: Duration,                        // how long the server has said to wait
 }
 
 impl Arena {
+    fn new(bot: Rc<Bot>, number: u64, server: &str) -> Self {
+        Arena {
+            leaving: bot.leaving.clone(),
+            bot,
+            number,
+            server: server.to_owned(),
+            ask_anew: Rc::default(),
+            session: None,
+            tables: HashMap::new(),
+            catalogues: HashMap::new(),
+            received: 0,
+            share: 0,
+            come_back: Duration::ZERO,
+        }
+    }
+
     fn say(&self, text: impl std::fmt::Display) {
-        _ = writeln!(io::stderr(), "{}: {text}", self.name);
+        self.bot.say(text);
     }
 
     fn is_leaving(&self) -> bool {
         *self.leaving.borrow()
     }
 
-    /// Plays; a stream that is lost is resumed, and a server that is away is waited for. The exit code.
-    async fn stay_connected(&mut self) -> u8 {
+    /// Plays at another server from now on.
+    fn dial(&mut self, server: &str) {
+        self.server = server.to_owned();
+        self.session = None;
+        self.tables.clear();
+        if let Some(entry) = self.bot.arenas.borrow_mut().get_mut(&self.number) {
+            entry.server = server.to_owned();
+        }
+    }
+
+    /// Plays; a stream that is lost is resumed, and a server that is away is waited for. The exit code, and whether the
+    /// server is lost while others are there.
+    async fn stay_connected(&mut self) -> (u8, bool) {
         let mut away_since = Instant::now();
         let mut backoff = FIRST_WAIT;
         let mut trouble = String::new();
@@ -261,7 +412,7 @@ impl Arena {
                 self.tables.clear();
             }
             if self.is_leaving() && (ended.code == code::OK || self.tables.is_empty()) {
-                return LEFT;
+                return (LEFT, false);
             }
             if is_untrusted(&ended) {
                 self.say(format_args!(
@@ -269,25 +420,42 @@ impl Arena {
                      if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA",
                     self.server, ended.message
                 ));
-                return NO_TRUST;
+                return (NO_TRUST, false);
             }
             if self.received > 0 {
                 // the server had let the bot in
                 backoff = FIRST_WAIT;
                 away_since = Instant::now();
             }
+            let there = match ended.info.reason.as_str() {
+                "ELSEWHERE" => ended.info.metadata.get("address").cloned(),
+                _ => None,
+            };
             match ended.code {
+                _ if there.is_some() => {}
                 code::OK | code::UNAVAILABLE | code::CANCELLED => {}
                 code::INTERNAL | code::UNKNOWN | code::RESOURCE_EXHAUSTED => {}
                 code::NOT_FOUND if is_forgotten => {}
                 _ => {
                     // another version, no good token, or a newer stream of this name: waiting does not help
                     self.say(format_args!("the server does not let this bot play: {}", ended.message));
-                    return FAILED;
+                    return (FAILED, false);
                 }
             }
             let why = if ended.code == code::OK { "the stream has ended".to_owned() } else { ended.message };
-            if why != trouble {
+            if let Some(there) = &there {
+                // another server of the league has all of its ladders
+                if self.bot.is_at(there, Some(self.number)) {
+                    return (LEFT, false);
+                }
+                if let Some(why) = self.bot.distrust(there) {
+                    self.say(format_args!("the server at {} sends the bot elsewhere: {why}", self.server));
+                    return (NO_TRUST, false);
+                }
+                self.say(format_args!("the server at {} sends the bot to {there}", self.server));
+                self.dial(there);
+                away_since = Instant::now();
+            } else if why != trouble {
                 self.say(format_args!("away from {}: {why}", self.server));
                 trouble = why;
             }
@@ -300,20 +468,33 @@ impl Arena {
             let least = ended.retry_after.unwrap_or_default().max(std::mem::take(&mut self.come_back));
             let wait = backoff.max(least).mul_f64(1.0 + chance() / 2.0);
             backoff = LONGEST_WAIT.min(2 * backoff);
-            if (away_since.elapsed() + wait).as_secs_f64() > self.patience {
+            if (away_since.elapsed() + wait).as_secs_f64() > self.bot.told.patience {
                 self.say(format_args!("no server at {} for too long", self.server));
-                return FAILED;
+                return (FAILED, false);
+            }
+            if away_since.elapsed() > HOME_AFTER {
+                // its ladders may be at another one by now
+                if self.bot.arenas.borrow().len() > 1 {
+                    self.say(format_args!("no server at {}", self.server));
+                    return (FAILED, true);
+                }
+                let home = self.bot.told.server.clone();
+                if self.server != home {
+                    self.dial(&home);
+                }
             }
             select! {
                 _ = sleep(wait) => {}
-                _ = self.leaving.changed(), if self.tables.is_empty() => return LEFT,
+                _ = self.leaving.changed(), if self.tables.is_empty() => return (LEFT, false),
             }
         }
     }
 
     /// One stream, from Hello to its end.
     async fn play(&mut self) -> Result<Infallible, Status> {
-        let dialled = Channel::connect(&self.server, self.token.as_deref(), self.trusted.as_deref());
+        let bot = self.bot.clone();
+        let told = &bot.told;
+        let dialled = Channel::connect(&self.server, told.token.as_deref(), told.certificates.as_deref());
         let left = || Status::new(code::OK, "it sits nowhere");
         let channel = select! {
             channel = timeout(PATIENCE, dialled) => channel.map_err(|_| silent())??,
@@ -321,6 +502,7 @@ impl Arena {
         };
         let (mut sender, mut receiver): (Sender<PlayRequest>, Receiver<PlayResponse>) =
             channel.stream("/cutpurse.v1.ArenaService/Play").await?;
+        self.share = self.bot.tables_each();
         sender.send(&self.hello());
         loop {
             let heartbeat_ms = self.session.as_ref().map_or(USUAL_HEARTBEAT_MS, |session| session.heartbeat_ms);
@@ -329,6 +511,9 @@ impl Arena {
                 envelope = timeout(patience, receiver.message()) => {
                     let answer = self.react(&envelope.map_err(|_| silent())??, &channel).await?;
                     sender.send(&answer);
+                }
+                _ = self.ask_anew.notified() => {
+                    return Err(Status::new(code::CANCELLED, "asks for its ladders anew"));
                 }
                 _ = self.leaving.changed() => match self.session {
                     None => return Err(left()),
@@ -349,10 +534,10 @@ impl Arena {
         let hello = Hello {
             protocol_major: 1,
             sdk: "cutpurse-rust-sample".to_owned(),
-            bot: self.name.clone(),
+            bot: self.bot.name.clone(),
             version: variable("CUTPURSE_VERSION").unwrap_or_else(|| "1".to_owned()),
-            max_tables: TABLES,
-            games: self.games.clone(),
+            max_tables: self.share,
+            games: self.bot.told.games.clone(),
             resume: self.session.as_ref().map(resume),
             ..Default::default()
         };
@@ -369,6 +554,10 @@ impl Arena {
             }
             self.say(format_args!("plays at {} ({}), {} tables", self.server, welcome.server, welcome.max_tables));
             self.session = Some(welcome.clone());
+            if let Some(entry) = self.bot.arenas.borrow_mut().get_mut(&self.number) {
+                entry.is_in = true;
+            }
+            welcome.elsewhere.iter().for_each(|there| self.bot.dial_too(there));
         }
         for Refusal { table, decision, reason, corrections_left, text, .. } in &envelope.refusals {
             if *reason == RefusalReason::Illegal as i32 && *corrections_left > 0 {
@@ -410,7 +599,9 @@ impl Arena {
             self.say(&problem.text);
         }
         self.received = envelope.envelope;
-        Ok(PlayRequest { answers, give_ups, ..self.acknowledgement() })
+        let each = self.bot.tables_each();
+        let max_tables = (std::mem::replace(&mut self.share, each) != each).then(|| each);
+        Ok(PlayRequest { answers, give_ups, max_tables, ..self.acknowledgement() })
     }
 
     /// What the numbers of this match mean; asked for once. Where that fails the match is told again after a resume.
@@ -436,7 +627,7 @@ impl Arena {
         let unknown = || Status::new(code::CANCELLED, format!("there is no table {}", decision.table));
         let Table { start, words, safe_option } = self.tables.get_mut(&decision.table).ok_or_else(unknown)?;
         *safe_option = decision.safe_option;
-        let chosen = catch_unwind(AssertUnwindSafe(|| (self.choose)(decision, words, start.seat as usize)));
+        let chosen = catch_unwind(AssertUnwindSafe(|| (self.bot.choose)(decision, words, start.seat as usize)));
         Ok(chosen.map_err(|panic| match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
             (Some(text), _) => text.to_string(),
             (_, Some(text)) => text.clone(),

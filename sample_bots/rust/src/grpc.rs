@@ -2,6 +2,7 @@
 //! then protobuf, and the status of the call comes in the trailers. This file knows nothing of Cutpurse. Where tonic is
 //! to be had it does all this; see README.md.
 
+use std::collections::HashMap;
 use std::io;
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -34,6 +35,17 @@ pub struct Status {
     pub message: String,
     /// How long to wait before another attempt, if the server says so.
     pub retry_after: Option<Duration>,
+    /// Why, for programs.
+    pub info: ErrorInfo,
+}
+
+/// google.rpc.ErrorInfo.
+#[derive(Clone, PartialEq, Message)]
+pub struct ErrorInfo {
+    #[prost(string, tag = "1")]
+    pub reason: String,
+    #[prost(map = "string, string", tag = "3")]
+    pub metadata: HashMap<String, String>,
 }
 
 /// google.rpc.Status, as much as is needed of it.
@@ -52,7 +64,7 @@ struct RetryInfo {
 
 impl Status {
     pub fn new(code: i32, message: impl ToString) -> Self {
-        Status { code, message: message.to_string(), retry_after: None }
+        Status { code, message: message.to_string(), retry_after: None, info: ErrorInfo::default() }
     }
 
     fn of(trailers: &HeaderMap) -> Self {
@@ -60,10 +72,11 @@ impl Status {
         let code = text("grpc-status").parse().unwrap_or(code::UNKNOWN);
         let details =
             Details::decode(from_base64(text("grpc-status-details-bin")).as_slice()).unwrap_or_default().details;
-        let info = details.iter().find(|any| any.type_url.ends_with("/google.rpc.RetryInfo"));
-        let delay = info.and_then(|any| RetryInfo::decode(any.value.as_slice()).ok()?.retry_delay);
+        let detail = |name| details.iter().find(|any| any.type_url.ends_with(name)).map(|any| any.value.as_slice());
+        let delay = detail("/google.rpc.RetryInfo").and_then(|value| RetryInfo::decode(value).ok()?.retry_delay);
+        let info = detail("/google.rpc.ErrorInfo").and_then(|value| ErrorInfo::decode(value).ok());
         let retry_after = delay.map(|delay| Duration::new(delay.seconds as u64, delay.nanos as u32));
-        Status { code, message: unescaped(text("grpc-message")), retry_after }
+        Status { code, message: unescaped(text("grpc-message")), retry_after, info: info.unwrap_or_default() }
     }
 }
 

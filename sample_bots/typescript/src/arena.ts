@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { DurationSchema } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import * as arena from "../out/gen/cutpurse/v1/arena_pb.js";
 import { type Catalogue, GameService } from "../out/gen/cutpurse/v1/game_pb.js";
@@ -33,6 +33,10 @@ const TABLES = 16;
 const HEARTBEAT_MS = 15_000; // until the server has said how often it sends something
 const CATALOGUE_MS = 10_000;
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [500, 10_000]; // between two attempts to connect
+const HOME_MS = 10_000; // without a server until its ladders are looked for at others
+const HOME = env.CUTPURSE_SERVER || "127.0.0.1:7777"; // `https://host:port` is with TLS; or `unix:/path`
+/** Other hosts that the bot may be sent to; ".example.org" is every host below example.org. */
+const TRUSTED = (env.CUTPURSE_TRUST ?? "").toLowerCase().split(",").map((host) => host.trim()).filter((host) => host);
 
 /** What does not get better by waiting: another version, a token that is not good, a newer stream of this bot. */
 const FINAL = new Set([
@@ -49,31 +53,37 @@ export async function play(bot: Bot): Promise<never> {
   for (const talk of [process.stdout, process.stderr]) talk.on("error", () => {});
   process.on("exit", () => [0, 1, 2].filter((fd) => fstatSync(fd).isCharacterDevice()).forEach((fd) => closeSync(fd)));
   const player = new Player(bot);
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => player.leave(signal));
-  return player.stay();
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => Player.leave(signal));
+  await player.stay();
+  return new Promise(() => undefined); // until the last player ends
 }
 
+/** The bot at one server. There are several where several servers share the ladders of a league. */
 class Player {
+  static readonly #all = new Set<Player>();
+  static readonly #refused = new Set<string>(); // addresses that are not dialled
+  static readonly #catalogues = new Map<string, Catalogue>(); // by digest: each is fetched once
+  static #leaving = false;
   readonly #bot: Bot;
   readonly #name: string;
-  readonly #server = env.CUTPURSE_SERVER || "127.0.0.1:7777"; // `https://host:port` is with TLS; or `unix:/path`
+  #server: string;
   readonly #reconnectTimeoutMs = 1_000 * Number(env.CUTPURSE_RECONNECT_TIMEOUT || Infinity); // without a server
   readonly #wanted = new Map<string, string[]>(); // the games that it plays, each with its ladders; none: all
   readonly #headers: Record<string, string> = {};
-  readonly #connection: Http2SessionManager; // made when it is needed, and anew when it is lost
-  readonly #arena;
-  readonly #games;
-  readonly #catalogues = new Map<string, Catalogue>(); // by digest: each is fetched once
+  #connection!: Http2SessionManager; // made when it is needed, and anew when it is lost
+  #arena!: Client<typeof arena.ArenaService>;
+  #games!: Client<typeof GameService>;
   readonly #tables = new Map<number, Table>();
   #session: arena.Welcome | undefined; // what is needed to resume
   #outgoing: PassThrough | undefined; // while there is a stream
   #received = 0; // the last envelope of this stream that was dealt with
   #isIn = false; // something has come on this stream
   #comeBackMs = 0; // if the server has said when
-  #leaving = false;
+  #share = 0; // tables that it has asked for
 
-  constructor(bot: Bot) {
+  constructor(bot: Bot, server = HOME) {
     this.#bot = bot;
+    this.#server = server;
     this.#name = env.CUTPURSE_BOT || bot.name;
     const token = env.CUTPURSE_TOKEN?.trim();
     if (!/^(unix:.+|(https:\/\/)?[^/]+:\d{1,5})$/.test(this.#server)) {
@@ -93,11 +103,16 @@ class Player {
       }
       this.#wanted.set(game, [...(this.#wanted.get(game) ?? []), ladder]);
     }
-    if (token && !/^(https:|unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(this.#server)) {
+    if (token && !isConfidential(this.#server)) {
       const secure = `https://${this.#server}`;
       this.#stop(6, `a token could be read on the way to ${this.#server}; with TLS, its address is ${secure}`);
     }
     if (token) this.#headers.authorization = `Bearer ${token}`;
+    this.#connect();
+    Player.#all.add(this);
+  }
+
+  #connect(): void {
     const path = /^unix:(?:\/\/)?(.*)/.exec(this.#server)?.[1];
     const baseUrl = path ? "http://localhost" : this.#server.replace(/^(?!https:)/, "http://");
     this.#connection = new Http2SessionManager(baseUrl, undefined, {
@@ -120,7 +135,7 @@ class Player {
   }
 
   /** Play; a stream that is lost is resumed, and a server that is away is waited for. */
-  async stay(): Promise<never> {
+  async stay(): Promise<void> {
     let awaySince = performance.now();
     let wait = FIRST_WAIT_MS;
     let said = "";
@@ -131,26 +146,40 @@ class Player {
         this.#session = undefined; // too late to resume: begin anew
         this.#tables.clear();
       }
-      if (this.#leaving && (!ended || !this.#tables.size)) process.exit(0);
+      if (Player.#leaving && (!ended || !this.#tables.size)) return this.#end(0);
       if (this.#received) [awaySince, wait] = [performance.now(), FIRST_WAIT_MS]; // it had let the bot in
+      const there = elsewhere(ended);
       const why = ended?.rawMessage || "the stream has ended";
       if (ended && isUntrusted(ended)) {
         const what = `has a certificate that is not trusted here, or of another name (${why})`;
         const hint = "if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA";
-        this.#stop(6, `the server at ${this.#server} ${what}; ${hint}`);
+        return this.#end(6, `the server at ${this.#server} ${what}; ${hint}`);
       }
       const isFinal = ended && FINAL.has(ended.code) && ended.cause === undefined; // Connect calls a lost connection "aborted"
-      if (!isForgotten && isFinal) {
-        this.#stop(1, `the server does not let this bot play: ${why}`);
+      if (there) { // another server of the league has all of its ladders
+        if (there !== this.#server && Player.#isAt(there)) return this.#end(0);
+        const problem = this.#distrust(there);
+        if (problem) return this.#end(6, `the server at ${this.#server} sends the bot elsewhere: ${problem}`);
+        this.#say(`the server at ${this.#server} sends the bot to ${there}`);
+        this.#dial(there);
+        awaySince = performance.now();
+      } else if (!isForgotten && isFinal) {
+        return this.#end(1, `the server does not let this bot play: ${why}`);
       }
-      if (why !== said) this.#say(`away from ${this.#server}: ${why}`);
+      if (!there && why !== said) this.#say(`away from ${this.#server}: ${why}`);
       said = why;
       if (isForgotten) { // by a server that is there: it waits for Hello
         wait = FIRST_WAIT_MS;
         continue;
       }
       const pause = Math.max(wait, retryMs(ended), this.#comeBackMs) * (1 + Math.random() / 2);
-      if (performance.now() + pause > awaySince + this.#reconnectTimeoutMs) this.#stop(1, `no server at ${this.#server}: ${why}`);
+      if (performance.now() + pause > awaySince + this.#reconnectTimeoutMs) {
+        return this.#end(1, `no server at ${this.#server}: ${why}`);
+      }
+      if (performance.now() > awaySince + HOME_MS) { // its ladders may be at another one by now
+        if (Player.#all.size > 1) return this.#end(1, `no server at ${this.#server}`, true);
+        if (this.#server !== HOME) this.#dial(HOME);
+      }
       await sleep(pause);
       wait = Math.min(2 * wait, LONGEST_WAIT_MS);
       this.#comeBackMs = 0;
@@ -158,12 +187,66 @@ class Player {
   }
 
   /** Play what is open to the end, then stop. Told twice: stop. */
-  leave(signal: string): void {
-    if (this.#leaving && signal === "SIGHUP") return; // a shell and the system may both send it
-    if (this.#leaving) process.exit(130);
-    this.#leaving = true;
-    if (!(this.#outgoing && this.#isIn) && !this.#tables.size) process.exit(0); // it sits nowhere
-    this.#send({ received: this.#received, leaving: true });
+  static leave(signal: string): void {
+    if (Player.#leaving && signal === "SIGHUP") return; // a shell and the system may both send it
+    if (Player.#leaving) process.exit(130);
+    Player.#leaving = true;
+    const all = [...Player.#all];
+    if (!all.some((player) => (player.#outgoing && player.#isIn) || player.#tables.size)) process.exit(0); // it sits nowhere
+    for (const player of all) player.#send({ received: player.#received, leaving: true });
+  }
+
+  static #isAt(server: string): boolean {
+    return [...Player.#all].some((player) => player.#server === server);
+  }
+
+  /** How many tables it asks for at each server. */
+  static get #tablesEach(): number {
+    return Math.floor(TABLES / Player.#all.size);
+  }
+
+  /** Play at another server of the league, too, unless that is done already. */
+  #dialToo({ ladder, address }: arena.LadderElsewhere): void {
+    if (Player.#leaving || Player.#all.size >= TABLES || Player.#refused.has(address) || Player.#isAt(address)) return;
+    const problem = this.#distrust(address);
+    if (problem) {
+      Player.#refused.add(address);
+      this.#say(`does not play on ladder ${ladder}: ${problem}`);
+    } else {
+      void new Player(this.#bot, address).stay();
+    }
+  }
+
+  /** Why an address that a server names is not dialled; empty, if it is. What listens there gets the token. */
+  #distrust(address: string): string {
+    const host = hostOf(address);
+    if (address === HOME) return "";
+    if (!host) return `${address} is no address of a server`;
+    if (host !== hostOf(HOME) && !TRUSTED.some((name) => host === name || (name.startsWith(".") && host.endsWith(name)))) {
+      return `${address} would get the token; if that host is of the same league: CUTPURSE_TRUST=${host}`;
+    }
+    const isRead = this.#headers.authorization && !isConfidential(address);
+    const isAsSecure = address.startsWith("https:") === HOME.startsWith("https:");
+    return isRead || !isAsSecure ? `${address} would get the token without TLS` : "";
+  }
+
+  #dial(server: string): void {
+    this.#server = server;
+    this.#session = undefined;
+    this.#tables.clear();
+    this.#connection.abort();
+    this.#connect();
+  }
+
+  /** Play here no more; the last one ends the program. Welcome tells another one where the ladders are. */
+  #end(code: number, text = "", isLost = false): void {
+    if (text) this.#say(text);
+    Player.#all.delete(this);
+    this.#connection.abort();
+    if (!Player.#all.size) process.exit(code);
+    if (code && !isLost) Player.#refused.add(this.#server);
+    const other = [...Player.#all].find((player) => player.#outgoing);
+    if (isLost && other) other.#connection.abort();
   }
 
   /** One stream, from Hello to its end: the error that ended it, if it was one. */
@@ -176,8 +259,8 @@ class Player {
     const watch = (): NodeJS.Timeout => setTimeout(lost, 2 * (this.#session?.heartbeatMs ?? HEARTBEAT_MS));
     let silence = watch();
     const outgoing = (this.#outgoing = new PassThrough({ objectMode: true }));
-    [this.#received, this.#isIn] = [0, false];
-    this.#send({ hello: this.#hello(), leaving: this.#leaving });
+    [this.#received, this.#isIn, this.#share] = [0, false, Player.#tablesEach];
+    this.#send({ hello: this.#hello(), leaving: Player.#leaving });
     try {
       for await (const envelope of this.#arena.play(outgoing, { headers: this.#headers, signal: end.signal })) {
         clearTimeout(silence);
@@ -207,7 +290,7 @@ class Player {
       sdk: "cutpurse-typescript-sample",
       bot: this.#name,
       version: env.CUTPURSE_VERSION || "1",
-      maxTables: TABLES,
+      maxTables: this.#share,
       games: Array.from(this.#wanted, ([game, ladders]) => ({ game, ladders })),
       ...(this.#session && { resume: { session: this.#session.session, secret: this.#session.resumeSecret } }),
     });
@@ -222,6 +305,7 @@ class Player {
       this.#session = envelope.welcome;
       if (!envelope.welcome.resumed) this.#tables.clear();
       this.#say(`plays at ${this.#server} (${envelope.welcome.server}), ${envelope.welcome.maxTables} tables`);
+      for (const other of envelope.welcome.elsewhere) this.#dialToo(other);
     }
     for (const { table, decision, reason, correctionsLeft, text } of envelope.refusals) {
       if (reason === arena.RefusalReason.ILLEGAL && correctionsLeft) {
@@ -252,6 +336,7 @@ class Player {
     }
     if (envelope.drain) this.#comeBackMs = envelope.drain.reconnectAfterMs;
     for (const problem of envelope.problems) this.#say(problem.text);
+    if (this.#share !== Player.#tablesEach) answer.maxTables = this.#share = Player.#tablesEach;
     return answer;
   }
 
@@ -265,13 +350,13 @@ class Player {
   }
 
   async #catalogueOf({ game, settings, seats, catalogueDigest }: arena.MatchStarted): Promise<Catalogue> {
-    const known = this.#catalogues.get(catalogueDigest);
+    const known = Player.#catalogues.get(catalogueDigest);
     if (known) return known;
     try {
       const asked = { game, settings, seats: seats.length };
       const { catalogue } = await this.#games.getGame(asked, { headers: this.#headers, timeoutMs: CATALOGUE_MS });
       if (!catalogue) throw new Error("it is empty");
-      this.#catalogues.set(catalogueDigest, catalogue);
+      Player.#catalogues.set(catalogueDigest, catalogue);
       return catalogue;
     } catch (error) {
       // The stream ends with it, and on the next one the match is told again.
@@ -294,14 +379,45 @@ function isUntrusted({ cause, rawMessage }: ConnectError): boolean {
   return cause !== undefined && /certificate/i.test(rawMessage) && !/alert/i.test(rawMessage);
 }
 
+/** The host of an address; undefined for a socket and for what is no address. */
+function hostOf(address: string): string | undefined {
+  const host = /^(?:https:\/\/)?(?:([\w.-]+)|\[([\da-f:.]+)\]):\d{1,5}$/i.exec(address);
+  return (host?.[1] ?? host?.[2])?.toLowerCase();
+}
+
+/** Whether nobody else can read what is sent there. */
+function isConfidential(address: string): boolean {
+  return /^(https:|unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(address);
+}
+
+/** Of a status the message of google.rpc with this name; undefined, if there is none. */
+function detail(ended: ConnectError | undefined, name: string): BinaryReader | undefined {
+  for (const one of ended?.details ?? []) {
+    if ("type" in one && one.type === `google.rpc.${name}`) return new BinaryReader(one.value);
+  }
+  return undefined;
+}
+
 /** How long the server wants this bot to stay away: google.rpc.RetryInfo, whose only field is a Duration; 0: it does not say. */
 function retryMs(ended: ConnectError | undefined): number {
-  for (const detail of ended?.details ?? []) {
-    if (!("type" in detail) || detail.type !== "google.rpc.RetryInfo") continue;
-    const reader = new BinaryReader(detail.value);
-    reader.tag();
-    const { seconds, nanos } = fromBinary(DurationSchema, reader.bytes());
-    return Number(seconds) * 1e3 + nanos / 1e6;
-  }
-  return 0;
+  const reader = detail(ended, "RetryInfo");
+  if (!reader) return 0;
+  reader.tag();
+  const { seconds, nanos } = fromBinary(DurationSchema, reader.bytes());
+  return Number(seconds) * 1e3 + nanos / 1e6;
+}
+
+/** Where the server sends this bot, if another one plays all of its ladders: "address" in google.rpc.ErrorInfo. */
+function elsewhere(ended: ConnectError | undefined): string | undefined {
+  const fields = (reader: BinaryReader): [number, Uint8Array][] => {
+    const read: [number, Uint8Array][] = [];
+    while (reader.pos < reader.len) read.push([reader.tag()[0], reader.bytes()]);
+    return read;
+  };
+  const reader = detail(ended, "ErrorInfo");
+  const text = new TextDecoder();
+  const info = reader ? fields(reader) : []; // 1: reason; 3: an entry of the metadata, of key and value
+  if (!info.some(([number, value]) => number === 1 && text.decode(value) === "ELSEWHERE")) return undefined;
+  const entries = info.filter(([number]) => number === 3).map(([, entry]) => fields(new BinaryReader(entry)).map(([, value]) => text.decode(value)));
+  return entries.find(([key]) => key === "address")?.[1];
 }

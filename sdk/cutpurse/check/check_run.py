@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from cutpurse.check.findings import CheckStatus, Failed, Finding, Warned
-from cutpurse.check.scenarios import SCENARIOS, Scenario, Visit, whole_match
+from cutpurse.check.scenarios import SCENARIOS, WITH_OTHER, Scenario, Visit, whole_match
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["check_program"]
@@ -29,6 +29,8 @@ async def check_program(
 ) -> list[Finding]:
     """Run every scenario with a program that `visit` starts, on a host that listens.
 
+    Without a second host, scenarios of several servers are left out.
+
     Args:
         visit: The program and its host.
         on_finding: Called with each finding.
@@ -44,6 +46,8 @@ async def check_program(
 
     try:
         for name, scenario in (*SCENARIOS[:-1], *more, SCENARIOS[-1]):
+            if scenario in WITH_OTHER and visit.other is None:
+                continue
             found(await _carried_out(name, scenario, visit))
             if name == SCENARIOS[0][0]:
                 if host.guest is None:

@@ -21,22 +21,25 @@ from cutpurse.games import GAMES
 from cutpurse.v1 import arena_pb2
 from cutpurse.wire.errors import IN_END
 from cutpurse.wire.guest import Guest, HostTable, StreamStatus
-from cutpurse.wire.local_arena import Host
+from cutpurse.wire.local_arena import Host, elsewhere
 from cutpurse.wire.local_match import DIAL_IN_S, when_asked_too_long_s
 from cutpurse.wire.text import format_count
 from cutpurse.wire.wire_format import field as wire_field
 
-__all__ = ["SCENARIOS", "CheckedProgram", "Visit", "whole_match"]
+__all__ = ["SCENARIOS", "WITH_OTHER", "CheckedProgram", "Visit", "whole_match"]
 
 BASE_S: Final = 1.0  # base time of the default clock
 BACK_S: Final = 10.0  # to reconnect after a lost stream
 LEAVE_S: Final = 5.0
+LOST: Final = StreamStatus(grpc.StatusCode.UNAVAILABLE, "lost on purpose, by the check")
 RESTART_S: Final = 0.2
 PROBLEMS: Final = arena_pb2.PlayResponse.PROBLEMS_FIELD_NUMBER
 QUIET_S: Final = 0.5  # to wait for the acknowledgement of a match's end
 MOST_TABLES: Final = 4
 ALONE: Final = 40  # decisions at one table, after which a fast bot should have requested more tables
 STOP: Final = "let it go on to the next envelope whatever happens at one table"
+LADDER: Final = "another"  # name of a ladder of the second server
+STRANGER_S: Final = 1.0  # to dial a foreign server, which no bot should
 SDK: Final = "cutpurse-python "  # prefix of Hello.sdk; this SDK handles envelopes itself
 STUCK: Final = "one of the bot's methods has not returned: look for what it waits for, or let it think for less"
 
@@ -81,6 +84,7 @@ class Visit:
     host: Host
     games: tuple[str, ...]  # games to check; empty: all that the bot plays
     start: Callable[[], CheckedProgram]  # starts the program
+    other: Host | None = None  # a second server of the league, on a port of 127.0.0.1, which the program trusts
     child: CheckedProgram | None = None
     dial_in_s: float = field(default_factory=lambda: DIAL_IN_S)
     answer_s: float = field(default_factory=when_asked_too_long_s)
@@ -357,7 +361,7 @@ async def lost_stream(visit: Visit) -> str:
     sitting = visit.sit(guest)
     await visit.ask(sitting)
     before = guest.resumed
-    guest.end_stream(StreamStatus(grpc.StatusCode.UNAVAILABLE, "lost on purpose, by the check"))
+    guest.end_stream(LOST)
     if not sitting.over:
         sitting.put()
     began = time.monotonic()
@@ -386,7 +390,7 @@ async def forgotten_session(visit: Visit) -> str:
     await visit.ask(sitting)
     host = visit.host
     host.forget()
-    guest.end_stream(StreamStatus(grpc.StatusCode.UNAVAILABLE, "lost on purpose, by the check"))
+    guest.end_stream(LOST)
     await guest.until(lambda: host.guest is not guest or _ended(visit), BACK_S)
     if host.guest is guest or host.guest is None:
         raise Failed(
@@ -414,6 +418,93 @@ async def drain(visit: Visit) -> str:
     if back < 0.9:
         raise Warned(f"it came back after {back:.1f} s instead of 1 s; wait for Drain.reconnect_after_ms")
     return f"it played on, and was back after {back:.1f} s"
+
+
+async def several_servers(visit: Visit) -> str:
+    """Send the bot to another server and back, then let it play at both: the ladders of a league can have several."""
+    host, other = visit.host, visit.other
+    assert other is not None
+    guest = await visit.guest()
+    host.sends_to = other.address
+    try:
+        host.forget()
+        guest.end_stream(elsewhere(other.address))
+        there = await _dials(visit, other)
+        if there is None:
+            await visit.restart()  # its session was sent away
+            raise Warned(
+                "it plays only at the server that it dialled; when a call ends with ELSEWHERE, dial the address in "
+                "the metadata of ErrorInfo, if its host is trusted"
+            )
+    finally:
+        host.sends_to = ""
+    await visit.go_on(visit.sit(there), "ELSEWHERE")
+    other.sends_to, host.elsewhere = host.address, ((LADDER, other.address),)
+    try:
+        other.forget()
+        there.end_stream(elsewhere(host.address))
+        if await _dials(visit, host) is None:
+            raise Failed(f"it did not come back in {BACK_S:g} s when the second server sent it to the first one again")
+        other.sends_to = ""
+        guest = await visit.guest()
+        guest.end_stream(LOST)
+        there = await _dials(visit, other)
+        if there is None:
+            raise Warned(
+                "it plays only at one server at a time; open a stream to each address in Welcome.elsewhere, if its "
+                "host is trusted, and divide the tables"
+            )
+        sittings = [visit.sit(await visit.guest()), visit.sit(there)]
+        for _ in range(3):
+            for sitting in [one for one in sittings if not one.over]:
+                await visit.ask(sitting, "a stream to each of two servers")
+        for sitting in sittings:
+            await visit.end(sitting)
+        # Its second stream is sent where the first one is already, so it ends.
+        other.sends_to, host.elsewhere = host.address, ()
+        other.forget()
+        there.end_stream(elsewhere(host.address))
+        if not await there.until(lambda: not there.is_connected, BACK_S):
+            raise Failed("its stream to the second server did not end")
+        await visit.go_on(visit.sit(await visit.guest()), "the end of the stream to the second server")
+    finally:
+        other.sends_to, host.elsewhere = "", ()
+    return "it followed, and played at two servers at once"
+
+
+async def foreign_server(visit: Visit) -> str:
+    """Send the bot to a host that it has no reason to trust with its token: it must not dial."""
+    host, other = visit.host, visit.other
+    assert other is not None
+    guest = await visit.guest()
+    stranger = other.address.replace("127.0.0.1", "localhost")
+    dials_before, resumes_before = len(other.hellos), guest.resumed
+    host.elsewhere = ((LADDER, stranger),)
+    try:
+        guest.end_stream(LOST)
+        await guest.until(lambda: guest.resumed > resumes_before or _ended(visit), BACK_S)
+        await visit.go_on(visit.sit(await visit.guest()), "Welcome.elsewhere")
+    finally:
+        host.elsewhere = ()
+    host.sends_to = stranger
+    try:
+        guest = await visit.guest()
+        guest.end_stream(elsewhere(stranger))
+        await guest.until(lambda: len(other.hellos) > dials_before or _ended(visit), STRANGER_S)
+    finally:
+        host.sends_to = ""
+    if len(other.hellos) > dials_before:
+        raise Failed(
+            f"it dialled {stranger} because a server named it, and would have sent its token there; dial only the "
+            "host of CUTPURSE_SERVER, and hosts that CUTPURSE_TRUST names"
+        )
+    await visit.go_on(visit.sit(await visit.guest()), "a server that sent it to a foreign host")
+    return "it did not dial there"
+
+
+async def _dials(visit: Visit, host: Host) -> Guest | None:
+    """Return the bot's session at a server, or None if it does not dial there in time."""
+    return await host.bot(BACK_S, lambda: not _ended(visit))
 
 
 async def leaving(visit: Visit) -> str:
@@ -451,5 +542,8 @@ SCENARIOS: Final[tuple[tuple[str, Scenario], ...]] = (
     ("lost stream", lost_stream),
     ("forgotten session", forgotten_session),
     ("drain", drain),
+    ("several servers", several_servers),
+    ("foreign server", foreign_server),
     ("leaving", leaving),
 )
+WITH_OTHER: Final[tuple[Scenario, ...]] = (several_servers, foreign_server)  # need `Visit.other`

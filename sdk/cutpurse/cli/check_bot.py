@@ -16,6 +16,7 @@ from cutpurse.sdk.bot import load_bot
 from cutpurse.v1 import arena_pb2
 from cutpurse.wire.errors import BotNotLoaded
 from cutpurse.wire.local_arena import Host
+from cutpurse.wire.server_address import TRUST_VARIABLE
 
 __all__ = ["check_bot", "program_of"]
 
@@ -60,20 +61,22 @@ async def check_bot(
     Raises:
         UsageError: If a bot or game does not exist.
     """
-    async with Host() as host:
+    async with Host() as host, Host(is_on_a_port=True) as other:
         command = program_of(bot, games, host.address)
+        environment = {**environment_for(host.address), TRUST_VARIABLE: other.address.rpartition(":")[0]}
         loop = asyncio.get_running_loop()
 
         def ended() -> None:
-            loop.call_soon_threadsafe(host.changed)
+            for listener in (host, other):
+                loop.call_soon_threadsafe(listener.changed)
 
         def start() -> Child:
             try:
-                return Child(bot, command, environment_for(host.address), ended, quiet, visit.hear)
+                return Child(bot, command, environment, ended, quiet, visit.hear)
             except OSError as problem:
                 raise BotNotLoaded(f"{bot} cannot be run: {problem.strerror}") from None
 
-        visit = Visit(host, tuple(games), start)
+        visit = Visit(host, tuple(games), start, other)
         if answer_s is not None:
             visit.answer_s = answer_s
         return await check_program(visit, on_finding=on_finding, on_hello=on_hello)

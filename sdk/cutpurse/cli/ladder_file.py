@@ -10,6 +10,7 @@
     hosted = false
     owners = ["ann", "bob"]
     private = true
+    results_hidden_until = 2027-01-31T18:00:00Z
     max_bots = 60
     max_per_owner = 1
     pause_failed = 3
@@ -25,7 +26,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,6 +59,11 @@ KEYS: Final = (
         "on_outage", "when a bot's language model is down: `void` the match, or `play` the safe option", '`"play"`'
     ),
     FileKey("private", "true: only owners who may play see results", "false"),
+    FileKey(
+        "results_hidden_until",
+        "time until which only hosts see rankings and matches; without a time zone: UTC",
+        "results are shown",
+    ),
     FileKey("frozen", "date or time from which on no match starts", "never"),
     FileKey("house", "list of house bots that fill empty seats", "none"),
 )
@@ -90,12 +96,13 @@ def read_ladders(path: str | os.PathLike[str]) -> list[ladder_pb2.LadderDefined]
     return ladders
 
 
-def moment_ms(given: object, what: str) -> int:
-    """Convert a time to ms since 1970; a date means its beginning, and the default time zone is this machine's.
+def moment_ms(given: object, what: str, zone: tzinfo | None = None) -> int:
+    """Convert a time to ms since 1970; a date means its beginning.
 
     Args:
         given: A date, a datetime, or text such as 2027-01-31 or 2027-01-31T18:00+01:00.
         what: Names the value in errors.
+        zone: Time zone of a time that names none. Default: this machine's.
 
     Raises:
         UsageError: If it is no such time.
@@ -107,9 +114,11 @@ def moment_ms(given: object, what: str) -> int:
         except ValueError:
             raise UsageError(f"{what} is {given!r:.80}; it is as 2027-01-31 or 2027-01-31T18:00+01:00") from None
     elif isinstance(given, date) and not isinstance(given, datetime):
-        moment = datetime(given.year, given.month, given.day)  # noqa: DTZ001 # in this machine's zone, below
+        moment = datetime(given.year, given.month, given.day)  # noqa: DTZ001 # its zone follows below
     if not isinstance(moment, datetime):
         raise UsageError(f"{what} is {given!r:.80}; it is a date, as 2027-01-31 or 2027-01-31T18:00:00+01:00")
+    if moment.tzinfo is None and zone is not None:
+        moment = moment.replace(tzinfo=zone)
     try:
         ms = int(moment.astimezone(UTC).timestamp() * 1_000)
     except (OverflowError, ValueError, OSError):
@@ -143,7 +152,7 @@ def _ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
     for key in ("name", "game"):
         if not table.get(key):
             raise UsageError(f"{where} has no {key}")
-    frozen = table.get("frozen")
+    frozen, hidden_until = table.get("frozen"), table.get("results_hidden_until")
     return ladder_pb2.LadderDefined(
         name=_text(table, "name", where),
         game=_text(table, "game", where),
@@ -167,6 +176,9 @@ def _ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
             pause_failed=_count(table, "pause_failed", where) if "pause_failed" in table else None,
             pause_window=_count(table, "pause_window", where) if "pause_window" in table else None,
             voids_outages=voids_outages(table.get("on_outage", "play"), f"{where}: on_outage"),
+            results_hidden_until_ms=0
+            if hidden_until is None
+            else moment_ms(hidden_until, f"{where}: results_hidden_until", UTC),
         ),
     )
 

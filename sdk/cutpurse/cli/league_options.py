@@ -38,6 +38,7 @@ __all__ = [
     "short",
     "since_ms",
     "skill_row",
+    "utc_time",
 ]
 
 SHORT: Final = 12  # characters of a match ID: in one of 500 leagues with a million matches, two share them
@@ -131,6 +132,11 @@ def iso(ms: int) -> str | None:
 def local_time(ms: int) -> str:
     """Format a time in the local time zone, to the minute; empty for 0."""
     return "" if ms == 0 else _moment(ms).astimezone().strftime("%Y-%m-%d %H:%M %Z")
+
+
+def utc_time(ms: int) -> str:
+    """Format a time in UTC, to the minute."""
+    return _moment(ms).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _moment(ms: int) -> datetime:

@@ -163,6 +163,7 @@ async def connect(
     matches: int | None = None,
     on_match: Callable[[PlayedMatch], None] | None = None,
     on_opened: Callable[[PlayedMatch], None] | None = None,
+    first_tables: int = 1,
     reconnect_timeout_s: float | None = None,
     send_output: bool = False,
     decline_requests: bool = False,
@@ -172,7 +173,7 @@ async def connect(
     """Connect a bot to a server and play, within a running event loop.
 
     Arguments are those of `run`. In addition, `on_opened` is called with each match whose deal was opened only after
-    its end.
+    its end, and `first_tables` is the number of simultaneous matches before the bot has shown how fast it is.
 
     Raises:
         UsageError: For unknown names and impossible values.
@@ -207,7 +208,7 @@ async def connect(
         if on_match is not None:
             on_match(match)
 
-    pace = ConcurrencyControl(max_tables)
+    pace = ConcurrencyControl(max_tables, first_tables)
     # A factory makes one extra bot, which shows what kind it makes.
     kind = maker.make if isinstance(maker.make, type) else maker.make()
 

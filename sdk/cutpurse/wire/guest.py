@@ -40,6 +40,7 @@ class StreamStatus:
     text: str = ""
     reason: str = ""
     retry_ms: int = 0
+    address: str = ""  # with ELSEWHERE: where to dial
 
 
 @dataclass(eq=False, slots=True)

@@ -109,6 +109,21 @@ class League:
         self.ListTests: Callable[[pb.ListTestsRequest], pb.ListTestsResponse] = partial(ask, "ListTests")
         self.GetTest: Callable[[pb.GetTestRequest], pb.GetTestResponse] = partial(ask, "GetTest")
         self.StopTest: Callable[[pb.StopTestRequest], pb.StopTestResponse] = partial(ask, "StopTest")
+        self.PlanTournament: Callable[[pb.PlanTournamentRequest], pb.PlanTournamentResponse] = partial(
+            ask, "PlanTournament"
+        )
+        self.StartTournament: Callable[[pb.StartTournamentRequest], pb.StartTournamentResponse] = partial(
+            ask, "StartTournament"
+        )
+        self.ListTournaments: Callable[[pb.ListTournamentsRequest], pb.ListTournamentsResponse] = partial(
+            ask, "ListTournaments"
+        )
+        self.GetTournament: Callable[[pb.GetTournamentRequest], pb.GetTournamentResponse] = partial(
+            ask, "GetTournament"
+        )
+        self.StopTournament: Callable[[pb.StopTournamentRequest], pb.StopTournamentResponse] = partial(
+            ask, "StopTournament"
+        )
         self.LiftPause: Callable[[pb.LiftPauseRequest], pb.LiftPauseResponse] = partial(ask, "LiftPause")
 
 

@@ -41,7 +41,7 @@ from cutpurse.wire.guest import DECISIONS, ENDS, Guest, GuestStream, StreamStatu
 from cutpurse.wire.wire_format import field as wire_field
 from cutpurse.wire.wire_format import uint_field
 
-__all__ = ["Host"]
+__all__ = ["Host", "elsewhere"]
 
 SOCKET_PATH_MOST: Final = 90  # bytes; the shortest limit among systems is 104
 MOST_BYTES: Final = 65_536
@@ -64,6 +64,7 @@ class Host:
         resume_window_s: float = 30.0,
         clock: Callable[[], float] = time.monotonic,
         socket: Path | None = None,
+        is_on_a_port: bool = False,
     ) -> None:
         """Prepare a server.
 
@@ -72,9 +73,13 @@ class Host:
             resume_window_s: Seconds in which a session can be resumed, as sent to the bot.
             clock: Returns the current seconds.
             socket: Path to listen on. Default: a socket in a new temporary folder.
+            is_on_a_port: Listen on a port of 127.0.0.1 instead.
         """
         self.address = ""
         self._socket = socket
+        self._is_on_a_port = is_on_a_port
+        self.elsewhere: tuple[tuple[str, str], ...] = ()  # ladders of other servers and their addresses, for Welcome
+        self.sends_to = ""  # address of another server; if set, every Hello is refused with ELSEWHERE
         self.heartbeat_s = heartbeat_s
         self.resume_window_s = resume_window_s
         self.guest: Guest | None = None  # the newest session
@@ -115,7 +120,7 @@ class Host:
         if self._socket is not None:
             self._server.add_insecure_port(f"unix:{self._socket}")
             return f"unix:{self._socket}"
-        if hasattr(socket, "AF_UNIX") and os.name == "posix":
+        if hasattr(socket, "AF_UNIX") and os.name == "posix" and not self._is_on_a_port:
             self._folder = Path(tempfile.mkdtemp(prefix="cutpurse-"))
             address = f"unix:{self._folder / 'arena'}"
             if len(address) <= SOCKET_PATH_MOST:
@@ -231,6 +236,9 @@ class Host:
         if problem is not None:
             self._refuse(stream, problem)
             return
+        if self.sends_to:
+            self._refuse(stream, elsewhere(self.sends_to))
+            return
         guest = self.guest
         resumed = hello.HasField("resume")
         if resumed:
@@ -240,6 +248,7 @@ class Host:
                 self._refuse(stream, StreamStatus(grpc.StatusCode.NOT_FOUND, text, "RESUME_EXPIRED"))
                 return
             guest.resumed += 1
+            guest.max_tables = hello.max_tables or 4
         else:
             if guest is not None:
                 guest.is_forgotten = True
@@ -261,6 +270,7 @@ class Host:
             bot=hello.bot,
             version=hello.version or "1",
             features=[feature for feature in hello.features if feature == "agenda"],
+            elsewhere=[arena_pb2.LadderElsewhere(ladder=name, address=address) for name, address in self.elsewhere],
         )
         before, self.guest = self.guest, guest
         guest.connect(stream, welcome)
@@ -295,6 +305,12 @@ class Host:
         return game_pb2.GetGameResponse(catalogue=catalogue).SerializeToString()
 
 
+def elsewhere(address: str) -> StreamStatus:
+    """Return the status that sends a bot to another server of the league."""
+    text = f"all ladders of this bot are at {address} now"
+    return StreamStatus(grpc.StatusCode.FAILED_PRECONDITION, text, "ELSEWHERE", address=address)
+
+
 def _problem(hello: arena_pb2.Hello) -> StreamStatus | None:
     """Return the status with which a server would refuse a Hello; None if it accepts it."""
     wrong = grpc.StatusCode.FAILED_PRECONDITION
@@ -327,7 +343,8 @@ async def _end(context: Any, ending: StreamStatus) -> None:
     details: list[any_pb2.Any] = []
     if ending.reason:
         details.append(any_pb2.Any())
-        details[-1].Pack(error_details_pb2.ErrorInfo(reason=ending.reason, domain="cutpurse"))
+        metadata = {"address": ending.address} if ending.address else {}
+        details[-1].Pack(error_details_pb2.ErrorInfo(reason=ending.reason, domain="cutpurse", metadata=metadata))
     if ending.retry_ms:
         delay = duration_pb2.Duration()
         delay.FromMilliseconds(ending.retry_ms)

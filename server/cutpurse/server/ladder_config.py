@@ -242,17 +242,25 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
         raise CallRefused("SETTINGS", problem)
     if terms.frozen_ms > _LATEST_MS:
         raise CallRefused("SETTINGS", f"frozen_ms is {terms.frozen_ms}; it is in ms since 1970, and before 2100")
+    if terms.results_hidden_until_ms > _LATEST_MS:
+        text = f"results_hidden_until_ms is {terms.results_hidden_until_ms}; it is in ms since 1970, and before 2100"
+        raise CallRefused("SETTINGS", text)
     return LadderTerms(
         owners=tuple(dict.fromkeys(terms.owners)),
         most_bots=terms.most_bots,
         is_private=terms.private,
-        frozen=datetime.fromtimestamp(terms.frozen_ms / 1_000, UTC) if terms.frozen_ms else None,
+        frozen=_moment(terms.frozen_ms),
         house=tuple(dict.fromkeys(terms.house)),
         most_per_owner=terms.most_per_owner,
         pause_failed=failed,
         pause_window=window,
         voids_outages=terms.voids_outages,
+        results_hidden_until=_moment(terms.results_hidden_until_ms),
     )
+
+
+def _moment(ms: int) -> datetime | None:
+    return datetime.fromtimestamp(ms / 1_000, UTC) if ms else None
 
 
 def default_ladders(control: TimeControl | None = None, matches_wanted: int | None = None) -> tuple[Ladder, ...]:

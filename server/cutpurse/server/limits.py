@@ -21,6 +21,7 @@ class ServerLimits:
     resume_window_ms: int = 30_000  # after its stream was lost, a session can be resumed
     usual_tables: int = 4  # for a bot that requests no number
     most_tables: int = 64
+    house_tables: int = 128  # for a house bot, which may play with as many people as the page seats
     most_bytes: int = 65_536  # maximum bytes of an envelope from a bot; gRPC itself rejects larger ones
     note_bytes: int = 16_384  # maximum bytes of notes stored of a bot's match
     envelope_bytes: int = 524_288  # beyond this, what is ready waits for the next envelope to the bot

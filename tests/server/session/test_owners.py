@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.leaderboard.tokens import HOUSE
+from cutpurse.leaderboard.tokens import HOUSE, PEOPLE
 from cutpurse.server.access.owners import Grant, HostedBotIdentity
 from cutpurse.server.limits import ServerLimits
+from cutpurse.server.people import MAX_PEOPLE
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House
 
@@ -118,7 +119,17 @@ def test_bots_without_tokens_and_those_of_the_server_itself_are_not_counted_by_o
     for number in range(5):
         house.dial(f"bot{number}")
         house.dial(f"bot{number}", Grant(HOUSE, "housetok", forgets=True))
+        house.dial(f"person-{number}", Grant(PEOPLE, "peopletk"))
         house.dial("x", Grant("ann", f"residen{number}", resident=HostedBotIdentity(f"bot{number}", "1")))
     house.dial("one", ANN)
     house.dial("two", ANN)
     assert house.refusal(bot="three", grant=ANN).reason == "STREAMS"
+
+
+def test_a_house_bot_may_play_with_more_people_than_another_bot_has_tables() -> None:
+    house = House()
+    own = house.dial("people.greedy", Grant(HOUSE, "housetok", forgets=True), max_tables=1_000).welcomed()
+    assert own.session.max_tables == MAX_PEOPLE
+    assert (
+        house.dial("a", ANN, max_tables=1_000).welcomed().session.max_tables == ServerLimits().most_tables < MAX_PEOPLE
+    )

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 __all__ = [
     "EVENTS",
+    "RESULTS",
     "SCHEMA",
     "TEST",
     "Notice",
@@ -41,6 +42,8 @@ EVENTS: Final[Mapping[str, str]] = {
     "bot_overtaken": "Another bot came to stand above this one in a ranking.",
     "ladder_frozen": "A ladder starts no more matches, now or from a time on.",
 }
+# Events that tell what a ranking is, so that only hosts get them while results of the ladder are hidden.
+RESULTS: Final = frozenset({"bot_overtaken"})
 
 
 @dataclass(frozen=True, slots=True)

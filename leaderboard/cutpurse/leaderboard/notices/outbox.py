@@ -18,10 +18,11 @@ from typing import Final
 
 from sqlalchemy import Connection, and_, delete, exists, or_, select, update
 
-from cutpurse.leaderboard.notices.notice import Notice
+from cutpurse.leaderboard.notices.notice import RESULTS, Notice
 from cutpurse.leaderboard.notices.receivers import ReceiverEntry, receivers
 from cutpurse.leaderboard.owner_registry import LINK
 from cutpurse.leaderboard.relations import LADDERS, OUTBOX, RECEIVERS, TOKENS
+from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.rows import add_rows
 
 __all__ = [
@@ -92,10 +93,10 @@ def queue_notices(connection: Connection, notices: Sequence[Notice]) -> None:
     if not notices:
         return
     listening = receivers(connection)
-    private = _private_ladders(connection, {notice.ladder for notice in notices})
+    terms = _terms_of(connection, {notice.ladder for notice in notices})
     rows: list[dict[str, object]] = []
     for receiver in listening:
-        wanted = [notice for notice in notices if _is_for(notice, receiver, private.get(notice.ladder))]
+        wanted = [notice for notice in notices if _is_for(notice, receiver, terms.get(notice.ladder))]
         room = 0 if receiver.paused is not None else max(0, MAX_WAITING - receiver.waiting)
         queued = wanted[:room]
         if wanted:
@@ -105,19 +106,26 @@ def queue_notices(connection: Connection, notices: Sequence[Notice]) -> None:
     add_rows(connection, OUTBOX, rows)
 
 
-def _private_ladders(connection: Connection, names: set[str]) -> dict[str, tuple[str, ...]]:
-    """Return the owners who may play, of those ladders that only they may see."""
-    query = select(LADDERS.c.name, LADDERS.c.owners).where(LADDERS.c.name.in_(sorted(names)), LADDERS.c.is_private)
-    return {row.name: tuple(json.loads(row.owners)) for row in connection.execute(query)}
+def _terms_of(connection: Connection, names: set[str]) -> dict[str, LadderTerms]:
+    """Return the terms of ladders that decide who may see them and their results."""
+    columns = (LADDERS.c.name, LADDERS.c.owners, LADDERS.c.is_private, LADDERS.c.results_hidden_until)
+    return {
+        row.name: LadderTerms(
+            owners=tuple(json.loads(row.owners)),
+            is_private=row.is_private,
+            results_hidden_until=row.results_hidden_until,
+        )
+        for row in connection.execute(select(*columns).where(LADDERS.c.name.in_(sorted(names))))
+    }
 
 
-def _is_for(notice: Notice, receiver: ReceiverEntry, may_play: Sequence[str] | None) -> bool:
+def _is_for(notice: Notice, receiver: ReceiverEntry, terms: LadderTerms | None) -> bool:
     """Return whether a receiver gets a notice.
 
     Args:
         notice: The notice.
         receiver: The receiver.
-        may_play: Owners who may play on its ladder, if it is private; empty means everybody with a token.
+        terms: Terms of its ladder; None if it is about none.
     """
     if receiver.events and notice.event not in receiver.events:
         return False
@@ -127,7 +135,11 @@ def _is_for(notice: Notice, receiver: ReceiverEntry, may_play: Sequence[str] | N
         return True
     if receiver.owner != notice.owner and receiver.owner not in notice.audience:
         return False
-    return not may_play or receiver.owner in may_play
+    if terms is None:
+        return True
+    if notice.event in RESULTS and terms.hides_results(notice.at):
+        return False
+    return not terms.is_private or not terms.owners or receiver.owner in terms.owners
 
 
 # -- out of the outbox

@@ -89,6 +89,7 @@ def _entry(row: Row[*tuple[Any, ...]]) -> LadderEntry:
             row.pause_failed,
             row.pause_window,
             row.voids_outages,
+            row.results_hidden_until,
         ),
         row.created,
         row.boards,

@@ -131,9 +131,9 @@ def _told(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:
     from cutpurse.wire.league import format_reported_usage, format_usage_total
 
     match, seat = log.match, log.match.seats[log.seat]
-    how = (
-        f"void ({printable(match.void_cause, 40)})" if match.void_cause else f"place {seat.place}, score {seat.score:,}"
-    )
+    how = f"place {seat.place}, score {seat.score:,}" if seat.place else "result hidden"
+    if match.void_cause:
+        how = f"void ({printable(match.void_cause, 40)})"
     ended = cause(seat.end_cause)
     lines = [
         f"match {short(match.match)}  {printable(match.ladder, 64)}  {local_time(match.finished_ms)}  "
@@ -157,7 +157,7 @@ def _told(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:
         lines += [f"    {line}" for text in notes.get(decision, ()) for line in _lines(text)]
     if log.dropped_bytes:
         lines.append(f"  {log.dropped_bytes:,} bytes more of notes were too many to be kept")
-    if faults and tells_how:
+    if faults and tells_how and (seat.place or match.void_cause):
         first = min(fault.at for fault in faults.values())
         lines += [
             f"  to see it: cutpurse match replay {short(match.match)} --at {first}",

@@ -74,6 +74,7 @@ def run(
             metavar="N", help="Maximum simultaneous matches. [default: as many as the bot is fast enough for]"
         ),
     ] = None,
+    first_tables: Annotated[int, typer.Option("--first-tables", hidden=True)] = 1,  # before its speed is known
     matches: Annotated[
         int | None, typer.Option(metavar="N", help="Leave after this many matches. [default: never]")
     ] = None,
@@ -132,6 +133,7 @@ def run(
             matches=matches,
             on_match=note,
             on_opened=note_opened,
+            first_tables=first_tables,
             reconnect_timeout_s=reconnect_timeout,
             send_output=send_output,
             decline_requests=decline_requests,

@@ -27,6 +27,7 @@ from cutpurse.cli.league_options import (
     ladder_named,
     local_time,
     short,
+    utc_time,
 )
 from cutpurse.engine.errors import UsageError
 from cutpurse.process.terminal import paint, print_json, print_lines, print_message, table
@@ -71,6 +72,7 @@ class LadderAdminCommands(LazyGroup):
         "delete": "cutpurse.cli.commands.ladder_admin:delete",
         "freeze": "cutpurse.cli.commands.ladder_admin:freeze",
         "unfreeze": "cutpurse.cli.commands.ladder_admin:unfreeze",
+        "pairs": "cutpurse.cli.commands.ladder_pairs:pairs",
     }
 
 
@@ -372,6 +374,7 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
         ("max bots", _limits(terms)),
         ("pause", pause_shown(terms)),
         ("on outage", "a match is void" if terms.voids_outages else "the safe option is played"),
+        ("results", f"hidden until {utc_time(terms.results_hidden_until_ms)}" if one.has_hidden_results else "shown"),
         ("house bots", ", ".join(printable(bot, 64) for bot in terms.house) or "none"),
         ("matches", f"{one.matches:,}"),
         ("now", f"{format_count(one.bots, 'bot', 'bots')}, {format_count(one.tables, 'table', 'tables')}"),
@@ -413,6 +416,8 @@ def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
         "pause_window": terms.pause_window if terms.HasField("pause_window") else None,
         "on_outage": "void" if terms.voids_outages else "play",
         "private": terms.private,
+        "results_hidden_until": iso(terms.results_hidden_until_ms),
+        "has_hidden_results": one.has_hidden_results,
         "frozen": iso(terms.frozen_ms),
         "is_frozen": one.is_frozen,
         "house": list(terms.house),
@@ -430,6 +435,8 @@ def _state(one: ladder_pb2.LadderShown) -> str:
         words.append("frozen")
     elif terms.frozen_ms:
         words.append(f"frozen from {local_time(terms.frozen_ms)}")
+    if one.has_hidden_results:
+        words.append("results hidden")
     return ", ".join(words) or "open"
 
 

@@ -66,6 +66,15 @@ House: TypeAlias = Annotated[
     ),
 ]
 
+HiddenUntil: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--results-hidden-until",
+        metavar="DATE",
+        help="Show results only to hosts until this time, such as 2027-01-31T18:00, in UTC. [default: shown]",
+    ),
+]
+
 _TRIES: Final = 20  # attempts to change a ladder while others change it too
 
 
@@ -109,6 +118,7 @@ def create(
     pause_window: PauseWindow = None,
     on_outage: OnOutage = None,
     private: Annotated[bool, typer.Option("--private", help="Show results only to owners who may play.")] = False,
+    results_hidden_until: HiddenUntil = None,
     house: House = None,
     freeze: Annotated[
         str | None,
@@ -162,12 +172,24 @@ def create(
                     pause_failed=None if pause_failed is None else _not_negative("--pause-failed", pause_failed),
                     pause_window=None if pause_window is None else _not_negative("--pause-window", pause_window),
                     voids_outages=on_outage is not None and voids_outages(on_outage, "--on-outage"),
+                    results_hidden_until_ms=_hidden_until_ms(results_hidden_until) or 0,
                 ),
             )
         ]
     with asked(server, ca, db) as league:
         answer = league.CreateLadder(ladder_pb2.CreateLadderRequest(ladder=ladders[0], more=ladders[1:]))
     _tell([answer.ladder, *answer.more], "made", as_json, is_list=of is not None)
+
+
+def _hidden_until_ms(until: str | None, are_shown: bool = False) -> int | None:
+    """Return until when results are hidden, in ms since 1970; None if it is not given.  Raises UsageError."""
+    from cutpurse.cli.ladder_file import moment_ms
+
+    if until is not None and are_shown:
+        raise UsageError("--results-hidden-until and --show-results: name one of them")
+    if are_shown:
+        return 0
+    return None if until is None else moment_ms(until, "--results-hidden-until", UTC)
 
 
 def _one_by_one(named: Sequence[str] | None) -> list[str]:
@@ -194,6 +216,8 @@ def change(
         bool | None,
         typer.Option("--private/--public", help="Show results only to owners who may play, or to everyone."),
     ] = None,
+    results_hidden_until: HiddenUntil = None,
+    show_results: Annotated[bool, typer.Option("--show-results", help="Hide results no longer.")] = False,
     house: House = None,
     no_house: Annotated[bool, typer.Option("--no-house", help="Remove all house bots.")] = False,
     server: Server = None,
@@ -214,12 +238,13 @@ def change(
         raise UsageError("--owner, --any-owner, or --add-owner and --remove-owner: one of them")
     if house and no_house:
         raise UsageError("--house and --no-house: name one of them")
+    hidden_until_ms = _hidden_until_ms(results_hidden_until, show_results)
     limits = (max_bots, max_per_owner, pause_failed, pause_window)
-    asked_for = (owner, add_owner, remove_owner, *limits, on_outage, private, house)
+    asked_for = (owner, add_owner, remove_owner, *limits, on_outage, private, house, hidden_until_ms)
     if all(one is None for one in asked_for) and not (any_owner or no_house):
         raise UsageError(
             "nothing is to be changed; name --owner, --any-owner, --max-bots, --max-per-owner, --pause-failed, "
-            "--pause-window, --on-outage, --private or --house"
+            "--pause-window, --on-outage, --private, --results-hidden-until, --show-results or --house"
         )
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:
@@ -241,6 +266,8 @@ def change(
             terms.voids_outages = voids_outages(on_outage, "--on-outage")
         if private is not None:
             terms.private = private
+        if hidden_until_ms is not None:
+            terms.results_hidden_until_ms = hidden_until_ms
 
     _tell([_changed(ladder, changed, server, ca, db)], "changed", as_json)
 

@@ -33,6 +33,7 @@ class MatchCommands(LazyGroup):
         "request": "cutpurse.cli.commands.match_request:request",
         "download": "cutpurse.cli.commands.match_download:download",
         "watch": "cutpurse.cli.commands.match_watch:watch",
+        "picture": "cutpurse.server.commands.match_picture:picture",
     }
 
 
@@ -40,7 +41,7 @@ app = typer.Typer(
     cls=MatchCommands,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Watch, list, request, download, replay and verify matches.\n\nExample: cutpurse match verify run.jsonl",
+    help="Watch, list, request, download, replay, draw and verify matches.\n\nExample: cutpurse match verify run.jsonl",
 )
 
 

@@ -270,8 +270,8 @@ def match_row(one: ladder_pb2.MatchShown) -> dict[str, Any]:
 def _seat_row(seat: ladder_pb2.MatchSeat, is_void: bool) -> dict[str, Any]:
     return {
         **bot_row(seat.bot),
-        "place": None if is_void else seat.place,
-        "score": None if is_void else seat.score,
+        "place": None if is_void else seat.place or None,
+        "score": None if is_void or not seat.place else seat.score,
         "end_cause": cause(seat.end_cause),
         "faults": seat.faults,
         "thinking_ms": seat.thinking_ms,

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["status"]
 
+SERVER_HEAD: Final = ("server", "ladders", "matches", "bots", "places", "writes", "lag", "version")
+PLACE_HEAD: Final = ("place", "address", "runner", "cores", "free", "speed", "round trip", "bots", "state")
 LACKS: Final = "tells nothing of its machines: it is older than this program"
 
 
 def status(server: Server = None, ca: Authority = None, as_json: AsJson = False) -> None:
     """Show how a server is: its matches, bots, queues and disk, and the machines that work for it.
+
+    Of several servers that share a league, any one shows all of them.
 
     Needs a token of scope admin, unless the server has no tokens.
 
@@ -41,6 +45,9 @@ def status(server: Server = None, ca: Authority = None, as_json: AsJson = False)
                 "has_workers": shown.has_workers,
                 "waiting_work": shown.waiting_work,
                 "taken_work": shown.taken_work,
+                "oldest_work_s": round(shown.oldest_work_s, 1),
+                "workers": [{"name": worker.name, "matches": worker.matches} for worker in shown.workers],
+                "servers": [_arena_row(arena) for arena in shown.arenas],
             }
         )
         return
@@ -50,10 +57,16 @@ def status(server: Server = None, ca: Authority = None, as_json: AsJson = False)
     )
     for line in format_queues(shown):
         print_message(line)
+    for head, rows in (
+        (SERVER_HEAD, [_arena_cells(arena) for arena in shown.arenas]),
+        (("worker", "matches"), [(printable(worker.name, 64), worker.matches) for worker in shown.workers]),
+        (PLACE_HEAD, [_place_cells(place) for place in shown.places]),
+    ):
+        if rows:
+            print_lines(table(head, rows))
     if shown.places:
-        head = ("place", "address", "runner", "cores", "free", "speed", "round trip", "bots", "state")
-        print_lines(table(head, [_place_cells(place) for place in shown.places]))
-    elif shown.has_places:
+        return
+    if shown.has_places:
         print_message("no place attends; start one with `cutpurse place`")
     else:
         print_message(
@@ -75,6 +88,30 @@ def _ask(server: str | None, ca: Any) -> status_pb2.GetStatusResponse:
             return stub.GetStatus(status_pb2.GetStatusRequest(), timeout=PATIENCE_S, metadata=to.metadata)
         except grpc.RpcError as error:
             raise refusal(error, to, LACKS) from None
+
+
+def _arena_row(arena: status_pb2.ArenaStatus) -> dict[str, Any]:
+    return {
+        "address": arena.address,
+        "version": arena.version or None,
+        "ladders": list(arena.ladders),
+        "matches": arena.matches,
+        "bots": arena.bots,
+        "places": arena.places,
+        "waiting_writes": arena.waiting_writes,
+        "lag_s": round(arena.lag_s, 1),
+    }
+
+
+def _arena_cells(arena: status_pb2.ArenaStatus) -> tuple[object, ...]:
+    counts: tuple[object, ...] = (arena.matches, arena.bots, arena.places, arena.waiting_writes)
+    return (
+        printable(arena.address, 200),
+        ", ".join(printable(ladder, 64) for ladder in arena.ladders),
+        *(counts if arena.version else ("",) * len(counts)),
+        f"{arena.lag_s:.1f} s",
+        printable(arena.version, 40) or "does not answer",
+    )
 
 
 def _place_row(place: status_pb2.PlaceStatus) -> dict[str, Any]:

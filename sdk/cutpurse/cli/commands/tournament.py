@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from cutpurse.cli.arguments import AsJson, Jobs, On, run_bots_in, tell_failures
+from cutpurse.cli.commands.tournament_server import is_tournament_id, list_tournaments, show_on_server, start, stop
 from cutpurse.cli.completion import complete_ladders
 from cutpurse.cli.league_options import Authority, Server, asked, ladder_named
 from cutpurse.cli.progress import Progress
@@ -133,12 +134,28 @@ def _journal_of(file: Path) -> Path:
     return file.parent / f"{file.name}.journal"
 
 
+app.command()(start)
+app.command("list")(list_tournaments)
+app.command()(stop)
+
+
 @app.command()
-def show(file: File, journal: JournalFile = None, as_json: AsJson = False) -> None:
-    """Print the current table of a tournament from its journal.
+def show(
+    file: Annotated[Path, typer.Argument(metavar="FILE|ID", help="Tournament in TOML, or the ID of one of a server.")],
+    journal: JournalFile = None,
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the current table of a tournament from its journal, or of one that a server plays.
 
     Example: cutpurse tournament show cup.toml
     """
+    if is_tournament_id(str(file)) and not file.exists():
+        show_on_server(str(file), server, ca, as_json)
+        return
+    if server is not None or ca is not None:
+        raise UsageError("--server and --ca are for the ID of a tournament that a server plays")
     kept = journal or _journal_of(file)
     if not kept.is_file():
         raise NotFound(f"no journal {kept}: this tournament has not begun")

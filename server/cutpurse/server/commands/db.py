@@ -18,6 +18,7 @@ from cutpurse.cli.progress import Progress, Spinner
 from cutpurse.engine.errors import UsageError
 from cutpurse.leaderboard.address import is_postgresql, without_password
 from cutpurse.process.terminal import paint, print_json, print_lines, print_message, table
+from cutpurse.server.commands.db_copies import copies
 from cutpurse.server.submissions.storage import storage_beside
 from cutpurse.wire.errors import FAILED, NotFound, needs
 
@@ -34,6 +35,8 @@ app = typer.Typer(
     help="Back up, copy, check and upgrade a server's database.\n\n"
     "Example: cutpurse db backup league.db league-monday.db",
 )
+
+app.command()(copies)
 
 Database: TypeAlias = Annotated[
     str,

@@ -8,7 +8,7 @@ import re
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cutpurse.server.submissions.storage import Storage
     from cutpurse.wire.connection import Dialling
 
-__all__ = ["open_storage", "place", "usual_folder", "usual_name"]
+__all__ = ["monitored", "open_storage", "place", "usual_folder", "usual_name"]
 
 MAX_KEPT = 200  # bots whose files are kept for the next run
 
@@ -58,6 +58,9 @@ def place(
         Path | None,
         typer.Option("--ca", metavar="FILE", help="PEM file with certificates to trust. [default: the system's]"),
     ] = None,
+    metrics: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Serve /metrics and /healthz over HTTP. [default: off]")
+    ] = "",
     log_level: Annotated[str, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")] = "warning",
 ) -> None:
     """Run submitted bots of a server on this machine, until SIGTERM or Ctrl-C.
@@ -85,10 +88,12 @@ def place(
     with open_storage(folder or usual_folder("place"), "place") as storage:
         for line in running.weaker():
             print_message(f"  {line}")
-        asyncio.run(_attend(to, name or usual_name("place"), offered, running, storage, log))
+        asyncio.run(_attend(to, name or usual_name("place"), offered, running, storage, metrics, log))
 
 
-async def _attend(to: Dialling, name: str, cores: float, runner: Runner, storage: Storage, log: Logger) -> None:
+async def _attend(
+    to: Dialling, name: str, cores: float, runner: Runner, storage: Storage, metrics: str, log: Logger
+) -> None:
     from cutpurse.server.places.attendance import Attendance
     from cutpurse.server.places.host_facts import host_facts
     from cutpurse.server.places.place_bots import PlaceBots
@@ -125,11 +130,34 @@ async def _attend(to: Dialling, name: str, cores: float, runner: Runner, storage
         loop.add_signal_handler(number, stop)
     tunnel = await open_tunnel(storage.server_socket, to)
     print_message(f"place {name}: {cores:g} cores, runner {runner.name}, speed {speed:.0f}")
+    figures = {"place_cores": "Cores for bots", "place_bots": "Bots that run here"}
     try:
-        await attendance.attend(bots)
+        with monitored(metrics, figures, lambda: {"place_cores": cores, "place_bots": len(bots.numbers)}, log):
+            await attendance.attend(bots)
     finally:
         tunnel.close()
         await bots.close()
+
+
+@contextmanager
+def monitored(
+    address: str, figures: Mapping[str, str], read: Callable[[], Mapping[str, float]], log: Logger
+) -> Iterator[None]:
+    """Serve the monitoring pages of a place or worker, if there is an address; arguments as in `part_pages`.
+
+    Raises:
+        AddressError: If other machines could reach the address, or it is invalid.
+        CannotListen: If it is not available.
+    """
+    if not address:
+        yield
+        return
+    from cutpurse.server.hosting.monitoring import Monitoring
+    from cutpurse.server.hosting.part_pages import part_pages
+
+    with Monitoring(address, part_pages(asyncio.get_running_loop(), figures, read), log) as monitoring:
+        print_message(f"metrics at http://{monitoring.address}/metrics")
+        yield
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -111,6 +111,10 @@ def serve(
         int | None,
         typer.Option(metavar="N", help="People who may play house bots on the page at once, unrated. [default: 0]"),
     ] = None,
+    people_per_address: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="People of --people from one address, such as a school's. [default: half]"),
+    ] = None,
     sign_in: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="TOML file: people sign in on the page by OpenID Connect. [default: off]"),
@@ -185,6 +189,7 @@ def serve(
         "metrics": metrics,
         "web": web,
         "people": people,
+        "people_per_address": people_per_address,
         "sign_in": sign_in,
         "watch_delay": watch_delay,
         "notify": tuple(notify) if notify else None,
@@ -228,7 +233,7 @@ def _serve(values: dict[str, Value]) -> None:
     _check_numbers(values, LEVELS)
     wanted = _wanted(values)
     runner = _runner(values)
-    several = _one_of_several(values)
+    several = _one_of_several(values, [ladder.name for ladder in wanted.people_ladders])
     notify = _notify(values)
     sign_in = _sign_in(values)
     if metrics := values["metrics"].value:
@@ -268,7 +273,6 @@ def _run(
     from cutpurse.server.hosting.house_processes import House
     from cutpurse.server.hosting.monitoring import Monitoring
     from cutpurse.server.hosting.open_arena import open_arena
-    from cutpurse.server.hosting.page import Page
     from cutpurse.server.hosting.probes import pages
     from cutpurse.server.league.ladder_setup import played
 
@@ -282,7 +286,7 @@ def _run(
             if wanted.house
             else None
         )
-        page = stack.enter_context(Page(web, log, people=people, house=wanted.house)) if web else None
+        page = stack.enter_context(_page(web, log, values, wanted.house)) if web else None
         opened = stack.enter_context(
             open_arena(
                 address,
@@ -408,8 +412,10 @@ def _notify(values: dict[str, Value]) -> DeliveryTerms | None:
         raise UsageError(f"{networks.where}: {problem}; a network is written as 10.1.0.0/16") from None
 
 
-def _one_of_several(values: dict[str, Value]) -> OneOfSeveral | None:
+def _one_of_several(values: dict[str, Value], people_ladders: Sequence[str]) -> OneOfSeveral | None:
     """Return how this server shares its ladders with others; None if it plays all of them, alone.
+
+    `people_ladders` are those on which the people of its page play.
 
     Raises:
         UsageError: If the settings do not fit together.
@@ -423,14 +429,11 @@ def _one_of_several(values: dict[str, Value]) -> OneOfSeveral | None:
         return None
     if not is_postgresql(values["db"].value):
         raise UsageError(f"{address.where}: several servers share a database postgresql://..., not a file; see --db")
-    for name in ("submissions", "people"):
-        if values[name].value not in ("off", 0):
-            raise UsageError(f"{values[name].where}: a server that is one of several does not offer this")
     is_secure = str(address.value).startswith(SECURE)
     if is_secure != (values["tls_cert"].value is not None) and not values["insecure"].value:
         what = f"with a certificate it begins with {SECURE}" if not is_secure else "that needs --tls-cert and --tls-key"
         raise UsageError(f"{address.where} {address.value}: {what}")
-    return OneOfSeveral(server_address(address.value), ladders.value)
+    return OneOfSeveral(server_address(address.value), ladders.value, people_ladders)
 
 
 def _sign_in(values: dict[str, Value]) -> SignInSettings | None:
@@ -458,12 +461,23 @@ def _check_numbers(values: dict[str, Value], levels: Collection[str]) -> None:
         raise UsageError(f"{people.where} {people.value:g}: it can be 0 to {MAX_PEOPLE}")
     if people.value and not (values["web"].value and values["house"].value):
         raise UsageError(f"{people.where} {people.value:g}: people play house bots on the page; add --web and --house")
+    of_one = values["people_per_address"]
+    if not 0 <= of_one.value <= people.value or of_one.value != int(of_one.value):
+        raise UsageError(f"{of_one.where} {of_one.value:g}: it can be 1 to the number of --people; 0 means half of it")
     share = values["test_share"]
     if not 0 <= share.value <= 1:
         raise UsageError(f"{share.where} {share.value:g}: it is a share from 0 to 1")
     for seconds in (values["drain"], values["watch_delay"]):
         if not 0 <= seconds.value < float("inf"):
             raise UsageError(f"{seconds.where} {seconds.value:g}: a number of seconds is 0 or more")
+
+
+def _page(address: str, log: Logger, values: dict[str, Value], house: Sequence[str]) -> Page:
+    """Return the page, on which people may play with these house bots."""
+    from cutpurse.server.hosting.page import Page
+
+    people, share = int(values["people"].value), int(values["people_per_address"].value)
+    return Page(address, log, people=people, people_share=share, house=house)
 
 
 def _wanted(values: dict[str, Value]) -> LadderSelection:

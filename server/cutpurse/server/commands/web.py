@@ -51,6 +51,7 @@ def web(
         ),
     ] = None,
     people: Annotated[int, typer.Option("--people", hidden=True)] = 0,  # who may play, as `serve --people`
+    people_share: Annotated[int, typer.Option("--people-per-address", hidden=True)] = 0,  # 0 means half
     house: Annotated[str, typer.Option("--house", hidden=True)] = "",  # their opponents
     file: Annotated[int | None, typer.Option("--socket", hidden=True)] = None,  # a listening socket; see `hosting.page`
     parent: Annotated[int | None, typer.Option("--parent", hidden=True)] = None,  # exit when this process does
@@ -81,7 +82,7 @@ def web(
             Asking(league, live=False).ladders()  # fails early if there is no such file
         bots_dial = arena or (server_address(server) if is_live else "")
         with _socket(listen, file) as listening, ServerWatchdog(league, reconnect_timeout, parent=parent) as patience:
-            seats = PageSeats(dialling(server, ca), people, house.split(",")) if people else None
+            seats = PageSeats(dialling(server, ca), people, house.split(","), people_share) if people else None
             # without the token of this process, which could be read on the way to some servers
             to = dialling(server, ca, as_stranger=True)
             accounts = Accounts(to) if is_live and to.is_confidential else None

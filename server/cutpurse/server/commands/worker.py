@@ -15,7 +15,7 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.leaderboard.address import is_postgresql
 from cutpurse.process.signals import ends
 from cutpurse.process.terminal import print_message
-from cutpurse.server.commands.place import open_storage, usual_folder, usual_name
+from cutpurse.server.commands.place import monitored, open_storage, usual_folder, usual_name
 from cutpurse.wire.errors import INTERRUPTED, needs
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ def worker(
     ] = None,
     runner_image: Annotated[
         str, typer.Option(metavar="IMAGE", help="Image for bots in containers. [default: cutpurse-bot]")
+    ] = "",
+    metrics: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Serve /metrics and /healthz over HTTP. [default: off]")
     ] = "",
     log_level: Annotated[str, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")] = "warning",
 ) -> None:
@@ -74,14 +77,14 @@ def worker(
         for line in running.weaker():
             print_message(f"  {line}")
         try:
-            is_hurried = asyncio.run(_work(db, name or usual_name("worker"), slots, running, storage, log))
+            is_hurried = asyncio.run(_work(db, name or usual_name("worker"), slots, running, storage, metrics, log))
         except LeaderboardError as problem:
             raise CutpurseError(str(problem)) from None
     if is_hurried:
         raise typer.Exit(INTERRUPTED)
 
 
-async def _work(db: str, name: str, slots: int, runner: Runner, storage: Storage, log: Logger) -> bool:
+async def _work(db: str, name: str, slots: int, runner: Runner, storage: Storage, metrics: str, log: Logger) -> bool:
     """Work until a signal; return whether a second one gave up the matches at hand."""
     from cutpurse.server.dealing.match_queue import PgMatchQueue
     from cutpurse.server.workers.bot_files import BotFiles
@@ -111,8 +114,18 @@ async def _work(db: str, name: str, slots: int, runner: Runner, storage: Storage
     for number in (signal.SIGINT, *ends()):
         loop.add_signal_handler(number, stop)
     print_message(f"worker {name}: {slots} at a time, runner {runner.name}")
+    figures = {
+        "worker_slots": "Matches that this worker plays at a time",
+        "worker_matches": "Matches that it has now",
+        "worker_played": "Matches that it has handed back",
+    }
+
+    def read() -> dict[str, float]:
+        return {"worker_slots": slots, "worker_matches": working.count, "worker_played": working.played}
+
     try:
-        await running
+        with monitored(metrics, figures, read, log):
+            await running
     except OtherVersion as needed:
         raise CutpurseError(
             f"the league's server is Cutpurse {needed}; install the same version here: pip install cutpurse=={needed}"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from importlib.metadata import version
@@ -23,16 +23,17 @@ from typing import Final, Protocol
 
 from cutpurse.engine.chance import KEY_BYTES, Chance
 from cutpurse.games import GAMES
-from cutpurse.leaderboard.errors import InvalidEntry, LeaderboardError
+from cutpurse.leaderboard.errors import InvalidEntry, LadderMoved, LeaderboardError
 from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import HOUSE
-from cutpurse.leaderboard.work import EndedWork, NewWork, unfinished_work
+from cutpurse.leaderboard.work import EndedWork, NewWork, WorkLoad, unfinished_work
 from cutpurse.server.dealing.hosted_player import HostedPlayer, hosted_player
 from cutpurse.server.dealing.match_queue import MatchQueue
 from cutpurse.server.dealing.match_report import CheckedReport, FalseReport, check_report
 from cutpurse.server.dealing.match_task import MatchTask, TaskSeat
+from cutpurse.server.dealing.stored_archives import archive_keys
 from cutpurse.server.ladder_config import ladder_of
 from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.matches.deals import dealt
@@ -81,6 +82,7 @@ class DealerSite:
         utc: Returns the time of day.
         entropy: Returns that number of unpredictable bytes.
         paused: Called with each version that a result pauses.
+        own_ladders: Returns the ladders that this server has; None means all.
     """
 
     store: Store
@@ -90,6 +92,7 @@ class DealerSite:
     utc: Callable[[], datetime]
     entropy: Callable[[int], bytes]
     paused: Callable[[Identity], None] = lambda identity: None
+    own_ladders: Callable[[], Collection[str] | None] = lambda: None
 
 
 class WorkDealer:
@@ -103,10 +106,11 @@ class WorkDealer:
         self._code = version("cutpurse")
         self._changes = -1  # of the store, when its ladders and bots were read
         self._built: object = None  # the bots, as of then
+        self._own: Collection[str] | None = None  # the ladders of this server, as of then
         self._pairing = Pairing((), Chance(site.entropy(KEY_BYTES)))
         self._players: dict[Identity, HostedPlayer] = {}
         self._open: dict[str, tuple[Seating, float]] = {}  # matches dealt by this process, and when
-        self.work_counts: dict[str, int] = {}  # matches by state, as of the last round
+        self.load = WorkLoad()  # as of the last round
         self._is_open = False  # workers can take matches
         self._requeue_at = 0.0
         self._packed: dict[bytes, bytes] = {}  # SHA-256 of the packed files in the store, by that of the archive
@@ -152,8 +156,9 @@ class WorkDealer:
         Raises:
             StoreError: If the store fails.
         """
-        changes, built = self._store.changes, self._site.files.built
-        if changes != self._changes or built is not self._built:
+        changes, built, own = self._store.changes, self._site.files.built, self._site.own_ladders()
+        if changes != self._changes or built is not self._built or own != self._own:
+            self._own = own
             self._read(built)
             self._changes, self._built = changes, built
         if not self._pairing.ladders and not self._is_open:
@@ -164,18 +169,23 @@ class WorkDealer:
             self._requeue_at = now + REQUEUE_S
             self._store.requeue_work(lambda connection: self._queue.put(connection, unfinished_work(connection)))
         self._settle(now)
-        self.work_counts = self._store.count_work()
+        self.load = self._store.work_load()
         if not self._is_draining:
             self._deal(now)
 
     # -- what is there
     def _read(self, built: Sequence[tuple[SubmissionEntry, Manifest]]) -> None:
         """Read the hosted ladders and their bots."""
-        entries = [entry for entry in self._store.ladders() if entry.is_hosted and entry.game in GAMES]
+        entries = [
+            entry
+            for entry in self._store.ladders()
+            if entry.is_hosted and entry.game in GAMES and (self._own is None or entry.name in self._own)
+        ]
         for entry in entries:
             self._pairing.set_ladder(replace(ladder_of(entry), is_hosted=False))  # to this pairing they are its own
         for ladder in self._pairing.ladders:
             if ladder.name not in {entry.name for entry in entries}:
+                self._forget_matches(ladder.name)
                 self._pairing.remove_ladder(ladder.name)
         if not entries:
             return
@@ -194,6 +204,13 @@ class WorkDealer:
             identity: self._entered(player, self._players.get(identity)) for identity, player in players.items()
         }
 
+    def _forget_matches(self, ladder: str) -> None:
+        """Leave the open matches of a ladder to the server that has it now; workers play on."""
+        for match, (seating, _) in [*self._open.items()]:
+            if seating.ladder.name == ladder:
+                del self._open[match]
+                self._pairing.ended(seating, 0.0, is_void=True)
+
     def _entered(self, player: HostedPlayer, before: HostedPlayer | None) -> HostedPlayer:
         facts = (player.games, player.ladders, player.digest, player.submission)
         if before is not None and facts == (before.games, before.ladders, before.digest, before.submission):
@@ -210,13 +227,16 @@ class WorkDealer:
         self._store.open_to_workers(self._queue.install)
         open_work = self._store.open_work()
         tasks = map(MatchTask.from_json, open_work.values())
-        self._store.remove_archives({bytes.fromhex(seat.files) for task in tasks for seat in task.seats if seat.files})
+        if self._own is None:  # otherwise another server may be dealing with files that were just stored
+            kept = archive_keys(self._store, {one.digest for one in self._store.submissions() if one.is_kept})
+            needed = {bytes.fromhex(seat.files) for task in tasks for seat in task.seats if seat.files}
+            self._store.remove_archives(kept | needed)
         self._is_open = True
         self._log.info("open to workers", open_matches=len(open_work))
 
     # -- new matches
     def _deal(self, now: float) -> None:
-        counts = self.work_counts
+        counts = self.load.counts
         room = AHEAD + counts.get("taken", 0) // SHARE - counts.get("waiting", 0)
         at = self._site.utc()
         shut = {ladder.name for ladder in self._pairing.ladders if ladder.is_frozen(at)}
@@ -287,19 +307,23 @@ class WorkDealer:
 
     # -- ended matches
     def _settle(self, now: float) -> None:
-        ended = self._store.ended_work(SETTLED)
+        ended = self._store.ended_work(SETTLED, self._own)
         if not ended:
             return
         settled = [(work, *self._checked(work)) for work in ended]
         stored = [(*one, self._store.submit(one[2].result)) for one in settled]
+        moved = set()
         for work, task, checked, future in stored:
             try:
                 outcome = future.result()
+            except LadderMoved:  # the server that has the ladder now settles it
+                moved.add(work.match)
+                continue
             except InvalidEntry as problem:  # it is stored already, or an operator changed the ladder
                 self._log.error("result not stored", match=work.match, worker=work.worker, text=str(problem))
                 outcome = StoreOutcome()
             self._note(work, task, checked, outcome, now)
-        self._store.remove_work([work.match for work in ended])
+        self._store.remove_work([work.match for work in ended if work.match not in moved])
 
     def _checked(self, work: EndedWork) -> tuple[MatchTask, CheckedReport]:
         """Check a report; a lost match and a false report are void."""

@@ -32,6 +32,7 @@ from cutpurse.server.act_log import ActLog
 from cutpurse.server.counts import Counts
 from cutpurse.server.dealing.work_dealer import WorkDealer
 from cutpurse.server.errors import CannotListen
+from cutpurse.server.forwarding.forwarder import Forwarder
 from cutpurse.server.hosting.arena_stages import ARENA_STAGES, ENDING, RUNNING, ArenaEvent, ArenaStage
 from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.garbage import rarely_collected
@@ -44,6 +45,7 @@ from cutpurse.server.league.game_service import GAME, GameService
 from cutpurse.server.league.ladder_service import LADDER, LadderService, RunningLeague
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, traceback_locations
+from cutpurse.server.matches.other_arenas import OtherArenas
 from cutpurse.server.notices.channels import Channels
 from cutpurse.server.notices.notify_service import NOTIFY, NotifyService, ReceiverRegistry
 from cutpurse.server.places.host_facts import HostFacts
@@ -107,6 +109,7 @@ class ArenaServices:
         leasing: Which ladders are played here; None means all.
         notify: Where receivers of notices are stored, and how they are reached; None means that there are none.
         sign_in: Lets people sign in at a provider; needs `tokens`. None means that they cannot.
+        others: The other arenas of the league, and the key of this one; None if there are none.
     """
 
     guard: Guard = field(default_factory=OpenGuard)
@@ -122,6 +125,7 @@ class ArenaServices:
     leasing: Leasing | None = None
     notify: tuple[ReceiverRegistry, Channels] | None = None
     sign_in: SignIn | None = None
+    others: tuple[OtherArenas, str] | None = None
 
 
 class Arena:
@@ -176,6 +180,7 @@ class Arena:
         self._dealer = services.dealer
         self._leasing = services.leasing
         self._notify = services.notify
+        self._others = services.others
         self._matches = matches
         self._limits = limits or ServerLimits()
         self._entropy = entropy
@@ -204,6 +209,7 @@ class Arena:
         self._server.add_generic_rpc_handlers((self._arena.handler(), games.handler()))
         services = [ARENA, GAME]
         services += self._add_tokens()
+        self._forwarder = None if self._others is None else Forwarder(*self._others, self._entrance.log)
         self._ladders: LadderService | None = None
         self._watch: WatchService | None = None
         if self._league is not None:
@@ -213,7 +219,9 @@ class Arena:
                     self._entrance,
                     self._log,
                     is_good=self._guard.is_good,
+                    utc=self._league.answers.utc,
                     incident_number=self._incident_number,
+                    forwarder=self._forwarder,
                 )
             self._ladders = LadderService(
                 self._league,
@@ -222,6 +230,7 @@ class Arena:
                 incident_number=self._incident_number,
                 acts=self._acts,
                 more=self._watch.methods() if self._watch is not None else None,
+                forwarder=self._forwarder,
             )
             self._server.add_generic_rpc_handlers((self._ladders.handler(),))
             services.append(LADDER)
@@ -236,6 +245,7 @@ class Arena:
                 is_run_elsewhere=self.sessions.is_run_elsewhere,
                 incident_number=self._incident_number,
                 acts=self._acts,
+                forwarder=self._forwarder,
             )
             self._server.add_generic_rpc_handlers((self._submissions.handler(),))
             services.append(SUBMISSIONS)
@@ -252,7 +262,13 @@ class Arena:
             self._server.add_generic_rpc_handlers((attending.handler(),))
             services.append(PLACES)
         if self._status is not None:
-            status = StatusService(self._status, self._entrance, self._log, incident_number=self._incident_number)
+            status = StatusService(
+                self._status,
+                self._entrance,
+                self._log,
+                incident_number=self._incident_number,
+                forwarder=self._forwarder,
+            )
             self._server.add_generic_rpc_handlers((status.handler(),))
             services.append(STATUS)
         services += self._offer_notices()
@@ -272,6 +288,8 @@ class Arena:
                 raise
         if self._dealer is not None:
             self._dealer.begin()
+        if self._league is not None and self._league.tournaments is not None:
+            self._league.tournaments[1].begin()
         self._log.info("listening", address=bound)
         return bound
 
@@ -423,10 +441,14 @@ class Arena:
         """End every call, by force if necessary, and stop the timers."""
         self._happened(ArenaEvent.CLOSE)
         self.sessions.close(self._loop.time())
+        if self._league is not None and self._league.tournaments is not None:
+            self._league.tournaments[1].close()
         if self._watch is not None:
             self._watch.close()
         if self._places is not None:
             self._places.close()
+        if self._forwarder is not None:
+            await self._forwarder.close()
         await self._server.stop(_CALLS_END_S)
         if self._ladders is not None:
             self._ladders.close()

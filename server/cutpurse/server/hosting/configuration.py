@@ -78,6 +78,7 @@ SETTINGS: Final = (
     Setting("metrics", "text", ""),
     Setting("web", "text", ""),
     Setting("people", "number", 0.0),
+    Setting("people_per_address", "number", 0.0),
     Setting("sign_in", "path", None),
     Setting("watch_delay", "number", 10.0),
     Setting("notify", "list", ()),

@@ -56,10 +56,14 @@ class House(Supervisor):
         kind = HOUSE_BOTS[bot]
         is_for_people = bot != name
         tables = self._people if is_for_people else kind.tables
+        # People arrive together, as a class does, and choose slowly: a bot that adds a table after some decisions
+        # would keep them waiting for minutes.
+        first = ("--first-tables", str(tables)) if is_for_people else ()
         ladders = [word for ladder in self._people_ladders for word in ("--ladder", ladder)] if is_for_people else []
         command = (
             *(*module_command("cutpurse.cli"), "bot", "run", bot, "--name", name, "--quiet"),
             *("--tables", str(tables), "--reconnect-timeout", f"{PATIENCE_S:g}"),
+            *first,
             *ladders,
         )
         environment = {**kind.environment, SERVER_VARIABLE: address, TOKEN_VARIABLE: self.token.reveal()}

@@ -20,12 +20,13 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.arena_store import ArenaStore, Tended
 from cutpurse.leaderboard.errors import LeaderboardError
-from cutpurse.leaderboard.leases import LEASE_S
+from cutpurse.leaderboard.leases import LEASE_S, LadderHolder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.results import Identity
 from cutpurse.server.ladder_config import Ladder, ladder_of
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.matches.other_arenas import OtherArena, key_of
 
 __all__ = ["HOLD_S", "RENEW_S", "Leasing"]
 
@@ -85,6 +86,11 @@ class Leasing:
             self._leased = {}
         self._settle()
 
+    @property
+    def renewed_at(self) -> float:
+        """Time on the monotonic clock of the last renewal."""
+        return self._renewed_at
+
     def close(self) -> None:
         """Give up all ladders."""
         self._thread.shutdown()
@@ -120,10 +126,11 @@ class Leasing:
         self._lobby.see_pauses(frozenset(found.paused) - self._paused, self._paused - frozenset(found.paused))
         self._paused = frozenset(found.paused)
         self._lobby.other_arenas.set(
-            (ladder, found.elsewhere.get(name, ""))
+            (ladder, _other_arena(found.elsewhere.get(name)))
             for name, ladder in self._ladders.items()
             if name not in found.epochs and not ladder.is_for_people
         )
+        self._lobby.other_arenas.lags = {one.address: one.lag_s for one in found.elsewhere.values()}
         self._settle()
 
     def _settle(self) -> None:
@@ -140,6 +147,10 @@ class Leasing:
 
     def _is_played(self, name: str) -> bool:
         return name in self._epochs and self._epochs[name] == self._leased.get(name)
+
+
+def _other_arena(holder: LadderHolder | None) -> OtherArena | None:
+    return None if holder is None else OtherArena(holder.address, key_of(holder.name))
 
 
 def _playable(entry: LadderEntry) -> Ladder | None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import platform
 from asyncio import all_tasks
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import accumulate
+from time import monotonic
 from typing import Final
 
 from prometheus_client import CollectorRegistry, GCCollector, Metric, ProcessCollector, generate_latest
@@ -22,6 +24,7 @@ from cutpurse.engine.clocks import OutcomeKind
 from cutpurse.engine.match import EndCause
 from cutpurse.leaderboard.notices.receivers import ReceiverCounts
 from cutpurse.leaderboard.tokens import HOUSE
+from cutpurse.leaderboard.work import WorkLoad
 from cutpurse.server.counts import Histogram
 from cutpurse.server.errors import REASONS
 from cutpurse.server.hosting.open_arena import OpenArena
@@ -89,12 +92,6 @@ def _families(opened: OpenArena) -> Iterator[Metric]:
 
     yield _gauge("watch_streams", "Open calls that watch matches", opened.watching.watchers)
 
-    places = [] if opened.places is None else opened.places.listed()
-    free = sum(place.free_cores for place in places)
-    yield _gauge("places", "Places that attend, to run submitted bots", len(places))
-    cores = {"free": free, "used": sum(place.facts.cores for place in places) - free}
-    yield _gauges("place_cores", "Cores of the places", "state", cores)
-
     states = {"connected": counts.connected, "lost": len(arena.sessions) - counts.connected}
     yield _gauges("sessions", "Sessions with a stream, and lost ones that may resume", "state", states)
     hows = {"new": counts.sessions_opened, "resumed": counts.sessions_resumed}
@@ -119,6 +116,7 @@ def _families(opened: OpenArena) -> Iterator[Metric]:
     yield _count("incidents", "Server errors with an ID in the log", counts.incidents)
 
     yield from _of_notices(opened.sender)
+    yield from _of_the_league(opened)
 
     pulse = arena.pulse
     yield _histogram("loop_lag_seconds", "Lateness of the event loop's timer, measured 20 times a second", pulse.lag)
@@ -126,6 +124,26 @@ def _families(opened: OpenArena) -> Iterator[Metric]:
     text = "Total time of stalls, credited to every clock"
     yield _count("loop_stalled_seconds", text, pulse.stalled_s)
     yield _gauge("tasks", "Open tasks of the event loop", len(all_tasks()))
+
+
+def _of_the_league(opened: OpenArena) -> Iterator[Metric]:
+    """Yield the metrics of places, leases and matches that workers play; they are 0 for a server without."""
+    places = [] if opened.places is None else opened.places.listed()
+    free = sum(place.free_cores for place in places)
+    yield _gauge("places", "Places that attend, to run submitted bots", len(places))
+    cores = {"free": free, "used": sum(place.facts.cores for place in places) - free}
+    yield _gauges("place_cores", "Cores of the places", "state", cores)
+    load = WorkLoad() if opened.dealer is None else opened.dealer.load
+    states = {state: load.counts.get(state, 0) for state in ("waiting", "taken")}
+    yield _gauges("work", "Matches that wait for a worker, and that workers have, of all servers", "state", states)
+    age_s = 0.0 if load.oldest is None else max(0.0, (datetime.now(UTC) - load.oldest).total_seconds())
+    yield _gauge("work_oldest_seconds", "Age of the match that has waited longest for a worker", age_s)
+    yield _gauge("workers", "Workers that have matches", len(load.workers))
+    yield _gauge("ladders", "Ladders that are played here", len(opened.lobby.own_ladders))
+    lag_s = 0.0 if opened.leasing is None else max(0.0, monotonic() - opened.leasing.renewed_at)
+    yield _gauge("leases_lag_seconds", "Time since the leases were renewed; after 10 s another server may play", lag_s)
+    others = opened.lobby.other_arenas.arenas
+    yield _gauge("other_servers", "Other servers that have ladders of the league", len({one.address for one in others}))
 
 
 def _of_notices(sender: Sender | None) -> Iterator[Metric]:

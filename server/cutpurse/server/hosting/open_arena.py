@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import random
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,6 +32,7 @@ from cutpurse.server.access.sign_in_settings import SignInSettings
 from cutpurse.server.act_log import ActLog, act_log_beside
 from cutpurse.server.counts import Counts
 from cutpurse.server.dealing.match_queue import PgMatchQueue
+from cutpurse.server.dealing.stored_archives import StoredArchives
 from cutpurse.server.dealing.work_dealer import DealerSite, WorkDealer
 from cutpurse.server.errors import AddressError
 from cutpurse.server.hosting.arena import Arena, ArenaServices, Listening
@@ -39,15 +40,18 @@ from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.leasing import Leasing
 from cutpurse.server.hosting.listen_address import checked, is_local
 from cutpurse.server.hosting.status_service import server_status
+from cutpurse.server.hosting.tournament_play import TournamentPlay
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.league.hosted_ladders import why_not_hosted
+from cutpurse.server.league.hosted_ladders import missing_queue, why_not_hosted
 from cutpurse.server.league.ladder_service import RunningLeague
 from cutpurse.server.league.league_queries import Answers
 from cutpurse.server.league.steering import LadderAdmin
+from cutpurse.server.league.tournaments import Tournaments
 from cutpurse.server.league.version_testing import VersionTesting
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.matches.other_arenas import key_of
 from cutpurse.server.matches.version_tests import SHARE
 from cutpurse.server.notices.address_rule import AddressRule
 from cutpurse.server.notices.channels import Channels, DeliveryTerms
@@ -76,10 +80,12 @@ class OneOfSeveral:
     Attributes:
         address: Where bots dial it.
         preferred: Ladders that it takes first, as in `leases.Holder`.
+        people_ladders: Ladders on which the people of its page play.
     """
 
     address: str
     preferred: Sequence[str] = ()
+    people_ladders: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,8 @@ class OpenArena:
     watching: Watching
     places: Places | None = None
     sender: Sender | None = None
+    dealer: WorkDealer | None = None
+    leasing: Leasing | None = None
 
 
 @contextmanager
@@ -148,7 +156,7 @@ def open_arena(
     """
     checked(address, may_be_reached=certificate is not None or insecure)  # before the database is created
     counts = Counts()
-    with _store(database, one_of_several) as store:
+    with _store(database, one_of_several, has_desk=submissions is not None) as store:
         asks = store.has_tokens()
         if not asks and not is_local(address):
             raise AddressError(
@@ -195,11 +203,9 @@ def open_arena(
             if submissions is not None:
                 guard = passes = ProcessTokens(guard)
                 places = Places(log) if has_places else None
-                site = HostingSite(
-                    submissions, Storage(storage_beside(store.database.beside)), store, passes, log, _utc, places
-                )
+                site = HostingSite(submissions, _storage(store), store, passes, log, _utc, places)
                 desk = _desk(site, lobby)
-                dealer = _dealer(site, desk, pause) if has_workers else None
+                dealer = _dealer(site, desk, pause, lobby) if has_workers else None
                 if places is not None:
                     places.bots_of = desk.residents.bots_of
                     places.on_delay, places.on_crowding = lobby.delay, lobby.credit_to
@@ -223,22 +229,24 @@ def open_arena(
                         lobby,
                         None if leasing is None else lobby.other_arenas,
                         testing,
+                        _tournaments(store, answers, lobby, log),
                     ),
                     watching,
                     desk,
                     places,
                     host_facts(submissions.name) if submissions is not None else None,
                     ActLog(act_log_beside(store.database.beside), log),
-                    partial(server_status, lobby, store, places, dealer),
+                    partial(server_status, lobby, store, places, dealer, leasing),
                     dealer,
                     leasing,
                     (store, channels) if channels is not None else None,
                     None if sign_in is None else _sign_in(sign_in, store),
+                    (lobby.other_arenas, key_of(store.holder.name)) if isinstance(store, ArenaStore) else None,
                 ),
             )
             if sender is not None:
                 sender.begin()
-            yield OpenArena(arena, lobby, store, asks, watching, places, sender)
+            yield OpenArena(arena, lobby, store, asks, watching, places, sender, dealer, leasing)
         finally:
             for part in (dealer, desk, guard, leasing, sender):
                 if part is not None:
@@ -251,10 +259,24 @@ def _sign_in(settings: SignInSettings, store: Store) -> SignIn:
     return SignIn(settings, OpenIdProvider(settings, _utc), store)
 
 
-def _store(database: str | os.PathLike[str], one_of_several: OneOfSeveral | None) -> Store:
+def _storage(store: Store) -> Storage:
+    """Return the folder of the submitted bots; several arenas share the archives, and each has a folder."""
+    if not isinstance(store, ArenaStore):
+        return Storage(storage_beside(store.database.beside))
+    return Storage(storage_beside(store.database.beside, store.holder.address), StoredArchives(store))
+
+
+def _store(database: str | os.PathLike[str], one_of_several: OneOfSeveral | None, *, has_desk: bool) -> Store:
     if one_of_several is None:
         return Store(database)
-    return ArenaStore(database, one_of_several.address, games=tuple(GAMES), preferred=one_of_several.preferred)
+    return ArenaStore(
+        database,
+        one_of_several.address,
+        games=tuple(GAMES),
+        preferred=one_of_several.preferred,
+        people_ladders=one_of_several.people_ladders,
+        plays_hosted=has_desk and not missing_queue(),
+    )
 
 
 def _leasing(store: Store, lobby: Lobby, log: Logger) -> Leasing | None:
@@ -282,6 +304,16 @@ def _testing(store: Store, answers: Answers, lobby: Lobby, log: Logger) -> Versi
     return testing
 
 
+def _tournaments(
+    store: Store, answers: Answers, lobby: Lobby, log: Logger
+) -> tuple[Tournaments, TournamentPlay] | None:
+    """Return the tournaments, and those that are played; None if several arenas share the league."""
+    if isinstance(store, ArenaStore):
+        return None
+    playing = TournamentPlay(store, lobby, log, _utc)
+    return Tournaments(store, answers, _utc, plays_here=lobby.plays, waits_for=playing.waits_for), playing
+
+
 def _desk(site: HostingSite, lobby: Lobby) -> SubmissionDesk:
     """Return the desk that accepts and runs submissions; add their resource usage to the results of their matches."""
     desk = SubmissionDesk(
@@ -292,6 +324,7 @@ def _desk(site: HostingSite, lobby: Lobby) -> SubmissionDesk:
         ladders_of=lambda entry, manifest: entry.ladders or _every_ladder(lobby, entry.owner, manifest.games),
         plays_here=lobby.plays_here,
         needed_for_tests=lambda: lobby.tests.needed,
+        is_shared=isinstance(site.store, ArenaStore),
     )
     meters = ResourceMeters(desk.residents.uses)
     lobby.on_started.append(meters.started)
@@ -304,9 +337,20 @@ def _every_ladder(lobby: Lobby, owner: str, games: Sequence[str]) -> Sequence[st
     return [name for game, names in lobby.ladders(owner).items() if not games or game in games for name in names]
 
 
-def _dealer(site: HostingSite, desk: SubmissionDesk, paused: Callable[[Identity], None]) -> WorkDealer:
-    """Return the dealer of the matches that workers play."""
-    return WorkDealer(DealerSite(site.store, PgMatchQueue(), desk, site.log, _utc, secrets.token_bytes, paused))
+def _dealer(
+    site: HostingSite,
+    desk: SubmissionDesk,
+    paused: Callable[[Identity], None],
+    lobby: Lobby,
+) -> WorkDealer:
+    """Return the dealer of the matches that workers play, on the ladders of this arena or on all."""
+
+    def own_ladders() -> Collection[str] | None:
+        return [ladder.name for ladder in lobby.own_ladders] if isinstance(site.store, ArenaStore) else None
+
+    return WorkDealer(
+        DealerSite(site.store, PgMatchQueue(), desk, site.log, _utc, secrets.token_bytes, paused, own_ladders)
+    )
 
 
 def _tell_of_an_upgrade(store: Store, log: Logger) -> None:
@@ -333,12 +377,10 @@ def _take_over(
     why_not = why_not_hosted(store.database.address)
     if submissions is None:
         why_not = why_not or "their bots are submitted: add --submissions RUNNER"
-    if isinstance(store, ArenaStore):
-        why_not = why_not or "one server alone deals to workers: start it without --arena-address"
     if why_not and (hosted := [ladder.name for ladder in ladders if ladder.is_hosted]):
         log.warning("hosted ladders are not played", ladders=hosted, text=why_not)
     if isinstance(store, ArenaStore):
-        return (), False  # until they are leased
+        return (), not why_not  # until they are leased
     if unfinished := store.void_unfinished(_utc(), has_workers=not why_not):
         log.warning("unfinished matches are void", count=len(unfinished))
     return ladders, not why_not

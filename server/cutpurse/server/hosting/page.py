@@ -72,6 +72,7 @@ class Page(Supervisor):
         processes: ServiceSpawner | None = None,
         *,
         people: int = 0,
+        people_share: int = 0,
         house: Sequence[str] = (),
     ) -> None:
         """Listen at HOST:PORT (port 0 means any free one).
@@ -81,6 +82,7 @@ class Page(Supervisor):
             log: The server's log.
             processes: Runs the process; a real one by default.
             people: Number of people who may play on the page at once.
+            people_share: Number of those from one address; 0 means half.
             house: House bots that play with them.
 
         Raises:
@@ -89,7 +91,8 @@ class Page(Supervisor):
         """
         self._listening, self.address = listening_socket(address, RELEASE_S)
         self._bots_dial = ""
-        self._seats = ("--people", str(people), "--house", ",".join(house)) if people else ()
+        share = ("--people-per-address", str(people_share)) if people_share else ()
+        self._seats = (*share, "--people", str(people), "--house", ",".join(house)) if people else ()
         self.token: Token | None = new_token() if people else None
         super().__init__(["page"], self._page, log, noun="page", processes=processes, is_heard=True)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,25 +21,29 @@ import grpc
 from google.protobuf.message import Message
 
 from cutpurse.leaderboard.results import Identity
-from cutpurse.leaderboard.tokens import NOBODY, PEOPLE
+from cutpurse.leaderboard.tokens import HOUSE, NOBODY, PEOPLE
+from cutpurse.leaderboard.tournaments import TournamentEntry
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, address_of, check_scope
 from cutpurse.server.act_log import ActLog
 from cutpurse.server.call_status import abort, status_of
 from cutpurse.server.errors import CallRefused, CallStatus
+from cutpurse.server.forwarding.forwarder import Forwarder, moving
+from cutpurse.server.forwarding.merging import merge
 from cutpurse.server.ladder_config import Ladder, ladder_of
 from cutpurse.server.league.league_queries import STRANGER, Answers, Caller, may_see
 from cutpurse.server.league.presence import NOWHERE, LiveMatchView, OnlineBotView, Presence
 from cutpurse.server.league.steering import LadderAdmin
+from cutpurse.server.league.tournaments import Tournaments
 from cutpurse.server.league.version_testing import VersionTesting
 from cutpurse.server.logs import Logger
-from cutpurse.server.matches.other_arenas import OtherArenas, elsewhere
+from cutpurse.server.matches.other_arenas import OtherArena, OtherArenas, elsewhere
 from cutpurse.server.matches.requests import MatchRequest
 from cutpurse.server.matches.start_position import StartPosition
 from cutpurse.server.matches.version_tests import VersionTest
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["LADDER", "LadderService", "RunningLeague", "RunningLobby", "caller_of"]
+__all__ = ["LADDER", "LadderService", "RunningLeague", "RunningLobby", "caller_of", "is_of_this_run"]
 
 LADDER: Final = ladder_pb2.DESCRIPTOR.services_by_name["LadderService"].full_name
 THREADS: Final = 2
@@ -48,6 +52,13 @@ MOST_CALLS: Final = 512  # simultaneous calls of all addresses
 MOST_BYTES: Final = 3_500_000  # maximum bytes of an answer: gRPC clients accept 4 MiB by default
 SEEN: Final = 20.0  # how long a snapshot of the lobby is reused, as a multiple of the time that it took
 PIECE: Final = 65_536  # bytes of a record per message
+# Answers that tell who is online, and changes that the arena of the ladder makes.
+ONLINE: Final = ("ListLadders", "ListRankings", "ListOpenMatches", "ListBots")
+STEERED: Final[Mapping[str, Any]] = {
+    "ChangeLadder": ladder_pb2.ChangeLadderRequest,
+    "DeleteLadder": ladder_pb2.DeleteLadderRequest,
+    "RequestMatch": ladder_pb2.RequestMatchRequest,
+}
 
 Told = TypeVar("Told")
 Handlers: TypeAlias = "Mapping[str, grpc.RpcMethodHandler[Any, Any]]"  # gRPC's own classes are not generic at run time
@@ -56,6 +67,11 @@ Handlers: TypeAlias = "Mapping[str, grpc.RpcMethodHandler[Any, Any]]"  # gRPC's 
 def caller_of(grant: Grant | None) -> Caller:
     """Return the caller that a grant stands for; a stranger without one."""
     return STRANGER if grant is None else Caller(grant.owner, frozenset(grant.scopes), grant.resident is not None)
+
+
+def is_of_this_run(caller: Caller) -> bool:
+    """Return whether a caller has a token of this server's run, which no other server knows."""
+    return caller.is_hosted_bot or caller.owner in (HOUSE, PEOPLE)
 
 
 class RunningLobby(Protocol):
@@ -103,6 +119,22 @@ class RunningLobby(Protocol):
         """Deal no more boards for a version test."""
 
 
+class RunningTournaments(Protocol):
+    """The tournaments that are played, as used on the event loop."""
+
+    def begin(self) -> None:
+        """Go on with the tournaments of an earlier server, and play those that are started."""
+
+    def close(self) -> None:
+        """Play no more; the tournaments go on when the server is started again."""
+
+    def start(self, entry: TournamentEntry) -> None:
+        """Play a tournament from now on."""
+
+    def stop(self, tournament: str) -> None:
+        """Play no more boards of a tournament."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunningLeague:
     """The parts of a league on a running server.
@@ -113,6 +145,7 @@ class RunningLeague:
         lobby: Where matches are played.
         other_arenas: Ladders of other arenas, which may also lease new ones; None if all are played here.
         testing: Version tests; None if none are played.
+        tournaments: Tournaments, and those that are played; None if none are.
     """
 
     answers: Answers
@@ -120,6 +153,7 @@ class RunningLeague:
     lobby: RunningLobby
     other_arenas: OtherArenas | None = None
     testing: VersionTesting | None = None
+    tournaments: tuple[Tournaments, RunningTournaments] | None = None
 
 
 class LadderService:
@@ -134,6 +168,7 @@ class LadderService:
         incident_number: Callable[[], str],
         acts: ActLog | None = None,
         more: Handlers | None = None,
+        forwarder: Forwarder | None = None,
     ) -> None:
         """Serve a league.
 
@@ -144,17 +179,20 @@ class LadderService:
             incident_number: Returns a new incident number.
             acts: Where changes of ladders and pauses are noted; None means nowhere.
             more: Handlers of further methods of the service.
+            forwarder: The way to other arenas; None if there are none.
         """
         self._answers = league.answers
         self._steering = league.steering
         self._lobby = league.lobby
         self._other_arenas = league.other_arenas
+        self._tournaments = league.tournaments
         self._testing = league.testing
         self._entrance = entrance
         self._log = log
         self._incident_number = incident_number
         self._acts = acts or ActLog()
         self._more = dict(more or {})
+        self._forwarder = forwarder
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="league")
         self._calls: Counter[str] = Counter()  # calls being answered, by address
         self._last_seen, self._seen_until = NOWHERE, 0.0
@@ -179,11 +217,11 @@ class LadderService:
             "ListBots": (ladder_pb2.ListBotsRequest, answers.list_bots),
         }
         methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
-            name: grpc.unary_unary_rpc_method_handler(self._reading(kind, answer))
+            name: grpc.unary_unary_rpc_method_handler(self._reading(name, kind, answer))
             for name, (kind, answer) in reads.items()
         }
         methods["ListLogs"] = grpc.unary_unary_rpc_method_handler(
-            self._reading(ladder_pb2.ListLogsRequest, answers.list_logs, "read", "admin")
+            self._reading("ListLogs", ladder_pb2.ListLogsRequest, answers.list_logs, "read", "admin")
         )
         changes = [
             ("CreateLadder", "admin", self._create),
@@ -198,18 +236,29 @@ class LadderService:
                 ("ListTests", ladder_pb2.ListTestsRequest, testing.list),
                 ("GetTest", ladder_pb2.GetTestRequest, testing.get),
             ):
-                methods[name] = grpc.unary_unary_rpc_method_handler(self._reading(kind, answer, *asking))
+                methods[name] = grpc.unary_unary_rpc_method_handler(self._reading(name, kind, answer, *asking))
             changes += [
                 ("StartTest", "play", partial(self._start_test, testing)),
                 ("StopTest", "play", partial(self._stop_test, testing)),
             ]
+        if self._tournaments is not None:
+            tournaments, playing = self._tournaments
+            plan = self._reading("PlanTournament", ladder_pb2.PlanTournamentRequest, tournaments.plan, "admin")
+            listing = self._reading("ListTournaments", ladder_pb2.ListTournamentsRequest, tournaments.list)
+            get = self._reading("GetTournament", ladder_pb2.GetTournamentRequest, tournaments.get)
+            for name, read in (("PlanTournament", plan), ("ListTournaments", listing), ("GetTournament", get)):
+                methods[name] = grpc.unary_unary_rpc_method_handler(read)
+            changes += [
+                ("StartTournament", "admin", partial(self._start_tournament, tournaments, playing)),
+                ("StopTournament", "admin", partial(self._stop_tournament, tournaments, playing)),
+            ]
         methods["GetRecord"] = grpc.unary_stream_rpc_method_handler(self.get_record)
         for name, scope, steer in changes:
-            methods[name] = grpc.unary_unary_rpc_method_handler(self._writing(scope, steer))
+            methods[name] = grpc.unary_unary_rpc_method_handler(self._writing(name, scope, steer))
         return grpc.method_handlers_generic_handler(LADDER, {**methods, **self._more})
 
     def _reading(
-        self, kind: type[Message], answer: Callable[[Any, Caller, Presence], Message], *scopes: str
+        self, name: str, kind: type[Message], answer: Callable[[Any, Caller, Presence], Message], *scopes: str
     ) -> Callable[[bytes, Context], Awaitable[bytes]]:
         """Wrap a query, open to all callers or to tokens with one of these scopes."""
 
@@ -217,14 +266,32 @@ class LadderService:
             async def told(caller: Caller) -> bytes:
                 with self._turn(context):
                     presence = self._seen()
-                    return await self._apart(lambda: _sized(answer(kind.FromString(request), caller, presence)))
+                    asked = kind.FromString(request)
+                    arenas = self._asked_too(name, asked, caller, context)
+                    if not arenas or self._forwarder is None:
+                        return await self._apart(lambda: _sized(answer(asked, caller, presence)))
+                    own = await self._apart(lambda: answer(asked, caller, presence))  # first, since it may be a refusal
+                    more = await self._forwarder.ask_all(arenas, f"/{LADDER}/{name}", request, context)
+                    others = {arena.address: told for arena, told in more.items()}
+                    address_of = self._forwarder.others.address_of
+                    return await self._apart(lambda: _sized(merge(own, others, address_of)))
 
             return await self._guarded(told, context, *scopes)
 
         return read
 
+    def _asked_too(self, name: str, asked: Any, caller: Caller, context: Context) -> Collection[OtherArena]:
+        """Return the other arenas that complete an answer about who is online."""
+        forwarder = self._forwarder
+        if forwarder is None or name not in ONLINE or is_of_this_run(caller) or forwarder.is_forwarded(context):
+            return ()
+        if name in ("ListLadders", "ListBots") or not asked.ladder:
+            return forwarder.others.arenas
+        arena = forwarder.others.arena_of(asked.ladder)
+        return () if arena is None else (arena,)
+
     def _writing(
-        self, scope: str, steer: Callable[[bytes, Caller], Coroutine[Any, Any, Message]]
+        self, name: str, scope: str, steer: Callable[[bytes, Caller], Coroutine[Any, Any, Message]]
     ) -> Callable[[bytes, Context], Awaitable[bytes]]:
         """Wrap a change: once begun, it goes on even if its caller leaves."""
 
@@ -233,6 +300,9 @@ class LadderService:
                 async def steered() -> bytes:
                     # until its end: otherwise a caller could leave, call again, and evade the limit
                     with self._turn(context):
+                        arena = self._steered_at(name, request, caller, context)
+                        if arena is not None and self._forwarder is not None:
+                            return await self._forwarder.ask(arena, f"/{LADDER}/{name}", request, context)
                         return _sized(await steer(request, caller))
 
                 task = asyncio.get_running_loop().create_task(steered())
@@ -246,6 +316,29 @@ class LadderService:
             return await self._guarded(told, context, scope)
 
         return write
+
+    def _steered_at(self, name: str, request: bytes, caller: Caller, context: Context) -> OtherArena | None:
+        """Return the arena that makes a change to a ladder; None if this one does.
+
+        Raises:
+            CallRefused: SILENT if no arena has the ladder and one is needed; ELSEWHERE if the call was passed on to
+                this arena, which has lost the ladder meanwhile.
+        """
+        kind, others = STEERED.get(name), self._other_arenas
+        if kind is None or others is None:
+            return None
+        asked = kind.FromString(request)
+        ladder = others.ladder_named(asked.ladder)
+        if ladder is None or not may_see(caller, ladder.terms):
+            return None
+        arena = others.arena_of(ladder.name)
+        if arena is None:
+            if name == "RequestMatch":
+                raise moving(ladder.name)
+            return None  # the database is enough
+        if self._forwarder is None or is_of_this_run(caller) or self._forwarder.is_forwarded(context):
+            raise elsewhere(ladder.name, arena.address)
+        return arena
 
     def _settle(self, task: asyncio.Task[bytes]) -> None:
         self._steered.discard(task)
@@ -295,7 +388,6 @@ class LadderService:
 
     async def _request(self, request: bytes, caller: Caller) -> Message:
         asked = ladder_pb2.RequestMatchRequest.FromString(request)
-        self._check_is_here(asked.ladder, caller)
         presence = self._presence()
         ladder, bots = await self._apart(lambda: self._answers.chosen(asked, caller, presence))
         position = await self._position(asked, ladder, caller, presence)
@@ -321,15 +413,6 @@ class LadderService:
             raise CallRefused("NOT_YOURS", "only people on the page play on from a position")
         return await self._apart(lambda: self._answers.position(asked.position, rules, caller, presence))
 
-    def _check_is_here(self, name: str, caller: Caller) -> None:
-        """Check that no other arena plays a ladder.  Raises CallRefused."""
-        others = self._other_arenas
-        ladder = None if others is None else others.ladder_named(name)
-        if others is None or ladder is None or not may_see(caller, ladder.terms):
-            return
-        if address := others.address_of(name):
-            raise elsewhere(name, address)
-
     async def _lift(self, request: bytes, caller: Caller) -> Message:
         asked = ladder_pb2.LiftPauseRequest.FromString(request)
         identity = await self._apart(lambda: self._steering.lift(asked, caller))
@@ -349,7 +432,7 @@ class LadderService:
             self._lobby.start_test(test)
         self._log.info("version test started", test=test.id, ladder=test.ladder, new=test.new.shown, old=test.old.shown)
         await self._note(caller, "version test started", f"{test.new.shown} against {test.old.shown}")
-        return ladder_pb2.StartTestResponse(test=await self._apart(lambda: testing.shown(test.id)))
+        return ladder_pb2.StartTestResponse(test=await self._apart(lambda: testing.shown(test.id, caller)))
 
     async def _stop_test(self, testing: VersionTesting, request: bytes, caller: Caller) -> Message:
         asked = ladder_pb2.StopTestRequest.FromString(request)
@@ -358,7 +441,30 @@ class LadderService:
             self._lobby.stop_test(test)
         self._log.info("version test stopped", test=test, by=caller.owner)
         await self._note(caller, "version test stopped", test)
-        return ladder_pb2.StopTestResponse(test=await self._apart(lambda: testing.shown(test)))
+        return ladder_pb2.StopTestResponse(test=await self._apart(lambda: testing.shown(test, caller)))
+
+    async def _start_tournament(
+        self, tournaments: Tournaments, playing: RunningTournaments, request: bytes, caller: Caller
+    ) -> Message:
+        asked = ladder_pb2.StartTournamentRequest.FromString(request)
+        presence = self._presence()
+        async with self._steers:
+            entry = await self._apart(lambda: tournaments.start(asked, caller, presence))
+            playing.start(entry)
+        self._log.info("tournament started", tournament=entry.id, ladder=entry.ladder, plan=asked.plan, by=caller.owner)
+        await self._note(caller, "tournament started", f"{entry.id} on {entry.ladder}, plan {asked.plan}")
+        return ladder_pb2.StartTournamentResponse(tournament=await self._apart(lambda: tournaments.shown(entry)))
+
+    async def _stop_tournament(
+        self, tournaments: Tournaments, playing: RunningTournaments, request: bytes, caller: Caller
+    ) -> Message:
+        asked = ladder_pb2.StopTournamentRequest.FromString(request)
+        async with self._steers:
+            entry = await self._apart(lambda: tournaments.stop(asked, caller))
+            playing.stop(entry.id)
+        self._log.info("tournament stopped", tournament=entry.id, by=caller.owner)
+        await self._note(caller, "tournament stopped", f"{entry.id} on {entry.ladder}")
+        return ladder_pb2.StopTournamentResponse(tournament=await self._apart(lambda: tournaments.shown(entry)))
 
     async def _note(self, caller: Caller, what: str, about: str) -> None:
         by = caller.owner or NOBODY
@@ -421,7 +527,8 @@ class LadderService:
         Raises:
             CallRefused: STREAMS if there are too many calls.
         """
-        address = address_of(context.peer())
+        forwarder = self._forwarder
+        address = address_of(context.peer()) if forwarder is None else forwarder.caller_address(context)
         if self._calls[address] >= MOST_BY_ADDRESS:
             raise CallRefused("STREAMS", f"{MOST_BY_ADDRESS} calls from this address are being answered; wait for one")
         if self._calls.total() >= MOST_CALLS:

@@ -5,6 +5,9 @@ revealed: no name, match, record, bot, number or place. Queries about it are ans
 visible to its owner, and to callers who may see a ladder where it was rated or plays now. Notes, the texts of faults,
 and the reason of a pause are for its owner and the server's admins.
 
+The results of a visible ladder may be hidden until a time, see `why_hidden`: queries about them are refused, and they
+are left out of lists. Owners still get the logs of their own bots, without the result of the match.
+
 Every answer waits for the database, so call these methods only where no other work waits. This module knows no stream,
 no event loop and no command.
 """
@@ -34,6 +37,7 @@ from cutpurse.server.league.messages import (
     course_shown,
     ladder_shown,
     match_shown,
+    match_without_result,
     milliseconds,
     notes_kept,
     opponent_shown,
@@ -45,7 +49,7 @@ from cutpurse.server.league.presence import LiveMatchView, Presence
 from cutpurse.server.matches.start_position import StartPosition, position_of
 from cutpurse.v1 import arena_pb2, ladder_pb2
 
-__all__ = ["ANYTHING", "STRANGER", "Answers", "Caller", "may_see"]
+__all__ = ["ANYTHING", "STRANGER", "Answers", "Caller", "may_see", "why_hidden"]
 
 MOST_NAMED: Final = 20  # maximum ladders or bots named in a refusal
 MOST_NUMBER: Final = 2**63 - 1
@@ -91,12 +95,20 @@ def may_see(caller: Caller, terms: LadderTerms) -> bool:
     return caller.owner is not None and "read" in caller.scopes and (not terms.owners or caller.owner in terms.owners)
 
 
+def why_hidden(caller: Caller, ladder: str, terms: LadderTerms, at: datetime) -> str:
+    """Return the line that refuses the results of a visible ladder to this caller now; empty if they are shown."""
+    until = terms.results_hidden_until
+    if until is None or caller.is_admin or not terms.hides_results(at):
+        return ""
+    return f"results of {ladder} are hidden until {until.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
 class Answers:
     """The answers of LadderService to a caller. All methods raise CallRefused, and StoreError if the database fails."""
 
     def __init__(self, readings: Readings, utc: Callable[[], datetime]) -> None:
         self._readings = readings
-        self._utc = utc
+        self.utc = utc
 
     # -- visibility
     def visible(self, caller: Caller) -> dict[str, LadderEntry]:
@@ -117,15 +129,46 @@ class Answers:
         """
         return _ladder_of(self.visible(caller), name)
 
+    def why_hidden(self, ladder: str, caller: Caller) -> str:
+        """Return the line that refuses the results of a ladder; empty if they are shown, or it is not visible."""
+        entry = self.visible(caller).get(ladder)
+        return "" if entry is None else self._why_hidden(entry, caller)
+
+    def check_results(self, ladder: str, caller: Caller) -> None:
+        """Check that this caller may see a ladder and its results.  Raises CallRefused: NOT_FOUND or NOT_YOURS."""
+        self._check_results(self.ladder(ladder, caller), caller)
+
+    def with_results(self, caller: Caller) -> dict[str, LadderEntry]:
+        """Return the ladders whose results this caller can see, by name."""
+        return self._with_results(self.visible(caller), caller)
+
+    def _why_hidden(self, entry: LadderEntry, caller: Caller) -> str:
+        return why_hidden(caller, entry.name, entry.terms, self.utc())
+
+    def _check_results(self, entry: LadderEntry, caller: Caller) -> None:
+        """Check that this caller may see the results of a visible ladder.  Raises CallRefused: NOT_YOURS."""
+        if why := self._why_hidden(entry, caller):
+            raise CallRefused("NOT_YOURS", why)
+
+    def _with_results(self, visible: Mapping[str, LadderEntry], caller: Caller) -> dict[str, LadderEntry]:
+        """Return those of the visible ladders whose results this caller may see."""
+        return {name: entry for name, entry in visible.items() if not self._why_hidden(entry, caller)}
+
     def match(self, name: str, caller: Caller) -> MatchEntry:
-        """Return a finished match that this caller can see, by its ID or the first characters of it.
+        """Return a finished match whose result this caller can see, by its ID or the first characters of it.
 
         A match of a board on which others are still played is hidden from all callers, since it would reveal their
         cards. IDs on ladders that the caller cannot see are not considered.
 
         Raises:
-            CallRefused: NOT_FOUND, or BAD_MESSAGE for an invalid ID.
+            CallRefused: NOT_FOUND, NOT_YOURS if results of its ladder are hidden, or BAD_MESSAGE for an invalid ID.
         """
+        entry = self._stored(name, caller)
+        self._check_results(self.ladder(entry.ladder, caller), caller)
+        return entry
+
+    def _stored(self, name: str, caller: Caller) -> MatchEntry:
+        """Return a finished match as `match` does, even if results of its ladder are hidden."""
         visible, sees_all = self._visible(caller)
         try:
             entry = self._readings.match(name, None if sees_all else visible)
@@ -189,13 +232,14 @@ class Answers:
         """Encode a ladder with its current numbers of bots and matches."""
         bots = sum(entry.name in bot.ladders for bot in presence.bots if bot.identity.owner != HOUSE)
         tables = sum(entry.name == match.ladder.name for match in presence.matches)
-        return ladder_shown(entry, bots, tables, self._utc())
+        return ladder_shown(entry, bots, tables, self.utc())
 
     def list_rankings(
         self, asked: ladder_pb2.ListRankingsRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.ListRankingsResponse:
         """Answer ListRankings."""
         entry = self.ladder(asked.ladder, caller)
+        self._check_results(entry, caller)
         here = {bot.identity for bot in presence.bots if entry.name in bot.ladders}
         rankings = self._readings.rankings(entry.name, asked.every_version)
         end = asked.after + _limit(asked.limit, RANKINGS)
@@ -241,9 +285,11 @@ class Answers:
         """Return ladder name, owner and bot name of a query about a bot on a ladder.
 
         Raises:
-            CallRefused: If the ladder is not visible, or no bot is named.
+            CallRefused: If the ladder is not visible, its results are hidden, or no bot is named.
         """
-        return self.ladder(ladder, caller).name, caller.owner_of(bot), _needed(bot).bot
+        entry = self.ladder(ladder, caller)
+        self._check_results(entry, caller)
+        return entry.name, caller.owner_of(bot), _needed(bot).bot
 
     # -- matches
     def list_matches(
@@ -251,7 +297,12 @@ class Answers:
     ) -> ladder_pb2.ListMatchesResponse:
         """Answer ListMatches."""
         visible, sees_all = self._visible(caller)
-        ladder = _ladder_of(visible, asked.ladder).name if asked.ladder else None
+        ladder = None
+        if asked.ladder:
+            ladder = _ladder_of(visible, asked.ladder).name
+            self._check_results(visible[ladder], caller)
+        shown = self._with_results(visible, caller)
+        sees_all = sees_all and len(shown) == len(visible)
         limit, before = _limit(asked.limit, MATCHES), _before(asked.before)
         owner, bot = (caller.owner_of(asked.bot), asked.bot) if asked.HasField("bot") else (None, None)
         try:
@@ -265,7 +316,7 @@ class Answers:
                 until=_moment(asked.until_ms),
                 limit=limit + 1,
                 before=before,
-                among=None if sees_all or ladder is not None else visible,
+                among=None if sees_all or ladder is not None else shown,
             )
         except errors.NoSuchEntry:
             entries = []
@@ -287,7 +338,11 @@ class Answers:
         self, asked: ladder_pb2.ListOpenMatchesRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.ListOpenMatchesResponse:
         """Answer ListOpenMatches."""
-        visible = {asked.ladder: self.ladder(asked.ladder, caller)} if asked.ladder else self.visible(caller)
+        visible = self.visible(caller)
+        if asked.ladder:
+            visible = {asked.ladder: _ladder_of(visible, asked.ladder)}
+            self._check_results(visible[asked.ladder], caller)
+        visible = self._with_results(visible, caller)
         found = [
             match for match in presence.matches if match.ladder.name in visible and asked.match in ("", match.name)
         ]
@@ -347,10 +402,11 @@ class Answers:
         """Check that a visible match is not still being played or stored.
 
         Raises:
-            CallRefused: NOT_FOUND.
+            CallRefused: NOT_FOUND, or NOT_YOURS if results of its ladder are hidden.
         """
         for match in (*presence.matches, *presence.unstored):
-            if match.name == name and match.ladder.name in self.visible(caller):
+            if match.name == name and (entry := self.visible(caller).get(match.ladder.name)) is not None:
+                self._check_results(entry, caller)
                 if match in presence.unstored:
                     text = "is over; its result is being stored and will be shown then"
                 elif match.is_sealed:
@@ -404,7 +460,8 @@ class Answers:
         """Answer ListLogs."""
         owner, bot = self.own(asked.bot, caller)
         visible = self.visible(caller)
-        match = self.match(asked.match, caller).match if asked.match else None
+        match = self._stored(asked.match, caller).match if asked.match else None
+        shown = self._with_results(visible, caller)
         limit = _limit(asked.limit, LOGS)
         try:
             entries = self._readings.logs(owner, bot, asked.bot.version or None, match, asked.faulted, limit)
@@ -412,7 +469,9 @@ class Answers:
             raise CallRefused("NOT_FOUND", f"there is no bot {_shown(asked.bot, owner)} here") from None
         logs = [
             ladder_pb2.SeatLog(
-                match=match_shown(entry.match),
+                match=match_shown(entry.match)
+                if entry.match.ladder in shown
+                else match_without_result(entry.match, entry.seat),
                 seat=entry.seat,
                 course=course_shown(entry.course, is_told_why=True),
                 notes=notes_kept(entry.notes),

@@ -23,6 +23,7 @@ __all__ = [
     "course_shown",
     "ladder_shown",
     "match_shown",
+    "match_without_result",
     "milliseconds",
     "notes_kept",
     "opponent_shown",
@@ -61,6 +62,7 @@ def ladder_shown(entry: LadderEntry, bots: int, tables: int, now: datetime) -> l
         tables=tables,
         created_ms=milliseconds(entry.created),
         is_frozen=entry.terms.frozen is not None and now >= entry.terms.frozen,
+        has_hidden_results=entry.terms.hides_results(now),
     )
 
 
@@ -144,6 +146,25 @@ def match_shown(entry: MatchEntry) -> ladder_pb2.MatchShown:
         board_kind=board_kind(entry.board_kind),
         board_matches=entry.board_matches,
     )
+
+
+def match_without_result(entry: MatchEntry, seat: int) -> ladder_pb2.MatchShown:
+    """Encode what the owner of a seat learns of a finished match whose result is hidden.
+
+    That is which bots met, and of this seat its faults, times and reports: no place, score, or change of a rating.
+    """
+    shown = match_shown(entry)
+    shown.reason, shown.rated_number = "", 0
+    for number, other in enumerate(shown.seats):
+        if number == seat:
+            for field in ("place", "score", "before", "after"):
+                other.ClearField(field)
+        else:
+            bot = ladder_pb2.BotName()
+            bot.CopyFrom(other.bot)
+            other.Clear()
+            other.bot.CopyFrom(bot)
+    return shown
 
 
 def board_kind(kind: str) -> ladder_pb2.BoardKind.ValueType:
@@ -248,4 +269,5 @@ def terms_shown(terms: LadderTerms) -> ladder_pb2.LadderTerms:
         pause_failed=terms.pause_failed,
         pause_window=terms.pause_window,
         voids_outages=terms.voids_outages,
+        results_hidden_until_ms=milliseconds(terms.results_hidden_until),
     )

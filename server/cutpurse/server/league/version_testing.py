@@ -37,6 +37,7 @@ MOST_BOARDS: Final = 20_000  # maximum of `max_boards`
 MOST_LISTED: Final = 30
 MOST_KEPT: Final = 256  # ended tests whose results are cached
 MOST_NAMED: Final = 20  # versions named in a refusal
+_WITHOUT_RESULTS: Final = ("test", "ladder", "new", "old", "created_ms", "ended_ms", "max_boards")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +102,21 @@ class VersionTesting:
             raise CallRefused("FULL", legible(str(problem), 300)) from None
         return running_test(entry, ())
 
-    def shown(self, test: str) -> ladder_pb2.VersionTestShown:
-        """Encode a test that exists."""
-        return self._encoded(self._store.version_test(test))
+    def shown(self, test: str, caller: Caller) -> ladder_pb2.VersionTestShown:
+        """Encode a test that exists, without its results if this caller may not see them."""
+        entry = self._store.version_test(test)
+        shown = self._encoded(entry)
+        if not (why := self._why_hidden(entry.ladder, caller)):
+            return shown
+        facts = {name: getattr(shown, name) for name in _WITHOUT_RESULTS}
+        return ladder_pb2.VersionTestShown(reason=why, **facts)
+
+    def _why_hidden(self, ladder: str, caller: Caller) -> str:
+        return self._answers.why_hidden(ladder, Caller(caller.owner, caller.scopes | {"read"}))
+
+    def _check_results(self, ladder: str, caller: Caller) -> None:
+        if why := self._why_hidden(ladder, caller):
+            raise CallRefused("NOT_YOURS", why)
 
     def _encoded(self, entry: VersionTestEntry) -> ladder_pb2.VersionTestShown:
         """Encode a test; one with a verdict changes no more, so it is computed once."""
@@ -125,12 +138,15 @@ class VersionTesting:
         owner = asked.owner or (None if caller.is_admin else caller.owner or NOBODY)
         if owner is not None and not caller.answers_for(owner) and owner != (caller.owner or NOBODY):
             raise CallRefused("NOT_YOURS", "tests are shown to the owner of their bots only")
-        shown = [self._encoded(entry) for entry in self._store.version_tests(owner, limit=MOST_LISTED)]
+        entries = self._store.version_tests(owner, limit=MOST_LISTED)
+        shown = [self._encoded(entry) for entry in entries if not self._why_hidden(entry.ladder, caller)]
         return ladder_pb2.ListTestsResponse(tests=[_without_opponents(one) for one in shown])
 
     def get(self, asked: ladder_pb2.GetTestRequest, caller: Caller, presence: Presence) -> ladder_pb2.GetTestResponse:
         """Answer GetTest."""
-        return ladder_pb2.GetTestResponse(test=self.shown(self._seen(asked.test, caller).id))
+        entry = self._seen(asked.test, caller)
+        self._check_results(entry.ladder, caller)
+        return ladder_pb2.GetTestResponse(test=self._encoded(entry))
 
     def stop(self, asked: ladder_pb2.StopTestRequest, caller: Caller) -> str:
         """End a test that runs, and return its ID; the caller must tell the lobby."""
@@ -163,6 +179,7 @@ class VersionTesting:
     def _ladder(self, name: str, caller: Caller) -> LadderEntry:
         """Return a ladder on which tests can be played."""
         ladder = self._answers.ladder(name, Caller(caller.owner, caller.scopes | {"read"}))
+        self._check_results(ladder.name, caller)
         frozen = ladder.terms.frozen
         if self._tests.share <= 0:
             raise CallRefused("SETTINGS", "this server plays no version tests: its host has set --test-share 0")

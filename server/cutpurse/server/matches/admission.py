@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeAlias
 
@@ -16,7 +17,7 @@ from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.matches.ladder_terms import check_entry, may_see, paused_message, why_no_match
+from cutpurse.server.matches.ladder_terms import OtherEntrants, check_entry, may_see, paused_message, why_no_match
 from cutpurse.server.matches.matchmaking import Pairing
 from cutpurse.server.matches.other_arenas import OtherArenas
 from cutpurse.server.matches.roster import MOST_GONE
@@ -83,6 +84,30 @@ class BotAdmission:
             wanted,
             self._pairing.ladders,
             lambda ladder: self._pairing.others_on(ladder.name, identity),
+            identity in self._paused,
+            at,
+            forgets,
+        )
+
+    def check_submitted(
+        self, identity: Identity, wanted: Mapping[str, Sequence[str]], at: datetime, forgets: bool
+    ) -> None:
+        """Check that a bot may be submitted for these ladders, be they of this arena or another, or hosted.
+
+        Raises:
+            CallRefused: As in `check_entry`.
+        """
+        own = {ladder.name for ladder in self._pairing.ladders}
+        check_entry(
+            identity,
+            wanted,
+            [
+                replace(ladder, is_hosted=False)
+                for ladder in (*self._pairing.ladders, *self._other_arenas.ladders(identity.owner))
+            ],
+            lambda ladder: (
+                self._pairing.others_on(ladder.name, identity) if ladder.name in own else OtherEntrants(0, ())
+            ),
             identity in self._paused,
             at,
             forgets,

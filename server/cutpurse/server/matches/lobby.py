@@ -231,6 +231,10 @@ class Lobby:
         """
         self._attendance.check(identity, wanted, self._utc(), forgets)
 
+    def check_submitted(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
+        """Check that a bot may be submitted for these ladders; arguments and errors are those of `check`."""
+        self._attendance.check_submitted(identity, wanted, self._utc(), forgets)
+
     def enter(self, session: TableSession) -> None:
         """Admit a bot for the first time or after a reconnect."""
         self._attendance.enter(session, self._utc())
@@ -343,6 +347,17 @@ class Lobby:
         """
         told = self._requests.told(name)
         return "waiting" if told == "open" and not self._matches.is_begun(name) else told
+
+    def away(self, ladder: str, bots: Sequence[Identity]) -> list[Identity]:
+        """List those of these bots with which an admin could request no match on a ladder now."""
+        found = self._pairing.ladder_named(ladder)
+        return [bot for bot in bots if found is None or not self._can_be_asked(bot, found)]
+
+    def _can_be_asked(self, bot: Identity, ladder: Ladder) -> bool:
+        player = self._attendance.here.get(bot)
+        if player is None or self.is_paused(bot) or player.declines_requests:
+            return False
+        return player.plays(ladder.game, ladder.name)
 
     # -- version tests
     def start_test(self, test: VersionTest) -> None:

@@ -1,18 +1,31 @@
-"""The ladders of the league that other arenas play, and where bots dial those.
+"""The ladders of the league that other arenas play, and where those are dialled.
 
 This module knows no stream, no clock and no database.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
 from cutpurse.server.errors import CallRefused
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.ladder_terms import may_see
 
-__all__ = ["OtherArenas", "elsewhere"]
+__all__ = ["OtherArena", "OtherArenas", "elsewhere", "key_of"]
+
+
+class OtherArena(NamedTuple):
+    """Another arena of the league.
+
+    Attributes:
+        address: Where it is dialled.
+        key: Its key, see `key_of`.
+    """
+
+    address: str
+    key: str
 
 
 class OtherArenas:
@@ -20,10 +33,11 @@ class OtherArenas:
 
     def __init__(self) -> None:
         self._ladders: Mapping[str, _OtherLadder] = {}
+        self.lags: Mapping[str, float] = {}  # seconds since an arena renewed its leases, by address
 
-    def set(self, ladders: Iterable[tuple[Ladder, str]]) -> None:
-        """Set the ladders, each with the address of its arena; empty where none has it now."""
-        self._ladders = {ladder.name: _OtherLadder(ladder, address) for ladder, address in ladders}
+    def set(self, ladders: Iterable[tuple[Ladder, OtherArena | None]]) -> None:
+        """Set the ladders, each with its arena; None where none has it now."""
+        self._ladders = {ladder.name: _OtherLadder(ladder, arena) for ladder, arena in ladders}
 
     def ladders(self, owner: str) -> Iterable[Ladder]:
         """Return the ladders that `owner` can see."""
@@ -34,15 +48,29 @@ class OtherArenas:
         other = self._ladders.get(name)
         return None if other is None else other.ladder
 
+    def ladders_at(self, address: str) -> list[str]:
+        """Return the names of the ladders of the arena at this address."""
+        return [name for name, other in self._ladders.items() if other.arena and other.arena.address == address]
+
     def address_of(self, ladder: str) -> str:
         """Return the address of the arena of a ladder; empty if this arena has it, or none."""
+        arena = self.arena_of(ladder)
+        return "" if arena is None else arena.address
+
+    def arena_of(self, ladder: str) -> OtherArena | None:
+        """Return the arena of a ladder; None if this arena has it, or none."""
         other = self._ladders.get(ladder)
-        return "" if other is None else other.address
+        return None if other is None else other.arena
+
+    @property
+    def arenas(self) -> Collection[OtherArena]:
+        """The arenas that have at least one of the ladders."""
+        return dict.fromkeys(other.arena for other in self._ladders.values() if other.arena is not None)
 
     def wanted(self, plays: Callable[[str, str], bool], owner: str) -> Sequence[tuple[str, str]]:
         """Return the ladders that a connected bot wants to play and may, each with its address, if it has one."""
         return [
-            (name, other.address)
+            (name, "" if other.arena is None else other.arena.address)
             for name, other in self._ladders.items()
             if plays(other.ladder.game, name) and _admits(other.ladder, owner)
         ]
@@ -55,7 +83,12 @@ def _admits(ladder: Ladder, owner: str) -> bool:
 
 class _OtherLadder(NamedTuple):
     ladder: Ladder
-    address: str
+    arena: OtherArena | None
+
+
+def key_of(process: str) -> str:
+    """Return the key of an arena: who sends it knows the name of its process, as the arenas of its database do."""
+    return sha256(f"cutpurse arena {process}".encode()).hexdigest()
 
 
 def elsewhere(ladder: str, address: str) -> CallRefused:

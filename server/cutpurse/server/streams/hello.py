@@ -14,6 +14,7 @@ from typing import Final
 from cutpurse.engine.errors import did_you_mean
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.access.owners import Grant, HostedBotIdentity
 from cutpurse.server.errors import CallRefused, legible
@@ -78,7 +79,9 @@ def introduction(
         )
     resident = grant.resident
     bot, version = (hello.bot, hello.version or "1") if resident is None else (resident.bot, resident.version)
-    most_tables = limits.most_tables if resident is None else min(resident.tables, limits.most_tables)
+    most_tables = limits.house_tables if grant.owner == HOUSE else limits.most_tables
+    if resident is not None:
+        most_tables = min(resident.tables, most_tables)
     one_match = None if resident is None else resident.one_match
     if one_match is not None:
         most_tables = 1

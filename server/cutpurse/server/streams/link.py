@@ -293,9 +293,7 @@ class Link:
     def _take_tables(self, request: arena_pb2.PlayRequest) -> None:
         session = self.session
         wanted = request.max_tables if request.HasField("max_tables") else session.max_tables
-        session.set_tables(
-            min(wanted, self._limits.most_tables, session.introduction.most_tables), session.leaving or request.leaving
-        )
+        session.set_tables(min(wanted, session.introduction.most_tables), session.leaving or request.leaving)
         if session.leaving:
             self._parting = LEFT
 

@@ -42,6 +42,13 @@ class Matches(Protocol):
             CallRefused: If it may not.
         """
 
+    def check_submitted(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
+        """Check that a bot may be submitted for these ladders.
+
+        Raises:
+            CallRefused: If it may not.
+        """
+
     def enter(self, session: ServerSession) -> None:
         """Admit a bot for the first time or after a reconnect."""
 

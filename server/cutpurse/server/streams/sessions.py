@@ -164,13 +164,13 @@ class Sessions:
     def _check_owner(self, told: Introduction) -> None:
         """Check that the owner may have one more session.
 
-        Without tokens all bots have one owner, and hosted bots have limits of their own.
+        Without tokens all bots have one owner, hosted bots have limits of their own, and the page limits people.
 
         Raises:
             CallRefused: STREAMS.
         """
         owner, most = told.identity.owner, self.limits.sessions_per_owner
-        if not told.token or owner == HOUSE or told.is_run_here:
+        if not told.token or owner in (HOUSE, PEOPLE) or told.is_run_here:
             return
         his = [one for one in self._by_id.values() if one.identity.owner == owner]
         if sum(not one.introduction.is_run_here for one in his) >= most:
@@ -208,7 +208,7 @@ class Sessions:
             resumed=is_resumed,
             resume_window_ms=limits.resume_window_ms,
             max_tables=session.max_tables,
-            most_tables=limits.most_tables,
+            most_tables=limits.house_tables if told.identity.owner == HOUSE else limits.most_tables,
             max_bytes=limits.most_bytes,
             max_envelopes_per_second=limits.envelopes_per_second,
             heartbeat_ms=limits.heartbeat_ms,
@@ -275,7 +275,7 @@ class Sessions:
     def _check_queues(self, now: float) -> None:
         for session in list(self._by_id.values()):
             try:
-                session.check_queues(self.limits.most_tables)
+                session.check_queues(max(self.limits.most_tables, self.limits.house_tables))
             except QueueOverflow as problem:
                 number = self._broke(problem, session)
                 if session.link is not None:

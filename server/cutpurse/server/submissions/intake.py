@@ -102,6 +102,13 @@ class Intake:
             return sum(entry.owner == owner for entry in [*now, *self._waiting])
 
     @property
+    def at_hand(self) -> list[int]:
+        """IDs of the submissions that wait or are being processed."""
+        with self._lock:
+            now = [self._now] if self._now is not None else []
+            return [entry.id for entry in [*now, *self._waiting]]
+
+    @property
     def total(self) -> int:
         """Number of all waiting submissions."""
         return len(self._waiting)

@@ -7,21 +7,23 @@
         run/                          sockets of this run of the server
         talk/                         output of bots, by submission number
 
-A file with its final name is complete: it is written under another name, synced to disk, and renamed. This module knows
-no database and no bot.
+A file with its final name is complete: it is written under another name, synced to disk, and renamed. Where several
+arenas share a league, they share archives and built files, too, and this folder holds those that were needed here. This
+module knows no database and no bot.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import tempfile
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
-__all__ = ["Storage", "storage_beside"]
+__all__ = ["SharedArchives", "Storage", "storage_beside", "stored_archive"]
 
 ARCHIVE: Final = "bot.zip"
 TREE: Final = "tree"
@@ -29,23 +31,61 @@ PART: Final = ".part"
 SOCKET_PATH_MOST: Final = 90  # maximum bytes of a socket's path; systems allow 104 to 108
 
 
-def storage_beside(database: Path) -> Path:
-    """Return the folder for the submissions of a database."""
-    return database.with_name(f"{database.name}.bots")
+class SharedArchives(Protocol):
+    """The archives that several arenas share. The methods wait, and raise what the store behind them raises."""
+
+    def put(self, digest: bytes, content: bytes) -> None:
+        """Store an archive under its SHA-256, unless it is."""
+
+    def get(self, digest: bytes) -> bytes | None:
+        """Return an archive; None if it is not stored."""
+
+    def put_built(self, digest: bytes, tree: Path) -> None:
+        """Store the built files of an archive.
+
+        Raises:
+            ArchiveError: If they are too large.
+        """
+
+    def unpack_built(self, digest: bytes, target: Path) -> bool:
+        """Write the built files of an archive to a new folder; return False if they are not stored."""
+
+    def drop(self, digest: bytes) -> None:
+        """Remove an archive and its built files."""
+
+
+def storage_beside(database: Path, arena: str = "") -> Path:
+    """Return the folder for the submissions of a database; of one `arena` of several, by its address."""
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", f"{database.name} {arena}").strip("-") if arena else database.name
+    return database.with_name(f"{name}.bots")
+
+
+def stored_archive(root: Path, digest: bytes) -> bytes:
+    """Read an archive below a folder that a server may have open.
+
+    Raises:
+        OSError: If the disk fails; FileNotFoundError if the archive is missing or damaged.
+    """
+    content = (root / digest.hex() / ARCHIVE).read_bytes()
+    if sha256(content).digest() != digest:
+        raise FileNotFoundError("the archive is damaged")
+    return content
 
 
 class Storage:
     """The files of submitted bots, see the module's docstring."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, shared: SharedArchives | None = None) -> None:
         """Create the folders, and remove incomplete files of earlier runs.
 
         Args:
             root: Folder for all files.
+            shared: What other arenas have, too; None if there are none.
 
         Raises:
             OSError: If the disk fails.
         """
+        self._shared = shared
         self.root: Final = root.absolute()
         self.root.mkdir(mode=0o700, parents=False, exist_ok=True)
         self.root.chmod(0o700)
@@ -76,6 +116,12 @@ class Storage:
         Raises:
             OSError: If the disk fails.
         """
+        digest = self._keep(content)
+        if self._shared is not None:
+            self._shared.put(digest, content)
+        return digest
+
+    def _keep(self, content: bytes) -> bytes:
         digest = sha256(content).digest()
         folder = self._folder(digest)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -96,10 +142,27 @@ class Storage:
         Raises:
             OSError: If the disk fails; FileNotFoundError if the archive is missing or damaged.
         """
-        content = (self._folder(digest) / ARCHIVE).read_bytes()
-        if sha256(content).digest() != digest:
-            raise FileNotFoundError("the archive is damaged")
-        return content
+        try:
+            return stored_archive(self.root, digest)
+        except FileNotFoundError:
+            found = None if self._shared is None else self._shared.get(digest)
+            if found is None or sha256(found).digest() != digest:
+                raise
+            self._keep(found)
+            return found
+
+    def share(self, digest: bytes) -> None:
+        """Let other arenas have an archive that is here, and its built files.
+
+        Raises:
+            ArchiveError: If the built files are too large.
+            OSError: If the disk fails.
+        """
+        if self._shared is None or not (self._folder(digest) / ARCHIVE).exists():
+            return
+        self._shared.put(digest, self.archive(digest))
+        if self.tree(digest).is_dir():
+            self._shared.put_built(digest, self.tree(digest))
 
     def piece(self, digest: bytes, at: int, size: int) -> bytes:
         """Read `size` bytes of an archive from offset `at` on, without checking its hash.
@@ -115,6 +178,23 @@ class Storage:
         """Return the folder of an unpacked and built archive; it exists only if the build succeeded."""
         return self._folder(digest) / TREE
 
+    def has_tree(self, digest: bytes) -> bool:
+        """Return whether the built files of an archive are here, after getting those of another arena.
+
+        Raises:
+            OSError: If the disk fails.
+        """
+        if self.tree(digest).is_dir():
+            return True
+        if self._shared is None:
+            return False
+        part = self.part(digest)
+        part.parent.mkdir(mode=0o700, exist_ok=True)
+        if not self._shared.unpack_built(digest, part):
+            return False
+        part.replace(self.tree(digest))
+        return True
+
     def part(self, digest: bytes) -> Path:
         """Return the path for unpacking and building an archive, after removing the folder there."""
         part = self._folder(digest) / f"{TREE}{PART}"
@@ -126,6 +206,8 @@ class Storage:
         tree = self.tree(digest)
         _away(tree)
         self._part(digest).replace(tree)
+        if self._shared is not None:
+            self._shared.put_built(digest, tree)
         return tree
 
     def _part(self, digest: bytes) -> Path:
@@ -134,6 +216,8 @@ class Storage:
     def remove(self, digest: bytes) -> None:
         """Remove an archive and its folders."""
         _away(self._folder(digest))
+        if self._shared is not None:
+            self._shared.drop(digest)
 
     def remove_others(self, kept: Iterable[bytes]) -> int:
         """Remove all archives except `kept`, such as one that was received but not stored in the database.

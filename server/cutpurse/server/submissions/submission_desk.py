@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from cutpurse.engine.errors import UsageError, did_you_mean
@@ -56,6 +57,8 @@ MOST_BYTES: Final = 256 * 1024 * 1024  # of an owner's stored archives together
 MOST_WAITING: Final = 3  # unchecked submissions per owner
 MOST_IN_ALL: Final = 64  # unchecked submissions of all owners
 MOST_LISTED: Final = 500
+LOOK_S: Final = 2.0  # between two looks at what other arenas have changed
+SILENT_S: Final = 30.0  # after which a submission of an arena that is gone is taken up
 _STATES: Final = {
     RECEIVED: submission_pb2.SUBMISSION_STATE_RECEIVED,
     UNPACKED: submission_pb2.SUBMISSION_STATE_UNPACKED,
@@ -128,6 +131,7 @@ class SubmissionDesk:
         ladders_of: Callable[[SubmissionEntry, Manifest], Sequence[str]] = lambda entry, manifest: entry.ladders,
         plays_here: Callable[[Sequence[str], Sequence[str]], bool] = lambda games, ladders: True,
         needed_for_tests: Callable[[], Collection[Identity]] = frozenset,
+        is_shared: bool = False,
     ) -> None:
         """Create the desk; nothing runs before `begin`.
 
@@ -141,11 +145,15 @@ class SubmissionDesk:
                 server; workers play the matches of hosted ladders.
             needed_for_tests: Returns, on any thread, the versions that version tests need; an accepted one runs while
                 it is needed, even if it is not active.
+            is_shared: Whether other arenas have desks for the same submissions. Then each runs the bots that play on
+                its ladders, and takes up the submissions of an arena that is gone.
         """
         self._is_isolated = site.runner.name != "process"
         self._is_rotation = is_rotation
         self._plays_here = plays_here
         self._needed_for_tests = needed_for_tests
+        self._is_shared = is_shared
+        self._look_at = 0.0  # next look at what other arenas have changed
         self._needed: Collection[Identity] = frozenset()  # as of the last change of the hosted bots
         self._storage = site.storage
         self._store = site.store
@@ -183,10 +191,22 @@ class SubmissionDesk:
         entries = self._store.submissions()
         if gone := self._storage.remove_others(entry.digest for entry in entries if entry.is_kept):
             self._log.info("archives removed", count=gone)
+        if self._is_shared:
+            self._share(entries)
         self._sync()
         self.residents.begin()
-        self.intake.put(entry for entry in reversed(entries) if entry.state in UNDER_WAY)
+        if not self._is_shared:
+            self.intake.put(entry for entry in reversed(entries) if entry.state in UNDER_WAY)
         self.intake.begin()
+
+    def _share(self, entries: Iterable[SubmissionEntry]) -> None:
+        """Let other arenas have the archives that are here, such as those of a time when this server was alone."""
+        for entry in entries:
+            if entry.is_kept:
+                try:
+                    self._storage.share(entry.digest)
+                except (ArchiveError, OSError) as problem:
+                    self._log.warning("archive not shared", bot=entry.shown, text=str(problem))
 
     def _open_relay(self, path: Path, bot: str) -> Relay:
         """Open the socket of one process of a bot.
@@ -223,8 +243,20 @@ class SubmissionDesk:
                 self._is_behind = False
 
     def _catch_up(self) -> None:
-        if self._is_behind or self._needed_for_tests() != self._needed:
+        if self._is_shared and (now := monotonic()) >= self._look_at:
+            self._look_at = now + LOOK_S
+            self._look_at_others()
+        elif self._is_behind or self._needed_for_tests() != self._needed:
             self._sync()
+
+    def _look_at_others(self) -> None:
+        """Follow what other arenas have changed and the ladders that moved, and take up what a lost arena left."""
+        try:
+            self.intake.put(self._store.claim_submissions(self.intake.at_hand, SILENT_S))
+        except errors.LeaderboardError as problem:
+            if not self._is_behind:  # otherwise `_sync` has logged it
+                self._log.error("submissions not claimed", text=str(problem))
+        self._sync()
 
     def _sync_now(self) -> None:
         wanted = []
@@ -240,7 +272,9 @@ class SubmissionDesk:
                     wanted.append((entry, manifest))
         self._manifests = {entry.digest: manifest for entry, manifest in wanted}
         built = [(entry, manifest) for entry, manifest in wanted if self._has_tree(entry)]
-        self.built = [(entry, manifest) for entry, manifest in built if entry.is_active]
+        active = [(entry, manifest) for entry, manifest in built if entry.is_active]
+        if active != self.built:
+            self.built = active
         self.residents.set([one for one in built if self._plays_here(one[1].games, one[0].ladders)])
         self._needed = needed
 
@@ -249,8 +283,12 @@ class SubmissionDesk:
 
         They may be missing after a restore without them.
         """
-        if self._storage.tree(entry.digest).is_dir():
-            return True
+        try:
+            if self._storage.has_tree(entry.digest):
+                return True
+        except OSError as problem:
+            self._log.error("built files not read", bot=entry.shown, error=type(problem).__name__)
+            return False
         if not entry.is_active:  # a new check would make it active: it waits until its owner submits it again
             return False
         self._store.set_submission(entry.id, RECEIVED, self._utc(), "its files are built again")
@@ -357,8 +395,11 @@ class SubmissionDesk:
         playing = _playing(mine)
         if bot not in playing and len(playing) >= MOST_BOTS:
             raise CallRefused("FULL", _too_many(owner, playing))
-        if self.intake.waiting(owner) >= MOST_WAITING or self.intake.total >= MOST_IN_ALL:
-            waiting = self.intake.waiting(owner)
+        waiting, total = self.intake.waiting(owner), self.intake.total
+        if self._is_shared:
+            under_way = [one.owner for one in self._store.submissions() if one.state in UNDER_WAY]
+            waiting, total = under_way.count(owner), len(under_way)
+        if waiting >= MOST_WAITING or total >= MOST_IN_ALL:
             raise CallRefused("FULL", f"{waiting} submissions of {owner} wait for their check: submit it later")
         kept = sum(one.size for one in mine if one.is_kept and one.is_active)
         if kept + size > MOST_BYTES:

@@ -23,6 +23,8 @@ from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.act_log import ActLog
 from cutpurse.server.call_status import abort, status_of
 from cutpurse.server.errors import CallRefused, CallStatus
+from cutpurse.server.forwarding.forwarder import Forwarder
+from cutpurse.server.forwarding.merging import merge
 from cutpurse.server.logs import Logger
 from cutpurse.server.submissions.submission_desk import SubmissionDesk, requested_ladders
 from cutpurse.v1 import submission_pb2
@@ -37,6 +39,7 @@ MOST_CALLS: Final = 256  # simultaneous calls of all owners
 MOST_SENDING: Final = 4  # simultaneous uploads of all owners
 SEND_S: Final = 120.0  # for an upload
 PIECE: Final = 32_768  # bytes per message of a download
+RUNNING: Final = ("ListSubmissions", "GetSubmissionLog")  # answers that tell which bots run
 MOST_TALK: Final = 1_500_000  # characters of output sent
 
 Told = TypeVar("Told")
@@ -48,8 +51,8 @@ class Ladders(Protocol):
     def ladders(self, owner: str) -> Mapping[str, Sequence[str]]:
         """List the ladders of each game that this owner can see."""
 
-    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
-        """Check that a bot may play on these ladders.
+    def check_submitted(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
+        """Check that a submitted bot may play on these ladders.
 
         Raises:
             CallRefused: If it may not.
@@ -70,6 +73,7 @@ class SubmissionService:
         is_run_elsewhere: Callable[[Identity], bool],
         incident_number: Callable[[], str],
         acts: ActLog | None = None,
+        forwarder: Forwarder | None = None,
     ) -> None:
         """Create the service and its threads.
 
@@ -82,6 +86,7 @@ class SubmissionService:
             is_run_elsewhere: Returns, on the event loop, whether a bot is online from a process of its owner.
             incident_number: Returns a new ID for a server error.
             acts: Where submissions, retirements and activations are noted; None means nowhere.
+            forwarder: The way to other arenas, which may run the bots; None if there are none.
         """
         self._desk = desk
         self._ladders = ladders
@@ -91,6 +96,7 @@ class SubmissionService:
         self._is_run_elsewhere = is_run_elsewhere
         self._incident_number = incident_number
         self._acts = acts or ActLog()
+        self._forwarder = forwarder
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="submissions")
         self._sending: Counter[str] = Counter()  # by owner
         self._calls: Counter[str] = Counter()  # by owner
@@ -109,16 +115,24 @@ class SubmissionService:
             "ActivateVersion": self._activate,
         }
         methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
-            name: grpc.unary_unary_rpc_method_handler(self._answering(answer)) for name, answer in unary.items()
+            name: grpc.unary_unary_rpc_method_handler(self._answering(name, answer)) for name, answer in unary.items()
         }
         methods["Submit"] = grpc.stream_unary_rpc_method_handler(self.submit)
         methods["GetArchive"] = grpc.unary_stream_rpc_method_handler(self.get_archive)
         return grpc.method_handlers_generic_handler(SUBMISSIONS, methods)
 
-    def _answering(self, answer: Callable[[bytes, str], Message]) -> Callable[[bytes, Context], Awaitable[bytes]]:
+    def _answering(
+        self, name: str, answer: Callable[[bytes, str], Message]
+    ) -> Callable[[bytes, Context], Awaitable[bytes]]:
         async def answered(request: bytes, context: Context) -> bytes:
             async def told(owner: str) -> bytes:
-                return await self._apart(lambda: answer(request, owner).SerializeToString())
+                own = await self._apart(lambda: answer(request, owner))
+                forwarder = self._forwarder
+                if forwarder is None or name not in RUNNING or forwarder.is_forwarded(context):
+                    return own.SerializeToString()
+                more = await forwarder.ask_all(forwarder.others.arenas, f"/{SUBMISSIONS}/{name}", request, context)
+                others = {arena.address: told for arena, told in more.items()}
+                return merge(own, others, forwarder.others.address_of).SerializeToString()
 
             return await self._guarded(told, context)
 
@@ -203,7 +217,7 @@ class SubmissionService:
         ladders = [*dict.fromkeys(head.ladders)]
         desk.check_ladders(ladders)
         identity = Identity(owner, manifest.name, manifest.version)
-        self._ladders.check(identity, wanted, forgets=desk.plays_one(ladders))
+        self._ladders.check_submitted(identity, wanted, forgets=desk.plays_one(ladders))
         if self._is_run_elsewhere(identity):  # the hosted bot would take over its session, and lose its open matches
             raise CallRefused(
                 "BAD_MESSAGE",

@@ -23,6 +23,7 @@ from typing import Final
 
 from cutpurse.engine.events import Event
 from cutpurse.server.errors import LEFT, CallRefused, CallStatus, call_status, incident, legible
+from cutpurse.server.forwarding.forwarder import moving
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, traceback_locations
@@ -62,12 +63,14 @@ class Visitor:
         address: Network address of the caller.
         sees: Returns whether the caller may see a ladder.
         is_good: Returns whether the caller's token is still valid.
+        why_hidden: Returns why the caller may not see the matches of a visible ladder now; empty if it may.
     """
 
     owner: str | None
     address: str
     sees: Callable[[Ladder], bool]
     is_good: Callable[[], bool] = lambda: True
+    why_hidden: Callable[[Ladder], str] = lambda ladder: ""
 
 
 class WatchSubscriber:
@@ -306,6 +309,7 @@ class Watching:
         watcher = WatchSubscriber(visitor, asked.ladder, woken, self._limits.watcher_bytes)
         if asked.match:
             match = self._match(asked.match, visitor, is_at_once=seat is not None)
+            _check_results(visitor, self._ladder_of(match))
             if seat is not None:
                 _check_owner(match, seat, visitor)
             elif match.table.board_matches > 1:
@@ -316,11 +320,29 @@ class Watching:
             ladder = self._lobby.ladder_named(asked.ladder) or others.ladder_named(asked.ladder)
             if ladder is None or not visitor.sees(ladder):
                 raise CallRefused("NOT_FOUND", f"no ladder is called '{legible(asked.ladder, 40)}' here")
-            if address := others.address_of(ladder.name):
-                raise elsewhere(ladder.name, address)
+            _check_results(visitor, ladder)
+            if others.ladder_named(ladder.name) is not None:
+                address = others.address_of(ladder.name)
+                raise elsewhere(ladder.name, address) if address else moving(ladder.name)
             if ladder.boards != "plain":
                 raise CallRefused("NOT_YOURS", f"on ladder {ladder.name} {_SAME_CARDS}")
             self._go_on(watcher)
+        self._watchers[watcher] = None
+        self._addresses[visitor.address] += 1
+        return watcher
+
+    def pass_on(self, visitor: Visitor, ended: Callable[[], None]) -> WatchSubscriber:
+        """Add a subscriber that another arena serves, so that limits hold; remove it by `leave`.
+
+        Args:
+            visitor: The caller.
+            ended: Called when the server stops.
+
+        Raises:
+            CallRefused: If there are too many watches.
+        """
+        self._check_room(visitor.address)
+        watcher = WatchSubscriber(visitor, "", ended, self._limits.watcher_bytes)
         self._watchers[watcher] = None
         self._addresses[visitor.address] += 1
         return watcher
@@ -384,7 +406,17 @@ class Watching:
 
     def _may_see(self, visitor: Visitor, match: OpenMatch) -> bool:
         """Return whether a caller may see a match, by its ladder's present terms, not those at the match's start."""
-        return visitor.sees(self._lobby.ladder_named(match.ladder.name) or match.ladder)
+        return visitor.sees(self._ladder_of(match))
+
+    def _ladder_of(self, match: OpenMatch) -> Ladder:
+        return self._lobby.ladder_named(match.ladder.name) or match.ladder
+
+    def _why_not(self, visitor: Visitor, match: OpenMatch, is_spectator: bool) -> CallStatus | None:
+        """Return the status that ends a watch whose caller may no longer see the match; None if it may."""
+        if is_spectator and not self._may_see(visitor, match):
+            return _HIDDEN
+        why = visitor.why_hidden(self._ladder_of(match))
+        return call_status("NOT_YOURS", why) if why else None
 
     def _join(self, watcher: WatchSubscriber, match: OpenMatch, viewer: int | None) -> None:
         """Add a subscriber to a match, as a viewer.
@@ -425,8 +457,8 @@ class Watching:
     def _started(self, match: OpenMatch) -> None:
         """Handle the start of a match. Never raises."""
         for watcher in self._waiting.pop(match.ladder.name, ()):
-            if not self._may_see(watcher.visitor, match):
-                self.dismiss(watcher, _HIDDEN)
+            if (how := self._why_not(watcher.visitor, match, is_spectator=True)) is not None:
+                self.dismiss(watcher, how)
                 continue
             try:
                 self._join(watcher, match, None)
@@ -434,11 +466,16 @@ class Watching:
                 self.dismiss(watcher, refused.ending)
 
     def _terms_changed(self, name: str) -> None:
-        """End the watches that wait on a ladder that is deleted, or that their callers may no longer see."""
+        """End the watches that wait on a ladder that is deleted or lost, or that their callers may no longer see."""
         ladder = self._lobby.ladder_named(name)
+        lost = self._lobby.other_arenas.ladder_named(name)
         for watcher in list(self._waiting.get(name, ())):
-            if ladder is None or not watcher.visitor.sees(ladder):
+            if ladder is None and lost is not None and watcher.visitor.sees(lost):
+                self.dismiss(watcher, moving(name).ending)
+            elif ladder is None or not watcher.visitor.sees(ladder):
                 self.dismiss(watcher, _HIDDEN)
+            elif why := watcher.visitor.why_hidden(ladder):
+                self.dismiss(watcher, call_status("NOT_YOURS", why))
 
     # -- changes of matches
     def _moved(self, table: ServerMatch) -> None:
@@ -513,8 +550,8 @@ class Watching:
         """Send a message to a subscriber; end its watch if it does not read, or may no longer see the match."""
         if watcher.ending is not None:
             return
-        is_hidden = show.viewer is None and not self._may_see(watcher.visitor, show.match)
-        if (how := _HIDDEN if is_hidden else watcher.tell(message)) is not None:
+        why_not = self._why_not(watcher.visitor, show.match, show.viewer is None)
+        if (how := why_not or watcher.tell(message)) is not None:
             self.dismiss(watcher, how)
 
     def dismiss(self, watcher: WatchSubscriber, how: CallStatus) -> None:
@@ -545,6 +582,12 @@ class Watching:
             del self._shows[match.name]
             # A new list, because a loop may be running over the old one.
             match.table.on_moved = [hook for hook in match.table.on_moved if hook != self._moved]
+
+
+def _check_results(visitor: Visitor, ladder: Ladder) -> None:
+    """Check that a caller may see the matches of a ladder now.  Raises CallRefused."""
+    if why := visitor.why_hidden(ladder):
+        raise CallRefused("NOT_YOURS", why)
 
 
 def _check_owner(match: OpenMatch, seat: int, visitor: Visitor) -> None:

@@ -44,8 +44,11 @@ from cutpurse.server.web.pages import (
     live,
     match,
     matches,
+    pictures,
     replay,
+    tournament,
 )
+from cutpurse.server.web.picture_process import PictureProcess
 from cutpurse.server.web.problems import add_problems, refuse
 from cutpurse.server.web.rendering import Rendering, rendering_of
 from cutpurse.server.web.seat import pages as seat_pages
@@ -60,7 +63,8 @@ __all__ = ["create_app", "end_streams"]
 
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 PAGES: Final = (
-    *(home, ladders, ladder, bots, bot, feeds, events, matches, match, replay, live, guided, docs),
+    *(home, ladders, ladder, bots, bot, feeds, events, matches, match, replay, pictures, live, guided, docs),
+    tournament,
     *(seat_pages, play_on, account_pages, provider_pages, account_home, account_acts),
     *(account_host, own_match, api, tables),
 )
@@ -104,6 +108,7 @@ def create_app(
     offered_languages()  # reads the catalogues now, like the templates
     drawing.environment()  # reads its templates now, before an upgrade can replace them
     app.state.replays = replay.Replays()
+    app.state.pictures = PictureProcess()
     app.state.search = SearchProcess()
     app.state.watches = Watches()
     add_problems(app)

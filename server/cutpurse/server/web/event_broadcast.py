@@ -22,7 +22,7 @@ from cutpurse.engine.errors import CutpurseError
 from cutpurse.server.web.language.languages import Language
 from cutpurse.server.web.language.speaking import gettext, language, speaking
 from cutpurse.server.web.stream_shares import StreamShares
-from cutpurse.wire.errors import NotFound, ServerRefused
+from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused
 
 __all__ = ["EventBroadcaster"]
 
@@ -112,7 +112,7 @@ class EventBroadcaster:
         while True:
             try:
                 event = _event("changed", await run_in_threadpool(topic.render))
-            except NotFound:  # the ladder was deleted or has become private
+            except (NotFound, NotAuthorised):  # the ladder was deleted, is private now, or its results are hidden
                 event = _event("gone", "")
             except CutpurseError:  # the page then warns that its content may be outdated
                 event = _event("away", "")

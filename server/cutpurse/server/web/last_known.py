@@ -87,6 +87,9 @@ class LastKnown:
                 raise
             kind, text = known
             return kind.FromString(text)  # type: ignore[return-value]  # of the same question
+        except CutpurseError:  # refused from now on, so the known answer must not be shown later
+            self._forget(question)
+            raise
         if falls_back:
             self._keep(question, answer)
         return answer
@@ -134,11 +137,18 @@ class LastKnown:
             self._is_away = False
             self._answered_ms = self._now_ms()
 
+    def _forget(self, question: object) -> None:
+        with self._lock:
+            self._drop(question)
+
+    def _drop(self, question: object) -> None:
+        if (known := self._known.pop(question, None)) is not None:
+            self._bytes -= len(known[1])
+
     def _keep(self, question: object, answer: Message) -> None:
         text = answer.SerializeToString()
         with self._lock:
-            if (known := self._known.pop(question, None)) is not None:
-                self._bytes -= len(known[1])
+            self._drop(question)
             self._known[question] = type(answer), text
             self._bytes += len(text)
             while self._bytes > MAX_BYTES:

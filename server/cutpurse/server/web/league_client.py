@@ -286,6 +286,12 @@ class Asking:
         told: ladder_pb2.ListOpenMatchesResponse = self._ask("ListOpenMatches", request)
         return told
 
+    def tournament(self, name: str) -> ladder_pb2.TournamentShown:
+        """Return a tournament, by its ID."""
+        request = ladder_pb2.GetTournamentRequest(tournament=name)
+        told: ladder_pb2.GetTournamentResponse = self._ask("GetTournament", request)
+        return told.tournament
+
     def record_bytes(self, name: str) -> bytes:
         """Return the match file of a finished match, for download."""
         return self._files.get(name, lambda: self._fetched(name))

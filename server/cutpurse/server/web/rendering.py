@@ -31,6 +31,8 @@ from cutpurse.server.web.language.in_templates import speak
 from cutpurse.server.web.language.speaking import gettext, gettext_noop, language
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.loading import loader_of
+from cutpurse.server.web.match_view.match_pictures import MAX_STRETCH
+from cutpurse.server.web.match_view.pixels import has_pixels
 from cutpurse.server.web.submission_text import submission_text
 from cutpurse.v1 import arena_pb2
 from cutpurse.wire.league import format_bot_name, usage_per_match
@@ -97,6 +99,8 @@ class Rendering:
             "is_live": live,
             "has_seats": has_seats,
             "has_accounts": has_accounts,
+            "has_pixels": has_pixels(),
+            "max_stretch": MAX_STRETCH,
             "away_since_ms": 0,  # default; `show` passes the real value
             "language_links": list,  # default: none
             "interval": interval,

@@ -61,6 +61,11 @@ class Worker:
         self._other_version = ""
         self.played = 0  # matches handed back
 
+    @property
+    def count(self) -> int:
+        """Number of matches at hand."""
+        return len(self._at_hand)
+
     def drain(self) -> None:
         """Take no more matches, and end when those at hand are over."""
         self._is_draining = True

@@ -11,8 +11,9 @@ from fastapi.responses import Response
 
 from cutpurse.server.web.account.signed_in import Signed, look
 from cutpurse.server.web.language.speaking import gettext
+from cutpurse.server.web.problems import without_address
 from cutpurse.v1 import ladder_pb2, submission_pb2
-from cutpurse.wire.errors import NotFound
+from cutpurse.wire.errors import NotAuthorised, NotFound
 from cutpurse.wire.league import League, ranking_pages
 from cutpurse.wire.request_status import requested
 
@@ -41,11 +42,13 @@ class OwnBot:
         name: Its name.
         versions: Its versions.
         standings: Its ladders, with its newest version's ranking on each.
+        hidden: Why the results of some of these ladders are not shown, by ladder.
     """
 
     name: str
     versions: list[ladder_pb2.BotShown] = field(default_factory=list)
     standings: list[tuple[str, ladder_pb2.Ranking | None]] = field(default_factory=list)
+    hidden: dict[str, str] = field(default_factory=dict)
 
     @property
     def newest(self) -> ladder_pb2.BotShown:
@@ -60,10 +63,18 @@ def bots_of(league: League, owner: str) -> list[OwnBot]:
         bots.setdefault(one.bot.bot, OwnBot(one.bot.bot)).versions.append(one)
     ladders = {name for bot in bots.values() for version in bot.versions for name in version.ladders}
     for ladder in sorted(ladders):
-        rankings = {one.bot.bot: one for one in ranking_pages(league.ListRankings, ladder) if one.bot.owner == owner}
+        rankings, why_hidden = dict[str, ladder_pb2.Ranking](), ""
+        try:
+            rankings = {
+                one.bot.bot: one for one in ranking_pages(league.ListRankings, ladder) if one.bot.owner == owner
+            }
+        except NotAuthorised as problem:
+            why_hidden = without_address(str(problem))
         for bot in bots.values():
             if any(ladder in version.ladders for version in bot.versions):
                 bot.standings.append((ladder, rankings.get(bot.name)))
+                if why_hidden:
+                    bot.hidden[ladder] = why_hidden
     return [*bots.values()]
 
 
@@ -194,4 +205,4 @@ def _ladders(league: League) -> Sequence[ladder_pb2.LadderShown]:
 
 def _public_ladders(league: League) -> set[str]:
     """Return the ladders whose matches have public pages."""
-    return {one.defined.name for one in _ladders(league) if not one.defined.terms.private}
+    return {one.defined.name for one in _ladders(league) if not (one.defined.terms.private or one.has_hidden_results)}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from time import time
 from typing import Any, Final
 from urllib.parse import quote
@@ -20,10 +21,11 @@ from cutpurse.server.web.account.signed_in import Signed, accounts_of, act, look
 from cutpurse.server.web.forms import private
 from cutpurse.server.web.language.game_words import spoken
 from cutpurse.server.web.language.speaking import gettext, gettext_noop
+from cutpurse.server.web.pages.tournament import tournament_facts
 from cutpurse.v1 import ladder_pb2, status_pb2
 from cutpurse.wire.errors import NotAuthorised, NotFound
-from cutpurse.wire.league import League
-from cutpurse.wire.status_text import format_queues
+from cutpurse.wire.league import League, bot_name
+from cutpurse.wire.status_text import format_queues, format_servers
 
 __all__ = ["router"]
 
@@ -62,8 +64,9 @@ async def host(request: Request) -> Response:
             "faulted": league.ListMatches(faulted).matches,
             "acts": signed.account.acts(MOST_ACTS),
             "server_status": server_status,
-            "queues": format_queues(server_status),
+            "queues": [*format_queues(server_status), *format_servers(server_status)],
             "no_status": no_status,
+            "tournaments": signed.tried(lambda: [*_tournaments(league)], list[ladder_pb2.TournamentShown]())[0],
             "games": {name: spoken(rules.words) for name, rules in GAMES.items()},
         }
 
@@ -97,7 +100,11 @@ async def create_ladder(request: Request) -> Response:
     """Create a ladder."""
 
     def do(signed: Signed, fields: Mapping[str, str]) -> str:
-        terms = ladder_pb2.LadderTerms(owners=_words(fields, "owners"), private="private" in fields)
+        terms = ladder_pb2.LadderTerms(
+            owners=_words(fields, "owners"),
+            private="private" in fields,
+            results_hidden_until_ms=_utc_ms(fields, "results_hidden_until"),
+        )
         name, game = fields.get("name", "").strip(), fields.get("game", "")
         defined = ladder_pb2.LadderDefined(name=name, game=game, seats=_number(fields, "seats"), terms=terms)
         signed.account.league.CreateLadder(ladder_pb2.CreateLadderRequest(ladder=defined))
@@ -124,9 +131,67 @@ async def change_ladder(request: Request, name: str) -> Response:
                 del terms.owners[:]
                 terms.owners.extend(_words(fields, "owners"))
                 terms.private = "private" in fields
+                terms.results_hidden_until_ms = _utc_ms(fields, "results_hidden_until")
                 terms.most_bots, terms.most_per_owner = _number(fields, "most_bots"), _number(fields, "most_per_owner")
         league.ChangeLadder(ladder_pb2.ChangeLadderRequest(ladder=name, terms=terms, expected=expected))
         return _address(name)
+
+    return await act(request, do)
+
+
+@router.api_route("/host/tournaments/plan", methods=["GET", "HEAD"])
+async def back_from_plan(request: Request) -> Response:
+    """Lead a browser that loads the address of a plan to the host's page."""
+    return await back(request)
+
+
+@router.api_route("/host/tournaments/{tournament}", methods=["GET", "HEAD"])
+async def tournament(request: Request, tournament: str) -> Response:
+    """Show a tournament, also one of a private ladder or with hidden results, to be stopped."""
+
+    def load(signed: Signed) -> Mapping[str, Any]:
+        _check_admin(signed)
+        league = signed.account.league
+        shown = league.GetTournament(ladder_pb2.GetTournamentRequest(tournament=tournament)).tournament
+        ladder = _ladder(league, shown.ladder)
+        is_public = not (ladder.defined.terms.private or ladder.has_hidden_results)
+        return {**tournament_facts(shown), "is_public": is_public, "wanted": {}}
+
+    return await look(request, "host_tournament.html", load)
+
+
+@router.post("/host/tournaments/plan")
+async def plan_tournament(request: Request) -> Response:
+    """Show the plan of a tournament, which is not started yet."""
+
+    def do(signed: Signed, fields: Mapping[str, str]) -> Mapping[str, Any]:
+        asked = ladder_pb2.PlanTournamentRequest(wanted=_wanted(fields))
+        shown = signed.account.league.PlanTournament(asked).tournament
+        wanted = {name: fields.get(name, "") for name in ("ladder", "format", "best_of", "bots", "top")}
+        return {**tournament_facts(shown), "is_public": False, "wanted": wanted}
+
+    return await show_once(request, "host_tournament.html", do)
+
+
+@router.post("/host/tournaments")
+async def start_tournament(request: Request) -> Response:
+    """Start a tournament as its plan was shown."""
+
+    def do(signed: Signed, fields: Mapping[str, str]) -> str:
+        asked = ladder_pb2.StartTournamentRequest(wanted=_wanted(fields), plan=fields.get("plan", ""))
+        shown = signed.account.league.StartTournament(asked).tournament
+        return f"/host/tournaments/{quote(shown.tournament, safe='')}"
+
+    return await act(request, do)
+
+
+@router.post("/host/tournaments/{tournament}/stop")
+async def stop_tournament(request: Request, tournament: str) -> Response:
+    """End a tournament."""
+
+    def do(signed: Signed, fields: Mapping[str, str]) -> str:
+        signed.account.league.StopTournament(ladder_pb2.StopTournamentRequest(tournament=tournament))
+        return f"/host/tournaments/{quote(tournament, safe='')}"
 
     return await act(request, do)
 
@@ -157,6 +222,8 @@ async def revoke_token(request: Request) -> Response:
 
 
 @router.api_route("/host/ladders", methods=["GET", "HEAD"])
+@router.api_route("/host/tournaments", methods=["GET", "HEAD"])
+@router.api_route("/host/tournaments/{tournament}/stop", methods=["GET", "HEAD"])
 @router.api_route("/host/tokens/revoke", methods=["GET", "HEAD"])
 async def back(request: Request) -> Response:
     """Lead a browser that loads the address of a form to the host's page."""
@@ -184,6 +251,23 @@ def _ladder(league: League, name: str) -> ladder_pb2.LadderShown:
     raise NotFound(gettext("there is no ladder %(name)s", name=f"{name!r:.80}"))
 
 
+def _tournaments(league: League) -> Sequence[ladder_pb2.TournamentShown]:
+    return league.ListTournaments(ladder_pb2.ListTournamentsRequest()).tournaments
+
+
+def _wanted(fields: Mapping[str, str]) -> ladder_pb2.TournamentWanted:
+    """Return the tournament that a form describes.  Raises UsageError."""
+    name = f"TOURNAMENT_FORMAT_{fields.get('format', '').upper()}"
+    known = name in ladder_pb2.TournamentFormat.keys()  # noqa: SIM118 # it is no mapping
+    return ladder_pb2.TournamentWanted(
+        ladder=fields.get("ladder", ""),
+        format=ladder_pb2.TournamentFormat.Value(name) if known else ladder_pb2.TOURNAMENT_FORMAT_UNSPECIFIED,
+        best_of=_number(fields, "best_of"),
+        bots=[bot_name(text) for text in _words(fields, "bots")],
+        top=_number(fields, "top"),
+    )
+
+
 def _tokens(signed: Signed, made: str) -> Mapping[str, Any]:
     return {"tokens": signed.account.tokens()[:MOST_TOKENS], "made": made, "scopes": SCOPES}
 
@@ -198,6 +282,15 @@ def _number(fields: Mapping[str, str], name: str) -> int:
     if not re.fullmatch(r"[0-9]{0,6}", text, re.ASCII):
         raise UsageError(gettext("%(text)s is no number; it can be 0 to %(most)s", text=f"{text!r:.40}", most=999_999))
     return int(text or 0)
+
+
+def _utc_ms(fields: Mapping[str, str], name: str) -> int:
+    """Return a time of a form, in ms since 1970; 0 if it is empty.  Raises UsageError."""
+    text = fields.get(name, "").strip()
+    try:
+        return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1_000) if text else 0
+    except (ValueError, OverflowError):
+        raise UsageError(f"{text!r:.40} is no time; it is as 2027-01-31T18:00, in UTC") from None
 
 
 def _address(name: str) -> str:

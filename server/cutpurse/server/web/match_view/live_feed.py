@@ -28,7 +28,7 @@ from cutpurse.server.web.match_view.end_causes import end_cause_text
 from cutpurse.server.web.match_view.event_text import EventLine
 from cutpurse.server.web.match_view.frames import SeatMarks, asked_of, frame
 from cutpurse.v1 import ladder_pb2
-from cutpurse.wire.errors import NotFound, ServerUnreachable
+from cutpurse.wire.errors import NotAuthorised, NotFound, ServerUnreachable
 from cutpurse.wire.watching import WatchBegin, Watched, WatchEnd, WatchUpdate, watched
 
 __all__ = ["Messages", "BrowserEvent", "LiveSubscriber", "WatchStream", "Watch", "Watches"]
@@ -54,6 +54,7 @@ LINGER_S: Final = 10.0  # until a watch without subscribers is closed
 MOST_WATCHES: Final = 60  # at once; a server allows 64 per address, including ones that were just closed
 PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to reconnect; the last one repeats
 REFUSED: Final = gettext_noop("The arena does not let this page watch now; load it again in a while.")
+HIDDEN: Final = gettext_noop("The results of this ladder are hidden from now on.")
 NOT_LISTED: Final = gettext_noop("This ladder is not shown here any more.")
 NOT_PLAYED: Final = gettext_noop("This match is not being played any more.")
 OVER: Final = gettext_noop("The match is over.")
@@ -227,6 +228,9 @@ class Watch:
             except NotFound:
                 text = NOT_LISTED if self._follows else NOT_PLAYED
                 self._hand(_Trouble(text, is_end=True))
+                return
+            except NotAuthorised:
+                self._hand(_Trouble(HIDDEN, is_end=True))
                 return
             except CutpurseError:  # the server has too many watchers, or another protocol version
                 self._hand(_Trouble(REFUSED, is_end=True))

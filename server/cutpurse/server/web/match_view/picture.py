@@ -1,13 +1,15 @@
 """The picture of a table: a frame drawn as one small SVG, for lists of matches and for previews of links.
 
 It stands alone: colours are attributes, and no style sheet, script or font is needed. What does not fit is counted and
-left out. This module knows no page and no network.
+left out. In an animation, a caption below the table says what has just happened. This module knows no page and no
+network.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -17,10 +19,11 @@ from cutpurse.server.web.language.speaking import language, ngettext
 from cutpurse.server.web.match_view.drawing import nth, symbols
 from cutpurse.server.web.match_view.frames import CardShown, Face, Frame, SeatShown, ZoneShown
 
-__all__ = ["HEIGHT", "WIDTH", "picture"]
+__all__ = ["HEIGHT", "STRIP", "WIDTH", "Caption", "picture"]
 
 WIDTH: Final = 600
 HEIGHT: Final = 315  # as high as previews of links show a picture of this width
+STRIP: Final = 30  # height of a caption, which is added
 _EDGE: Final = 10
 _GAP: Final = 8
 _ROW: Final = 120  # height of a seat
@@ -39,19 +42,29 @@ _HUES: Final = {"yellow": 46, "blue": 207, "red": 4, "green": 140, "violet": 280
 _INK, _QUIET = "#1d1a16", "#655d52"
 
 
-def picture(frame: Frame) -> str:
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """The line below a table: what has just happened, and the name of the moment."""
+
+    text: str
+    moment: str
+
+
+def picture(frame: Frame, caption: Caption | None = None) -> str:
     """Draw a frame: seats around the table, each with its worth or its score and its cards."""
+    height = HEIGHT if caption is None else HEIGHT + STRIP
     far = (len(frame.seats) + 1) // 2
     sides = ((frame.seats[:far], _EDGE), (frame.seats[: far - 1 - len(frame.seats) : -1], HEIGHT - _EDGE - _ROW))
     parts = [
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{_FELTS.get(frame.game, _FELT)}"/>',
         *[part for seats, top in sides for part in _side(seats, top)],
         *_middle(frame),
+        *(_strip(caption) if caption is not None else ()),
     ]
     drawn = "".join(parts)
     title = f"{frame.title}: " + ", ".join([f"{seat.short} {_standing(seat)}" for seat in frame.seats])
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         f'font-family="system-ui,sans-serif"><title>{escape(title)}</title>{_symbols_in(drawn)}{drawn}</svg>'
     )
 
@@ -73,7 +86,7 @@ def _seat(seat: SeatShown, left: float, top: int, width: float) -> Iterator[str]
         f'<rect x="{left:.1f}" y="{top}" width="{width:.1f}" height="6" rx="3" fill="{colour}"/>'
     )
     standing = _standing(seat)
-    room = int((width - 20 - _LETTER * len(standing)) / _LETTER)
+    room = int((width - 24 - _LETTER * len(standing)) / _LETTER)
     yield _text(left + 8, top + 24, _cut(seat.short, room), size=14, weight=700, fill=colour)
     yield _text(left + width - 8, top + 24, standing, size=14, weight=700, anchor="end")
     yield from _cards(seat.zones, left + 8, top + 34, left + width - 8, top + _ROW - 6)
@@ -91,6 +104,15 @@ def _middle(frame: Frame) -> Iterator[str]:
     wanted = sum([_width(zone) + _GAP for zone in zones]) - _GAP
     left = max(_EDGE, (WIDTH - wanted) / 2)
     yield from _cards(zones, left, HEIGHT / 2 - _CARD[1] / 2, WIDTH - _EDGE, HEIGHT / 2 + _CARD[1] / 2)
+
+
+def _strip(caption: Caption) -> Iterator[str]:
+    """Draw the caption below the table."""
+    base = HEIGHT + STRIP - 10
+    yield f'<rect x="0" y="{HEIGHT}" width="{WIDTH}" height="{STRIP}" fill="#fff"/>'
+    room = int((WIDTH - 3 * _EDGE - _SMALL * len(caption.moment)) / _SMALL)
+    yield _text(_EDGE, base, _cut(caption.text, room), size=13)
+    yield _text(WIDTH - _EDGE, base, caption.moment, size=11, fill=_QUIET, anchor="end")
 
 
 # -- zones and cards

@@ -97,11 +97,21 @@ def bot(request: Request, ask: Asked, rest: str, ladder: str = "", order: Order 
     if ladder and ladder not in ladders:
         raise NotFound(gettext("That bot was never rated on such a ladder."))
     name = ladder_pb2.BotName(owner=owner, bot=bot, version=version)
-    course = _course(ask, name, ladder or _usual(ask, ladders)) if ladders else None
+    hidden = {one.defined.name: one for one in ask.ladders() if one.has_hidden_results}
+    shown = [one for one in ladders if one not in hidden]
+    course = _course(ask, name, ladder or _usual(ask, shown)) if ladder or shown else None
     if course is not None and order != "met":
         course.opponents = sorted(course.opponents, key=_share, reverse=order == "best")
     return show(
-        request, "bot.html", bot=name, versions=versions, newest=chosen[-1], ladders=ladders, course=course, order=order
+        request,
+        "bot.html",
+        bot=name,
+        versions=versions,
+        newest=chosen[-1],
+        ladders=shown,
+        hidden=[hidden[one] for one in ladders if one in hidden],
+        course=course,
+        order=order,
     )
 
 

@@ -30,6 +30,7 @@ async def home(request: Request, ask: Asked) -> Response:
 async def ladder(request: Request, ask: Asked, ladder: str, every_version: bool = False) -> Response:
     """Stream the rankings of a ladder."""
     await run_in_threadpool(ask.ladder, ladder)  # raises NotFound for an unknown ladder
+    await run_in_threadpool(ask.open_matches, ladder)  # raises NotAuthorised while results are hidden
     name = f"ladder {every_version} {ladder}"
     render = partial(_standings, ask, rendering_of(request), ladder, every_version)
     return _news(request).response(name, render, visitor_of(request))

@@ -22,7 +22,7 @@ from cutpurse.server.web.rendering import Asked, show
 from cutpurse.server.web.stream_shares import StreamShares
 from cutpurse.server.web.visitors import visitor_of
 from cutpurse.v1 import ladder_pb2
-from cutpurse.wire.errors import NotFound, ServerRefused
+from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused
 
 __all__ = ["router"]
 
@@ -41,11 +41,18 @@ def everything(request: Request, ask: Asked, ladder: Annotated[str, Query(max_le
     """Show the list of open matches, or with `ladder` its matches in turn."""
     if not ladder or not ask.live:
         matches = ask.open_matches().matches
-        ladders = [one.defined.name for one in ask.rated_ladders() if one.defined.boards < ROTATION] if ask.live else []
+        ladders = _followed(ask) if ask.live else []
         return show(request, "live.html", events="", ladder="", match="", matches=matches, ladders=ladders)
     told = ask.ladder(ladder)
+    ask.open_matches(ladder)  # refused while results are hidden
     facts = {**_nothing_else(), "is_frozen": told.is_frozen}
     return show(request, "live.html", events=f"/events/live?ladder={quote(ladder)}", ladder=ladder, **facts)
+
+
+def _followed(ask: Asking) -> list[str]:
+    """Return the ladders whose matches can be watched one after the other."""
+    ladders = ask.rated_ladders()
+    return [one.defined.name for one in ladders if one.defined.boards < ROTATION and not one.has_hidden_results]
 
 
 @router.api_route("/live/{match}", methods=["GET", "HEAD"])
@@ -80,6 +87,19 @@ def _whole(ask: Asking, match: str) -> str:
     return found[0] if len(found) == 1 else match
 
 
+def _check_shown(ask: Asking, match: str, ladder: str) -> None:
+    """Check that results of the ladder are not hidden.  Raises NotAuthorised; the watch finds every other problem."""
+    try:
+        if ladder:
+            ask.open_matches(ladder)
+        elif all(one.match != match for one in ask.open_matches().matches):
+            ask.match(match)
+    except NotAuthorised:
+        raise
+    except CutpurseError:
+        return
+
+
 def _nothing_else() -> dict[str, Any]:
     return {"match": "", "matches": (), "ladders": (), "symbols": symbols(), "is_frozen": False}
 
@@ -106,6 +126,7 @@ async def events(
         raise NotFound(gettext("nothing is being played in an archive"))
     watches: Watches = request.app.state.watches
     match = await run_in_threadpool(_whole, ask, match)
+    await run_in_threadpool(_check_shown, ask, match, ladder)
     if watches.is_closed:
         raise ServerRefused(gettext("the page is stopping"))
     shares: StreamShares = request.app.state.stream_shares

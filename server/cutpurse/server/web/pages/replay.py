@@ -21,19 +21,28 @@ from cutpurse.server.web.language.languages import Language
 from cutpurse.server.web.language.speaking import gettext, language, pgettext
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view.drawing import lines_of, packed, rendered, symbols
+from cutpurse.server.web.match_view.filed_replay import replay_of
 from cutpurse.server.web.match_view.frames import NAME
-from cutpurse.server.web.match_view.picture import picture
 from cutpurse.server.web.match_view.replay_path import Moment, Path, Replayed
 from cutpurse.server.web.match_view.scores import TURNING_POINTS, decided, timeline, turning_points
 from cutpurse.server.web.match_view.seat_names import short_names
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.errors import NotFound
-from cutpurse.wire.league import format_reported_usage
-from cutpurse.wire.match_file import FiledMatch
 from cutpurse.wire.text import printable
 
-__all__ = ["BATCH", "MOST", "ReplayRequest", "Replays", "batch_of", "router", "show_replay"]
+__all__ = [
+    "BATCH",
+    "KEPT_BY_BROWSERS_S",
+    "MOST",
+    "ReplayRequest",
+    "Replays",
+    "batch_of",
+    "replay_wanted",
+    "router",
+    "seat_wanted",
+    "show_replay",
+]
 
 BATCH: Final = 32  # moments per request: about 90 ms of work, and 6 to 20 KB compressed
 MOST_BATCHES: Final = 64  # maximum cached batches, about 120 KB each
@@ -69,7 +78,7 @@ class Replays:
             broke, imagined = gettext("the platform broke down in it"), gettext("it went on from an imagined position")
             why = broke if told.match.void_cause else imagined
             raise NotFound(gettext("this match has no record, so it cannot be shown: %(why)s", why=why))
-        made = _replayed(ask.record(name), told.courses)
+        made = replay_of(ask.record(name), told.courses)
         with self._lock:
             self._kept[kept] = made
             while len(self._kept) > MOST_KEPT:
@@ -100,17 +109,6 @@ class Replays:
                 while len(self._batches) > MOST_BATCHES:
                     self._batches.popitem(last=False)
         return found
-
-
-def _replayed(filed: FiledMatch, courses: Sequence[ladder_pb2.SeatCourse]) -> Replayed:
-    record = filed.record()
-    names = record.seats
-    if filed.head is not None:
-        seats = filed.head.seats
-        bots = [seat.named for seat in seats]
-        names = tuple([seat.named if bots.count(seat.named) == 1 else seat.shown for seat in seats])
-    usages = [{usage.decision: format_reported_usage(usage) for usage in course.usages} for course in courses]
-    return Replayed(record, names, [course.thinking_ms for course in courses], usages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +155,7 @@ class ReplayRequest:
         )
 
 
-def _wanted(
+def replay_wanted(
     request: Request, ask: Asking, match: str, seat: int | None
 ) -> tuple[ReplayRequest, ladder_pb2.GetMatchResponse]:
     """Load the replay that a request asks for, and what the server says of the match.
@@ -175,7 +173,7 @@ def _wanted(
     return ReplayRequest(f"/matches/{name}/replay", name, replayed, seat, replayed.path(seat)), told
 
 
-def _seat(request: Request) -> int | None:
+def seat_wanted(request: Request) -> int | None:
     """Return the seat of the query; None, for a missing or empty one, sees all cards.
 
     Raises:
@@ -192,7 +190,7 @@ def _seat(request: Request) -> int | None:
 @router.api_route("/matches/{match}/replay", methods=["GET", "HEAD"])
 def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge=-MOST, le=MOST)] = 0) -> Response:
     """Show a replay at the moment with index `at` in the record."""
-    wanted, told = _wanted(request, ask, match, _seat(request))
+    wanted, told = replay_wanted(request, ask, match, seat_wanted(request))
     if match != wanted.match:  # the address has only the first characters of the ID
         return RedirectResponse(wanted.address(at))
     return show_replay(
@@ -203,12 +201,20 @@ def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge
         is_placed=not told.match.void_cause,
         match=told.match,
         hashes=_hashes(wanted.replayed),
+        pictures=f"/matches/{wanted.match}",
         is_signed_in=request.app.state.accounts is not None and token_of(request) != "",
     )
 
 
 def show_replay(
-    request: Request, template: str, wanted: ReplayRequest, at: int, *, is_placed: bool = True, **context: Any
+    request: Request,
+    template: str,
+    wanted: ReplayRequest,
+    at: int,
+    *,
+    is_placed: bool = True,
+    pictures: str = "",
+    **context: Any,
 ) -> Response:
     """Respond with the page of a replay.
 
@@ -218,6 +224,7 @@ def show_replay(
         wanted: The replay.
         at: Index in the record of the moment to show.
         is_placed: Whether the match has a result.
+        pictures: Address below which there are pictures of the match; empty if there are none.
         context: More variables of the template.
     """
     path = wanted.path
@@ -246,6 +253,7 @@ def show_replay(
         decided=decided(wanted.replayed) if sees_all and is_placed else "",
         timeline=timeline(wanted.replayed) if sees_all else "",
         points=wanted.points,
+        pictures=pictures,
         turning_points=turning_points(wanted.replayed, wanted.link) if sees_all else "",
         **context,
     )
@@ -254,7 +262,7 @@ def show_replay(
 @router.api_route("/matches/{match}/replay/moments", methods=["GET", "HEAD"])
 def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Query(ge=0, le=MOST)] = 0) -> Response:
     """Respond with a batch of moments from index `first` of the path on, in the format of `packed`."""
-    wanted, _ = _wanted(request, ask, match, _seat(request))
+    wanted, _ = replay_wanted(request, ask, match, seat_wanted(request))
     return batch_of(request, wanted, first)
 
 
@@ -271,22 +279,6 @@ def batch_of(request: Request, wanted: ReplayRequest, first: int) -> Response:
     batch = replays.batch(wanted.match, wanted.replayed, wanted.viewer, first, made)
     headers = {"Cache-Control": f"public, max-age={KEPT_BY_BROWSERS_S}"}
     return Response(batch, media_type="application/json", headers=headers)
-
-
-@router.api_route("/matches/{match}/picture.svg", methods=["GET", "HEAD"])
-def pictured(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge=-MOST, le=MOST)] = MOST) -> Response:
-    """Respond with a picture of the table at a moment, or at the end."""
-    wanted, _ = _wanted(request, ask, match, None)
-    index = wanted.path.index(at)
-
-    def made() -> bytes:
-        (moment,) = wanted.replayed.moments(None, index)
-        return picture(moment.frame).encode()
-
-    replays: Replays = request.app.state.replays
-    drawn = replays.batch(wanted.match, wanted.replayed, None, f"picture {index}", made)
-    headers = {"Cache-Control": f"public, max-age={KEPT_BY_BROWSERS_S}"}
-    return Response(drawn, media_type="image/svg+xml", headers=headers)
 
 
 @dataclass(frozen=True, slots=True)

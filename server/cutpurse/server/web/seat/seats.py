@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
+from itertools import count
 from typing import Final
 
 from cutpurse.engine.errors import UsageError
@@ -56,25 +57,22 @@ class _SeatEntry:
 class PageSeats:
     """The seats of a page. Use it on one event loop only."""
 
-    def __init__(self, dials: Dials, most: int, house: Sequence[str]) -> None:
+    def __init__(self, dials: Dials, most: int, house: Sequence[str], share: int = 0) -> None:
         """Let people sit down.
 
         Args:
             dials: The server, with the token for people.
             most: Maximum number of people who play at once.
             house: House bots that play with them.
+            share: Maximum number of seats of one visitor, so that nobody keeps all others out; 0 means half of them.
         """
+        self.share: Final = share or (most + 1) // 2
         self.house: Final = tuple(house)
         self.most: Final = most
         self._dials = dials
         self._seats: dict[bytes, _SeatEntry] = {}  # by hash of the key
         self._tables: dict[bytes, FriendsTable] = {}  # by hash of the secret of the link
         self._is_closed = False
-
-    @property
-    def share(self) -> int:
-        """Maximum number of seats of one visitor, so that nobody keeps all others out."""
-        return (self.most + 1) // 2
 
     def seat_counts(self, game: str) -> list[int]:
         """List the possible numbers of players of a game."""
@@ -240,7 +238,8 @@ class PageSeats:
         for name, taken in list(self._seats.items()):
             if taken.over_at is not None and now > taken.over_at + KEEP_S:
                 del self._seats[name]
-        playing = [taken for taken in self._seats.values() if taken.over_at is None]
+        connected = [taken for taken in self._seats.values() if taken.over_at is None]
+        playing = [taken for taken in connected if not taken.person.is_over]
         if self._is_closed:
             raise ServerRefused(gettext("the page is stopping"))
         if len(playing) >= self.most:
@@ -253,8 +252,8 @@ class PageSeats:
                 "%(most)s people of your network play already; finish or leave a match first", most=self.share
             )
             raise ServerRefused(text)
-        used = {taken.slot for taken in playing}
-        return next(slot for slot in range(self.most) if slot not in used)
+        used = {taken.slot for taken in connected}  # the sessions of finished matches end a little later
+        return next(slot for slot in count() if slot not in used)
 
     def person(self, key: str) -> Person | None:
         """Return the person who has this key; None if no seat has it."""

@@ -282,6 +282,44 @@
       link.textContent = player.dataset.copied;
       setTimeout(() => { link.textContent = words; }, 1500);
     });
+
+    // Pictures of the moment that is shown, and an animation from a moment that was marked to another.
+    const share = document.getElementById("pictures");
+    const stretch = { begin: -1, end: -1 };
+    const seen = () => {
+      const seat = new URLSearchParams(location.search).get("seat");
+      return seat ? `&seat=${encodeURIComponent(seat)}` : "";
+    };
+    const pictured = () => {
+      for (const one of share?.querySelectorAll("[data-picture]") ?? []) {
+        one.href = `${share.dataset.pictures}/picture.${one.dataset.picture}?at=${ats[index]}${seen()}`;
+      }
+    };
+    const marked = () => {
+      const { begin, end } = stretch, most = Number(share.dataset.most), animation = document.getElementById("animation");
+      const count = end - begin + 1, isWhole = begin >= 0 && end >= begin && count <= most;
+      animation.hidden = !isWhole;
+      if (isWhole) animation.href = `${share.dataset.pictures}/animation.gif?from=${ats[begin]}&to=${ats[end]}${seen()}`;
+      const said = share.dataset;
+      const text = end < 0 ? said.begins : begin < 0 ? said.ends : end < begin ? said.reversed : count > most ? said.many : said.whole;
+      const values = { begin, end, count, most };
+      document.getElementById("stretch-status").textContent = text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+      share.open = true;
+    };
+    const mark = (what) => { stretch[what] = index; marked(); };
+    const stretchRow = document.getElementById("stretch");
+    if (stretchRow) {
+      stretchRow.hidden = false;
+      for (const id of ["begin", "end"]) document.getElementById(id).addEventListener("click", () => mark(id));
+      document.addEventListener("keydown", (event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
+        if (event.key === "b") mark("begin");
+        else if (event.key === "e") mark("end");
+      });
+    }
+    document.addEventListener("moment", pictured);
+    document.addEventListener("click", (event) => { if (share?.open && !share.contains(event.target)) share.open = false; });
+    document.addEventListener("keydown", (event) => { if (share?.open && event.key === "Escape") share.open = false; });
     for (const id of ["play", "pace", "keys"]) document.getElementById(id).hidden = false;
     document.getElementById("go").hidden = true;
     fetched(Math.floor(index / batch)).catch(() => {});

@@ -1,0 +1,177 @@
+"""`cutpurse ladder pairs`: pairs of bots that gain together or spare each other, for the host of a ladder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from cutpurse.cli.arguments import AsJson
+from cutpurse.cli.completion import complete_ladders
+from cutpurse.cli.league_options import Authority, Database, Server, asked, ladder_named, short
+from cutpurse.cli.progress import Progress
+from cutpurse.engine.errors import UsageError
+from cutpurse.process.terminal import print_json, print_lines, print_message, table
+from cutpurse.wire.errors import needs
+from cutpurse.wire.text import printable
+
+if TYPE_CHECKING:
+    from cutpurse.experiments.pairs.pair_search import Finding, PairReport
+    from cutpurse.experiments.pairs.played_table import PairedBot, PlayedTable
+    from cutpurse.v1 import ladder_pb2
+    from cutpurse.wire.league import League
+
+__all__ = ["pairs"]
+
+PAGE: Final = 500  # matches of an answer; a server gives no more
+LEAST_SEATS: Final = 3
+EXAMPLES: Final = 3  # newest matches of a pair in the JSON document
+NO_PROOF: Final = (
+    "Worth a look, and no proof: styles that suit each other can look like this. Watch their matches before you say "
+    "anything."
+)
+
+
+def pairs(
+    ladder: Annotated[
+        str, typer.Argument(metavar="LADDER", help="Name of the ladder.", autocompletion=complete_ladders)
+    ],
+    matches: Annotated[int, typer.Option(metavar="N", min=1, help="Number of newest matches to use.")] = 3_000,
+    results_only: Annotated[
+        bool,
+        typer.Option("--results-only", help="Compare places only, and read no records: faster, and finds far less."),
+    ] = False,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """List pairs of bots that may have an agreement, for the host of a ladder.
+
+    A pair is listed if both together gain more place points than their strengths promise, if one gives way to the
+    other, or if they aim at each other less or more than their habits promise: raids, attacks, gifts, by the records.
+    "usual" is what strengths and habits promise; p is how likely so much is by chance. An honest ladder lists a pair
+    once in a thousand times. Pairs of one owner come last.
+
+    Needs a token with the scope admin, or --db, and the extra `learn`. Reading records takes about 20 ms a match.
+
+    Example: cutpurse ladder pairs greed
+    """
+    with needs("learn"):
+        import numpy  # noqa: F401
+    from cutpurse.experiments.pairs.ladder_tables import house_bots, ladder_tables
+    from cutpurse.experiments.pairs.pair_search import search_pairs
+    from cutpurse.wire.own_token import check_admin
+
+    if db is None:
+        check_admin(server, ca, "this list")
+    with asked(server, ca, db) as league, Progress("matches") as progress:
+        seats = ladder_named(league, ladder).defined.seats
+        if seats < LEAST_SEATS:
+            raise UsageError(
+                f"{printable(ladder, 64)} has {seats} seats: with two, there is nobody to gain from together"
+            )
+        shown = list(islice(_matches(league, ladder), matches))
+        read = None if results_only else _reader(league, progress, len(shown))
+        tables = list(ladder_tables(shown, read))
+    report = search_pairs(tables, house_bots(tables))
+    if as_json:
+        print_json(_document(ladder, report, tables))
+        return
+    findings = [*report.findings, *report.of_one_owner]
+    if findings:
+        head = ("bots", "matches", "what they do", "seen", "usual", "p", "newest match")
+        print_lines(table(head, [_cells(one, _together(one, tables)) for one in findings]))
+        print_message(NO_PROOF)
+    count = len({frozenset(one.pair) for one in findings})
+    print_message(
+        f"{report.tables:,} matches, {report.with_aims:,} of them with records; {report.pairs:,} pairs met often "
+        f"enough; {report.tests:,} tests found {count:,}"
+    )
+
+
+def _matches(league: League, ladder: str) -> Iterator[ladder_pb2.MatchShown]:
+    """Yield the finished matches of all pages, the newest first."""
+    from cutpurse.v1 import ladder_pb2
+
+    before = 0
+    while True:
+        page = league.ListMatches(ladder_pb2.ListMatchesRequest(ladder=ladder, limit=PAGE, before=before))
+        yield from page.matches
+        if not page.next or page.next == before:  # the last page, or a server that sends the same page again
+            return
+        before = page.next
+
+
+def _reader(league: League, progress: Progress, total: int) -> Any:
+    """Return a function that loads the file of a match, and counts."""
+    from cutpurse.v1 import ladder_pb2
+
+    done = 0
+
+    def read(match: str) -> bytes:
+        nonlocal done
+        done += 1
+        progress(done, total)
+        return b"".join([one.piece for one in league.GetRecord(ladder_pb2.GetRecordRequest(match=match))])
+
+    return read
+
+
+def _together(finding: Finding, tables: Sequence[PlayedTable]) -> list[str]:
+    """Return the IDs of the newest matches of both bots."""
+    both = set(finding.pair)
+    matches = (one.match for one in tables if both <= {player.of for player in one.players})
+    return list(islice(matches, EXAMPLES))
+
+
+def _name(bot: PairedBot) -> str:
+    name = printable(bot.bot, 64)
+    return f"{printable(bot.owner, 64)}/{name}" if bot.owner else name
+
+
+def _cells(finding: Finding, matches: Sequence[str]) -> tuple[Any, ...]:
+    """Return a row of the table."""
+    from cutpurse.experiments.pairs.pair_search import FindingKind
+
+    one, other = map(_name, finding.pair)
+    match finding.kind:
+        case FindingKind.GAIN:
+            what, seen, usual = "gain together", f"{finding.seen:+.2f} points", "0"
+        case FindingKind.TRANSFER:
+            what, seen, usual = f"{other} gives way", f"{finding.seen:+.2f} points", "0"
+        case _:
+            kind = finding.kind.value
+            way = "each other" if finding.is_mutual else f"by {one}"
+            what, seen, usual = f"{finding.verb} {kind}, {way}", f"{finding.seen:.0f}", f"{finding.expected:.1f}"
+    newest = short(matches[0]) if matches else ""
+    return f"{one} and {other}", finding.tables, what, seen, usual, f"{finding.p:.0e}", newest
+
+
+def _document(ladder: str, report: PairReport, tables: Sequence[PlayedTable]) -> dict[str, Any]:
+    """Return the report for --json."""
+    return {
+        "ladder": ladder,
+        "matches": report.tables,
+        "with_records": report.with_aims,
+        "pairs": report.pairs,
+        "tests": report.tests,
+        "findings": [_row(one, _together(one, tables)) for one in report.findings],
+        "of_one_owner": [_row(one, _together(one, tables)) for one in report.of_one_owner],
+    }
+
+
+def _row(finding: Finding, matches: Sequence[str]) -> dict[str, Any]:
+    return {
+        "bots": [{"owner": bot.owner, "bot": bot.bot} for bot in finding.pair],
+        "matches": finding.tables,
+        "kind": finding.kind.value,
+        "verb": finding.verb or None,
+        "is_mutual": finding.is_mutual,
+        "seen": finding.seen,
+        "usual": finding.expected,
+        "p": finding.p,
+        "newest": list(matches),
+    }

@@ -1,0 +1,70 @@
+"""A league whose results are hidden until a time, with a clock that a test moves past it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.tournaments import TournamentEntry
+from cutpurse.leaderboard.version_tests import NewVersionTest
+from cutpurse.server.hosting import open_arena
+from cutpurse.server.league import version_testing
+from cutpurse.server.league.version_test_results import design_text
+from cutpurse.server.matches.tournament_rules import ELIMINATION, TournamentPlan
+from tests.server.league_world import LeagueWorld, league_world
+
+__all__ = ["LINE", "TEST", "TOURNAMENT", "HiddenLeague", "hidden_league"]
+
+UNTIL: Final = (datetime.now(UTC) + timedelta(hours=3)).replace(second=0, microsecond=0)
+TEST: Final = "0123456789ab"  # a version test of ann on the ladder duel
+TOURNAMENT: Final = "cdef01234567"  # on the ladder duel, of two bots that are away
+
+
+def LINE(ladder: str) -> str:  # noqa: N802 # it is the text of one case
+    """Return the line that refuses results of a ladder."""
+    return f"results of {ladder} are hidden until {UNTIL:%Y-%m-%d %H:%M} UTC"
+
+
+class HiddenLeague:
+    """A league world with a public and a private ladder, both with hidden results, and the server's clock."""
+
+    def __init__(self, world: LeagueWorld) -> None:
+        self.world = world
+        self.is_over = False
+
+    def utc(self) -> datetime:
+        """Return the server's time of day."""
+        return UNTIL if self.is_over else UNTIL - timedelta(milliseconds=1)
+
+    async def hide(self, ladder: str, until: datetime | None) -> None:
+        """Hide the results of a ladder until a time, or show them."""
+        (found,) = [one for one in (await self.world.ask("ListLadders", "root")).ladders if one.defined.name == ladder]
+        terms = found.defined.terms
+        terms.results_hidden_until_ms = 0 if until is None else int(until.timestamp() * 1_000)
+        await self.world.ask("ChangeLadder", "root", ladder=ladder, terms=terms)
+
+
+@asynccontextmanager
+async def hidden_league(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[HiddenLeague]:
+    """Run the league; results of its ladders are hidden, ratings are estimated, and ann has a version test."""
+    leagues: list[HiddenLeague] = []
+    monkeypatch.setattr(open_arena, "_utc", lambda: leagues[0].utc() if leagues else datetime.now(UTC))
+    async with league_world(folder) as world:
+        league = HiddenLeague(world)
+        new, old = Identity("ann", "sneak", "1.1"), Identity("ann", "sneak", "1.0")
+        test = NewVersionTest(TEST, "duel", new, old, design_text(version_testing._design(0)))
+        world.store.start_version_test(test, datetime.now(UTC), 2, 10)
+        plan = TournamentPlan("duel", ELIMINATION, 1, (old, Identity("bob", "thug", "2")))
+        tournament = TournamentEntry(TOURNAMENT, "duel", "root", plan.text, datetime.now(UTC))
+        world.store.start_tournament(tournament, 9)
+        for ladder in ("duel", "hidden"):
+            await league.hide(ladder, UNTIL)
+            world.store.put_estimates(world.store.ladder_estimates(ladder), datetime.now(UTC)).result()
+        leagues.append(league)
+        yield league

@@ -1,0 +1,416 @@
+"""Two arenas of one league in PostgreSQL: what one has is watched, requested and steered through the other."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.leaderboard import leases
+from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.store import Store
+from cutpurse.server.forwarding.forwarder import CALLER_KEY, FORWARDED_KEY
+from cutpurse.server.hosting.certificate import Certificate
+from cutpurse.server.hosting.open_arena import OneOfSeveral, OpenArena, open_arena
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.limits import ServerLimits
+from cutpurse.server.logs import logger
+from cutpurse.server.matches.lobby import OpenMatch
+from cutpurse.server.matches.other_arenas import OtherArena, key_of
+from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc, status_pb2, status_pb2_grpc
+from tests.postgresql_server import PostgresqlServer
+from tests.server.dialling import Ended, how_it_ended
+from tests.server.raw_bot import RawBot
+from tests.server.secure import place_in
+
+pytestmark = pytest.mark.full
+pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install 'cutpurse[cluster]'")
+
+SLOW = TimeControl(base_ms=60_000, poll_floor_ms=0)
+NEAR, FAR = (Ladder(name, "greed", 2, {}, SLOW) for name in ("near", "far"))
+HIDDEN = replace(NEAR, name="hidden", terms=LadderTerms(owners=("ann", "bob"), is_private=True))
+OWNERS = ("ann", "bob", "eve")
+LIMITS = ServerLimits(watchers_per_address=2)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server keeps its log of acts in the folder where it was started."""
+    monkeypatch.chdir(tmp_path)
+
+
+class Site:
+    """One of the two arenas, and a caller of it."""
+
+    def __init__(self, opened: OpenArena, address: str, said: io.StringIO, channel: grpc.aio.Channel) -> None:
+        self.opened = opened
+        self.address = address
+        self.said = said
+        self.stub = ladder_pb2_grpc.LadderServiceStub(channel)
+
+
+class League:
+    """Arena `a` has the ladder `near`; arena `b` has `far`, and `hidden`, which ann and bob may see."""
+
+    def __init__(self, a: Site, b: Site, tokens: dict[str, str]) -> None:
+        self.a, self.b, self.tokens = a, b, tokens
+
+    def metadata(self, who: str) -> tuple[tuple[str, str], ...]:
+        return (("authorization", f"Bearer {self.tokens[who]}"),) if who else ()
+
+    async def ask(
+        self, site: Site, method: str, who: str = "", said: tuple[tuple[str, str], ...] = (), **fields: Any
+    ) -> Any:
+        """The answer of an arena to a call with a token of this owner.  Raises Ended."""
+        request = getattr(ladder_pb2, f"{method}Request")(**fields)
+        call = getattr(site.stub, method)(request, metadata=(*self.metadata(who), *said))
+        try:
+            return await call
+        except grpc.aio.AioRpcError:
+            raise await how_it_ended(call) from None
+
+    async def watch(
+        self, site: Site, who: str = "", said: tuple[tuple[str, str], ...] = (), **asked: Any
+    ) -> tuple[Any, ladder_pb2.WatchMatchResponse]:
+        """A watch call, and its first message.  Raises Ended."""
+        request = ladder_pb2.WatchMatchRequest(**asked)
+        call: Any = site.stub.WatchMatch(request, metadata=(*self.metadata(who), *said))
+        try:
+            message = await call.read()
+        except grpc.aio.AioRpcError:
+            raise await how_it_ended(call) from None
+        if message is grpc.aio.EOF:
+            raise await how_it_ended(call)
+        return call, message
+
+    async def enter(self, stack: AsyncExitStack, owner: str, bot: str, ladder: str) -> RawBot:
+        """A bot that plays on one ladder of arena `b`."""
+        raw = await stack.enter_async_context(RawBot(self.b.address, self.tokens[owner]))
+        await raw.hello(bot, games=[arena_pb2.GameWanted(game="greed", ladders=[ladder])])
+        return raw
+
+    async def sit_down(self, stack: AsyncExitStack, ladder: str) -> str:
+        """A bot of ann and one of bob come in at arena `b`, and are dealt; the name of their match."""
+        began = self.next_match()
+        for owner in OWNERS[:2]:
+            await self.enter(stack, owner, f"{owner}s", ladder)
+        return await began
+
+    def next_match(self) -> asyncio.Future[str]:
+        """The name of the next match of arena `b`."""
+        began: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+        def note(match: OpenMatch) -> None:
+            if not began.done():
+                began.set_result(match.name)
+
+        self.b.opened.lobby.on_started.append(note)
+        return began
+
+
+@pytest.fixture(autouse=True)
+def _long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no lease run out because the machine is slow."""
+    for name in ("LEASE_S", "DELAY_S"):
+        monkeypatch.setattr(leases, name, 3_600.0)
+
+
+@pytest.fixture
+def database(postgresql: PostgresqlServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.chdir(tmp_path)  # where the acts are noted
+    address = postgresql.create()
+    yield address
+    postgresql.free(address)
+
+
+@asynccontextmanager
+async def site(
+    database: str, *ladders: str, certificate: Certificate | None = None, pem: bytes = b""
+) -> AsyncIterator[Site]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    said = io.StringIO()
+    several = OneOfSeveral(address if certificate is None else f"https://{address}", ladders)
+    with open_arena(
+        address,
+        database,
+        [NEAR, FAR, HIDDEN],
+        logger(said, "debug"),
+        LIMITS,
+        one_of_several=several,
+        certificate=certificate,
+        watch_delay_s=0.05,
+    ) as opened:
+        await opened.arena.start()
+        try:
+            async with (
+                grpc.aio.insecure_channel(address)
+                if certificate is None
+                else grpc.aio.secure_channel(address, grpc.ssl_channel_credentials(pem))
+            ) as channel:
+                yield Site(opened, several.address, said, channel)
+        finally:
+            await opened.arena.stop()
+
+
+@pytest.fixture
+async def league(database: str) -> AsyncIterator[League]:
+    tokens = {}
+    with Store(database) as store:
+        for owner, scopes in (*((one, ("play", "read")) for one in OWNERS), ("root", ("admin", "play"))):
+            ((token, _),) = store.create_tokens([NewToken(owner, scopes=scopes)], datetime.now(UTC))
+            tokens[owner] = token.reveal()
+    async with AsyncExitStack() as stack:
+        a = await stack.enter_async_context(site(database, "near"))
+        b = await stack.enter_async_context(site(database, "far", "hidden"))
+        renew(a)
+        yield League(a, b, tokens)
+    for one in (a, b):
+        log = one.said.getvalue()
+        assert not any(token[13:] in log for token in tokens.values())
+        assert [line for line in map(json.loads, log.splitlines()) if line["level"] == "error"] == []
+
+
+def renew(one: Site) -> None:
+    """Let an arena look at the leases now."""
+    leasing = one.opened.arena._leasing
+    assert leasing is not None
+    leasing.begin()
+
+
+async def test_who_is_online_at_one_arena_is_seen_through_the_other(league: League) -> None:
+    async with AsyncExitStack() as stack:
+        match = await league.sit_down(stack, "far")
+        for one in (league.a, league.b):
+            ladders = (await league.ask(one, "ListLadders")).ladders
+            assert {ladder.defined.name: (ladder.bots, ladder.tables) for ladder in ladders} == {
+                "near": (0, 0),
+                "far": (2, 1),
+            }
+            for ladder, name in (("", ""), ("far", ""), ("", match)):
+                listed = await league.ask(one, "ListOpenMatches", ladder=ladder, match=name)
+                assert [entry.match for entry in listed.matches] == [match]
+            assert (await league.ask(one, "ListOpenMatches", ladder="near")).matches == []
+            bots = (await league.ask(one, "ListBots")).bots
+            assert [(bot.bot.owner, bot.is_here, bot.tables, [*bot.ladders]) for bot in bots] == [
+                ("ann", True, 1, ["far"]),
+                ("bob", True, 1, ["far"]),
+            ]
+
+
+async def test_a_match_is_requested_and_watched_through_the_other_arena(league: League) -> None:
+    async with AsyncExitStack() as stack:
+        began = league.next_match()  # bots of one owner, so that only a request brings them together
+        bots = [await league.enter(stack, "ann", name, "far") for name in ("one", "two")]
+        names = [ladder_pb2.BotName(bot=name) for name in ("one", "two")]
+        match = (await league.ask(league.a, "RequestMatch", "ann", ladder="far", bots=names)).match
+        assert await began == match
+        assert (await league.ask(league.a, "ListOpenMatches", "ann", match=match)).requested == "open"
+        call, first = await league.watch(league.a, match=match[:12])
+        assert first.started.match.match == match
+        ladder, _ = await league.watch(league.a, ladder="far")
+        ladder.cancel()
+        await asyncio.gather(*(bot.play_on() for bot in bots))
+        last = first
+        while (message := await call.read()) is not grpc.aio.EOF:
+            last = message
+        assert len(last.ended.match.opening.seed) == 32
+        with pytest.raises(Ended, match="cutpurse match replay") as over:
+            await league.watch(league.a, match=match)
+        assert over.value.reason == "NOT_FOUND"
+
+
+async def test_what_is_hidden_or_of_a_seat_stays_so_through_the_other_arena(league: League) -> None:
+    async with AsyncExitStack() as stack:
+        match = await league.sit_down(stack, "hidden")
+        seats = [one.owner for one in league.b.opened.lobby.open_matches()[0].seats]
+        for who in ("", "eve"):
+            assert (await league.ask(league.a, "ListOpenMatches", who)).matches == []
+            assert (await league.ask(league.a, "ListBots", who)).bots == []
+            for asked in ({"match": match}, {"ladder": "hidden"}, {"match": match, "seat": 0}):
+                refusals = []
+                for one in (league.a, league.b):
+                    with pytest.raises(Ended) as refused:
+                        await league.watch(one, who, **asked)
+                    refusals.append((refused.value.reason, str(refused.value)))
+                assert refusals[0] == refusals[1]
+                assert refusals[0][0] == "NOT_FOUND"
+        with pytest.raises(Ended) as refused:
+            await league.watch(league.a, "bob", match=match, seat=seats.index("ann"))
+        assert refused.value.reason == "NOT_YOURS"
+        _, first = await league.watch(league.a, "ann", match=match, seat=seats.index("ann"))
+        assert first.started.observation.viewer == seats.index("ann")
+
+
+async def test_a_ladder_is_changed_at_its_own_arena_at_once(league: League) -> None:
+    frozen = ladder_pb2.LadderTerms(frozen_ms=1)
+    with pytest.raises(Ended) as refused:
+        await league.ask(league.a, "ChangeLadder", "eve", ladder="far", terms=frozen)
+    assert refused.value.reason == "TOKEN_SCOPE"
+    told = await league.ask(league.a, "ChangeLadder", "root", ladder="far", terms=frozen)
+    assert told.ladder.is_frozen
+    ladder = league.b.opened.lobby.ladder_named("far")
+    assert ladder is not None
+    assert ladder.is_frozen(datetime.now(UTC))
+    assert (await league.ask(league.a, "DeleteLadder", "root", ladder="hidden")).ladder.defined.name == "hidden"
+    assert league.b.opened.lobby.ladder_named("hidden") is None
+
+
+async def test_the_status_shows_both_arenas_through_either(league: League) -> None:
+    async with AsyncExitStack() as stack:
+        await league.sit_down(stack, "far")
+        renew(league.b)
+        for one in (league.a, league.b):
+            async with grpc.aio.insecure_channel(one.address) as channel:
+                ask: Any = status_pb2_grpc.StatusServiceStub(channel).GetStatus
+                told = await ask(status_pb2.GetStatusRequest(), metadata=league.metadata("root"))
+                by_address = {arena.address: arena for arena in told.arenas}
+                shown = [by_address[site.address] for site in (league.a, league.b)]
+                assert [(arena.matches, arena.bots) for arena in shown] == [(0, 0), (1, 2)]
+                assert [[*arena.ladders] for arena in shown] == [["near"], ["far", "hidden"]]
+                assert all(arena.version and arena.lag_s < 60 for arena in told.arenas)
+        others = league.a.opened.lobby.other_arenas
+        others.set([(FAR, OtherArena("127.0.0.1:9", ""))])  # nobody listens
+        others.lags = {"127.0.0.1:9": 7.5}
+        async with grpc.aio.insecure_channel(league.a.address) as channel:
+            ask = status_pb2_grpc.StatusServiceStub(channel).GetStatus
+            told = await ask(status_pb2.GetStatusRequest(), metadata=league.metadata("root"))
+        (away,) = [arena for arena in told.arenas if arena.address == "127.0.0.1:9"]
+        assert (away.version, away.ladders, away.lag_s) == ("", ["far"], 7.5)
+
+
+async def test_limits_by_address_hold_for_both_arenas_together(league: League) -> None:
+    async with AsyncExitStack() as stack:
+        match = await league.sit_down(stack, "far")
+        forged = ((FORWARDED_KEY, "0" * 64), (CALLER_KEY, "192.0.2.1"))
+        calls = [(await league.watch(league.a, match=match))[0] for _ in range(LIMITS.watchers_per_address)]
+        with pytest.raises(Ended) as refused:
+            await league.watch(league.a, match=match)
+        assert refused.value.reason == "STREAMS"
+        calls += [(await league.watch(league.b, said=forged, match=match))[0] for _ in range(2)]
+        with pytest.raises(Ended) as refused:
+            await league.watch(league.b, said=forged, match=match)
+        assert refused.value.reason == "STREAMS"
+        # whose key is right names the caller
+        key = key_of(league.b.opened.store.holder.name)  # type: ignore[attr-defined]
+        passed_on = ((FORWARDED_KEY, key), (CALLER_KEY, "192.0.2.1"))
+        assert (await league.watch(league.b, said=passed_on, match=match))[1].started.match.match == match
+        for call in calls:
+            call.cancel()
+
+
+async def test_arenas_pass_calls_on_over_tls_and_only_to_one_with_a_good_certificate(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = place_in(tmp_path)
+    pem = place.ca.cert_pem.bytes()
+    async with AsyncExitStack() as stack:
+        a, b = [
+            await stack.enter_async_context(site(database, name, certificate=place.certificate, pem=pem))
+            for name in ("near", "far")
+        ]
+        renew(a)
+        league = League(a, b, {})
+        frozen = ladder_pb2.LadderTerms(frozen_ms=1)
+        with pytest.raises(Ended, match="does not answer") as refused:
+            await league.ask(a, "ChangeLadder", ladder="far", terms=frozen)
+        assert refused.value.reason == "SILENT"
+        assert a.opened.arena._forwarder is not None
+        await a.opened.arena._forwarder.close()  # so that the next call makes a connection
+        monkeypatch.setenv("CUTPURSE_CA", str(place.ca_file))
+        assert (await league.ask(a, "ChangeLadder", ladder="far", terms=frozen)).ladder.is_frozen
+
+
+async def test_a_call_goes_no_further_than_to_one_other_arena(league: League) -> None:
+    names = [ladder_pb2.BotName(bot="one")]
+    said = ((FORWARDED_KEY, "x"),)
+    for asking in (
+        league.ask(league.a, "RequestMatch", "ann", said, ladder="far", bots=names),
+        league.watch(league.a, "ann", said, ladder="far"),
+    ):
+        with pytest.raises(Ended, match="is played at") as refused:
+            await asking
+        assert refused.value.reason == "ELSEWHERE"
+
+
+async def test_of_an_arena_that_is_away_one_line_says_so_until_another_has_its_ladders(league: League) -> None:
+    others = league.a.opened.lobby.other_arenas
+    with socket.socket() as closed:  # bound, and nobody listens
+        closed.bind(("127.0.0.1", 0))
+        away = OtherArena(f"127.0.0.1:{closed.getsockname()[1]}", "")
+        others.set((ladder, away) for ladder in (FAR, HIDDEN))
+        names = [ladder_pb2.BotName(bot="one")]
+        for asking in (
+            league.ask(league.a, "RequestMatch", "ann", ladder="far", bots=names),
+            league.ask(league.a, "ChangeLadder", "root", ladder="far", terms=ladder_pb2.LadderTerms()),
+            league.watch(league.a, "ann", ladder="far"),
+            league.watch(league.a, "ann", match="0123456789"),
+        ):
+            with pytest.raises(Ended, match=f"the server at {away.address} does not answer") as refused:
+                await asking
+            assert (refused.value.code, refused.value.reason) == ("UNAVAILABLE", "SILENT")
+        assert len((await league.ask(league.a, "ListLadders")).ladders) == 2
+        others.set((ladder, None) for ladder in (FAR, HIDDEN))
+        for asking in (
+            league.ask(league.a, "RequestMatch", "ann", ladder="far", bots=names),
+            league.watch(league.a, "ann", ladder="far"),
+        ):
+            with pytest.raises(Ended, match="no server has ladder far now") as refused:
+                await asking
+            assert (refused.value.code, refused.value.reason) == ("UNAVAILABLE", "SILENT")
+    renew(league.a)
+    with pytest.raises(Ended, match="is not there to play on ladder far"):
+        await league.ask(league.a, "RequestMatch", "ann", ladder="far", bots=names)
+    league.b.opened.lobby.other_arenas.set([])
+    leasing = league.b.opened.arena._leasing
+    assert leasing is not None
+    leasing._store.release()
+    renew(league.a)  # it prefers another, so it leaves this one free for a while
+    with pytest.raises(Ended, match="no server has ladder far now"):
+        await league.ask(league.a, "RequestMatch", "ann", ladder="far", bots=names)
+
+
+async def test_a_watch_through_an_arena_that_stops_ends_with_that_reason(league: League) -> None:
+    async with AsyncExitStack() as stack:
+        match = await league.sit_down(stack, "far")
+        call, _ = await league.watch(league.a, match=match)
+        assert (league.a.opened.watching.watchers, league.b.opened.watching.watchers) == (1, 1)
+        watch = league.a.opened.arena._watch
+        assert watch is not None
+        watch.close()
+        while (message := await _read_or_none(call)) is not None:
+            assert message is not grpc.aio.EOF
+        ended = await how_it_ended(call)
+        assert (ended.code, ended.reason) == ("UNAVAILABLE", "DRAINING")
+
+
+async def test_a_watch_of_a_ladder_that_moves_ends_with_that_reason(league: League) -> None:
+    watching = [asyncio.create_task(league.watch(one, ladder="far")) for one in (league.a, league.b)]
+    while league.b.opened.watching.watchers < len(watching):
+        await asyncio.sleep(0)
+    league.b.opened.lobby.other_arenas.set([(FAR, None)])
+    assert league.b.opened.lobby.lose_ladder("far")
+    for watch in watching:
+        with pytest.raises(Ended, match="no server has ladder far now") as moved:
+            await watch
+        assert (moved.value.code, moved.value.reason) == ("UNAVAILABLE", "SILENT")
+
+
+async def _read_or_none(call: Any) -> Any:
+    try:
+        return await call.read()
+    except grpc.aio.AioRpcError:
+        return None

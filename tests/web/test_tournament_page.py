@@ -1,0 +1,92 @@
+"""A host plans, starts and stops a tournament on the page; everybody sees how it goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.tournaments import TournamentBoardEntry
+from tests.server.league_world import LeagueWorld, league_world
+from tests.web.accounts import Person, text_of
+
+FORM = {"ladder": "duel", "format": "elimination", "best_of": "3", "bots": "ann/sneak, bob/thug", "top": ""}
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[LeagueWorld]:
+    async with league_world(tmp_path) as world:
+        yield world
+
+
+async def test_a_host_plans_starts_follows_and_stops_a_tournament(world: LeagueWorld) -> None:
+    root, stranger = Person(world.arena.address), Person(world.arena.address)
+    await root.sign_in(world.tokens["root"])
+    plan = await root.post("/host/tournaments/plan", FORM, page="/host")
+    assert plan.status_code == 200
+    text = text_of(plan.text)
+    assert "Plan of a tournament" in text
+    assert "Nothing is started yet" in text
+    assert "Elimination, best of 3, by the rules of duel ." in text
+    assert world.store.tournaments() == []
+    digest = re.search(r'name="plan" value="([0-9a-f]{64})"', plan.text)
+    assert digest is not None
+    assert digest[1] in text
+    refused = await root.post("/host/tournaments", {**FORM, "best_of": "5", "plan": digest[1]}, page="/host")
+    assert (refused.status_code, "look at it, and start that" in text_of(refused.text)) == (400, True)
+    started = await root.post("/host/tournaments", {**FORM, "plan": digest[1]}, page="/host", follow_redirects=False)
+    assert started.status_code == 303
+    (entry,) = world.store.tournaments()
+    assert started.headers["location"] == f"/host/tournaments/{entry.id}"
+    world.store.put_tournament_board(entry.id, TournamentBoardEntry(0, 0, "match0001", "10"))
+    for person, path in ((root, f"/host/tournaments/{entry.id}"), (stranger, f"/tournaments/{entry.id}")):
+        page = await person.get(path)
+        assert page.status_code == 200
+        assert "Final" in page.text
+        assert 'href="/matches/match0001"' in page.text
+        assert "data-pending" in page.text
+        assert "ann/sneak:1.0 against bob/thug:2 1 : 0 match000" in text_of(page.text)
+        assert "ann/sneak:1.0 1 0 of 0 1 of 1 still in" in text_of(page.text), "no rank while it may still win"
+        assert ("Stop it" in page.text) == (person is root)
+    assert f"{entry.id} on duel , 2 bots, 0 of 1 duel, played" in text_of((await root.get("/host")).text)
+    await root.post(f"/host/tournaments/{entry.id}/stop", {}, page=f"/host/tournaments/{entry.id}")
+    page = await stranger.get(f"/tournaments/{entry.id}")
+    assert ("It is stopped." in text_of(page.text), "data-pending" in page.text) == (True, False)
+    assert "tournament started" in text_of((await root.get("/host")).text)
+    for path in ("/host/tournaments/plan", "/host/tournaments", f"/host/tournaments/{entry.id}/stop"):
+        assert (await root.get(path, follow_redirects=False)).headers["location"] == "/host"
+    root.close()
+    stranger.close()
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({"best_of": "2"}, "best of 2: it can be an odd number from 1 to 99"),
+        ({"best_of": "two"}, "'two' is no number"),
+        ({"format": "swiss"}, "a tournament has one of these formats: elimination, round_robin"),
+        ({"bots": "sneak:"}, "'sneak:' names no bot"),
+        ({"top": "3"}, "name bots, or how many of the best, and not both"),
+    ],
+)
+async def test_a_form_that_makes_no_sense_is_answered_in_one_line(
+    world: LeagueWorld, changed: dict[str, str], text: str
+) -> None:
+    root = Person(world.arena.address)
+    await root.sign_in(world.tokens["root"])
+    answer = await root.post("/host/tournaments/plan", {**FORM, **changed}, page="/host")
+    assert (answer.status_code, text in text_of(answer.text)) == (400, True)
+    root.close()
+
+
+async def test_nobody_else_plans_starts_or_stops_one(world: LeagueWorld) -> None:
+    ann = Person(world.arena.address)
+    await ann.sign_in(world.tokens["ann"])
+    for path in ("/host/tournaments/plan", "/host/tournaments", "/host/tournaments/0123456789ab/stop"):
+        assert (await ann.post(path, FORM)).status_code == 403
+    assert (await ann.get("/host/tournaments/0123456789ab")).status_code == 403
+    assert (await ann.get("/tournaments/0123456789ab")).status_code == 404
+    assert world.store.tournaments() == []
+    ann.close()
