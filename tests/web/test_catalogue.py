@@ -111,7 +111,7 @@ TOKENS: Final = re.compile(
 )
 SHOWN: Final = re.compile(r'\s(?:aria-label|title|placeholder|alt|data-head)="([^"{]*[A-Za-z][^"{]*)"')
 MACRO: Final = re.compile(r"\{%-? macro classes.*?endmacro", re.DOTALL)
-SAME: Final = frozenset({"Cutpurse", "· Cutpurse", "- Cutpurse", "ms", "MiB", "UTC", "PNG", "SVG"})  # in every language
+SAME: Final = frozenset({"Cutpurse", "· Cutpurse", "- Cutpurse", "ms", "MiB", "PNG", "SVG", "UTC"})  # in every language
 FREE: Final = ("<code", "<kbd", '<span lang="en"', '<td lang="en"')  # code, and what is English on purpose
 ENGLISH_PAGES: Final = frozenset({"api.html"})
 

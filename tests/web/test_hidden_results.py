@@ -84,6 +84,11 @@ def addresses() -> list[str]:
     return [*found, *MORE]
 
 
+def without_languages(page: str) -> str:
+    """A page without its links to itself in other languages, which have the address that was asked for."""
+    return re.sub(r'href="[^"]*\blang=[a-z]+"', "", page)
+
+
 @pytest.mark.full
 async def test_no_address_tells_a_result_before_the_time_and_all_do_after_it(league: HiddenLeague) -> None:
     ann = Person(league.world.arena.address)
@@ -95,7 +100,7 @@ async def test_no_address_tells_a_result_before_the_time_and_all_do_after_it(lea
         if NAMED.search(address) and address not in NO_RESULTS:
             assert (answer.status_code, LINE("duel") in text_of(answer.text)) == (403, True), address
         if address != OWN:
-            assert SECRETS.findall(answer.text) == [], address
+            assert SECRETS.findall(without_languages(answer.text)) == [], address
     app = ann.http.app
     assert LINE("duel") in text_of(_home(app.state.ask, app.state.rendering))
     assert "result hidden" in (text := text_of((await ann.get(OWN)).text))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import Scope
 
 from cutpurse.games import GAMES
 from cutpurse.server.web.event_broadcast import EventBroadcaster
+from cutpurse.server.web.language.choosing import language_links
 from cutpurse.server.web.language.game_words import spoken
 from cutpurse.server.web.language.languages import ENGLISH, offered_languages
 from cutpurse.server.web.language.speaking import gettext, language, ngettext, speaking
@@ -68,12 +71,25 @@ def test_a_choice_is_kept_and_leads_to_the_same_page(page: TestClient) -> None:
     page.cookies.clear()
     text = page.get("/matches?ladder=greed&faulted=true").text
     assert 'href="/matches?ladder=greed&amp;faulted=true&amp;lang=pl" lang="pl" hreflang="pl"' in text
+    assert 'href="/?lang=pl" lang="pl"' in page.get("/api/v1").text  # which is English for everybody
     chosen = page.get("/matches?lang=pl")
     assert chosen.headers["set-cookie"] == "lang=pl; Path=/; Max-Age=31536000; SameSite=Lax"
     again = page.get("/bots")
     assert '<html lang="pl">' in again.text
     assert "set-cookie" not in again.headers
     page.cookies.clear()
+
+
+@pytest.mark.parametrize("path", ["//evil.test/x", "///evil.test", "/\\evil.test", "/%5Cevil.test", "/%2F%2Fevil.test"])
+def test_links_to_the_other_languages_stay_on_the_host(path: str) -> None:
+    scope: Scope = {"type": "http", "method": "GET", "path": "/x", "raw_path": path.encode(), "query_string": b""}
+    for _, address in language_links(scope):
+        assert re.match(r"/[^/\\]", address), address
+
+
+def test_a_link_keeps_an_encoded_slash_of_a_name(page: TestClient) -> None:
+    page.cookies.clear()
+    assert 'href="/bots/a%2Fb/c?lang=pl"' in page.get("/bots/a%2Fb/c").text
 
 
 def test_caches_know_that_the_language_decides(page: TestClient) -> None:
@@ -177,3 +193,11 @@ def test_translated_words_differ_in_nothing_but_texts(game: str) -> None:
     ]
     assert all(one.title.startswith("⟦") for one in other.cards)
     assert not words.cards[0].title.startswith("⟦")
+
+
+def test_the_answer_to_a_request_that_is_too_long_repeats_no_part_of_it(page: TestClient) -> None:
+    page.cookies.clear()
+    answer = page.get("/matches?ladder=" + "secret" * 5_000)
+    assert answer.status_code == 414
+    assert "secret" not in answer.text
+    assert "?lang=pl" in answer.text

@@ -116,7 +116,7 @@ def problem(request: Request, status: int, text: str = "") -> Response:
 def refuse(scope: Scope, status: HTTPStatus) -> ASGIApp:
     """Return an error response for a rejected request; it repeats no part of the request."""
     path = "/api/" if scope["path"].startswith("/api/") else "/"
-    return problem(Request({**scope, "path": path}), status)
+    return problem(Request({**scope, "path": path, "raw_path": path.encode(), "query_string": b""}), status)
 
 
 def add_problems(app: FastAPI) -> None:

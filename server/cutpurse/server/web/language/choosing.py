@@ -21,6 +21,7 @@ PARAMETER: Final = "lang"
 COOKIE: Final = "lang"
 KEEP_S: Final = 365 * 86_400  # lifetime of the cookie
 ENGLISH_PATHS: Final = ("/api/", "/feeds/", "/static/", "/healthz", "/robots.txt", "/favicon.ico")
+CALLBACK: Final = "/sign-in/"  # the address at which a provider sends people back has a code
 MOST_WISHES: Final = 16  # languages of a browser that are looked at
 
 
@@ -64,11 +65,19 @@ def language_of(scope: Scope) -> Language:
 
 
 def language_links(scope: Scope) -> list[tuple[Language, str]]:
-    """Return the address of the same page in each language."""
-    pairs = _pairs(scope)
-    path = quote(scope["path"]) if scope["method"] in ("GET", "HEAD") else "/"
-    kept = [(name, value) for name, value in pairs if name != PARAMETER] if path != "/" else []
+    """Return the address of the same page in each language; of the first page, where that is no address to keep."""
+    unkept = is_english(scope["path"]) or scope["path"].startswith(CALLBACK)
+    is_here = scope["method"] in ("GET", "HEAD") and not unkept
+    path = _path(scope) if is_here else "/"
+    kept = [(name, value) for name, value in _pairs(scope) if name != PARAMETER] if is_here else []
     return [(one, f"{path}?{urlencode([*kept, (PARAMETER, one.tag)])}") for one in offered_languages().values()]
+
+
+def _path(scope: Scope) -> str:
+    """Return the path as it was sent, with one slash at its beginning: two would name another host."""
+    sent: bytes = scope.get("raw_path") or quote(scope["path"]).encode("ascii")
+    path = sent.partition(b"?")[0].decode("latin-1").replace("\\", "%5C")
+    return "/" + path.lstrip("/")
 
 
 def _pairs(scope: Scope) -> list[tuple[str, str]]:

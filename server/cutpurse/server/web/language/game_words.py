@@ -29,7 +29,6 @@ __all__ = [
     "counter_title",
     "game_messages",
     "game_title",
-    "seat_pattern",
     "sentences",
     "spoken",
     "word",
@@ -47,12 +46,6 @@ def spoken(words: Words) -> Words:
 def sentences() -> Sentences:
     """Return the sentences that all games share, in the language of the request."""
     return ENGLISH_SENTENCES if language() is ENGLISH else _sentences(language())
-
-
-def seat_pattern() -> str:
-    """Return the pattern of a seat in the sentences of the language: "seat 2"."""
-    before, _, after = sentences().seat.partition("{seat}")
-    return rf"(?<!\w){re.escape(before)}(\d){re.escape(after)}(?!\w)"
 
 
 def word(text: str, game: str) -> str:

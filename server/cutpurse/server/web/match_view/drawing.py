@@ -16,7 +16,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from cutpurse.games import GAMES, game_named
-from cutpurse.server.web.language.game_words import seat_pattern, sentences, spoken
+from cutpurse.server.web.language.game_words import sentences, spoken
 from cutpurse.server.web.language.in_templates import speak
 from cutpurse.server.web.language.languages import Language
 from cutpurse.server.web.language.speaking import language
@@ -33,6 +33,7 @@ __all__ = [
     "nth",
     "packed",
     "rendered",
+    "seat_pattern",
     "symbols",
 ]
 
@@ -132,8 +133,8 @@ def _seats(text: str, names: Sequence[str], game: str = "") -> Markup:
 
 # Most sentences of a moment were in the one before: without the cache a person's table takes 1.6 times as long.
 @lru_cache(MAX_SENTENCES)
-def _sentence(text: str, names: tuple[str, ...], game: str, spoken_now: Language) -> Markup:
-    words, pattern = _explained(game, spoken_now)
+def _sentence(text: str, names: tuple[str, ...], game: str, spoken: Language) -> Markup:
+    words, pattern = _explained(game, spoken)
 
     def named(found: re.Match[str]) -> str:
         if found[1] is None:
@@ -157,6 +158,12 @@ def _explained(game: str, _spoken: Language) -> tuple[Mapping[str, str], re.Patt
     terms = "|".join([rf"(?<!\w){re.escape(term)}(?!\w)" for term in longest_first])
     seat = seat_pattern()
     return found, re.compile(rf"{seat}|{terms}" if terms else seat)
+
+
+def seat_pattern() -> str:
+    """Return the pattern of a seat in the sentences of the language: "seat 2"."""
+    before, _, after = sentences().seat.partition("{seat}")
+    return rf"(?<!\w){re.escape(before)}(\d){re.escape(after)}(?!\w)"
 
 
 def _seat_html(seat: int, names: Sequence[str]) -> str:

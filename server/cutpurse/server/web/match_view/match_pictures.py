@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.server.web.language.game_words import seat_pattern
 from cutpurse.server.web.language.speaking import gettext
+from cutpurse.server.web.match_view.drawing import seat_pattern
 from cutpurse.server.web.match_view.picture import Caption, picture
 from cutpurse.server.web.match_view.replay_path import Moment, Replayed
 
@@ -33,7 +33,7 @@ def moment_index(replayed: Replayed, viewer: int | None, at: int | None) -> int:
         return len(path.ats) - 1
     if not 0 <= at <= last:
         raise UsageError(
-            gettext("there is no moment %(number)s: this match has moments 0 to %(last)s", number=str(at), last=str(last))
+            gettext("there is no moment %(moment)s: this match has moments 0 to %(last)s", moment=str(at), last=last)
         )
     return path.index(at)
 
@@ -50,13 +50,8 @@ def stretch_range(replayed: Replayed, viewer: int | None, first: int, last: int)
         )
     found = range(moment_index(replayed, viewer, first), moment_index(replayed, viewer, last) + 1)
     if len(found) > MAX_STRETCH:
-        text = gettext(
-            "from %(first)s to %(last)s are %(count)s moments: an animation has at most %(most)s",
-            first=str(first),
-            last=str(last),
-            count=len(found),
-            most=MAX_STRETCH,
-        )
+        given = {"first": str(first), "last": str(last), "count": len(found), "most": MAX_STRETCH}
+        text = gettext("from %(first)s to %(last)s are %(count)s moments: an animation has at most %(most)s", **given)
         raise UsageError(text)
     return found
 
@@ -77,13 +72,14 @@ def stretch_pictures(replayed: Replayed, viewer: int | None, stretch: range) -> 
 def _caption(moment: Moment, count: int, viewer: int | None) -> Caption:
     names = [seat.short for seat in moment.frame.seats]
     where = gettext("%(number)s of %(all)s", number=moment.index, all=count - 1)
-    if viewer is not None:
-        where = gettext("as %(bot)s saw it, %(where)s", bot=names[viewer], where=where)
-    return Caption(re.sub(seat_pattern(), lambda found: _name(names, found), _happened(moment)), where)
+    return Caption(
+        re.sub(seat_pattern(), lambda seat: _name(names, int(seat[1])), _happened(moment)),
+        where if viewer is None else gettext("as %(name)s saw it, %(moment)s", name=names[viewer], moment=where),
+    )
 
 
-def _name(names: list[str], found: re.Match[str]) -> str:
-    return names[int(found[1])] if int(found[1]) < len(names) else found[0]
+def _name(names: list[str], seat: int) -> str:
+    return names[seat] if seat < len(names) else gettext("seat %(seat)s", seat=seat)
 
 
 def _happened(moment: Moment) -> str:

@@ -124,7 +124,7 @@ async def _pixels(
             gettext("this page draws no PNG and no GIF, only picture.svg: pip install 'cutpurse[pictures]' adds them")
         )
     process: PictureProcess = request.app.state.pictures
-    key = (kind, wanted.match, wanted.viewer, moments, language())
+    key = (kind, wanted.match, language(), wanted.viewer, moments)
     try:
         return _response(request, await process.get(visitor_of(request), key, kind, draw), kind)
     except ServerRefused as refused:  # its text is not the server's, but ours

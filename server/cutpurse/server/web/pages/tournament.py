@@ -44,6 +44,5 @@ def _titled(
     """Return the title of a round, and its duels."""
     if not is_bracket:
         return gettext("Duels"), duels
-    if number == count:
-        return gettext("Final"), duels
-    return (gettext("Semi-finals") if number == count - 1 else gettext("Round %(number)s", number=number)), duels
+    titles = {count: gettext("Final"), count - 1: gettext("Semi-finals")}
+    return titles.get(number, gettext("Round %(number)s", number=number)), duels

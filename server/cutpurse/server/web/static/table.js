@@ -300,10 +300,10 @@
       const count = end - begin + 1, isWhole = begin >= 0 && end >= begin && count <= most;
       animation.hidden = !isWhole;
       if (isWhole) animation.href = `${share.dataset.pictures}/animation.gif?from=${ats[begin]}&to=${ats[end]}${seen()}`;
-      const status = document.getElementById("stretch-status"), words = status.dataset;
-      const text = end < 0 ? words.begins : begin < 0 ? words.ends : end < begin ? words.turned : count > most ? words.long : words.whole;
-      const numbers = { begin, end, count, most };
-      status.textContent = text.replace(/\{(\w+)\}/g, (_, name) => numbers[name]);
+      const said = share.dataset;
+      const text = end < 0 ? said.begins : begin < 0 ? said.ends : end < begin ? said.reversed : count > most ? said.many : said.whole;
+      const values = { begin, end, count, most };
+      document.getElementById("stretch-status").textContent = text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
       share.open = true;
     };
     const mark = (what) => { stretch[what] = index; marked(); };
