@@ -71,7 +71,7 @@ async def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 
 def addresses() -> list[str]:
     """List an address of every page of the app that can be read; a parameter that is unknown here fails."""
-    found = []
+    found: list[str] = []
     for route in [route for router in ROUTERS for route in router.routes]:
         if not isinstance(route, APIRoute) or "GET" not in (route.methods or ()) or route.path in ENDLESS:
             continue
