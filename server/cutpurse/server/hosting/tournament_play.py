@@ -93,7 +93,7 @@ class _Running:
         return cls(entry, plan, results, duels_of(plan, results), unfinished)
 
     def know(self, board: TournamentBoardEntry) -> None:
-        """Take a stored board into account. In a round robin it changes one duel, of which there may be thousands."""
+        """Take a stored board into account. In a round robin it changes one duel of thousands."""
         key = (board.duel, board.board)
         if not board.result:
             self.open[key] = board
