@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -144,7 +144,7 @@ def _row(pair: NearCopy) -> dict[str, Any]:
 def common_files(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
     """Yield the files that everybody may use, by path: ours, and those of the host."""
     from cutpurse.cli.starter.languages import LANGUAGES, PYTHON, source_of
-    from cutpurse.server.submissions.source_tokens import SUFFIXES
+    from cutpurse.server.submissions.submitted_programs import is_source
 
     for template in files("cutpurse.cli.starter").iterdir():
         if template.name.endswith(".txt"):
@@ -161,7 +161,8 @@ def common_files(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
         if not path.exists():
             raise UsageError(f"--common {path}: there is no such file or folder")
         for file in [path] if path.is_file() else sorted(path.rglob("*")):
-            if file.suffix in SUFFIXES and file.is_file():
+            inside = PurePosixPath(file.name if file == path else file.relative_to(path).as_posix())
+            if is_source(inside) and file.is_file():
                 yield str(file), file.read_text(encoding="utf-8", errors="replace")
 
 

@@ -15,7 +15,7 @@ from cutpurse.server.submissions.archive import ArchiveError, contents, read_ent
 from cutpurse.server.submissions.near_copies import Program
 from cutpurse.server.submissions.source_tokens import SUFFIXES
 
-__all__ = ["source_files", "submitted_programs"]
+__all__ = ["is_source", "source_files", "submitted_programs"]
 
 MOST_BYTES: Final = 500_000  # of a file: nobody writes more by hand
 OF_OTHERS: Final = frozenset(
@@ -52,11 +52,11 @@ def source_files(archive: bytes) -> dict[str, str]:
     return {
         member.name: read_entry(archive, member).decode("utf-8", "replace")
         for member in contents(archive)
-        if member.size <= MOST_BYTES and _is_source(PurePosixPath(member.name))
+        if member.size <= MOST_BYTES and is_source(PurePosixPath(member.name))
     }
 
 
-def _is_source(path: PurePosixPath) -> bool:
+def is_source(path: PurePosixPath) -> bool:
     """Return whether the bot's author wrote this file, and it decides something."""
     if path.suffix not in SUFFIXES or OF_OTHERS & set(path.parts) or path.name.endswith(GENERATED):
         return False
