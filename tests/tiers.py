@@ -63,7 +63,7 @@ _PROCESSES: Final = (
     "test_compiled.py",
     "train/test_training.py",
     "workers/test_real_workers.py",
-    # `make test` uses a browser only in web/test_ten_questions.py.
+    # `make test` uses a browser only in web/test_everyday_questions.py.
     "web/test_beside_a_replay.py",
     "web/test_demo_open.py",
     "web/test_every_page.py",

@@ -158,6 +158,13 @@ def test_every_bot_of_every_ladder_has_a_page_and_its_name_is_shown_as_text(page
         assert not re.search(r"<[^>]*\sonmouseover=", text)
 
 
+def test_a_bot_that_is_named_in_full_is_shown_at_once(page: TestClient) -> None:
+    for find in ("BOB/thug", "thug"):
+        answer = page.get("/bots", params={"find": find}, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/bots/bob/thug"), find
+    assert page.get("/bots", params={"find": "thu"}, follow_redirects=False).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("find", "found"),
     [

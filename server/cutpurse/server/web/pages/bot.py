@@ -28,6 +28,7 @@ __all__ = ["named_bot", "router"]
 STEPS: Final = 20  # rating steps shown
 MATCHES: Final = 200  # newest matches counted by seat
 THOUGHT: Final = 10  # newest matches whose thinking times are counted
+NEWEST: Final = 8  # matches that are listed
 FAULTED: Final = 6  # matches whose faults are shown
 FAULTS: Final = 4  # faults shown per match
 TIMES_MS: Final = (1, 3, 10, 30, 100, 300, 1_000, 3_000)  # bounds between the bars of thinking times
@@ -69,6 +70,7 @@ class _LadderRecord:
     opponents: Sequence[ladder_pb2.Opponent] = ()
     seats: dict[int, _BySeat] = field(default_factory=dict)
     counted: int = 0
+    newest: list[tuple[ladder_pb2.MatchShown, int]] = field(default_factory=list)  # with the bot's seat
     faults: list[_BotFault] = field(default_factory=list)
     chart: Markup = field(default_factory=Markup)
     thinking: Markup = field(default_factory=Markup)
@@ -196,6 +198,8 @@ def _count_seats(course: _LadderRecord, bot: ladder_pb2.BotName, matches: Sequen
                 by_seat.matches += 1
                 by_seat.wins += seat.place == 1
                 by_seat.places += seat.place
+                if len(course.newest) < NEWEST:
+                    course.newest.append((match, number))
     course.counted = len(matches)
 
 

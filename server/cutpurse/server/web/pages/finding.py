@@ -7,7 +7,7 @@ from typing import Final
 
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["NEIGHBOURS", "around", "is_wanted"]
+__all__ = ["NEIGHBOURS", "around", "is_named", "is_wanted"]
 
 NEIGHBOURS: Final = 2  # rows above and below a bot that was looked for
 
@@ -16,6 +16,11 @@ def is_wanted(bot: ladder_pb2.BotName, wanted: str) -> bool:
     """Return whether a bot has one of the wanted parts in its OWNER/BOT. "ann/" finds the bots of ann."""
     name = f"{bot.owner}/{bot.bot}".casefold()
     return any(part in name for one in wanted.split(",") if (part := one.strip().casefold()))
+
+
+def is_named(bot: ladder_pb2.BotName, wanted: str) -> bool:
+    """Return whether a reader wrote the whole name of a bot, with or without its owner."""
+    return wanted.casefold() in (bot.bot.casefold(), f"{bot.owner}/{bot.bot}".casefold())
 
 
 def around(rankings: Sequence[ladder_pb2.Ranking], wanted: str) -> list[ladder_pb2.Ranking]:
