@@ -395,3 +395,26 @@ def test_a_sealed_match_is_listed_and_nowhere_said_to_be_watchable() -> None:
         assert f'href="/live/{name}' not in answer.text
         assert 'href="/live?ladder=dup' not in answer.text
     assert page.get(f"/live/{name}", follow_redirects=False).headers["location"] == f"/matches/{name}"
+
+
+def test_the_live_page_of_a_ladder_shows_the_last_table_until_something_is_played() -> None:
+    defined = ladder_pb2.LadderDefined(name="duel", game="greed", seats=2, boards=ladder_pb2.BOARD_KIND_PLAIN)
+    ladder = ladder_pb2.LadderShown(defined=defined)
+    seat = ladder_pb2.MatchSeat(bot=ladder_pb2.BotName(owner="ann", bot="sneak", version="1"), place=1)
+    void = ladder_pb2.MatchShown(match="0" * 32, ladder="duel", game="greed", decisions=3, void_cause="lost")
+    last = ladder_pb2.MatchShown(match="ab" * 16, ladder="duel", game="greed", decisions=9, seats=[seat])
+    page = page_of(
+        {
+            "ListLadders": lambda _: ladder_pb2.ListLaddersResponse(ladders=[ladder]),
+            "ListRankings": lambda _: ladder_pb2.ListRankingsResponse(),
+            "ListMatches": lambda _: ladder_pb2.ListMatchesResponse(matches=[void, last]),
+            "ListOpenMatches": lambda _: ladder_pb2.ListOpenMatchesResponse(),
+            "GetMatch": lambda asked: ladder_pb2.GetMatchResponse(
+                match=last if asked.match == last.match else void, has_record=True
+            ),
+        }
+    )
+    text = page.get("/live?ladder=duel").text
+    assert re.findall(r'src="/matches/(\w+)/picture\.svg"', text) == [last.match]
+    assert f'href="/matches/{last.match}/replay"' in text
+    assert "The last match, as it ended" in text

@@ -19,7 +19,7 @@ from cutpurse.server.web.rating_display import Lead, lead_of, placed, rating_end
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["now_playing", "order", "router"]
+__all__ = ["now_playing", "order", "recent_match", "router"]
 
 MOST_LADDERS: Final = 24  # shown with their leaders; each costs one call per second
 LEADERS: Final = 3
@@ -90,11 +90,11 @@ def _entry(ask: Asking, ladder: ladder_pb2.LadderShown, is_pictured: bool) -> _L
     except CutpurseError:  # the ladder was just deleted
         rankings = []
     leaders = placed(rankings)[:LEADERS]
-    recent = _recent(ask, ladder.defined.name) if is_pictured else None
+    recent = recent_match(ask, ladder.defined.name) if is_pictured else None
     return _LadderCard(ladder, bool(rankings), leaders, lead_of(rankings), axis_of(rating_ends(leaders)), recent)
 
 
-def _recent(ask: Asking, ladder: str) -> ladder_pb2.MatchShown | None:
+def recent_match(ask: Asking, ladder: str) -> ladder_pb2.MatchShown | None:
     """Return the last match that was over when this minute began, so that a picture stays for a minute."""
     minute_ms = int(time()) // 60 * 60_000
     try:

@@ -18,6 +18,7 @@ from cutpurse.server.web.language.speaking import gettext
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.match_view.drawing import symbols
 from cutpurse.server.web.match_view.live_feed import Watches
+from cutpurse.server.web.pages.home import recent_match
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.server.web.stream_shares import StreamShares
 from cutpurse.server.web.visitors import visitor_of
@@ -45,7 +46,7 @@ def everything(request: Request, ask: Asked, ladder: Annotated[str, Query(max_le
         return show(request, "live.html", events="", ladder="", match="", matches=matches, ladders=ladders)
     told = ask.ladder(ladder)
     ask.open_matches(ladder)  # refused while results are hidden
-    facts = {**_nothing_else(), "is_frozen": told.is_frozen}
+    facts = {**_nothing_else(), "is_frozen": told.is_frozen, "last": recent_match(ask, ladder)}
     return show(request, "live.html", events=f"/events/live?ladder={quote(ladder)}", ladder=ladder, **facts)
 
 
@@ -101,7 +102,7 @@ def _check_shown(ask: Asking, match: str, ladder: str) -> None:
 
 
 def _nothing_else() -> dict[str, Any]:
-    return {"match": "", "matches": (), "ladders": (), "symbols": symbols(), "is_frozen": False}
+    return {"match": "", "matches": (), "ladders": (), "symbols": symbols(), "is_frozen": False, "last": None}
 
 
 @router.get("/events/live")
