@@ -24,6 +24,7 @@ from cutpurse.server.logs import logger
 from cutpurse.server.matches.requests import MatchRequest
 from cutpurse.server.matches.tournament_rules import ELIMINATION, ROUND_ROBIN, TournamentPlan
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.league import league_at
 from tests.leaderboard.sample_results import result
 from tests.looking import looks
 from tests.server.arenas import RunningArena, running_arena
@@ -232,6 +233,10 @@ async def test_a_bracket_of_three_goes_on_after_a_restart_and_ends(tmp_path: Pat
         assert {one.sequence for one in matches.values()} == {None}, "nothing is rated"
         assert arena.opened.store.rankings("duel") == []
         assert '"level":"error"' not in arena.log.replace(" ", "")
+    with league_at(db=str(tmp_path / "test.db"), as_stranger=True) as league:  # and without a server
+        assert league.GetTournament(ladder_pb2.GetTournamentRequest(tournament=name)).tournament == shown
+        listed = league.ListTournaments(ladder_pb2.ListTournamentsRequest(ladder="duel")).tournaments
+        assert [one.tournament for one in listed] == [name]
 
 
 # -- bots that are away, and matches that are lost, with a lobby in which the test plays

@@ -92,7 +92,11 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_browser_that_goes_at_any_moment_of_a_live_table_is_no_reader(by_word: bool) -> None:
     def scene() -> Browser:
         watches, stream = Watches(), Stream()
-        ask = cast("Any", SimpleNamespace(live=True, watch=lambda match, ladder: stream))
+        matches = SimpleNamespace(matches=[])
+        ask = cast(
+            "Any",
+            SimpleNamespace(live=True, watch=lambda match, ladder: stream, open_matches=lambda ladder: matches),
+        )
 
         def readers() -> int:
             count = watches.readers
@@ -166,5 +170,6 @@ async def test_nobody_begins_to_listen_once_the_page_stops() -> None:
     request = Request(
         {"type": "http", "app": SimpleNamespace(state=SimpleNamespace(watches=watches, stream_shares=StreamShares()))}
     )
+    ask = SimpleNamespace(live=True, open_matches=lambda ladder: SimpleNamespace(matches=[]))
     with pytest.raises(ServerRefused, match="the page is stopping"):
-        await live.events(request, cast("Any", SimpleNamespace(live=True)), ladder="duel")
+        await live.events(request, cast("Any", ask), ladder="duel")

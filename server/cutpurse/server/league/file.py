@@ -22,6 +22,7 @@ from cutpurse.server.errors import CallRefused
 from cutpurse.server.league.league_queries import ANYTHING, STRANGER, Answers, Caller
 from cutpurse.server.league.presence import NOWHERE, Presence
 from cutpurse.server.league.steering import LadderAdmin, wanted_ladders
+from cutpurse.server.league.tournaments import TournamentQueries
 from cutpurse.server.store_errors import plain_trouble
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.errors import NotFound
@@ -54,6 +55,10 @@ def local(address: str | os.PathLike[str], as_stranger: bool = False) -> Iterato
                 opened.append(stack.enter_context(LeaderboardReader(database)))
             return Answers(opened[0], _utc)
 
+        def reads_tournaments() -> TournamentQueries:
+            answers = reads()
+            return TournamentQueries(opened[0], answers)
+
         def ask(name: str, request: Any) -> Any:
             with _told(database):
                 if name in _WRITES and not as_stranger:
@@ -67,6 +72,8 @@ def local(address: str | os.PathLike[str], as_stranger: bool = False) -> Iterato
                     return iter([ladder_pb2.GetRecordResponse(piece=reads().match_file(request, caller))])
                 if name in _READS:
                     return _READS[name](reads(), request, caller, NOWHERE)
+                if name in _OF_TOURNAMENTS:
+                    return _OF_TOURNAMENTS[name](reads_tournaments(), request, caller, NOWHERE)
             raise CutpurseError(f"{database} is a database: that takes a server that runs; ask one with --server")
 
         yield League(ask)
@@ -81,6 +88,10 @@ _READS: Final[dict[str, Callable[[Answers, Any, Caller, Presence], Message]]] = 
     "GetMatch": Answers.get_match,
     "ListBots": Answers.list_bots,
     "ListLogs": Answers.list_logs,
+}
+_OF_TOURNAMENTS: Final[dict[str, Callable[[TournamentQueries, Any, Caller, Presence], Message]]] = {
+    "ListTournaments": TournamentQueries.list,
+    "GetTournament": TournamentQueries.get,
 }
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import LadderEntry
+from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY, PEOPLE
@@ -24,7 +25,7 @@ from cutpurse.server.league.presence import Presence
 from cutpurse.server.matches.tournament_rules import FORMATS, Duel, TournamentPlan, duels_of, standings_of
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["MAX_OPEN", "Tournaments"]
+__all__ = ["MAX_OPEN", "TournamentQueries", "Tournaments"]
 
 MAX_OPEN: Final = 4  # tournaments that are played at a time
 MOST_BOTS: Final = 64
@@ -33,7 +34,64 @@ MOST_BOARDS: Final = 20_000  # of all duels together
 MOST_LISTED: Final = 30
 
 
-class Tournaments:
+class TournamentQueries:
+    """The answers about tournaments, which also a database without a server gives. All methods raise CallRefused."""
+
+    def __init__(
+        self, readings: Readings, answers: Answers, waits_for: Callable[[str], str] = lambda tournament: ""
+    ) -> None:
+        """Answer from a database.
+
+        Args:
+            readings: Where tournaments are stored.
+            answers: Knows which ladders a caller can see.
+            waits_for: Returns why a board of a tournament cannot begin now; empty if nothing is known.
+        """
+        self._readings = readings
+        self._answers = answers
+        self._waits_for = waits_for
+
+    def list(
+        self, asked: ladder_pb2.ListTournamentsRequest, caller: Caller, presence: Presence
+    ) -> ladder_pb2.ListTournamentsResponse:
+        """Answer ListTournaments."""
+        if asked.ladder:
+            self._answers.check_results(asked.ladder, caller)
+        visible = self._answers.with_results(caller)
+        entries = [
+            entry
+            for entry in self._readings.tournaments()
+            if entry.ladder in visible and asked.ladder in ("", entry.ladder)
+        ]
+        shown = [self.shown(entry) for entry in entries[:MOST_LISTED]]
+        for one in shown:
+            del one.duels[:]
+        return ladder_pb2.ListTournamentsResponse(tournaments=shown)
+
+    def get(
+        self, asked: ladder_pb2.GetTournamentRequest, caller: Caller, presence: Presence
+    ) -> ladder_pb2.GetTournamentResponse:
+        """Answer GetTournament."""
+        return ladder_pb2.GetTournamentResponse(tournament=self.shown(self._seen(asked.tournament, caller)))
+
+    def shown(self, entry: TournamentEntry) -> ladder_pb2.TournamentShown:
+        """Encode a tournament as it is now."""
+        waits_for = "" if entry.ended is not None else self._waits_for(entry.id)
+        return _shown(entry, self._readings.tournament_boards(entry.id), waits_for)
+
+    def _seen(self, tournament: str, caller: Caller) -> TournamentEntry:
+        """Return a tournament whose results this caller can see."""
+        try:
+            entry = self._readings.tournament(tournament)
+        except errors.NoSuchEntry:
+            entry = None
+        if entry is None or entry.ladder not in self._answers.visible(caller):
+            raise CallRefused("NOT_FOUND", f"there is no tournament '{legible(tournament, 40)}' here")
+        self._answers.check_results(entry.ladder, caller)
+        return entry
+
+
+class Tournaments(TournamentQueries):
     """The tournaments of a league. All methods raise CallRefused and StoreError."""
 
     def __init__(
@@ -54,11 +112,10 @@ class Tournaments:
             plays_here: Returns whether this server plays a ladder, always alone.
             waits_for: Returns why a board of a tournament cannot begin now; empty if nothing is known.
         """
+        super().__init__(store, answers, waits_for)
         self._store = store
-        self._answers = answers
         self._utc = utc
         self._plays_here = plays_here
-        self._waits_for = waits_for
 
     def plan(
         self, asked: ladder_pb2.PlanTournamentRequest, caller: Caller, presence: Presence
@@ -86,45 +143,6 @@ class Tournaments:
         if entry.ended is not None:
             raise CallRefused("SETTINGS", f"tournament {entry.id} has ended already: {entry.outcome}")
         return self._store.end_tournament(entry.id, STOPPED, self._utc())
-
-    def list(
-        self, asked: ladder_pb2.ListTournamentsRequest, caller: Caller, presence: Presence
-    ) -> ladder_pb2.ListTournamentsResponse:
-        """Answer ListTournaments."""
-        if asked.ladder:
-            self._answers.check_results(asked.ladder, caller)
-        visible = self._answers.with_results(caller)
-        entries = [
-            entry
-            for entry in self._store.tournaments()
-            if entry.ladder in visible and asked.ladder in ("", entry.ladder)
-        ]
-        shown = [self.shown(entry) for entry in entries[:MOST_LISTED]]
-        for one in shown:
-            del one.duels[:]
-        return ladder_pb2.ListTournamentsResponse(tournaments=shown)
-
-    def get(
-        self, asked: ladder_pb2.GetTournamentRequest, caller: Caller, presence: Presence
-    ) -> ladder_pb2.GetTournamentResponse:
-        """Answer GetTournament."""
-        return ladder_pb2.GetTournamentResponse(tournament=self.shown(self._seen(asked.tournament, caller)))
-
-    def shown(self, entry: TournamentEntry) -> ladder_pb2.TournamentShown:
-        """Encode a tournament as it is now."""
-        waits_for = "" if entry.ended is not None else self._waits_for(entry.id)
-        return _shown(entry, self._store.tournament_boards(entry.id), waits_for)
-
-    def _seen(self, tournament: str, caller: Caller) -> TournamentEntry:
-        """Return a tournament whose results this caller can see."""
-        try:
-            entry = self._store.tournament(tournament)
-        except errors.NoSuchEntry:
-            entry = None
-        if entry is None or entry.ladder not in self._answers.visible(caller):
-            raise CallRefused("NOT_FOUND", f"there is no tournament '{legible(tournament, 40)}' here")
-        self._answers.check_results(entry.ladder, caller)
-        return entry
 
     # -- plans
     def _plan(self, wanted: ladder_pb2.TournamentWanted, caller: Caller, presence: Presence) -> TournamentPlan:
