@@ -95,7 +95,7 @@ def test_while_the_server_hangs_its_page_lives_and_says_so(tmp_path: Path) -> No
                 assert browser.get(path).status_code == 200
             assert browser.get("/api/v1/ladders").status_code == 503  # programs are told, and not what was so once
             host.signal(signal.SIGCONT)
-            until(lambda: "does not answer" not in browser.get("/").text, "the page has the server again")
+            until(lambda: "away-note" not in browser.get("/").text, "the page has the server again")
         assert process_of(host) == page
         assert host.events("page ended") == []
 
