@@ -208,7 +208,7 @@ class Sessions:
             resumed=is_resumed,
             resume_window_ms=limits.resume_window_ms,
             max_tables=session.max_tables,
-            most_tables=limits.house_tables if told.identity.owner == HOUSE else limits.most_tables,
+            most_tables=self._most_tables(told.identity),
             max_bytes=limits.most_bytes,
             max_envelopes_per_second=limits.envelopes_per_second,
             heartbeat_ms=limits.heartbeat_ms,
@@ -272,10 +272,13 @@ class Sessions:
                 session.link.close(elsewhere(*other).ending, now)
                 self._forget(session)
 
+    def _most_tables(self, identity: Identity) -> int:
+        return self.limits.house_tables if identity.owner == HOUSE else self.limits.most_tables
+
     def _check_queues(self, now: float) -> None:
         for session in list(self._by_id.values()):
             try:
-                session.check_queues(max(self.limits.most_tables, self.limits.house_tables))
+                session.check_queues(self._most_tables(session.identity))
             except QueueOverflow as problem:
                 number = self._broke(problem, session)
                 if session.link is not None:
