@@ -50,7 +50,10 @@ def pairs_in(findings: object) -> set[tuple[PairedBot, PairedBot]]:
     ],
 )
 def test_a_planted_pair_is_found_and_nobody_else(game: str, kind: str, matches: int) -> None:
-    tables = played(kind, matches) if game == "greed" else played_tables(game, makers_of(kind, 6), matches, "planted")
+    bots = 8 if (game, kind) == ("stolen_treasure", "feeder") else 6  # docs/explanation/agreements.md says why
+    tables = (
+        played(kind, matches) if game == "greed" else played_tables(game, makers_of(kind, bots), matches, "planted")
+    )
     report = search_pairs(list(tables))
     assert pairs_in(report.findings) == {PLANTED}
     assert all(finding.verb for finding in report.findings if kind == "pact")
