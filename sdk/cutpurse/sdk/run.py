@@ -163,7 +163,7 @@ async def connect(
     matches: int | None = None,
     on_match: Callable[[PlayedMatch], None] | None = None,
     on_opened: Callable[[PlayedMatch], None] | None = None,
-    first_tables: int = 1,
+    first_tables: int | None = None,
     reconnect_timeout_s: float | None = None,
     send_output: bool = False,
     decline_requests: bool = False,
@@ -173,7 +173,8 @@ async def connect(
     """Connect a bot to a server and play, within a running event loop.
 
     Arguments are those of `run`. In addition, `on_opened` is called with each match whose deal was opened only after
-    its end, and `first_tables` is the number of simultaneous matches before the bot has shown how fast it is.
+    its end, and `first_tables` is the number of simultaneous matches before the bot has shown how fast it is, one by
+    default.
 
     Raises:
         UsageError: For unknown names and impossible values.

@@ -51,12 +51,12 @@ class Durations:
 class ConcurrencyControl:
     """The number of simultaneous matches of a bot. It rises slowly and falls at once."""
 
-    def __init__(self, upper: int | None = None, first: int = FIRST_TABLES) -> None:
-        """Start with `first` matches.  `upper` is the author's limit; None means no limit."""
+    def __init__(self, upper: int | None = None, first: int | None = None) -> None:
+        """Start with `first` matches; None means one.  `upper` is the author's limit; None means no limit."""
         self.upper = upper
         self.most = FIRST_TABLES  # the server's limit, once it is known
         self.base_s = 1.0
-        self._wanted = first
+        self._wanted = FIRST_TABLES if first is None else first
         self._took = Durations(SEEN)
         self._p95 = 0.0  # of `_took`, or more
         self._since = 0  # decisions since the last change
