@@ -263,7 +263,8 @@ def _storage(store: Store) -> Storage:
     """Return the folder of the submitted bots; several arenas share the archives, and each has a folder."""
     if not isinstance(store, ArenaStore):
         return Storage(storage_beside(store.database.beside))
-    return Storage(storage_beside(store.database.beside, store.holder.address), StoredArchives(store))
+    alone = storage_beside(store.database.beside)
+    return Storage(storage_beside(store.database.beside, store.holder.address), StoredArchives(store), alone)
 
 
 def _store(database: str | os.PathLike[str], one_of_several: OneOfSeveral | None, *, has_desk: bool) -> Store:

@@ -75,17 +75,19 @@ def stored_archive(root: Path, digest: bytes) -> bytes:
 class Storage:
     """The files of submitted bots, see the module's docstring."""
 
-    def __init__(self, root: Path, shared: SharedArchives | None = None) -> None:
+    def __init__(self, root: Path, shared: SharedArchives | None = None, before: Path | None = None) -> None:
         """Create the folders, and remove incomplete files of earlier runs.
 
         Args:
             root: Folder for all files.
             shared: What other arenas have, too; None if there are none.
+            before: Folder of a time when this arena was alone, for `share`; it is only read.
 
         Raises:
             OSError: If the disk fails.
         """
         self._shared = shared
+        self._before = before
         self.root: Final = root.absolute()
         self.root.mkdir(mode=0o700, parents=False, exist_ok=True)
         self.root.chmod(0o700)
@@ -152,17 +154,21 @@ class Storage:
             return found
 
     def share(self, digest: bytes) -> None:
-        """Let other arenas have an archive that is here, and its built files.
+        """Let other arenas have an archive that is here or was here when this arena was alone, and its built files.
 
         Raises:
             ArchiveError: If the built files are too large.
             OSError: If the disk fails.
         """
-        if self._shared is None or not (self._folder(digest) / ARCHIVE).exists():
+        if self._shared is None:
             return
-        self._shared.put(digest, self.archive(digest))
-        if self.tree(digest).is_dir():
-            self._shared.put_built(digest, self.tree(digest))
+        for root in filter(None, (self.root, self._before)):
+            folder = root / digest.hex()
+            if not (folder / ARCHIVE).exists():
+                continue
+            self._shared.put(digest, stored_archive(root, digest))
+            if (folder / TREE).is_dir():
+                self._shared.put_built(digest, folder / TREE)
 
     def piece(self, digest: bytes, at: int, size: int) -> bytes:
         """Read `size` bytes of an archive from offset `at` on, without checking its hash.
