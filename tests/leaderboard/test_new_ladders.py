@@ -16,7 +16,13 @@ from tests.leaderboard.sample_results import DAWN, RATING
 def test_all_of_them_or_none(database: str) -> None:
     frozen = datetime(2027, 1, 1, tzinfo=UTC)
     terms = LadderTerms(
-        owners=("ann",), most_bots=3, is_private=True, frozen=frozen, most_per_owner=2, results_hidden_until=frozen
+        owners=("ann",),
+        most_bots=3,
+        is_private=True,
+        frozen=frozen,
+        most_per_owner=2,
+        results_hidden_until=frozen,
+        title="The one – jeden",
     )
     one = NewLadder("one", "greed", 2, RATING, {"rounds": "3"}, {"base_ms": 500}, terms)
     two = NewLadder("two", "greed", 4, RATING)

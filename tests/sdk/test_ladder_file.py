@@ -26,6 +26,7 @@ private = true
 max_bots = 60
 max_per_owner = 1
 pause_failed = 0
+title = "Greed for two"
 pause_window = 12
 on_outage = "void"
 results_hidden_until = 2027-02-01T12:30:00
@@ -57,6 +58,7 @@ def test_everything_that_can_be_said(file: Path) -> None:
         True,
         60,
     )
+    assert (terms.title, plain.terms.title) == ("Greed for two", "")
     assert terms.most_per_owner == 1
     assert (terms.HasField("pause_failed"), terms.pause_failed, terms.pause_window) == (True, 0, 12)
     assert not plain.terms.HasField("pause_failed")

@@ -111,14 +111,16 @@ async def test_a_host_creates_changes_and_freezes_a_ladder(world: LeagueWorld, r
     cup = await ladder_of(world, "cup")
     assert cup is not None
     assert (cup.defined.seats, [*cup.defined.terms.owners], cup.defined.terms.private) == (3, ["ann", "bob"], True)
-    await root.post("/host/ladders/cup", {"owners": "ann", "most_bots": "8", "most_per_owner": "2"})
+    changes = {"owners": "ann", "most_bots": "8", "most_per_owner": "2", "title": " Cup of <b>spring</b> "}
+    changed = await root.post("/host/ladders/cup", changes)
+    assert 'value="Cup of &lt;b&gt;spring&lt;/b&gt;"' in changed.text
     frozen = await root.post("/host/ladders/cup", {"what": "freeze"})
     assert "Open it again" in frozen.text
     cup = await ladder_of(world, "cup")
     assert cup is not None
     terms = cup.defined.terms
     assert (cup.is_frozen, [*terms.owners], terms.private, terms.most_bots) == (True, ["ann"], False, 8)
-    assert terms.most_per_owner == 2
+    assert (terms.most_per_owner, terms.title) == (2, "Cup of <b>spring</b>")
     opened = await root.post("/host/ladders/cup", {"what": "open"})
     assert "Freeze it now" in opened.text
     again = await root.post("/host/ladders", form)
@@ -129,6 +131,8 @@ async def test_a_host_creates_changes_and_freezes_a_ladder(world: LeagueWorld, r
     ), host
     wrong = await root.post("/host/ladders/cup", {"most_bots": "many"})
     assert "is no number" in wrong.text
+    for title, said in (("x" * 81, "the title has 81 characters; the maximum is 80"), ("a\u202eb", "of visible")):
+        assert said in (await root.post("/host/ladders/cup", {"title": title})).text
 
 
 async def test_a_host_lets_an_owner_in_by_a_link(world: LeagueWorld, root: Person) -> None:

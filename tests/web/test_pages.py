@@ -242,11 +242,14 @@ def test_an_address_with_a_slash_at_its_end_leads_to_the_one_without(
 def test_the_first_page_asks_about_two_dozen_ladders_and_the_others_can_be_found() -> None:
     """Each costs a call, every second as long as somebody looks."""
     asked = []
+    titled = ladder_pb2.LadderTerms(title="Cup of <b>spring")
 
     def ladders(_: ladder_pb2.ListLaddersRequest) -> ladder_pb2.ListLaddersResponse:
         some = [
             ladder_pb2.LadderShown(
-                defined=ladder_pb2.LadderDefined(name=f"class-{number:03}", game="greed", seats=4),
+                defined=ladder_pb2.LadderDefined(
+                    name=f"class-{number:03}", game="greed", seats=4, terms=titled if number == 5 else None
+                ),
                 matches=number,
                 is_frozen=number == 199,
             )
@@ -270,7 +273,9 @@ def test_the_first_page_asks_about_two_dozen_ladders_and_the_others_can_be_found
         *(f"class-{number}" for number in range(190, 199)),
         "class-199",
     ]
-    assert "No ladder and no game is called so" in page.get("/ladders?find=szmal").text
+    shown = page.get("/ladders?find=spring").text
+    assert '<a href="/ladders/class-005"><bdi>Cup of &lt;b&gt;spring</bdi></a> <code' in shown
+    assert "No ladder, title or game is called so" in page.get("/ladders?find=szmal").text
     assert len(asked) == 24
 
 

@@ -18,6 +18,7 @@ from cutpurse.leaderboard.tokens import NOBODY
 
 __all__ = [
     "MAX_PAUSE_WINDOW",
+    "MAX_TITLE",
     "NORMAL",
     "PAUSE_FAILED",
     "PAUSE_WINDOW",
@@ -38,6 +39,7 @@ __all__ = [
     "checked_name",
     "no_record",
     "pause_problem",
+    "title_problem",
 ]
 
 NORMAL: Final = "normal"  # the end cause of a seat whose bot played to the end
@@ -46,6 +48,7 @@ _LONGEST: Final = 200  # maximum characters of a name or ID
 _MOST: Final = 2**63 - 1  # maximum value of a column
 PAUSE_FAILED: Final = 3  # default number of taken-over matches that pause a version
 PAUSE_WINDOW: Final = 8  # default number of rated matches counted; large enough not to be hidden by good matches
+MAX_TITLE: Final = 80
 MAX_PAUSE_WINDOW: Final = 100  # the window is read again at each failure
 
 
@@ -399,6 +402,7 @@ class LadderTerms:
         pause_window: Number of rated matches on the ladder that count for pauses.
         voids_outages: A match is void when the provider of a bot's language model is down.
         results_hidden_until: Show results only to hosts before this time; None if they were never hidden.
+        title: What pages call the ladder; empty for its name.
 
     Raises:
         InvalidEntry: If a value is invalid.
@@ -414,6 +418,7 @@ class LadderTerms:
     pause_window: int = PAUSE_WINDOW
     voids_outages: bool = False
     results_hidden_until: datetime | None = None
+    title: str = ""
 
     def hides_results(self, at: datetime) -> bool:
         """Return whether only hosts see the results at this time of day."""
@@ -438,6 +443,17 @@ class LadderTerms:
             raise InvalidEntry(f"frozen from {self.frozen} on: that needs a time zone")
         if self.results_hidden_until is not None and self.results_hidden_until.tzinfo is None:
             raise InvalidEntry(f"results hidden until {self.results_hidden_until}: that needs a time zone")
+        if problem := title_problem(self.title):
+            raise InvalidEntry(problem)
+
+
+def title_problem(title: str) -> str:
+    """Explain why a ladder cannot have this title; return an empty text if it can."""
+    if len(title) > MAX_TITLE:
+        return f"the title has {len(title)} characters; the maximum is {MAX_TITLE}"
+    if not title.isprintable() or title != title.strip():
+        return "a title is one line of visible characters, without spaces at its ends"
+    return ""
 
 
 def pause_problem(failed: int, window: int) -> str:

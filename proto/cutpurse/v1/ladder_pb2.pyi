@@ -267,6 +267,7 @@ class LadderTerms(_message.Message):
     PAUSE_WINDOW_FIELD_NUMBER: _builtins.int
     VOIDS_OUTAGES_FIELD_NUMBER: _builtins.int
     RESULTS_HIDDEN_UNTIL_MS_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
     most_bots: _builtins.int
     """Maximum number of simultaneous bots. 0: no limit."""
     private: _builtins.bool
@@ -289,6 +290,8 @@ class LadderTerms(_message.Message):
     """
     results_hidden_until_ms: _builtins.int
     """Before this time only admins see rankings, matches and all other results of the ladder. 0: they were never hidden."""
+    title: _builtins.str
+    """What pages call the ladder, at most 80 characters. Empty: its name."""
     @_builtins.property
     def owners(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Owners whose bots may play. None: all owners."""
@@ -310,10 +313,11 @@ class LadderTerms(_message.Message):
         pause_window: _builtins.int | None = ...,
         voids_outages: _builtins.bool = ...,
         results_hidden_until_ms: _builtins.int = ...,
+        title: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "pause_failed", b"pause_failed", "pause_window", b"pause_window"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "private", b"private", "results_hidden_until_ms", b"results_hidden_until_ms", "voids_outages", b"voids_outages"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "private", b"private", "results_hidden_until_ms", b"results_hidden_until_ms", "title", b"title", "voids_outages", b"voids_outages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__pause_failed: _TypeAlias = _typing.Literal["pause_failed"]  # noqa: Y015
     _WhichOneofArgType__pause_failed: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed"]  # noqa: Y015

@@ -3,6 +3,7 @@
     [[ladder]]
     name = "greed-duel"
     game = "greed"
+    title = "Greed for two"
     seats = 2
     settings = { rounds = 3 }
     clock = { base_ms = 500, bank_ms = 5000 }
@@ -40,6 +41,7 @@ MOST_LADDERS: Final = 1_000
 KEYS: Final = (
     FileKey("name", "name: 1 to 32 of `a-z`, `0-9`, `_`, `-` and `.`, beginning with a letter or digit"),
     FileKey("game", "game of the ladder"),
+    FileKey("title", "what pages call the ladder, at most 80 characters", "its name"),
     FileKey("seats", "number of seats", "the game's default"),
     FileKey(
         "settings", "table of game settings: `{ NAME = VALUE }`; one without effect is refused", "the game's defaults"
@@ -179,6 +181,7 @@ def _ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
             results_hidden_until_ms=0
             if hidden_until is None
             else moment_ms(hidden_until, f"{where}: results_hidden_until", UTC),
+            title=_text(table, "title", where),
         ),
     )
 
@@ -193,7 +196,7 @@ def _clock(written: Mapping[str, Any], where: str) -> ladder_pb2.LadderClock | N
 
 
 def _text(table: Mapping[str, Any], key: str, where: str) -> str:
-    value = table[key]
+    value = table.get(key, "")
     if not isinstance(value, str):
         raise UsageError(f"{where}: {key} is {value!r:.80}; it is a text")
     return value

@@ -22,7 +22,7 @@ from cutpurse.leaderboard.comparisons import BOARDS, PLAIN
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, LadderTerms, pause_problem
+from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, LadderTerms, pause_problem, title_problem
 from cutpurse.leaderboard.tokens import PEOPLE
 from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.house_bots import HOUSE_BOTS
@@ -245,6 +245,8 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
     if terms.results_hidden_until_ms > _LATEST_MS:
         text = f"results_hidden_until_ms is {terms.results_hidden_until_ms}; it is in ms since 1970, and before 2100"
         raise CallRefused("SETTINGS", text)
+    if problem := title_problem(terms.title):
+        raise CallRefused("SETTINGS", problem)
     return LadderTerms(
         owners=tuple(dict.fromkeys(terms.owners)),
         most_bots=terms.most_bots,
@@ -256,6 +258,7 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
         pause_window=window,
         voids_outages=terms.voids_outages,
         results_hidden_until=_moment(terms.results_hidden_until_ms),
+        title=terms.title,
     )
 
 

@@ -363,6 +363,7 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
     settings = ", ".join(f"{printable(each.name)}={printable(each.value)}" for each in defined.settings)
     lines = [
         ("ladder", printable(defined.name, 64)),
+        ("title", printable(terms.title, 80) or "none"),
         ("game", printable(defined.game, 64)),
         ("settings", settings or "defaults"),
         ("seats", str(defined.seats)),
@@ -403,6 +404,7 @@ def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
     defined, terms = one.defined, one.defined.terms
     return {
         "ladder": defined.name,
+        "title": terms.title,
         "game": defined.game,
         "settings": {setting.name: setting.value for setting in defined.settings},
         "seats": defined.seats,

@@ -75,6 +75,10 @@ HiddenUntil: TypeAlias = Annotated[
     ),
 ]
 
+Title: TypeAlias = Annotated[
+    str | None, typer.Option("--title", metavar="TEXT", help="What pages call the ladder. [default: its name]")
+]
+
 _TRIES: Final = 20  # attempts to change a ladder while others change it too
 
 
@@ -111,6 +115,7 @@ def create(
     hosted: Annotated[
         bool, typer.Option("--hosted", help="For submitted and house bots only; workers play the matches.")
     ] = False,
+    title: Title = None,
     owner: Owners = None,
     max_bots: MaxBots = None,
     max_per_owner: MaxPerOwner = None,
@@ -173,6 +178,7 @@ def create(
                     pause_window=None if pause_window is None else _not_negative("--pause-window", pause_window),
                     voids_outages=on_outage is not None and voids_outages(on_outage, "--on-outage"),
                     results_hidden_until_ms=_hidden_until_ms(results_hidden_until) or 0,
+                    title=title or "",
                 ),
             )
         ]
@@ -199,6 +205,7 @@ def _one_by_one(named: Sequence[str] | None) -> list[str]:
 
 def change(
     ladder: Ladder,
+    title: Title = None,
     owner: Owners = None,
     add_owner: Annotated[list[str] | None, typer.Option(metavar="OWNER", help="Owner to add (repeatable).")] = None,
     remove_owner: Annotated[
@@ -225,7 +232,7 @@ def change(
     db: Written = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change who may play on a ladder, how many, and who may see it. Needs an admin's token.
+    """Change the title of a ladder, who may play on it, how many, and who may see it. Needs an admin's token.
 
     Options that are not given change nothing. --owner replaces the list of owners. See also `ladder freeze`
     and `ladder unfreeze`.
@@ -238,13 +245,21 @@ def change(
         raise UsageError("--owner, --any-owner, or --add-owner and --remove-owner: one of them")
     if house and no_house:
         raise UsageError("--house and --no-house: name one of them")
-    hidden_until_ms = _hidden_until_ms(results_hidden_until, show_results)
-    limits = (max_bots, max_per_owner, pause_failed, pause_window)
-    asked_for = (owner, add_owner, remove_owner, *limits, on_outage, private, house, hidden_until_ms)
+    replaced = {
+        "title": title,
+        "most_bots": max_bots if max_bots is None else _not_negative("--max-bots", max_bots),
+        "most_per_owner": max_per_owner if max_per_owner is None else _not_negative("--max-per-owner", max_per_owner),
+        "pause_failed": pause_failed if pause_failed is None else _not_negative("--pause-failed", pause_failed),
+        "pause_window": pause_window if pause_window is None else _not_negative("--pause-window", pause_window),
+        "voids_outages": None if on_outage is None else voids_outages(on_outage, "--on-outage"),
+        "private": private,
+        "results_hidden_until_ms": _hidden_until_ms(results_hidden_until, show_results),
+    }
+    asked_for = (owner, add_owner, remove_owner, house, *replaced.values())
     if all(one is None for one in asked_for) and not (any_owner or no_house):
         raise UsageError(
-            "nothing is to be changed; name --owner, --any-owner, --max-bots, --max-per-owner, --pause-failed, "
-            "--pause-window, --on-outage, --private, --results-hidden-until, --show-results or --house"
+            "nothing is to be changed; name --title, --owner, --any-owner, --max-bots, --max-per-owner, "
+            "--pause-failed, --pause-window, --on-outage, --private, --results-hidden-until, --show-results or --house"
         )
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:
@@ -254,20 +269,9 @@ def change(
             terms.owners[:] = _owners(ladder, list(terms.owners), add_owner or [], remove_owner or [])
         if house or no_house:
             terms.house[:] = _one_by_one(house)
-        if max_bots is not None:
-            terms.most_bots = _not_negative("--max-bots", max_bots)
-        if max_per_owner is not None:
-            terms.most_per_owner = _not_negative("--max-per-owner", max_per_owner)
-        if pause_failed is not None:
-            terms.pause_failed = _not_negative("--pause-failed", pause_failed)
-        if pause_window is not None:
-            terms.pause_window = _not_negative("--pause-window", pause_window)
-        if on_outage is not None:
-            terms.voids_outages = voids_outages(on_outage, "--on-outage")
-        if private is not None:
-            terms.private = private
-        if hidden_until_ms is not None:
-            terms.results_hidden_until_ms = hidden_until_ms
+        for name, value in replaced.items():
+            if value is not None:
+                setattr(terms, name, value)
 
     _tell([_changed(ladder, changed, server, ca, db)], "changed", as_json)
 

@@ -270,4 +270,5 @@ def terms_shown(terms: LadderTerms) -> ladder_pb2.LadderTerms:
         pause_window=terms.pause_window,
         voids_outages=terms.voids_outages,
         results_hidden_until_ms=milliseconds(terms.results_hidden_until),
+        title=terms.title,
     )

@@ -104,6 +104,7 @@ async def create_ladder(request: Request) -> Response:
             owners=_words(fields, "owners"),
             private="private" in fields,
             results_hidden_until_ms=_utc_ms(fields, "results_hidden_until"),
+            title=fields.get("title", "").strip(),
         )
         name, game = fields.get("name", "").strip(), fields.get("game", "")
         defined = ladder_pb2.LadderDefined(name=name, game=game, seats=_number(fields, "seats"), terms=terms)
@@ -130,6 +131,7 @@ async def change_ladder(request: Request, name: str) -> Response:
             case _:
                 del terms.owners[:]
                 terms.owners.extend(_words(fields, "owners"))
+                terms.title = fields.get("title", "").strip()
                 terms.private = "private" in fields
                 terms.results_hidden_until_ms = _utc_ms(fields, "results_hidden_until")
                 terms.most_bots, terms.most_per_owner = _number(fields, "most_bots"), _number(fields, "most_per_owner")

@@ -1,4 +1,4 @@
-"""The list of all ladders with their games and match counts, with a search by name and game."""
+"""The list of all ladders with their games and match counts, with a search by name, title and game."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ router = APIRouter(include_in_schema=False)
 
 @router.api_route("/ladders", methods=["GET", "HEAD"])
 def ladders(request: Request, ask: Asked, find: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Show all ladders whose name or game contains `find`, in upper or lower case, in the order of the first page."""
+    """Show all ladders whose name, title or game contains `find`, in any case, in the order of the first page."""
     wanted = find.strip()
     rows = sorted(
         [
             one
             for one in ask.rated_ladders()
-            if wanted.casefold() in f"{one.defined.name} {one.defined.game}".casefold()
+            if wanted.casefold() in f"{one.defined.name} {one.defined.terms.title} {one.defined.game}".casefold()
         ],
         key=order,
     )
