@@ -26,7 +26,9 @@ LEFT_OUT = pytest.StashKey[int]()  # number of tests that the quick run leaves o
 # Folders with slow files: they come first, so that none of them is left for the end.
 FIRST = (
     "languages",
+    "places",
     "simulation",
+    "workers",
     "web",
     "submissions",
     "faults",
@@ -94,8 +96,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Use at least four processes, because many tests wait."""
-    return max(4, os.cpu_count() or 1)
+    """Use at least five processes, because many tests wait."""
+    return max(5, os.cpu_count() or 1)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
