@@ -103,11 +103,13 @@ def _take(browser: Browser, site: str, picture: Picture, folder: Path) -> None:
         reduced_motion="reduce",
     )
     page = context.new_page()
-    page.goto(site + path)
+    page.goto(site + path, timeout=90_000)
     if picture.is_moving:
         page.wait_for_selector("#moment [data-key]", timeout=60_000)
         turn = "Number((document.querySelector('#moment').innerText.match(/turn\\s+(\\d+)/) || [0, 0])[1])"
         page.wait_for_function(f"() => {turn} > 12", timeout=60_000)
+    loaded = "() => [...document.images].every((one) => one.complete || one.getBoundingClientRect().top > innerHeight)"
+    page.wait_for_function(loaded, timeout=60_000)  # tables that are drawn when they are asked for
     file = folder / f"{picture.name}.png"
     seen = page.screenshot()
     context.close()

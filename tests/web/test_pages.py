@@ -279,6 +279,28 @@ def test_the_first_page_asks_about_two_dozen_ladders_and_the_others_can_be_found
     assert len(asked) == 24
 
 
+@pytest.mark.parametrize("is_first_minute", [True, False])
+def test_the_first_page_has_the_picture_of_the_last_match_that_was_over_when_the_minute_began(
+    is_first_minute: bool,
+) -> None:
+    ladder = ladder_pb2.LadderShown(defined=ladder_pb2.LadderDefined(name="class", game="greed", seats=4), matches=2)
+    old = ladder_pb2.MatchShown(match="a" * 32, ladder="class", game="greed", decisions=9, finished_ms=1)
+    new = ladder_pb2.MatchShown(match="b" * 32, ladder="class", game="greed", decisions=9, finished_ms=2)
+
+    def matches(request: ladder_pb2.ListMatchesRequest) -> ladder_pb2.ListMatchesResponse:
+        ended = ([] if is_first_minute else [old]) if request.until_ms else [new, old]
+        return ladder_pb2.ListMatchesResponse(matches=ended)
+
+    answers = {
+        **EMPTY,
+        "ListLadders": lambda _: ladder_pb2.ListLaddersResponse(ladders=[ladder]),
+        "ListMatches": matches,
+        "GetMatch": lambda _: ladder_pb2.GetMatchResponse(has_record=True),
+    }
+    pictures = re.findall(r'<a class="table-picture" href="/matches/(\w+)/replay">', page_of(answers).get("/").text)
+    assert pictures == [new.match if is_first_minute else old.match]
+
+
 def test_no_address_leads_to_another_host_nor_to_itself(page: TestClient) -> None:
     for path in ("//elsewhere.test/", "//", "/greed%2F"):
         assert page.get(f"http://arena.test{path}", follow_redirects=False).status_code == 404

@@ -95,10 +95,15 @@ def _entry(ask: Asking, ladder: ladder_pb2.LadderShown, is_pictured: bool) -> _L
 
 
 def recent_match(ask: Asking, ladder: str) -> ladder_pb2.MatchShown | None:
-    """Return the last match that was over when this minute began, so that a picture stays for a minute."""
+    """Return the last match that was over when this minute began, so that a picture stays for a minute.
+
+    On a ladder whose first match was over in this minute, it is the last one.
+    """
     minute_ms = int(time()) // 60 * 60_000
     try:
-        newest = ask.matches(ladder, limit=RECENT, until_ms=minute_ms).matches
+        newest = (
+            ask.matches(ladder, limit=RECENT, until_ms=minute_ms).matches or ask.matches(ladder, limit=RECENT).matches
+        )
         ended = [one for one in newest if one.decisions and not one.void_cause]
         return next((one for one in ended if ask.match(one.match).has_record), None)
     except CutpurseError:
