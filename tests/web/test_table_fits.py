@@ -146,17 +146,22 @@ def test_the_chart_is_the_slider_and_n_jumps_between_turning_points(page: Page, 
     page.wait_for_function(f"() => {points}.includes(Number(document.documentElement.dataset.moment))")
 
 
-def test_a_phone_has_a_bar_with_four_ways_at_the_bottom(watched: Watched, tables: str) -> None:
+def test_a_phone_has_a_bar_with_four_ways_and_the_pictures_at_the_bottom(watched: Watched, tables: str) -> None:
     page = watched.page(viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce")
     page.goto(f"{tables}/matches/{match_at('greed', 4)}/replay")
     page.wait_for_selector("html[data-moment]")
     ways = page.locator(".controls > :visible")
-    assert ways.count() == 4
+    assert ways.count() == 5
     for number in range(ways.count()):
         box = ways.nth(number).bounding_box()
         assert box is not None
         assert box["y"] > 760
         assert box["height"] >= 44
+    page.locator("#pictures > summary").tap()
+    menu = page.locator(".pictures-menu").bounding_box()
+    assert menu is not None
+    assert (menu["x"] >= 0, menu["x"] + menu["width"] <= 390, menu["y"] + menu["height"] <= 844) == (True, True, True)
+    page.locator("#pictures > summary").tap()
     page.locator('[data-go="on"]').tap()
     page.wait_for_selector('html[data-moment="1"]')
     page.locator('[data-go="point"]').tap()
