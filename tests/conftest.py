@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 
 from tests.builds import is_compiled
-from tests.kill_loops import IN_SOAK, IN_TESTS, PROPERTY, SEED, KillLoop, format_sums
+from tests.kill_loops import IN_SOAK, IN_TESTS, PROPERTY, SEED, KillLoop, format_sums, leagues_of, part_of
 from tests.postgresql_server import MISSING, PostgresqlServer, programs
 from tests.tiers import is_full
 
@@ -63,6 +63,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the payloads of docs/reference/protocol.md and proto/golden anew",
     )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Let a kill loop be one test for each of its leagues."""
+    if "kill_loop" not in metafunc.fixturenames:
+        return
+    options = metafunc.config.option
+    part = part_of(metafunc.definition.nodeid)
+    total = options.kills or (IN_SOAK if options.soak else IN_TESTS)
+    seed = SEED if options.seed is None else options.seed
+    loops = [KillLoop(part, league, kills, seed) for league, kills in enumerate(leagues_of(part, total))]
+    metafunc.parametrize("kill_loop", loops, indirect=True, ids=range(len(loops)))
 
 
 def pytest_collection(session: pytest.Session) -> None:
@@ -144,10 +156,9 @@ def soak(pytestconfig: pytest.Config) -> bool:
 
 
 @pytest.fixture
-def kill_loop(request: pytest.FixtureRequest, soak: bool) -> KillLoop:
+def kill_loop(request: pytest.FixtureRequest) -> KillLoop:
     """Return how often, and by which chance, a kill loop kills; its counts are summed in the terminal summary."""
-    total, seed = request.config.getoption("--kills"), request.config.getoption("--seed")
-    loop = KillLoop(total or (IN_SOAK if soak else IN_TESTS), SEED if seed is None else seed)
+    loop: KillLoop = request.param
     request.node.user_properties.append((PROPERTY, loop.counts))
     return loop
 

@@ -13,56 +13,28 @@ import pytest
 
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
+from tests.forked import ForkedProcess
 from tests.kill_loops import KillLoop
 from tests.leaderboard.kept_ledger import check_ledger
 from tests.leaderboard.sample_results import DAWN
+from tests.leaderboard.writers import write
 from tests.roots import CHECKOUT
 
 AGAIN = 60  # results that the next process hands in once more, before the new ones
 
-# Hands in results from a number on, thirty at once, and tells of each as soon as it is acknowledged.
-WRITER = """
-import os, sys
-from functools import partial
-from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import prepare, random_result
-
-def tell(match, future):
-    future.result()
-    os.write(1, f"{match}\\n".encode())
-
-store = Store(sys.argv[1])
-versions = prepare(store)
-number = int(sys.argv[2])
-while True:
-    results = [random_result(n, versions) for n in range(number, number + 30)]
-    futures = [store.submit(result) for result in results]
-    for result, future in zip(results, futures):
-        future.add_done_callback(partial(tell, result.match))
-    for future in futures:
-        future.result()
-    number += 30
-"""
-
 
 def write_until_killed(path: Path, start: int, acknowledgements: int) -> list[str]:
     """The matches that were acknowledged, by a process that is killed after so many at least, wherever it then is."""
-    writer = subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(path), str(start)], stdout=subprocess.PIPE, cwd=CHECKOUT
-    )
-    assert writer.stdout is not None
-    told = [line for _, line in zip(range(acknowledgements), writer.stdout, strict=False)]
-    os.kill(writer.pid, signal.SIGKILL)
-    told += writer.stdout.readlines()  # what was on its way
-    writer.stdout.close()
-    assert writer.wait() == -signal.SIGKILL
-    return [line.decode().strip() for line in told if line.endswith(b"\n")]
+    writer = ForkedProcess(write, str(path), start)
+    told = [line for _, line in zip(range(acknowledgements), writer.said, strict=False)]
+    writer.kill()
+    return [line.decode().strip() for line in [*told, *writer.unread()]]
 
 
 @pytest.mark.timeout(3600)
 def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(tmp_path: Path, kill_loop: KillLoop) -> None:
     path = tmp_path / "ladder.db"
-    rng, kills = kill_loop.rng, kill_loop.kills("writer")
+    rng, kills = kill_loop.rng, kill_loop.kills
     acknowledged: set[str] = set()
     start = 0
     for kill in kills:

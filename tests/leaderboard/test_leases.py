@@ -1,8 +1,6 @@
 """Several arenas write one league: each the ladders that it has leased, and none what it has lost."""
 
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -20,12 +18,13 @@ from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import PEOPLE
+from tests.forked import ForkedProcess
 from tests.kill_loops import KillLoop
 from tests.leaderboard.databases import change_by_hand
 from tests.leaderboard.sample_results import DAWN, LADDER, PLAYERS, RATING, prepare, random_result, result
 from tests.leaderboard.test_announced import announcement
+from tests.leaderboard.writers import play_as_an_arena
 from tests.postgresql_server import PostgresqlServer
-from tests.roots import CHECKOUT
 
 pytestmark = pytest.mark.full
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install 'cutpurse[cluster]'")
@@ -241,48 +240,6 @@ def test_a_deleted_ladder_takes_its_lease_along(arenas: tuple[ArenaStore, ArenaS
 
 
 # -- kills
-ARENA = """
-import os, sys, time
-from dataclasses import replace
-from datetime import timedelta
-from cutpurse.leaderboard import leases, postgresql_database
-from cutpurse.leaderboard import leases, postgresql_database
-from cutpurse.leaderboard.arena_store import ArenaStore
-from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError
-from tests.leaderboard.sample_results import DAWN, PLAYERS, random_result
-from tests.leaderboard.test_announced import announcement
-
-leases.LEASE_S = leases.DELAY_S = 1.0
-address, own, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
-store = ArenaStore(address, own, games=["greed", "szmal"], preferred=[own])
-print("begun", number, flush=True)
-renewed, ladders = -1.0, ()
-while True:
-    if time.monotonic() - renewed > 0.3:
-        try:
-            tended = store.tend(DAWN + timedelta(days=1))
-        except StoreError:
-            continue
-        renewed, ladders = tended.began_at, tended.epochs
-    results = [replace(random_result(n, PLAYERS), ladder=ladder)
-               for at, ladder in enumerate(ladders) for n in range(number + 9 * at, number + 9 * at + 9)]
-    number += len(results)
-    futures = [(store.announce(announcement(result)), store.submit(result)) for result in results[:-2]]
-    left_open = [store.announce(announcement(result)) for result in results[-2:]]
-    for result, (_, future) in zip(results, futures):
-        try:
-            future.result()
-        except LedgerCorrupt:
-            raise
-        except (InvalidEntry, StoreError):
-            continue
-        os.write(1, f"{result.ladder} {result.match}\\n".encode())
-    for result, announced in zip(results[-2:], left_open):
-        if announced.exception() is None:  # it is over later, unless this arena is lost
-            store.submit(result)
-"""
-
-
 class Arenas:
     """Two arenas in processes of their own; each prefers one of two ladders."""
 
@@ -296,21 +253,19 @@ class Arenas:
         self._numbers = ["", ""]
         self.running = [self.start(at) for at in range(2)]
 
-    def start(self, at: int) -> subprocess.Popen[str]:
+    def start(self, at: int) -> ForkedProcess:
         self.number += 1_000_000
         self._numbers[at] = str(self.number)
-        command = [sys.executable, "-c", ARENA, self.address, (LADDER, SECOND)[at], self._numbers[at]]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=CHECKOUT)
+        process = ForkedProcess(play_as_an_arena, self.address, (LADDER, SECOND)[at], self.number)
         reader = Thread(target=self._read, args=(process,))
         reader.start()
         self._readers.append(reader)
         return process
 
-    def _read(self, process: subprocess.Popen[str]) -> None:
-        assert process.stdout is not None
-        with process.stdout:
-            for line in process.stdout:
-                self._lines.put(line)
+    def _read(self, process: ForkedProcess) -> None:
+        with process.said:
+            for line in process.said:
+                self._lines.put(line.decode())
 
     def play(self, count: int) -> None:
         """Read on until `count` results of each ladder were acknowledged."""
@@ -333,11 +288,10 @@ class Arenas:
         """Stop an arena that has begun: one that begins alone has the database for itself, and no other would begin."""
         while self._numbers[at] not in self._begun:
             self._read_on()
-        self.running[at].send_signal(signal.SIGSTOP)
+        self.running[at].send(signal.SIGSTOP)
 
     def kill(self, at: int) -> None:
         self.running[at].kill()
-        self.running[at].wait()
 
     def end(self) -> None:
         for at in range(2):
@@ -350,7 +304,7 @@ class Arenas:
 
 @pytest.mark.timeout(3600)
 def test_arenas_are_killed_and_stopped_and_nothing_is_lost_or_rated_twice(address: str, kill_loop: KillLoop) -> None:
-    rng, kills = kill_loop.rng, kill_loop.kills("arena")
+    rng, kills = kill_loop.rng, kill_loop.kills
     arenas = Arenas(address)
     try:
         for kill in kills:
@@ -360,7 +314,7 @@ def test_arenas_are_killed_and_stopped_and_nothing_is_lost_or_rated_twice(addres
             if kill % 2:
                 arenas.stop(at)
                 arenas.play(9)  # the other arena has taken its ladders
-                arenas.running[at].send_signal(signal.SIGCONT)
+                arenas.running[at].send(signal.SIGCONT)
             else:
                 arenas.kill(at)
                 arenas.running[at] = arenas.start(at)

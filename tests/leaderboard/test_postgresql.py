@@ -1,8 +1,6 @@
 """A leaderboard in PostgreSQL: one process writes it, and each trouble is one line that says what to do."""
 
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
@@ -17,13 +15,14 @@ from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.results import FinishedSeat
 from cutpurse.leaderboard.store import Store
+from tests.forked import ForkedProcess
 from tests.kill_loops import KillLoop
 from tests.leaderboard.databases import change_by_hand
 from tests.leaderboard.kept_ledger import check_ledger
 from tests.leaderboard.sample_results import DAWN, LADDER, prepare, random_result, result
 from tests.leaderboard.test_announced import announcement
+from tests.leaderboard.writers import write_through_trouble
 from tests.postgresql_server import MISSING, PostgresqlServer, programs
-from tests.roots import CHECKOUT
 
 pytestmark = pytest.mark.full
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install 'cutpurse[cluster]'")
@@ -270,33 +269,7 @@ def test_statements_are_translated(address: str) -> None:
 
 
 # -- kills
-WRITER = """
-import os, sys
-from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError
-from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import prepare, random_result
-
-store = Store(sys.argv[1])
-versions = prepare(store)
-number = int(sys.argv[2])
-while True:
-    waiting = set(range(number, number + 30))
-    while waiting:
-        futures = {n: store.submit(random_result(n, versions)) for n in sorted(waiting)}
-        for n, future in futures.items():
-            try:
-                future.result()
-            except LedgerCorrupt:
-                raise
-            except StoreError:  # it is submitted once more
-                continue
-            waiting.discard(n)
-            os.write(1, f"m{n}\\n".encode())
-    number += 30
-"""
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def own_postgresql() -> Iterator[PostgresqlServer]:
     with own_server() as server:
         yield server
@@ -322,28 +295,22 @@ def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(
 ) -> None:
     """The writer, its session and the whole server are killed in turn."""
     address = own_postgresql.create()
-    rng, kills = kill_loop.rng, kill_loop.kills("database")
+    rng, kills = kill_loop.rng, kill_loop.kills
     acknowledged: set[str] = set()
     start = 0
     for kill in kills:
         kill_loop.killed(("writer", "database session", "database")[kill % 3])
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, address, str(max(0, start - AGAIN))], stdout=subprocess.PIPE, cwd=CHECKOUT
-        )
-        assert writer.stdout is not None
-        told = [line for _, line in zip(range(rng.randint(1, 90)), writer.stdout, strict=False)]
+        writer = ForkedProcess(write_through_trouble, address, max(0, start - AGAIN))
+        told = [line for _, line in zip(range(rng.randint(1, 90)), writer.said, strict=False)]
         if kill % 3 == 1:
             own_postgresql.kill_session(session_of(address, writer.pid))
         elif kill % 3 == 2:
             own_postgresql.kill()
             own_postgresql.start()
         if kill % 3:  # it goes on by itself
-            told += [line for _, line in zip(range(AGAIN + rng.randint(1, 60)), writer.stdout, strict=False)]
-        os.kill(writer.pid, signal.SIGKILL)
-        told += writer.stdout.readlines()
-        writer.stdout.close()
-        assert writer.wait() == -signal.SIGKILL
-        matches = [line.decode().strip() for line in told if line.endswith(b"\n")]
+            told += [line for _, line in zip(range(AGAIN + rng.randint(1, 60)), writer.said, strict=False)]
+        writer.kill()
+        matches = [line.decode().strip() for line in [*told, *writer.unread()]]
         acknowledged.update(matches)
         start = max([start, *(int(match[1:]) + 1 for match in matches)])
     assert len(acknowledged) > len(kills) * 20

@@ -118,7 +118,8 @@ def harm():
     os._exit(7)
 """
 
-# It kills all it may, takes away the socket that leads to its place, and puts another in its stead.
+# It kills all it may, takes away the socket that leads to its place, and puts another in its stead. Then it dials more
+# often than its relay accepts at once, but ends within seconds: after three faulted matches it would be paused first.
 _KILLS_ITS_RELAY: Final = """
 import signal
 
@@ -138,7 +139,7 @@ def harm():
     tries("bind", lambda: one.bind(PATH))
     tries("chmod", lambda: os.chmod(PATH, 0))
     tries("move", lambda: os.rename(PATH, PATH + "2"))
-    for _ in range(200):
+    for _ in range(24):
         try:
             dialled().shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -209,6 +210,6 @@ BOTS: Final[dict[str, HostileBot]] = {
     "kills-its-relay": HostileBot(
         _at_once(_KILLS_ITS_RELAY), True, ends="it ended by itself, with exit code 7", says="move "
     ),
-    "fills": HostileBot(_beside(_FILLS), None),
+    "fills": HostileBot(_beside(_FILLS), None, says="[2J"),
     "reads": HostileBot(_beside(_READS), says="is all that it found"),
 }

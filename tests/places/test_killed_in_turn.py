@@ -27,7 +27,7 @@ clock = { base_ms = 20000, bank_ms = 20000 }
 
 @pytest.mark.timeout(3_600 * 6)
 def test_no_bot_is_faulted_for_a_kill_and_ratings_are_recomputed_equal(short: Path, kill_loop: KillLoop) -> None:
-    rng, kills = kill_loop.rng, kill_loop.kills("place")
+    rng, kills = kill_loop.rng, kill_loop.kills
     (short / "ladders.toml").write_text(LADDERS)
     server = RealServer(short, "--submissions", "process", "--places", "--ladders", "ladders.toml")
     place = RealPlace(short, server.address, "lab1", "--runner", "process", "--cores", "2")

@@ -130,7 +130,7 @@ def test_a_bot_that_does_not_start_is_taken_off_with_its_last_words(league: Host
 def test_kills_of_worker_server_and_database_lose_no_match_and_deal_none_twice(
     league: HostedLeague, postgresql: PostgresqlServer, kill_loop: KillLoop
 ) -> None:
-    rng, kills = kill_loop.rng, kill_loop.kills("worker")
+    rng, kills = kill_loop.rng, kill_loop.kills
     league.start_server()
     until(lambda: league.count("SELECT count(*) FROM work") > 0, "matches are dealt")
     with psycopg.connect(league.address, autocommit=True) as owner:
