@@ -167,6 +167,6 @@ def test_no_redraws_are_refused() -> None:
 
 def test_luckiest_lists_the_greatest_gifts_of_a_seat() -> None:
     lucks = [(0.1, -0.1), (-0.3, 0.3), (0.2, -0.2), (0.0, 0.0), (0.05, -0.05)]
-    events = [LuckEvent(number, None, None, each) for number, each in enumerate(lucks)]
+    events = [LuckEvent(number, number, None, None, each) for number, each in enumerate(lucks)]
     assert [event.choices for event in luckiest(events, 0)] == [2, 0, 4]
     assert [event.choices for event in luckiest(events, 1)] == [1]

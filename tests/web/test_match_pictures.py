@@ -31,7 +31,8 @@ from cutpurse.server.web.match_view.match_pictures import (
 from cutpurse.server.web.match_view.pixels import GIF, PNG, to_gif, to_png
 from cutpurse.server.web.match_view.replay_path import Replayed
 from cutpurse.server.web.pages import pictures
-from cutpurse.server.web.picture_process import MAX_WAITING, PictureProcess
+from cutpurse.server.web.picture_process import PictureProcess
+from cutpurse.server.web.visitor_process import MAX_WAITING
 from cutpurse.wire.errors import ServerRefused
 from cutpurse.wire.match_file import read_matches
 from cutpurse.wire.record_league import record_league

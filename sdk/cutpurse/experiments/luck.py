@@ -68,12 +68,14 @@ class LuckEvent:
 
     Attributes:
         choices: Number of choices of the match before it, as in its record.
+        choices_after: Number of choices after it; the same as before if all seats had one option only.
         seat: The seat that gave the answer; None for the deal.
         option: The answer; None for the deal.
         luck: By seat, place points above expectation.
     """
 
     choices: int
+    choices_after: int
     seat: int | None
     option: Option | None
     luck: tuple[float, ...]
@@ -102,15 +104,15 @@ def luck_events(match: Match, value: PositionValue, redraws: int = REDRAWS) -> l
         deal = match.rules(seats, settings, chance)
         deal.start()
         deals.append(deal)
-    events = [LuckEvent(0, None, None, _luck(game, deals, value))]
-    for number, (choices, seat, option) in enumerate(_answers(game, match), 1):
+    events = [LuckEvent(0, 0, None, None, _luck(game, deals, value))]
+    for number, (choices, choices_after, seat, option) in enumerate(_answers(game, match), 1):
         before = game.fork()
         state = _state_of_chance(game)
         game.choose(seat, option)
         if _state_of_chance(game) != state:
             source = _source(match.key, number)
             after = _redrawn(before, seat, option, source, redraws)
-            events.append(LuckEvent(choices, seat, option, _luck(game, after, value)))
+            events.append(LuckEvent(choices, choices_after, seat, option, _luck(game, after, value)))
     return events
 
 
@@ -151,21 +153,23 @@ def luckiest(events: Iterable[LuckEvent], seat: int, most: int = 3) -> list[Luck
 
 
 # -- playing the match again
-def _answers(game: Game, match: Match) -> Iterator[tuple[int, int, Option]]:
-    """Yield each answer that lets something happen: the choices before it, its seat and its option.
+def _answers(game: Game, match: Match) -> Iterator[tuple[int, int, int, Option]]:
+    """Yield each answer that lets something happen: the choices before and after it, its seat and its option.
 
     The caller gives the answer before it asks for the next. Earlier answers of a poll are given here.
     """
-    recorded = [chosen for chosen in match.choices if chosen.lone is None]
-    done = 0
+    recorded = [(number, chosen) for number, chosen in enumerate(match.choices, 1) if chosen.lone is None]
+    done = choices = 0
     while waiting := game.waiting():
         lone = {seat: options[0] for seat in waiting if len(options := game.options(seat)) == 1}
         answers = [*lone.items()]
-        for chosen in recorded[done : done + len(waiting) - len(lone)]:
+        before = choices
+        for number, chosen in recorded[done : done + len(waiting) - len(lone)]:
             answers.append((chosen.seat, chosen.option))
+            choices = number
         for seat, option in answers[:-1]:
             game.choose(seat, option)
-        yield (done, *answers[-1])
+        yield (before, choices, *answers[-1])
         done += len(waiting) - len(lone)
 
 

@@ -11,8 +11,9 @@ from cutpurse.engine.record import Record
 from cutpurse.engine.record import replay as replay_record
 from cutpurse.engine.text import option_text
 from cutpurse.experiments.compare import place_points
-from cutpurse.experiments.luck import LuckEvent, luck_events_of_record, luckiest, total_luck
-from cutpurse.experiments.position_values import check_has_value, expected_points
+from cutpurse.experiments.luck import LuckEvent, luckiest, total_luck
+from cutpurse.experiments.match_luck import events_of_one_match
+from cutpurse.experiments.position_values import check_has_value
 from cutpurse.games import game_named
 from cutpurse.process.terminal import print_json, print_lines, table
 from cutpurse.wire.errors import NotFound
@@ -20,7 +21,6 @@ from cutpurse.wire.text import printable
 
 __all__ = ["luck"]
 
-REDRAWS: Final = 16  # for each chance event: a single match has no others to even out the chance of its redraws
 MOST: Final = 3  # events shown for each seat
 
 
@@ -43,7 +43,7 @@ def luck(
     check_has_value(rules)
     if not record.result["places"] or not record.choices:
         raise NotFound(f"match {match} of {file} has no places, so luck has changed none")
-    events = luck_events_of_record(record, rules, expected_points, REDRAWS)
+    events = events_of_one_match(record)
     places, seats = record.result["places"], len(record.seats)
     points, lucks = place_points(places), total_luck(events, seats)
     texts = _texts(record)

@@ -29,6 +29,7 @@ from cutpurse.server.web.forms import FormRefused, refuse_in_a_line
 from cutpurse.server.web.language.choosing import Speaking
 from cutpurse.server.web.language.languages import offered_languages
 from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.luck_process import LuckProcess
 from cutpurse.server.web.match_view import drawing
 from cutpurse.server.web.match_view.live_feed import Watches
 from cutpurse.server.web.pages import (
@@ -109,6 +110,7 @@ def create_app(
     drawing.environment()  # reads its templates now, before an upgrade can replace them
     app.state.replays = replay.Replays()
     app.state.pictures = PictureProcess()
+    app.state.luck = LuckProcess()
     app.state.search = SearchProcess()
     app.state.watches = Watches()
     add_problems(app)

@@ -398,6 +398,16 @@ class Replayed:
             return False
         return lying.owner == seat and lying.kind.name in self._counting
 
+    def index_after(self, choices: int) -> int:
+        """Return the index, in the path with all cards, of the first moment after this many choices of the record."""
+        return min(bisect_left(self._steps, choices, key=lambda step: step.at), len(self._steps) - 1)
+
+    def done_before(self, index: int) -> str:
+        """Describe what was done since the moment before this one, with all cards; for the first one, the deal."""
+        if index == 0:
+            return gettext("the deal")
+        return self._done_at(self._steps[index - 1].until, self._steps[index].until - 1)
+
     @property
     def lead(self) -> tuple[tuple[int, ...], int]:
         """The seats that won, and the moment from which on none of the others was ahead of or level with them."""

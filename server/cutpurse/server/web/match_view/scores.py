@@ -1,4 +1,4 @@
-"""The story of a match: what each seat was worth at each moment, its turning points, and how it was decided.
+"""The story of a match: what each seat was worth at each moment, its turning points, its luck, and how it was decided.
 
 This module knows no page: its caller passes the addresses of moments.
 """
@@ -13,19 +13,23 @@ from markupsafe import Markup
 
 from cutpurse.engine.words import Unit
 from cutpurse.games import game_named
+from cutpurse.server.web.luck_process import LuckShown
 from cutpurse.server.web.match_view.drawing import rendered
 from cutpurse.server.web.match_view.frames import NAME
 from cutpurse.server.web.match_view.replay_path import Replayed
 from cutpurse.server.web.match_view.seat_names import short_names
 from cutpurse.wire.text import printable
 
-__all__ = ["TURNING_POINTS", "decided", "timeline", "turning_points"]
+__all__ = ["TURNING_POINTS", "decided", "luck_of_the_cards", "timeline", "turning_points"]
 
 TURNING_POINTS: Final = 6
 
 
-def timeline(replayed: Replayed) -> Markup:
-    """Draw what each seat was worth, moment by moment, with the turning points; empty if nothing ever changed."""
+def timeline(replayed: Replayed, luck: LuckShown | None = None) -> Markup:
+    """Draw what each seat was worth, moment by moment, with turning points and, if they are known, luckiest draws.
+
+    Empty if nothing ever changed.
+    """
     swings = replayed.swings(TURNING_POINTS)
     if not swings:
         return Markup()
@@ -40,8 +44,13 @@ def timeline(replayed: Replayed) -> Markup:
         for seat in range(replayed.seats)
     ]
     points = [(one.at, one.changed[0][0], height(scores[one.at][one.changed[0][0]])) for one in swings]
+    draws = []
+    for draw in luck.luckiest if luck else ():
+        index = replayed.index_after(draw.choices_after)
+        draws.append((index, draw.seat, height(scores[index][draw.seat])))
     last = len(scores) - 1
-    return Markup(rendered("timeline.html", lines=lines, points=points, last=last, zero=height(max(low, 0))))
+    zero = height(max(low, 0))
+    return Markup(rendered("timeline.html", lines=lines, points=points, draws=draws, last=last, zero=zero))
 
 
 def turning_points(replayed: Replayed, link: Callable[[int], str]) -> Markup:
@@ -52,6 +61,17 @@ def turning_points(replayed: Replayed, link: Callable[[int], str]) -> Markup:
         if swings
         else Markup()
     )
+
+
+def luck_of_the_cards(replayed: Replayed, luck: LuckShown, link: Callable[[int], str]) -> Markup:
+    """Say how many places the cards gave or cost each seat, and list the luckiest draws as links; empty if unknown."""
+    if not luck.by_seat:
+        return Markup()
+    draws = []
+    for draw in luck.luckiest:
+        index = replayed.index_after(draw.choices_after)
+        draws.append((index, draw, replayed.done_before(index)))
+    return Markup(rendered("luck.html", by_seat=luck.by_seat, draws=draws, link=link, names=_names(replayed)))
 
 
 def decided(replayed: Replayed) -> Markup:

@@ -1,23 +1,30 @@
-"""The page of a match: its seats, result, thinking times, faults and commitment."""
+"""The page of a match: its story, seats, result, thinking times, faults and commitment."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
+from starlette.exceptions import HTTPException
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.server.web.language.speaking import gettext, gettext_noop, language, ngettext
 from cutpurse.server.web.league_client import Asking
-from cutpurse.server.web.match_view.scores import decided, timeline, turning_points
+from cutpurse.server.web.luck_process import LuckProcess
+from cutpurse.server.web.match_view.scores import decided, luck_of_the_cards, timeline, turning_points
 from cutpurse.server.web.pages.replay import Replays
 from cutpurse.server.web.rendering import Asked, show
+from cutpurse.server.web.visitors import visitor_of
 from cutpurse.v1 import arena_pb2, ladder_pb2
+from cutpurse.wire.errors import NotFound, ServerRefused
 
 __all__ = ["router"]
 
@@ -119,11 +126,23 @@ def match(request: Request, ask: Asked, match: str) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class _Story:
-    """How a match was decided: a sentence, the chart, and the turning points; the chart is empty if nothing changed."""
+    """How a match was decided.
+
+    Attributes:
+        decided: A sentence.
+        timeline: The chart; empty if nothing changed.
+        turning_points: Their list.
+        luck: What the cards gave; empty if it is not known yet, or if nobody can find it.
+        luck_is_known: Whether it was found already, or cannot be found.
+        luck_begins: Whether this visitor may have it found now.
+    """
 
     decided: Markup
     timeline: Markup
     turning_points: Markup
+    luck: Markup
+    luck_is_known: bool
+    luck_begins: bool
 
 
 def _story(request: Request, ask: Asking, told: ladder_pb2.GetMatchResponse) -> _Story | None:
@@ -133,12 +152,38 @@ def _story(request: Request, ask: Asking, told: ladder_pb2.GetMatchResponse) -> 
         replayed = replays.get(ask, told)
     except CutpurseError:
         return None
+    process: LuckProcess = request.app.state.luck
+    luck = process.cached(told.match.match)
     base = f"/matches/{quote(told.match.match)}/replay?at="
     with replayed.lock:
         ats = replayed.path(None).ats
+
+        def link(index: int) -> str:
+            return f"{base}{ats[index]}"
+
         return _Story(
-            decided(replayed), timeline(replayed), turning_points(replayed, lambda index: f"{base}{ats[index]}")
+            decided=decided(replayed),
+            timeline=timeline(replayed, luck),
+            turning_points=turning_points(replayed, link),
+            luck=luck_of_the_cards(replayed, luck, link) if luck is not None else Markup(),
+            luck_is_known=luck is not None,
+            luck_begins=process.has_room_for(visitor_of(request)),
         )
+
+
+@router.get("/matches/{match}/luck")
+async def luck(request: Request, ask: Asked, match: str) -> Response:
+    """Find what the cards of a finished match gave, and lead back to its page, which then shows it."""
+    told = await asyncio.to_thread(ask.match, match)  # refuses a match whose result is hidden
+    if not told.has_record or told.match.void_cause:
+        raise NotFound(gettext("nobody can find the luck of this match: it is void, or has no record"))
+    name = told.match.match
+    process: LuckProcess = request.app.state.luck
+    try:
+        await process.get(visitor_of(request), name, partial(ask.record_bytes, name))
+    except ServerRefused as refused:  # its text is not the server's, but ours
+        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, f"{refused}.") from None
+    return RedirectResponse(f"/matches/{quote(name)}#luck", HTTPStatus.SEE_OTHER)
 
 
 def _outcome(match: ladder_pb2.MatchShown) -> str:

@@ -20,6 +20,7 @@ from cutpurse.server.web.account.cookie import token_of
 from cutpurse.server.web.language.languages import Language
 from cutpurse.server.web.language.speaking import gettext, language, pgettext
 from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.luck_process import LuckShown
 from cutpurse.server.web.match_view.drawing import lines_of, packed, rendered, symbols
 from cutpurse.server.web.match_view.filed_replay import replay_of
 from cutpurse.server.web.match_view.frames import NAME
@@ -202,6 +203,7 @@ def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge
         match=told.match,
         hashes=_hashes(wanted.replayed),
         pictures=f"/matches/{wanted.match}",
+        luck=request.app.state.luck.cached(wanted.match),
         is_signed_in=request.app.state.accounts is not None and token_of(request) != "",
     )
 
@@ -214,6 +216,7 @@ def show_replay(
     *,
     is_placed: bool = True,
     pictures: str = "",
+    luck: LuckShown | None = None,
     **context: Any,
 ) -> Response:
     """Respond with the page of a replay.
@@ -225,6 +228,7 @@ def show_replay(
         at: Index in the record of the moment to show.
         is_placed: Whether the match has a result.
         pictures: Address below which there are pictures of the match; empty if there are none.
+        luck: Luck of its cards; None if it is not known.
         context: More variables of the template.
     """
     path = wanted.path
@@ -251,7 +255,7 @@ def show_replay(
         moment=Markup(html),
         symbols=symbols(),
         decided=decided(wanted.replayed) if sees_all and is_placed else "",
-        timeline=timeline(wanted.replayed) if sees_all else "",
+        timeline=timeline(wanted.replayed, luck) if sees_all else "",
         points=wanted.points,
         pictures=pictures,
         turning_points=turning_points(wanted.replayed, wanted.link) if sees_all else "",

@@ -1,0 +1,111 @@
+"""Slow work for visitors: done one at a time by a process that ends after it, and cached.
+
+Pages must not wait for it. A visitor may have one thing made at a time, and a few may wait. This module knows no match
+and no page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cutpurse.server.web.language.speaking import gettext
+from cutpurse.wire.errors import ServerRefused
+
+__all__ = ["MAX_WAITING", "Refusals", "VisitorProcess"]
+
+MAX_WAITING: Final = 8  # things that are made or wait
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """What visitors read who get nothing, before translation.
+
+    Attributes:
+        yours: The visitor has something made already.
+        busy: Too many wait.
+        failed: It could not be made.
+    """
+
+    yours: str
+    busy: str
+    failed: str
+
+
+class VisitorProcess:
+    """Runs a command that makes bytes of its stdin. Use it on one event loop only, except for `cached`."""
+
+    def __init__(self, command: Sequence[str], max_s: float, max_cached_bytes: int, refusals: Refusals) -> None:
+        """Set the command, the seconds that it may take for one thing, and the size of the cache."""
+        self._command = tuple(command)
+        self._max_s = max_s
+        self._max_cached_bytes = max_cached_bytes
+        self._refusals = refusals
+        self._turn = asyncio.Semaphore(1)
+        self._visitors: set[str] = set()
+        self._making: dict[object, asyncio.Task[bytes]] = {}
+        self._cached: OrderedDict[object, bytes] = OrderedDict()
+
+    def cached(self, key: object) -> bytes | None:
+        """Return what was made for a key, if it is cached. Any thread may call this."""
+        return self._cached.get(key)
+
+    def has_room_for(self, visitor: str) -> bool:
+        """Return whether `get` would begin now for this visitor. Any thread may call this."""
+        return visitor not in self._visitors and len(self._making) < MAX_WAITING
+
+    async def get(self, visitor: str, key: object, ask: Callable[[], bytes]) -> bytes:
+        """Return what the command makes: from the cache, from a process that makes it already, or from a new one.
+
+        Args:
+            visitor: Visitor who asks.
+            key: What is asked for; equal keys have equal answers.
+            ask: Returns the stdin of the command; called in a thread.
+
+        Raises:
+            ServerRefused: If the visitor has another thing made, too many wait, or the command fails.
+            CutpurseError: What `ask` raises.
+        """
+        if (found := self._cached.get(key)) is not None:
+            self._cached.move_to_end(key)
+            return found
+        task = self._making.get(key)
+        if task is None:
+            if visitor in self._visitors:
+                raise ServerRefused(gettext(self._refusals.yours))
+            if len(self._making) >= MAX_WAITING:
+                raise ServerRefused(gettext(self._refusals.busy))
+            self._visitors.add(visitor)
+            task = self._making[key] = asyncio.create_task(self._made(visitor, key, ask))
+        return await asyncio.shield(task)  # others may wait for it too, and it is cached
+
+    async def _made(self, visitor: str, key: object, ask: Callable[[], bytes]) -> bytes:
+        try:
+            async with self._turn:
+                made = await self._run(await asyncio.to_thread(ask))
+        finally:
+            self._visitors.discard(visitor)
+            del self._making[key]
+        self._cached[key] = made
+        while sum(map(len, self._cached.values())) > self._max_cached_bytes:
+            self._cached.popitem(last=False)
+        return made
+
+    async def _run(self, asked: bytes) -> bytes:
+        pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+        process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe, stderr=nothing)
+        try:
+            async with asyncio.timeout(self._max_s):
+                made, _ = await process.communicate(asked)
+        except TimeoutError:
+            raise ServerRefused(gettext(self._refusals.failed)) from None
+        finally:  # also if the page stops
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        if process.returncode:
+            raise ServerRefused(gettext(self._refusals.failed))
+        return made
