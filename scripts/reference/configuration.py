@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from cutpurse.cli import ladder_file
-from cutpurse.experiments.tournament import tournament_file
+from cutpurse.experiments.tournament import server_file, tournament_file
 from cutpurse.server.access import sign_in_settings
 from cutpurse.server.hosting.configuration import CONFIG_VARIABLE, FILE, SETTINGS
 from cutpurse.wire import manifest
@@ -42,6 +42,9 @@ Game, seats, settings, clock and boards of a ladder never change. The other keys
 Each bot is a text, as in `cutpurse play`, or `{{ name = "mine", bot = "my_bot.py" }}`. Paths start at the file's
 folder.
 
+`cutpurse tournament start --from FILE` reads a tournament that a server plays.
+
+{server_tournament}
 ## Signing in
 
 `cutpurse serve --sign-in FILE` reads how people sign in with OpenID Connect. Paths start at the file's folder.
@@ -71,6 +74,7 @@ def page() -> str:
         ladder=_keys(ladder_file.KEYS),
         sign_in=_keys(sign_in_settings.KEYS),
         tournament=_keys(tournament_file.KEYS),
+        server_tournament=_keys(server_file.KEYS),
         manifest_file=manifest.MANIFEST,
         manifest=_keys(manifest.KEYS),
     )

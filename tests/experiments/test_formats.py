@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cutpurse.experiments.tournament.formats import Rounds, rounds_of
+from cutpurse.experiments.tournament.knockout import Knockout
 from cutpurse.experiments.tournament.schedule import Field
 from cutpurse.experiments.tournament.tournament_file import Entrant, Format, Tournament
 from cutpurse.experiments.tournament.tournament_results import PlayedBoard
 from tests.experiments.boards import board
 
 
-def rounds(kind: str, bots: int, seats: int = 2, deals: int = 1, challenger: int = 0, **numbers: int) -> Rounds:
+def rounds(
+    kind: str,
+    bots: int,
+    seats: int = 2,
+    deals: int = 1,
+    challenger: int = 0,
+    fill: tuple[int, ...] = (),
+    **numbers: int,
+) -> Rounds:
     entrants = tuple(Entrant(f"bot {bot}", "random") for bot in range(bots))
-    form = Format(kind, numbers, challenger)
+    form = Format(kind, numbers, challenger, fill)
     return rounds_of(Tournament("cup", "greed", seats, {}, "seed", "plain", deals, entrants, form))
 
 
@@ -96,3 +107,36 @@ def test_of_each_group_the_first_by_points_a_board_reach_the_final() -> None:
     finals = play(final[:5], best, len(played))
     assert cup.stages([*played, *finals]) == [(finalists, finals), (others, played)]
     assert not cup.byes([*played, *finals])
+
+
+@pytest.mark.parametrize("kind", ["elimination", "double_elimination"])
+@pytest.mark.parametrize("best_of", [1, 3, 5])
+def test_a_knock_out_plays_boards_until_nobody_is_due(kind: str, best_of: int) -> None:
+    cup = rounds(kind, 7, seats=3, fill=(3,), best_of=best_of)
+    assert isinstance(cup, Knockout)
+    best = [3, 4, 5, 6, 2, 1, 0]
+    played: list[PlayedBoard] = []
+    for number in range(cup.count()):
+        fields = cup.fields(number, played)
+        if not fields:
+            break
+        assert len(fields) <= cup.size(number)
+        assert all(field[2] == 3 for field in fields), "the filling bot sits with both"
+        for end in range(len(fields)):
+            part = [*played, *play(fields, best, len(played))[:end]]
+            assert not all(duel.is_over for duel in cup.duels(part)), "a table can be shown within a round"
+        played += play(fields, best, len(played))
+    assert len(played) == (5 if kind == "elimination" else 10) * (best_of + 1) // 2 <= cup.boards()
+    assert cup.stages(played) == [((0, 1, 2, 4, 5, 6), played)]
+    ranks = cup.ranks(played)
+    assert ranks is not None
+    assert [bot for bot in ranks if ranks[bot] == 1] == [4], "the filling bot was ahead of all, and does not compete"
+    assert 3 not in ranks
+    assert [cup.said(number) for number in (1, 2)] == ["", ""]
+
+
+def test_a_knock_out_says_how_much_is_played_at_most() -> None:
+    cup = rounds("double_elimination", 4, best_of=3)
+    assert cup.said(0) == "at most 7 duels, best of 3 boards: 21 boards at most"
+    assert rounds("elimination", 4, best_of=1).said(0) == "at most 3 duels, a board each: 3 boards at most"
+    assert cup.fields(0, []) == [(0, 3), (0, 3), (1, 2), (1, 2)], "as many boards as each needs at least"

@@ -115,6 +115,29 @@ def test_a_run_that_is_killed_goes_on_and_comes_to_the_same_table(tmp_path: Path
     assert len(one) == 4 * 2 * 20
 
 
+@pytest.mark.parametrize("kind", ["elimination", "double_elimination"])
+def test_a_knock_out_goes_on_from_any_board_and_comes_to_the_same_table(tmp_path: Path, kind: str) -> None:
+    text = GREED.replace("seats = 2", "seats = 3") + f'[format]\nkind = "{kind}"\nbest_of = 3\nfill = ["random"]\n'
+    file = write(tmp_path, text)
+    done = run("run", file, "--json")
+    assert done.exit_code == 0
+    document = json.loads(done.stdout)
+    assert [row["rank"] for row in document["table"]] == [1, 2, 3]
+    assert {row["bot"] for row in document["table"]} == {"greedy", "first_option", "again"}
+    last = document["duels"][-1]
+    assert (last["winner"], last["is_over"]) == (document["table"][0]["bot"], True)
+    shown = run("show", file)
+    assert "greedy has a bye" in shown.stdout
+    journal = (tmp_path / "cup.toml.journal").read_bytes().splitlines(keepends=True)
+    for boards in range(0, len(journal) - 1, 5):
+        part = tmp_path / "part"
+        part.write_bytes(b"".join(journal[: 1 + boards]) + b'{"board":')
+        within = json.loads(run("show", file, "--journal", part, "--json").stdout)
+        assert (within["boards"], within["plan"]) == (boards, document["plan"])
+        assert run("run", file, "--journal", part, "--json").stdout == done.stdout
+        assert part.read_bytes() == b"".join(journal)
+
+
 def test_the_table_of_a_swiss_round_that_goes_on_counts_no_rest_of_it(tmp_path: Path) -> None:
     """Who has sat in a round that is not over had a rest less than none, and its points were 0, or above 1."""
     file = write(tmp_path, GREED + 'deals = 3\n[format]\nkind = "swiss"\nrounds = 2\n')

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.experiments.tournament.server_file import ServerTournament, read_server_tournament
 from cutpurse.experiments.tournament.tournament_file import Entrant, read_tournament
 from cutpurse.wire.errors import NotFound
 
@@ -62,6 +63,7 @@ def test_what_is_not_said_is_as_usual(file: Path) -> None:
     assert read_tournament(file, "plain").boards == "plain"
 
 
+MANY = ", ".join(f"{{ name = 'b{number}', bot = 'random' }}" for number in range(65))
 BOTS = "game = 'greed'\nseats = 2\nbots = ['random', 'greedy', 'search', 'first_option']\n"
 
 
@@ -92,7 +94,10 @@ BOTS = "game = 'greed'\nseats = 2\nbots = ['random', 'greedy', 'search', 'first_
         (f"{BOTS}deals = 0", "deals is 0; it is a number from 1 to 100,000"),
         (f"{BOTS}deal = 3", "there is no key 'deal'; there are: game, bots"),
         (f"{BOTS}format = 3", "format is 3; it is a table"),
-        (f"{BOTS}[format]\nkind = 'knockout'", "kind is 'knockout'; there are: round_robin, gauntlet, swiss, groups"),
+        (
+            f"{BOTS}[format]\nkind = 'knockout'",
+            "kind is 'knockout'; there are: round_robin, gauntlet, swiss, groups, elim",
+        ),
         (f"{BOTS}[format]\nrounds = 3", "format: there is no key 'rounds'; there are: kind, meetings"),
         (f"{BOTS}[format]\nkind = 'swiss'\nrounds = 'many'", "rounds is 'many'; it is a number from 1"),
         (
@@ -104,6 +109,22 @@ BOTS = "game = 'greed'\nseats = 2\nbots = ['random', 'greedy', 'search', 'first_
         (
             f"{BOTS.replace('2', '4', 1)}[format]\nkind = 'groups'\ngroups = 1\nadvance = 2",
             "2 of each of 1 groups are too few for 4 seats",
+        ),
+        (f"{BOTS}[format]\nkind = 'elimination'\nbest_of = 4", "best_of is 4; it is an odd number from 1 to 99"),
+        (f"{BOTS}[format]\nkind = 'elimination'\nbest_of = 101", "best_of is 101"),
+        (f"{BOTS}[format]\nkind = 'elimination'\nfill = ['random']", "the other seats, 0 here"),
+        (
+            f"{BOTS.replace('2', '3', 1)}[format]\nkind = 'elimination'",
+            "fill is []; two bots play a duel, and fill is a list of the bots in the other seats, 1 here",
+        ),
+        (
+            f"{BOTS.replace('2', '3', 1)}[format]\nkind = 'elimination'\nfill = ['me']",
+            "fill has 'me'; it has bots of the list, each once",
+        ),
+        (f"deals = 2\n{BOTS}[format]\nkind = 'double_elimination'", "format.best_of sets the boards of a duel"),
+        (
+            f"game = 'greed'\nseats = 2\nbots = [{MANY}]\n[format]\nkind = 'double_elimination'",
+            "65 bots compete; a bracket has 2 to 64",
         ),
         ("game = ", "is no TOML"),
     ],
@@ -129,3 +150,42 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 def test_a_byte_order_mark_is_no_part_of_it(file: Path) -> None:
     file.write_text(WHOLE, encoding="utf-8-sig")
     assert read_tournament(file).name == "spring cup"
+
+
+def test_a_knock_out_names_the_bots_that_only_fill_seats(file: Path) -> None:
+    text = BOTS.replace("2", "3", 1) + "[format]\nkind = 'double_elimination'\nbest_of = 5\nfill = ['greedy']\n"
+    file.write_text(text, encoding="utf-8")
+    cup = read_tournament(file)
+    assert (cup.format.kind, cup.format.numbers, cup.format.fill) == ("double_elimination", {"best_of": 5}, (1,))
+    assert cup.as_json()["format"] == {"kind": "double_elimination", "best_of": 5, "fill": ["greedy"]}
+
+
+def test_a_tournament_of_a_server_in_a_file(file: Path) -> None:
+    file.write_text("ladder = 'class'\nbots = ['ann/sneak', 'bob/thug:2']\n", encoding="utf-8")
+    bots = ("ann/sneak", "bob/thug:2")
+    assert read_server_tournament(file) == ServerTournament("class", "elimination", 1, bots, 0)
+    text = "ladder = 'class'\ntop = 8\n[format]\nkind = 'double_elimination'\nbest_of = 3\n"
+    file.write_text(text, encoding="utf-8")
+    assert read_server_tournament(file) == ServerTournament("class", "double_elimination", 3, (), 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "ladder is None; it is the name of a ladder"),
+        ("ladder = 'class'", "is to have bots = ['ann/sneak', 'bob/thug'] or top = 8: one of them"),
+        ("ladder = 'class'\ntop = 3\nbots = ['a']", "one of them"),
+        ("ladder = 'class'\nbots = [3]", "bots is [3]; it is a list of texts"),
+        ("ladder = 'class'\ntop = 0", "top is 0; it is a number from 1"),
+        ("ladder = 'class'\nladders = 3", "there is no key 'ladders'; there are: ladder, bots, top, format"),
+        ("ladder = 'class'\ntop = 3\nformat = 3", "format is 3; it is a table"),
+        ("ladder = 'class'\ntop = 3\n[format]\nkind = 'swiss'", "kind is 'swiss'; there are: elimination, round_robin"),
+        ("ladder = 'class'\ntop = 3\n[format]\nbest_of = 'x'", "best_of is 'x'; it is a number from 1 to 1,000"),
+    ],
+)
+def test_a_file_that_a_server_cannot_play_is_refused_in_one_line(file: Path, text: str, said: str) -> None:
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(CutpurseError) as refused:
+        read_server_tournament(file)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)

@@ -6,8 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from cutpurse.experiments.brackets import Lane
 from cutpurse.leaderboard.results import Identity
-from cutpurse.server.matches.tournament_rules import ELIMINATION, ROUND_ROBIN, TournamentPlan, duels_of, standings_of
+from cutpurse.server.matches.tournament_rules import (
+    DOUBLE_ELIMINATION,
+    ELIMINATION,
+    ROUND_ROBIN,
+    TournamentPlan,
+    duels_of,
+    standings_of,
+)
 
 
 def plan(count: int, format_: str = ELIMINATION, best_of: int = 1) -> TournamentPlan:
@@ -34,7 +42,7 @@ def test_a_bracket_of_any_size_ends_with_the_best_seed(count: int) -> None:
     assert sorted(byes, key=lambda bot: bot or 0) == list(range(2 * len(first_round) - count)), "the best seeds rest"
     results = played_out(wanted)
     duels = duels_of(wanted, results)
-    assert len(results) == wanted.duels == count - 1
+    assert len(results) == wanted.max_duels == count - 1
     assert sum(not duel.is_bye for duel in duels) == count - 1
     final = duels[-1]
     assert (final.bots, final.winner) == ((0, 1), 0), "the two best seeds meet in the final only"
@@ -96,6 +104,17 @@ def test_a_round_robin_counts_duels_then_points_and_equals_share_a_rank() -> Non
         (2, 3, 0.0, 0.5),
     ]
     assert [one.rank for one in standings_of(wanted, duels_of(wanted, {}))] == [1, 1, 1]
+
+
+def test_the_plan_of_a_double_elimination_has_the_duels_of_both_brackets() -> None:
+    wanted = plan(5, DOUBLE_ELIMINATION, best_of=3)
+    assert (wanted.max_duels, TournamentPlan.from_text(wanted.text)) == (9, wanted)
+    results = {number: [result, result] for number, [result] in played_out(plan(5, DOUBLE_ELIMINATION)).items()}
+    duels = duels_of(wanted, results)
+    assert [(duel.lane, duel.winner) for duel in duels[-2:]] == [(Lane.LOSERS, 1), (Lane.FINAL, 0)]
+    standings = standings_of(wanted, duels)
+    assert [(one.bot, one.rank, one.is_out) for one in standings[:3]] == [(0, 1, False), (1, 2, True), (2, 3, True)]
+    assert sum(one.won for one in standings) == 8
 
 
 def test_a_plan_is_named_by_all_that_is_fixed() -> None:

@@ -59,7 +59,11 @@ async def refusal(world: LeagueWorld, method: str, who: str, **fields: Any) -> t
 @pytest.mark.parametrize(
     ("changed", "reason", "text"),
     [
-        ({"format": 0}, "SETTINGS", "a tournament has one of these formats: elimination, round_robin"),
+        (
+            {"format": 0},
+            "SETTINGS",
+            "a tournament has one of these formats: elimination, round_robin, double_elimination",
+        ),
         ({"format": 9}, "SETTINGS", "a tournament has one of these formats"),
         ({"best_of": 2}, "SETTINGS", "best of 2: it can be an odd number from 1 to 99"),
         ({"best_of": 101}, "SETTINGS", "best of 101"),

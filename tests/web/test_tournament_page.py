@@ -66,7 +66,7 @@ async def test_a_host_plans_starts_follows_and_stops_a_tournament(world: LeagueW
     [
         ({"best_of": "2"}, "best of 2: it can be an odd number from 1 to 99"),
         ({"best_of": "two"}, "'two' is no number"),
-        ({"format": "swiss"}, "a tournament has one of these formats: elimination, round_robin"),
+        ({"format": "swiss"}, "a tournament has one of these formats: elimination, round_robin, double_elimination"),
         ({"bots": "sneak:"}, "'sneak:' names no bot"),
         ({"top": "3"}, "name bots, or how many of the best, and not both"),
     ],

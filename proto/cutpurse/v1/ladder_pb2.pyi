@@ -76,6 +76,8 @@ class _TournamentFormatEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Tour
     """Who loses a duel is out."""
     TOURNAMENT_FORMAT_ROUND_ROBIN: _TournamentFormat.ValueType  # 2
     """Each bot has a duel with each other one."""
+    TOURNAMENT_FORMAT_DOUBLE_ELIMINATION: _TournamentFormat.ValueType  # 3
+    """Who loses two duels is out: a winners' bracket, a losers' bracket, a grand final, and a reset duel if it is needed."""
 
 class TournamentFormat(_TournamentFormat, metaclass=_TournamentFormatEnumTypeWrapper):
     """Who plays duels with whom in a tournament."""
@@ -86,7 +88,41 @@ TOURNAMENT_FORMAT_ELIMINATION: TournamentFormat.ValueType  # 1
 """Who loses a duel is out."""
 TOURNAMENT_FORMAT_ROUND_ROBIN: TournamentFormat.ValueType  # 2
 """Each bot has a duel with each other one."""
+TOURNAMENT_FORMAT_DOUBLE_ELIMINATION: TournamentFormat.ValueType  # 3
+"""Who loses two duels is out: a winners' bracket, a losers' bracket, a grand final, and a reset duel if it is needed."""
 Global___TournamentFormat: _TypeAlias = TournamentFormat  # noqa: Y015
+
+class _TournamentLane:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _TournamentLaneEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TournamentLane.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    TOURNAMENT_LANE_UNSPECIFIED: _TournamentLane.ValueType  # 0
+    """As main."""
+    TOURNAMENT_LANE_MAIN: _TournamentLane.ValueType  # 1
+    """The only one, except in double elimination."""
+    TOURNAMENT_LANE_WINNERS: _TournamentLane.ValueType  # 2
+    """The winners' bracket."""
+    TOURNAMENT_LANE_LOSERS: _TournamentLane.ValueType  # 3
+    """The losers' bracket."""
+    TOURNAMENT_LANE_FINAL: _TournamentLane.ValueType  # 4
+    """The grand final, and the reset duel after it."""
+
+class TournamentLane(_TournamentLane, metaclass=_TournamentLaneEnumTypeWrapper):
+    """The part of a tournament to which a duel belongs."""
+
+TOURNAMENT_LANE_UNSPECIFIED: TournamentLane.ValueType  # 0
+"""As main."""
+TOURNAMENT_LANE_MAIN: TournamentLane.ValueType  # 1
+"""The only one, except in double elimination."""
+TOURNAMENT_LANE_WINNERS: TournamentLane.ValueType  # 2
+"""The winners' bracket."""
+TOURNAMENT_LANE_LOSERS: TournamentLane.ValueType  # 3
+"""The losers' bracket."""
+TOURNAMENT_LANE_FINAL: TournamentLane.ValueType  # 4
+"""The grand final, and the reset duel after it."""
+Global___TournamentLane: _TypeAlias = TournamentLane  # noqa: Y015
 
 @_typing.final
 class BotName(_message.Message):
@@ -2826,7 +2862,7 @@ class TournamentShown(_message.Message):
     outcome: _builtins.str
     """"finished" or "stopped"; empty: it is played."""
     duels_planned: _builtins.int
-    """Number of duels until its end."""
+    """Number of duels until its end, as far as it is known: a reset duel counts once it is needed."""
     duels_over: _builtins.int
     """Number of duels that are over."""
     waits_for: _builtins.str
@@ -2932,8 +2968,10 @@ class TournamentDuel(_message.Message):
     WINNER_FIELD_NUMBER: _builtins.int
     IS_OVER_FIELD_NUMBER: _builtins.int
     BOARDS_FIELD_NUMBER: _builtins.int
+    LANE_FIELD_NUMBER: _builtins.int
+    SLOT_FIELD_NUMBER: _builtins.int
     round: _builtins.int
-    """Its round, 1 is the first."""
+    """Its round in its lane, 1 is the first."""
     first: _builtins.int
     """Seed of the first bot; 0: not decided yet."""
     second: _builtins.int
@@ -2948,6 +2986,10 @@ class TournamentDuel(_message.Message):
     """Seed of the winner; 0: it is not over, or tied."""
     is_over: _builtins.bool
     """True if it is over."""
+    lane: Global___TournamentLane.ValueType
+    """Its lane."""
+    slot: _builtins.int
+    """Its position in the full round, counted from 0. Positions to which no bot comes have no duel."""
     @_builtins.property
     def boards(self) -> _containers.RepeatedCompositeFieldContainer[Global___TournamentBoard]:
         """Its boards, in order."""
@@ -2964,10 +3006,12 @@ class TournamentDuel(_message.Message):
         winner: _builtins.int = ...,
         is_over: _builtins.bool = ...,
         boards: _abc.Iterable[Global___TournamentBoard] | None = ...,
+        lane: Global___TournamentLane.ValueType = ...,
+        slot: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "first", b"first", "first_points", b"first_points", "is_bye", b"is_bye", "is_over", b"is_over", "round", b"round", "second", b"second", "second_points", b"second_points", "winner", b"winner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "first", b"first", "first_points", b"first_points", "is_bye", b"is_bye", "is_over", b"is_over", "lane", b"lane", "round", b"round", "second", b"second", "second_points", b"second_points", "slot", b"slot", "winner", b"winner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -11,11 +11,21 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from cutpurse.cli.arguments import AsJson, Jobs, On, run_bots_in, tell_failures
-from cutpurse.cli.commands.tournament_server import is_tournament_id, list_tournaments, show_on_server, start, stop
+from cutpurse.cli.commands.tournament_server import (
+    FINALS,
+    LANES,
+    is_tournament_id,
+    list_tournaments,
+    show_on_server,
+    start,
+    stop,
+)
 from cutpurse.cli.completion import complete_ladders
 from cutpurse.cli.league_options import Authority, Server, asked, ladder_named
 from cutpurse.cli.progress import Progress
 from cutpurse.engine.errors import UsageError
+from cutpurse.experiments.brackets import Lane
+from cutpurse.experiments.tournament.knockout import Knockout
 from cutpurse.experiments.tournament.local_backend import LocalBackend
 from cutpurse.experiments.tournament.progress_log import Journal
 from cutpurse.experiments.tournament.runner import Plan, TournamentBackend, plan_of, played_out, standing
@@ -89,8 +99,9 @@ def run(
 ) -> None:
     """Play a tournament to its end and print its table; the plan is printed before the first match.
 
-    The file names the bots and the format: round_robin, gauntlet, swiss or groups. Progress is stored in a journal, so
-    the same command continues after an interrupt or a crash. Exits with 3 if a bot failed or was taken over in a match.
+    The file names the bots and the format: round_robin, gauntlet, swiss, groups, elimination or double_elimination.
+    Progress is stored in a journal, so the same command continues after an interrupt or a crash. Exits with 3 if a bot
+    failed or was taken over in a match.
 
     Example: cutpurse tournament run cup.toml --jobs 4 --csv table.csv
     """
@@ -121,7 +132,7 @@ def run(
         try:
             played = played_out(settled, place, diary, stack.enter_context(Progress("boards")))
         except BatchLost:
-            print_message(f"{len(diary.played):,} of {settled.boards():,} boards were played, and are in {kept}")
+            print_message(f"{len(diary.played):,} of {settled.boards_text()} were played, and are in {kept}")
             raise
     rows = _tell(settled, played, as_json, out)
     failures = here.failures if here is not None else {}
@@ -167,7 +178,7 @@ def show(
         diary.settle(settled.settled)
         played = [diary.played[number] for number in sorted(diary.played)]
     whole = played[: next((at for at, board in enumerate(played) if board.number != at), len(played))]
-    print_message(f"{len(played):,} of {settled.boards():,} boards are played")
+    print_message(f"{len(played):,} of {settled.boards_text()} are played")
     _tell(settled, whole, as_json, None)
 
 
@@ -175,7 +186,7 @@ def _tell_plan(settled: Plan, diary: Journal) -> None:
     for line in settled.lines():
         print_message(line)
     if diary.plan is not None:
-        print_message(f"{len(diary.played):,} of {settled.boards():,} boards are in {diary.path}: going on from there")
+        print_message(f"{len(diary.played):,} of {settled.boards_text()} are in {diary.path}: going on from there")
 
 
 def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path | None) -> list[TournamentStanding]:
@@ -203,6 +214,7 @@ def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path
                     }
                     for one in head_to_head(played)
                 ],
+                **_duels(settled, played),
             }
         )
     else:
@@ -231,6 +243,8 @@ def _lines(rows: Sequence[TournamentStanding], settled: Plan, played: Sequence[P
     lines[1:] = [paint(line, "leader") if row.rank == 1 else line for line, row in zip(lines[1:], rows, strict=True)]
     if settled.tournament.format.kind == "gauntlet":
         lines += ["", *_against(settled, played)]
+    if isinstance(settled.rounds, Knockout):
+        lines += ["", *_duel_lines(settled.rounds, names, played)]
     if settled.tournament.format.kind == "groups" and len(played) > settled.rounds.size(0):
         finalists, _ = settled.rounds.stages(played)[0]
         lines.append(f"the first {len(finalists)} are in the final: their rows count it alone, all others their group")
@@ -241,7 +255,8 @@ def _lines(rows: Sequence[TournamentStanding], settled: Plan, played: Sequence[P
             lines.append(paint(text, "bad"))
     byes = sum(row.byes for row in rows)
     resting = ", a round that was rested as the mean" if byes else ""
-    sure = f"95 %, for all bots at once: a bootstrap over {len(played):,} boards, and the ranks that it gives"
+    ranks = "ranks: by the duels" if isinstance(settled.rounds, Knockout) else "and the ranks that it gives"
+    sure = f"95 %, for all bots at once: a bootstrap over {len(played):,} boards, {ranks}"
     points = f"points: the mean of a board, 1 for first, 0 for last{resting}; {sure}"
     return [*lines, points, f"digest {digest_of_boards(played)}"]
 
@@ -256,6 +271,47 @@ def _against(settled: Plan, played: Sequence[PlayedBoard]) -> list[str]:
             ahead = one.ahead if one.bot == challenger else one.matches - one.ahead - one.level
             cells.append((names[other], one.matches, ahead, one.level, one.matches - ahead - one.level))
     return table((f"{names[challenger]} against", "matches", "ahead", "level", "behind"), cells)
+
+
+def _duel_lines(rounds: Knockout, names: Sequence[str], played: Sequence[PlayedBoard]) -> list[str]:
+    """Describe the duels whose bots are known, in lines."""
+    lines = []
+    for duel in rounds.duels(played):
+        in_round = f"{LANES[duel.lane]}round {duel.round + 1}"
+        if duel.lane is Lane.FINAL:
+            in_round = FINALS[duel.round]
+        first, second = (None if bot is None else names[rounds.bots[bot]] for bot in duel.bots)
+        if duel.is_bye and first is not None:
+            lines.append(f"{in_round}: {first} has a bye")
+        elif first is not None and second is not None:
+            state = "" if duel.is_over else ", open"
+            lines.append(f"{in_round}: {first} {duel.points[0]:g}, {second} {duel.points[1]:g}{state}")
+    return lines
+
+
+def _duels(settled: Plan, played: Sequence[PlayedBoard]) -> dict[str, Any]:
+    """Return the duels for a JSON document; nothing for a format without duels."""
+    if not isinstance(settled.rounds, Knockout):
+        return {}
+    bots = settled.rounds.bots
+
+    def name(bot: int | None) -> str | None:
+        return None if bot is None else settled.tournament.bots[bots[bot]].name
+
+    duels = [
+        {
+            "lane": duel.lane.value,
+            "round": duel.round + 1,
+            "first": name(duel.bots[0]),
+            "second": name(duel.bots[1]),
+            "is_bye": duel.is_bye,
+            "points": list(duel.points),
+            "winner": name(duel.winner),
+            "is_over": duel.is_over,
+        }
+        for duel in settled.rounds.duels(played)
+    ]
+    return {"duels": duels}
 
 
 def _range(best: int | None, worst: int | None, rank: int) -> str:

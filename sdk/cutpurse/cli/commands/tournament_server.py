@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -11,17 +12,18 @@ from cutpurse.cli.arguments import AsJson
 from cutpurse.cli.completion import complete_ladders
 from cutpurse.cli.league_options import Authority, Server, asked, bot_row, count, iso, local_time
 from cutpurse.engine.errors import UsageError
+from cutpurse.experiments.brackets import DOUBLE_ELIMINATION, Lane
+from cutpurse.experiments.tournament.server_file import FORMATS, ServerTournament, read_server_tournament
 from cutpurse.process.terminal import paint, print_json, print_lines, print_message, table
 from cutpurse.wire.text import format_count, printable
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cutpurse.v1 import ladder_pb2
 
-__all__ = ["is_tournament_id", "list_tournaments", "show_on_server", "start", "stop"]
+__all__ = ["FINALS", "LANES", "is_tournament_id", "list_tournaments", "show_on_server", "start", "stop"]
 
-FORMATS: Final = ("elimination", "round_robin")
+LANES: Final = {Lane.MAIN: "", Lane.WINNERS: "winners, ", Lane.LOSERS: "losers, ", Lane.FINAL: ""}
+FINALS: Final = ("grand final", "reset duel")
 _ID: Final = re.compile(r"[0-9a-f]{12}")
 
 
@@ -32,21 +34,31 @@ def is_tournament_id(text: str) -> bool:
 
 def start(
     ladder: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="LADDER",
+            metavar="[LADDER]",
             help="Ladder whose rules are played and whose ranking gives the seeds.",
             autocompletion=complete_ladders,
         ),
-    ],
+    ] = None,
     bots: Annotated[
         list[str] | None, typer.Argument(metavar="[BOTS]", help="Bots, as owner/name or owner/name:version.")
     ] = None,
     top: Annotated[
         int | None, typer.Option(metavar="N", help="The best N bots of the ranking, instead of named ones.")
     ] = None,
-    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="elimination or round_robin.")] = FORMATS[0],
-    best_of: Annotated[int, typer.Option(metavar="N", help="Maximum boards of a duel, an odd number.")] = 1,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help="elimination, double_elimination or round_robin. [default: elimination]"
+        ),
+    ] = None,
+    best_of: Annotated[
+        int | None, typer.Option(metavar="N", help="Maximum boards of a duel, an odd number. [default: 1]")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="Read all this from a TOML file instead.")
+    ] = None,
     plan: Annotated[
         str | None, typer.Option(metavar="HASH", help="Start this plan. [default: print the plan, and start nothing]")
     ] = None,
@@ -61,16 +73,18 @@ def start(
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import bot_name
 
-    if form not in FORMATS:
-        raise UsageError(f"--format {form!r:.40}: it is one of: {', '.join(FORMATS)}")
-    if bool(bots) == (top is not None):
-        raise UsageError("name bots, or how many of the best with --top N: one of them")
+    if file is not None:
+        if bots or any(given is not None for given in (ladder, top, form, best_of)):
+            raise UsageError("--from FILE has the ladder, the bots and the format: name nothing else but --plan")
+        described = read_server_tournament(file)
+    else:
+        described = _described(ladder, bots, top, form, best_of)
     wanted = ladder_pb2.TournamentWanted(
-        ladder=ladder,
-        format=ladder_pb2.TournamentFormat.Value(f"TOURNAMENT_FORMAT_{form.upper()}"),
-        best_of=count("--best-of", best_of),
-        bots=[bot_name(bot) for bot in bots or ()],
-        top=count("--top", top),
+        ladder=described.ladder,
+        format=ladder_pb2.TournamentFormat.Value(f"TOURNAMENT_FORMAT_{described.form.upper()}"),
+        best_of=described.best_of,
+        bots=[bot_name(bot) for bot in described.bots],
+        top=described.top,
     )
     with asked(server, ca, None) as league:
         if plan is None:
@@ -85,6 +99,20 @@ def start(
     else:
         print_lines([printable(shown.tournament, 64)])
         print_message(f"follow it: cutpurse tournament show {printable(shown.tournament, 64)}")
+
+
+def _described(
+    ladder: str | None, bots: list[str] | None, top: int | None, form: str | None, best_of: int | None
+) -> ServerTournament:
+    """Return the tournament that arguments describe.  Raises UsageError."""
+    if ladder is None:
+        raise UsageError("name the ladder, or a file with --from FILE")
+    form = form or FORMATS[0]
+    if form not in FORMATS:
+        raise UsageError(f"--format {form!r:.40}: it is one of: {', '.join(FORMATS)}")
+    if bool(bots) == (top is not None):
+        raise UsageError("name bots, or how many of the best with --top N: one of them")
+    return ServerTournament(ladder, form, count("--best-of", best_of) or 1, tuple(bots or ()), count("--top", top))
 
 
 def list_tournaments(server: Server = None, ca: Authority = None, as_json: AsJson = False) -> None:
@@ -154,8 +182,11 @@ def _format(shown: ladder_pb2.TournamentShown) -> str:
 def _plan_lines(shown: ladder_pb2.TournamentShown) -> list[str]:
     names = _names(shown)
     duels = format_count(shown.duels_planned, "duel", "duels")
+    has_reset = shown.format == FORMATS.index(DOUBLE_ELIMINATION) + 1
+    reset = ", and a reset duel if the grand final is won from the losers' bracket" if has_reset else ""
+    bots = format_count(len(names), "bot", "bots")
     return [
-        f"{_format(shown)}, on {printable(shown.ladder, 64)}: {format_count(len(names), 'bot', 'bots')}, {duels}",
+        f"{_format(shown)}, on {printable(shown.ladder, 64)}: {bots}, {duels}{reset}",
         f"by seed: {', '.join(names[seed] for seed in sorted(names))}",
     ]
 
@@ -197,12 +228,22 @@ def _lines(shown: ladder_pb2.TournamentShown) -> list[str]:
 
 def _duel_line(duel: ladder_pb2.TournamentDuel, names: dict[int, str]) -> str:
     first, second = names.get(duel.first, "?"), names.get(duel.second, "?")
+    lane = _lane(duel)
+    in_round = f"{LANES[lane]}round {duel.round}"
+    if lane is Lane.FINAL and 0 < duel.round <= len(FINALS):
+        in_round = FINALS[duel.round - 1]
     if duel.is_bye:
-        return f"round {duel.round}: {first} has a bye"
+        return f"{in_round}: {first} has a bye"
     away = sum(bool(board.result) and not board.match for board in duel.boards)
     lost = f", {format_count(away, 'board', 'boards')} lost by absence" if away else ""
     state = "" if duel.is_over else ", open"
-    return f"round {duel.round}: {first} {duel.first_points:g}, {second} {duel.second_points:g}{lost}{state}"
+    return f"{in_round}: {first} {duel.first_points:g}, {second} {duel.second_points:g}{lost}{state}"
+
+
+def _lane(duel: ladder_pb2.TournamentDuel) -> Lane:
+    """Return the lane of a duel; the main one for any that this version does not know."""
+    lanes = tuple(Lane)
+    return lanes[duel.lane - 1] if 0 < duel.lane <= len(lanes) else Lane.MAIN
 
 
 def _row(shown: ladder_pb2.TournamentShown) -> dict[str, Any]:
@@ -235,6 +276,7 @@ def _row(shown: ladder_pb2.TournamentShown) -> dict[str, Any]:
         ],
         "duels": [
             {
+                "lane": _lane(duel).value,
                 "round": duel.round,
                 "first": duel.first or None,
                 "second": duel.second or None,

@@ -1,15 +1,17 @@
 """The rounds of a tournament: which boards are played, given the results of earlier boards.
 
-The number of boards is fixed before the first one. The fields of later rounds follow from the results, by the rule of
-the format alone. This module plays nothing.
+The number of boards is fixed before the first one; a knock-out may need fewer than planned. The fields of later rounds
+follow from the results, by the rule of the format alone. This module plays nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from cutpurse.experiments.brackets import KNOCKOUTS
+from cutpurse.experiments.tournament.knockout import Knockout
 from cutpurse.experiments.tournament.schedule import Field, gauntlet, groups, meetings_of, round_robin, swiss_round
 from cutpurse.experiments.tournament.tournament_file import Tournament
 from cutpurse.experiments.tournament.tournament_results import PlayedBoard
@@ -25,19 +27,28 @@ class Rounds(Protocol):
         """Return the number of rounds."""
 
     def size(self, number: int) -> int:
-        """Return the number of boards in round `number`."""
+        """Return the number of boards in round `number`; in a knock-out, the maximum."""
+
+    def boards(self) -> int:
+        """Return the number of boards of all rounds; in a knock-out, the maximum."""
 
     def said(self, number: int) -> str:
-        """Describe round `number` for people."""
+        """Describe round `number` for people; empty if there is nothing to say."""
 
     def fields(self, number: int, before: Sequence[PlayedBoard]) -> list[Field]:
-        """Return the fields of round `number`, from 0; `before` has the boards of all earlier rounds."""
+        """Return the fields of round `number`, from 0; `before` has the boards of all earlier rounds.
+
+        After a round without fields, no other round is played.
+        """
 
     def stages(self, played: Sequence[PlayedBoard]) -> list[tuple[tuple[int, ...], list[PlayedBoard]]]:
         """Return groups of bots for the table, each with the boards that rank it; earlier groups rank first."""
 
     def byes(self, played: Sequence[PlayedBoard]) -> Counter[int]:
         """Count the finished rounds that each bot rested; each gives it the mean of a table."""
+
+    def ranks(self, played: Sequence[PlayedBoard]) -> Mapping[int, int] | None:
+        """Return the ranks of bots if the format gives them, 1 is best; None if points do."""
 
 
 def rounds_of(tournament: Tournament) -> Rounds:
@@ -47,6 +58,8 @@ def rounds_of(tournament: Tournament) -> Rounds:
         return _Swiss(tournament)
     if kind == "groups":
         return _Groups(tournament)
+    if kind in KNOCKOUTS:
+        return Knockout(tournament)
     return _Once(tournament)
 
 
@@ -70,6 +83,9 @@ class _Once:
     def size(self, number: int) -> int:
         return len(self._fields)
 
+    def boards(self) -> int:
+        return len(self._fields)
+
     def said(self, number: int) -> str:
         return f"{len(self._fields):,} boards"
 
@@ -81,6 +97,9 @@ class _Once:
 
     def byes(self, played: Sequence[PlayedBoard]) -> Counter[int]:
         return Counter()
+
+    def ranks(self, played: Sequence[PlayedBoard]) -> Mapping[int, int] | None:
+        return None
 
 
 class _Swiss:
@@ -97,6 +116,9 @@ class _Swiss:
 
     def size(self, number: int) -> int:
         return self._of_a_round
+
+    def boards(self) -> int:
+        return self._rounds * self._of_a_round
 
     def said(self, number: int) -> str:
         rest = len(self._bots) % self._seats
@@ -118,6 +140,9 @@ class _Swiss:
         rounds = len(played) // self._of_a_round  # finished rounds; in an open one, bots may still get a board
         sat = Counter(bot for board in played[: rounds * self._of_a_round] for bot in board.field)
         return Counter({bot: rounds - sat[bot] // self._deals for bot in self._bots})
+
+    def ranks(self, played: Sequence[PlayedBoard]) -> Mapping[int, int] | None:
+        return None
 
 
 class _Groups:
@@ -142,6 +167,9 @@ class _Groups:
         if number == 0:
             return len(self._first)
         return len(self._final_of(tuple(range(self._numbers["advance"] * len(self._groups)))))
+
+    def boards(self) -> int:
+        return self.size(0) + self.size(1)
 
     def said(self, number: int) -> str:
         if number == 0:
@@ -176,3 +204,6 @@ class _Groups:
 
     def byes(self, played: Sequence[PlayedBoard]) -> Counter[int]:
         return Counter()
+
+    def ranks(self, played: Sequence[PlayedBoard]) -> Mapping[int, int] | None:
+        return None

@@ -7,11 +7,12 @@ no terminal, and not where boards are played.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from cutpurse.engine import seating
 from cutpurse.engine.errors import UsageError
+from cutpurse.experiments.brackets import KNOCKOUTS
 from cutpurse.experiments.tournament.formats import Rounds, rounds_of
 from cutpurse.experiments.tournament.progress_log import Journal, digest_of
 from cutpurse.experiments.tournament.seats import Seats
@@ -47,8 +48,13 @@ class Plan:
         return digest_of(self.settled)
 
     def boards(self) -> int:
-        """Return the number of boards."""
-        return sum(self.rounds.size(number) for number in range(self.rounds.count()))
+        """Return the number of boards; in a knock-out, the maximum."""
+        return self.rounds.boards()
+
+    def boards_text(self) -> str:
+        """Return the number of boards in words."""
+        most = "at most " if self.tournament.format.kind in KNOCKOUTS else ""
+        return f"{most}{self.boards():,} boards"
 
     def lines(self) -> list[str]:
         """Describe the plan for people, in lines."""
@@ -56,13 +62,15 @@ class Plan:
         kind = one.format.kind.replace("_", " ")
         matches = self.boards() * (one.seats if one.boards == "rotation" else 1)
         each = f"each deal {one.seats} times, every bot in every seat" if one.boards == "rotation" else "a match a deal"
-        rounds = [self.rounds.said(number) for number in range(self.rounds.count())]
+        fill = [one.bots[bot].name for bot in one.format.fill]
+        most = " at most" if one.format.kind in KNOCKOUTS else " in all"
         return [
-            f"{one.name}: {kind} of {len(one.bots)} bots at {one.game}, {one.seats} seats",
-            f"bots, by seeding: {', '.join(bot.name for bot in one.bots)}",
+            f"{one.name}: {kind} of {len(one.bots) - len(fill)} bots at {one.game}, {one.seats} seats",
+            f"bots, by seeding: {', '.join(bot.name for at, bot in enumerate(one.bots) if at not in one.format.fill)}",
+            *([f"in the other seats: {', '.join(fill)}"] if fill else []),
             *([f"challenger: {one.bots[one.format.challenger].name}"] if one.format.kind == "gauntlet" else []),
-            *rounds,
-            f"boards: {one.boards}, {each}; {matches:,} matches in all",
+            *_said(self.rounds),
+            f"boards: {one.boards}, {each}; {matches:,} matches{most}",
             f"plan {self.digest}",
         ]
 
@@ -74,10 +82,14 @@ def plan_of(tournament: Tournament, place: dict[str, Any]) -> Plan:
         "tournament": tournament.as_json(),
         "place": place,
         "seating": seating.VERSION,
-        "rounds": [rounds.said(number) for number in range(rounds.count())],
+        "rounds": _said(rounds),
         "first_round": [list(field) for field in rounds.fields(0, ())],
     }
     return Plan(tournament, rounds, settled)
+
+
+def _said(rounds: Rounds) -> list[str]:
+    return [text for text in map(rounds.said, range(rounds.count())) if text]
 
 
 def played_out(
@@ -100,6 +112,8 @@ def played_out(
     with a_run():
         for number in range(plan.rounds.count()):
             fields = plan.rounds.fields(number, done)
+            if not fields:
+                break
             boards = [
                 TournamentBoard(number, field, seats.next(field)) for number, field in enumerate(fields, len(done))
             ]
@@ -133,4 +147,9 @@ def _check(boards: Sequence[TournamentBoard], journal: Journal) -> None:
 
 def standing(plan: Plan, played: Sequence[PlayedBoard]) -> list[TournamentStanding]:
     """Return the table after these boards."""
-    return table_of(plan.rounds.stages(played), plan.rounds.byes(played), plan.digest, plan.tournament.deals)
+    rows = table_of(plan.rounds.stages(played), plan.rounds.byes(played), plan.digest, plan.tournament.deals)
+    ranks = plan.rounds.ranks(played)
+    if ranks is None:
+        return rows
+    ranked = [replace(row, rank=ranks[row.bot], best=None, worst=None) for row in rows]
+    return sorted(ranked, key=lambda row: (row.rank, row.bot))

@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.experiments.brackets import DOUBLE_ELIMINATION, ELIMINATION, KNOCKOUTS, MOST_BEST_OF
+from cutpurse.experiments.brackets import MOST_BOTS as MOST_IN_A_BRACKET
 from cutpurse.games import game_named
 from cutpurse.wire.toml_file import FileKey, check_keys, read_toml, setting_text
 
@@ -41,13 +43,23 @@ KEYS: Final = (
         '`"rotation"`, on a server `"plain"`',
     ),
     FileKey("deals", "boards per meeting", "1"),
-    FileKey("format.kind", "who meets: `round_robin`, `gauntlet`, `swiss` or `groups`", '`"round_robin"`'),
-    FileKey("format.meetings", "all but `swiss`: how often bots meet at least", "1"),
+    FileKey(
+        "format.kind",
+        "who meets: `round_robin`, `gauntlet`, `swiss`, `groups`, `elimination` or `double_elimination`",
+        '`"round_robin"`',
+    ),
+    FileKey("format.meetings", "`round_robin`, `gauntlet`, `groups`: how often bots meet at least", "1"),
     FileKey("format.challenger", "`gauntlet`: name of the bot that meets all others", "the first bot"),
     FileKey("format.rounds", "`swiss`: number of rounds", "5"),
     FileKey("format.groups", "`groups`: number of groups", "2"),
     FileKey("format.advance", "`groups`: bots of each group that play the final", "2"),
     FileKey("format.final_meetings", "`groups`: how often finalists meet at least", "1"),
+    FileKey("format.best_of", "`elimination`, `double_elimination`: maximum boards of a duel, an odd number", "1"),
+    FileKey(
+        "format.fill",
+        "`elimination`, `double_elimination`: names of the bots that take all other seats and do not compete",
+        "none, with 2 seats",
+    ),
 )
 _NAMES: Final = tuple(dict.fromkeys(key.name.partition(".")[0] for key in KEYS))
 # The keys of each format, with their defaults.
@@ -56,6 +68,8 @@ FORMATS: Final[Mapping[str, Mapping[str, int | str]]] = {
     "gauntlet": {"challenger": "", "meetings": 1},
     "swiss": {"rounds": 5},
     "groups": {"groups": 2, "advance": 2, "meetings": 1, "final_meetings": 1},
+    ELIMINATION: {"best_of": 1, "fill": ""},
+    DOUBLE_ELIMINATION: {"best_of": 1, "fill": ""},
 }
 _NAME: Final = re.compile(r"[^\x00-\x1f\x7f]{1,64}")
 
@@ -75,14 +89,17 @@ class Format:
     Attributes:
         kind: "round_robin" (all meet all others at least `meetings` times). "gauntlet" (one challenger meets all
             others). "swiss" (bots with similar points meet, `rounds` times). "groups" (round robins in groups, then one
-            with the first `advance` of each).
+            with the first `advance` of each). "elimination" and "double_elimination" (duels; see
+            `cutpurse.experiments.brackets`).
         numbers: The numbers of the format, by key.
         challenger: Index of the challenger in the list of bots.
+        fill: Indexes of the bots that take the other seats in the duels of a knock-out.
     """
 
     kind: str
     numbers: Mapping[str, int]
-    challenger: int = 0  # index in the list of bots
+    challenger: int = 0
+    fill: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +134,8 @@ class Tournament:
             "deals": self.deals,
             "bots": [{"name": one.name, "bot": one.bot} for one in self.bots],
             "format": {"kind": self.format.kind, **self.format.numbers}
-            | ({"challenger": self.bots[self.format.challenger].name} if self.format.kind == "gauntlet" else {}),
+            | ({"challenger": self.bots[self.format.challenger].name} if self.format.kind == "gauntlet" else {})
+            | ({"fill": [self.bots[bot].name for bot in self.format.fill]} if self.format.fill else {}),
         }
 
 
@@ -150,17 +168,13 @@ def read_tournament(path: str | os.PathLike[str], usual_boards: str = BOARDS[0])
         raise UsageError(f"{file}: boards is {boards!r:.80}; there are: {', '.join(BOARDS)}")
     if len(bots) < seats:
         raise UsageError(f"{file} has {len(bots)} bots for {seats} seats: name more of them, or set fewer seats")
-    return Tournament(
-        _text(written, "name", file, file.stem),
-        game.words.game,
-        seats,
-        changed,
-        str(written.get("seed", "0")),
-        boards,
-        _number(written, "deals", 1, 1, f"{file}"),
-        bots,
-        _format(_table(written, "format", file), bots, seats, f"{file}, format"),
-    )
+    deals = _number(written, "deals", 1, 1, f"{file}")
+    form = _format(_table(written, "format", file), bots, seats, f"{file}, format")
+    if form.kind in KNOCKOUTS and deals > 1:
+        raise UsageError(f"{file}: deals is {deals}; in a knock-out, format.best_of sets the boards of a duel")
+    name = _text(written, "name", file, file.stem)
+    seed = str(written.get("seed", "0"))
+    return Tournament(name, game.words.game, seats, changed, seed, boards, deals, bots, form)
 
 
 def _bots(given: object, file: Path) -> tuple[Entrant, ...]:
@@ -215,7 +229,33 @@ def _format(table: Mapping[str, Any], bots: tuple[Entrant, ...], seats: int, whe
         challenger = names.index(wanted)
     if kind == "groups":
         _check_groups(numbers, len(bots), seats, where)
-    return Format(kind, numbers, challenger)
+    fill: tuple[int, ...] = ()
+    if kind in KNOCKOUTS:
+        fill = _fill(table, bots, seats, where)
+        _check_knockout(numbers["best_of"], len(bots) - len(fill), where)
+    return Format(kind, numbers, challenger, fill)
+
+
+def _fill(table: Mapping[str, Any], bots: tuple[Entrant, ...], seats: int, where: str) -> tuple[int, ...]:
+    """Return the bots that take the seats beside the two of a duel."""
+    names = [one.name for one in bots]
+    wanted = table.get("fill", [])
+    if not isinstance(wanted, list) or len(wanted) != seats - 2:
+        raise UsageError(
+            f"{where}: fill is {wanted!r:.80}; two bots play a duel, and fill is a list of the bots in the other "
+            f"seats, {seats - 2} here"
+        )
+    for name in wanted:
+        if name not in names or wanted.count(name) > 1:
+            raise UsageError(f"{where}: fill has {name!r:.80}; it has bots of the list, each once")
+    return tuple(names.index(name) for name in wanted)
+
+
+def _check_knockout(best_of: int, bots: int, where: str) -> None:
+    if best_of % 2 == 0 or best_of > MOST_BEST_OF:
+        raise UsageError(f"{where}: best_of is {best_of}; it is an odd number from 1 to {MOST_BEST_OF}")
+    if not 2 <= bots <= MOST_IN_A_BRACKET:
+        raise UsageError(f"{where}: {bots} bots compete; a bracket has 2 to {MOST_IN_A_BRACKET}")
 
 
 def _check_groups(numbers: Mapping[str, int], bots: int, seats: int, where: str) -> None:

@@ -25,7 +25,7 @@ from cutpurse.leaderboard.tournaments import FINISHED, TournamentBoardEntry, Tou
 from cutpurse.server.errors import CallRefused
 from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.matches.requests import MatchRequest
-from cutpurse.server.matches.tournament_rules import ROUND_ROBIN, Duel, TournamentPlan, duel_after, duels_of
+from cutpurse.server.matches.tournament_rules import ROUND_ROBIN, Duel, TournamentPlan, duels_of, round_robin_duel
 
 __all__ = ["AWAY_S", "TournamentLobby", "TournamentPlay", "TournamentStore"]
 
@@ -102,7 +102,7 @@ class _Running:
         results = self.results.setdefault(board.duel, [])
         results.append(board.result)
         if self.plan.format == ROUND_ROBIN:
-            self.duels[board.duel] = duel_after(self.plan, self.duels[board.duel], results)
+            self.duels[board.duel] = round_robin_duel(self.plan, self.duels[board.duel], results)
         else:
             self.duels = duels_of(self.plan, self.results)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
+from cutpurse.experiments.brackets import MOST_BEST_OF, MOST_BOTS
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.reader import Readings
@@ -28,8 +29,6 @@ from cutpurse.v1 import ladder_pb2
 __all__ = ["MAX_OPEN", "TournamentQueries", "Tournaments"]
 
 MAX_OPEN: Final = 4  # tournaments that are played at a time
-MOST_BOTS: Final = 64
-MOST_BEST_OF: Final = 99
 MOST_BOARDS: Final = 20_000  # of all duels together
 MOST_LISTED: Final = 30
 
@@ -155,8 +154,8 @@ class Tournaments(TournamentQueries):
         bots = self._bots(wanted, ladder, caller, presence)
         name = ladder_pb2.TournamentFormat.Name(wanted.format).removeprefix("TOURNAMENT_FORMAT_").lower()
         plan = TournamentPlan(ladder.name, name, best_of, tuple(bots))
-        if plan.duels * best_of > MOST_BOARDS:
-            text = f"{plan.duels:,} duels, best of {best_of}: a tournament has {MOST_BOARDS:,} boards at most"
+        if plan.max_duels * best_of > MOST_BOARDS:
+            text = f"{plan.max_duels:,} duels, best of {best_of}: a tournament has {MOST_BOARDS:,} boards at most"
             raise CallRefused("SETTINGS", text)
         return plan
 
@@ -229,7 +228,7 @@ def _shown(
         created_ms=milliseconds(entry.created),
         ended_ms=milliseconds(entry.ended),
         outcome=entry.outcome,
-        duels_planned=plan.duels,
+        duels_planned=sum(not duel.is_bye for duel in duels),
         duels_over=sum(duel.is_over and not duel.is_bye for duel in duels),
         waits_for=waits_for,
         standings=[
@@ -260,5 +259,7 @@ def _duel(duel: Duel, boards: Sequence[TournamentBoardEntry]) -> ladder_pb2.Tour
         second_points=duel.points[1],
         winner=0 if duel.winner is None else duel.winner + 1,
         is_over=duel.is_over,
+        lane=ladder_pb2.TournamentLane.Value(f"TOURNAMENT_LANE_{duel.lane.name}"),
+        slot=duel.slot,
         boards=[ladder_pb2.TournamentBoard(match=board.match, result=board.result) for board in boards],
     )

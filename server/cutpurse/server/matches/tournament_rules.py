@@ -5,9 +5,7 @@ shares the point. The bots swap seats from board to board, and house bots have t
 bot cannot be caught up any more. A bot that was away when a board was due loses it; if both were, nobody gets a point.
 
 * Round robin: each bot has a duel with each other bot. Duels won count, half for a tied duel, then points.
-* Elimination: who loses a duel is out, and a tied duel is won by the bot with the better seed. Bots are seeded so that
-  the best two can only meet in the final. Where a bot has no opponent in the first round, it has a bye; those are the
-  bots with the best seeds.
+* Elimination and double elimination: see `cutpurse.experiments.brackets`.
 
 This module knows no match, no database and no clock.
 """
@@ -16,29 +14,39 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import combinations
 from typing import Final
 
+from cutpurse.experiments.brackets import (
+    DOUBLE_ELIMINATION,
+    ELIMINATION,
+    KNOCKOUTS,
+    Duel,
+    duel_after,
+    knockout_duels,
+    knockout_ranks,
+    max_duels,
+)
 from cutpurse.leaderboard.results import Identity
 
 __all__ = [
+    "DOUBLE_ELIMINATION",
     "ELIMINATION",
     "FORMATS",
+    "KNOCKOUTS",
     "ROUND_ROBIN",
     "Duel",
     "TournamentPlan",
     "Standing",
-    "duel_after",
     "duels_of",
+    "round_robin_duel",
     "standings_of",
 ]
 
-ELIMINATION: Final = "elimination"
 ROUND_ROBIN: Final = "round_robin"
-FORMATS: Final = (ELIMINATION, ROUND_ROBIN)
-_POINTS: Final = {"1": 1.0, "=": 0.5, "0": 0.0}
+FORMATS: Final = (ELIMINATION, ROUND_ROBIN, DOUBLE_ELIMINATION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,47 +89,10 @@ class TournamentPlan:
         return cls(facts["ladder"], facts["format"], facts["best_of"], bots)
 
     @property
-    def duels(self) -> int:
-        """Number of duels until the end."""
+    def max_duels(self) -> int:
+        """Maximum number of duels until the end, byes left out."""
         count = len(self.bots)
-        return count - 1 if self.format == ELIMINATION else count * (count - 1) // 2
-
-
-@dataclass(slots=True)
-class Duel:
-    """A duel as it is after some boards.
-
-    Attributes:
-        number: Its number, by which its boards are stored.
-        round: Its round, counted from 0.
-        bots: Its bots by seed, counted from 0; None if that is not decided yet.
-        is_bye: Whether the first bot has no opponent; no board is played.
-        results: Results of its boards, in order; see `TournamentBoardEntry.result`.
-        points: Points of both bots.
-        winner: Seed of its winner; None while it is played, or if it is tied.
-        is_over: Whether no more board is played.
-    """
-
-    number: int
-    round: int
-    bots: tuple[int | None, int | None]
-    is_bye: bool = False
-    results: tuple[str, ...] = ()
-    points: tuple[float, float] = (0.0, 0.0)
-    winner: int | None = None
-    is_over: bool = False
-
-    @property
-    def is_due(self) -> bool:
-        """Whether its next board can be played."""
-        return not self.is_over and None not in self.bots
-
-    def seats(self, board: int) -> tuple[int, int]:
-        """Return its bots by seat on a board: they swap seats from board to board."""
-        first, second = self.bots
-        assert first is not None
-        assert second is not None
-        return (first, second) if board % 2 == 0 else (second, first)
+        return max_duels(self.format, count) if self.format in KNOCKOUTS else count * (count - 1) // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,51 +125,21 @@ def duels_of(plan: TournamentPlan, results: Mapping[int, Sequence[str]]) -> list
         plan: The plan.
         results: Results of the boards so far, by duel, in the order of the boards.
     """
-    if plan.format == ROUND_ROBIN:
-        pairs = enumerate(combinations(range(len(plan.bots)), 2))
-        return [duel_after(plan, Duel(number, 0, pair), results.get(number, ())) for number, pair in pairs]
-    slots: list[int | None] = [seed if seed < len(plan.bots) else None for seed in _bracket(len(plan.bots))]
-    duels: list[Duel] = []
-    number_of_round = 0
-    while len(slots) > 1:
-        winners: list[int | None] = []
-        for first, second in zip(slots[::2], slots[1::2], strict=True):
-            duel = Duel(len(duels), number_of_round, (first, second))
-            if number_of_round == 0 and second is None:
-                duel.is_bye = duel.is_over = True
-                duel.winner = first
-            else:
-                duel = duel_after(plan, duel, results.get(duel.number, ()))
-            duels.append(duel)
-            winners.append(duel.winner)
-        slots = winners
-        number_of_round += 1
-    return duels
+    if plan.format in KNOCKOUTS:
+        return knockout_duels(plan.format, len(plan.bots), plan.best_of, results)
+    pairs = enumerate(combinations(range(len(plan.bots)), 2))
+    return [round_robin_duel(plan, Duel(number, 0, pair), results.get(number, ())) for number, pair in pairs]
 
 
-def duel_after(plan: TournamentPlan, duel: Duel, results: Sequence[str]) -> Duel:
-    """Return a duel after boards with these results, in order."""
-    if None in duel.bots:
-        return duel
-    first = second = 0.0
-    counted: Sequence[str] = ()
-    is_over = False
-    for count, result in enumerate(results, 1):
-        first, second = first + _POINTS[result[0]], second + _POINTS[result[1]]
-        counted = results[:count]
-        left = plan.best_of - count
-        if is_over := abs(first - second) > left or left == 0:
-            break
-    winner = None
-    if is_over and first != second:
-        winner = duel.bots[first < second]
-    elif is_over and plan.format == ELIMINATION:
-        winner = min(bot for bot in duel.bots if bot is not None)
-    return replace(duel, results=tuple(counted), points=(first, second), winner=winner, is_over=is_over)
+def round_robin_duel(plan: TournamentPlan, duel: Duel, results: Sequence[str]) -> Duel:
+    """Return a duel of a round robin after boards with these results, in order."""
+    return duel_after(duel, results, plan.best_of, has_winner=False)
 
 
 def standings_of(plan: TournamentPlan, duels: Sequence[Duel]) -> list[Standing]:
     """Rank the bots of a tournament as it is now, the best first; equals in the order of their seeds."""
+    is_knockout = plan.format in KNOCKOUTS
+    ranked = knockout_ranks(duels, len(plan.bots)) if is_knockout else ()
     facts = []
     for bot in range(len(plan.bots)):
         own = [duel for duel in duels if bot in duel.bots and not duel.is_bye]
@@ -206,10 +147,8 @@ def standings_of(plan: TournamentPlan, duels: Sequence[Duel]) -> list[Standing]:
         won = sum(1.0 if duel.winner == bot else 0.5 if duel.winner is None else 0.0 for duel in over)
         points = sum(duel.points[duel.bots.index(bot)] for duel in own)
         boards = sum(len(duel.results) for duel in own)
-        lost = [duel.round for duel in over if duel.winner not in (bot, None)]
-        is_out = plan.format == ELIMINATION and bool(lost)
-        reached = lost[0] if is_out else max((duel.round for duel in duels), default=0) + 1
-        order = (-reached,) if plan.format == ELIMINATION else (-won, -points)
+        order = (float(ranked[bot].rank),) if is_knockout else (-won, -points)
+        is_out = is_knockout and ranked[bot].is_out
         facts.append((order, Standing(bot, 0, len(over), won, points, boards, is_out)))
     facts.sort(key=lambda one: one[0])
     standings = []
@@ -217,12 +156,3 @@ def standings_of(plan: TournamentPlan, duels: Sequence[Duel]) -> list[Standing]:
         rank = 1 + sum(other < order for other, _ in facts)
         standings.append(Standing(one.bot, rank, one.duels, one.won, one.points, one.boards, one.is_out))
     return standings
-
-
-def _bracket(count: int) -> list[int]:
-    """Return the seeds, counted from 0, by slot of the first round; there are as many slots as a power of two."""
-    slots = [0]
-    while len(slots) < count:
-        size = 2 * len(slots)
-        slots = [seed for slot in slots for seed in (slot, size - 1 - slot)]
-    return slots
