@@ -3436,6 +3436,7 @@ class SeasonShown(_message.Message):
     FINAL_BEST_OF_FIELD_NUMBER: _builtins.int
     FINAL_FIELD_NUMBER: _builtins.int
     CHAMPION_FIELD_NUMBER: _builtins.int
+    LASTS_MS_FIELD_NUMBER: _builtins.int
     series: _builtins.str
     """ID of its series; empty for a plan."""
     name: _builtins.str
@@ -3470,6 +3471,8 @@ class SeasonShown(_message.Message):
     """Number of bots in the final; 0: there is none."""
     final_best_of: _builtins.int
     """Maximum number of boards of a duel of the final."""
+    lasts_ms: _builtins.int
+    """It ends after this time; 0: time does not matter."""
     @_builtins.property
     def divisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeasonDivision]:
         """The divisions, the first one first."""
@@ -3480,7 +3483,7 @@ class SeasonShown(_message.Message):
 
     @_builtins.property
     def champion(self) -> Global___BotName:
-        """Owner and name of the bot that won the season; absent: nobody yet."""
+        """The bot that won the season; absent: none did yet."""
 
     def __init__(
         self,
@@ -3505,10 +3508,11 @@ class SeasonShown(_message.Message):
         final_best_of: _builtins.int = ...,
         final: Global___TournamentShown | None = ...,
         champion: Global___BotName | None = ...,
+        lasts_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["champion", b"champion", "final", b"final"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["began_ms", b"began_ms", "champion", b"champion", "divisions", b"divisions", "ended_ms", b"ended_ms", "ends_ms", b"ends_ms", "final", b"final", "final_best_of", b"final_best_of", "final_top", b"final_top", "game", b"game", "matches", b"matches", "name", b"name", "newest", b"newest", "next_ms", b"next_ms", "number", b"number", "outcome", b"outcome", "phase", b"phase", "plan", b"plan", "seasons", b"seasons", "series", b"series", "started_by", b"started_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["began_ms", b"began_ms", "champion", b"champion", "divisions", b"divisions", "ended_ms", b"ended_ms", "ends_ms", b"ends_ms", "final", b"final", "final_best_of", b"final_best_of", "final_top", b"final_top", "game", b"game", "lasts_ms", b"lasts_ms", "matches", b"matches", "name", b"name", "newest", b"newest", "next_ms", b"next_ms", "number", b"number", "outcome", b"outcome", "phase", b"phase", "plan", b"plan", "seasons", b"seasons", "series", b"series", "started_by", b"started_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -302,6 +302,7 @@ def _season(state: SeasonState, plan: SeasonPlan, table: Sequence[SeasonBot]) ->
         ],
         final_top=0 if plan.final is None else plan.final.top,
         final_best_of=0 if plan.final is None else plan.final.best_of,
+        lasts_ms=plan.lasts_s * 1_000,
     )
 
 
