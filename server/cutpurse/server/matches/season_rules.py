@@ -54,7 +54,7 @@ def season_table(
             version, rating, matches = (
                 (None, None, 0) if ranked is None else (ranked.version, ranked.rating, ranked.matches)
             )
-            table.append(replace(bot, place=place, version=version, rating=rating, matches=matches))
+            table.append(replace(bot, place=place, version=version, rating=rating, matches=matches, next_division=None))
     if is_last:
         return table
     goes = {key: division for division, members in enumerate(next_divisions(plan, table), 1) for key in members}
