@@ -36,7 +36,7 @@ MAX_MATCHES: Final = 1_000_000
 MAX_TIME_MS: Final = 3_650 * 86_400_000  # ten years
 AWAY_MS: Final = 86_400_000
 MOST_LISTED: Final = 30
-_LAST: Final = datetime(2100, 1, 1, tzinfo=UTC)
+LATEST_MS: Final = 4_102_444_800_000  # the year 2100
 
 
 class SeasonQueries:
@@ -174,7 +174,7 @@ class Seasons(SeasonQueries):
             final = FinalPlan(wanted.final_top, wanted.final_best_of or 1)
             _check_final(final, ladder.boards, ladder.seats, len(terms.house))
         ends = datetime.fromtimestamp(wanted.ends_ms / 1_000, UTC) if wanted.ends_ms else None
-        if ends is not None and (wanted.seasons != 1 or not self._utc() < ends < _LAST):
+        if ends is not None and (wanted.seasons != 1 or ends <= self._utc()):
             why = "only a single season can end at a time" if wanted.seasons != 1 else f"{ends:%Y-%m-%d %H:%M} is over"
             raise CallRefused("SETTINGS", f"{why}: give the seasons a duration, or set seasons = 1 and a later time")
         return SeasonPlan(
@@ -251,6 +251,8 @@ def _check_limits(wanted: ladder_pb2.SeasonWanted) -> None:
         raise CallRefused("SETTINGS", "a season ends after a number of matches, after a time or at a time: set one")
     if wanted.matches > MAX_MATCHES:
         raise CallRefused("SETTINGS", f"{wanted.matches:,} matches: a season has {MAX_MATCHES:,} at most")
+    if wanted.ends_ms > LATEST_MS:
+        raise CallRefused("SETTINGS", f"ends_ms is {wanted.ends_ms}; it is in ms since 1970, and before 2100")
     if max(wanted.lasts_ms, wanted.pause_ms, wanted.away_ms) > MAX_TIME_MS:
         raise CallRefused("SETTINGS", "a season, its pause and the absence of a bot last ten years at most")
 
