@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -142,7 +143,7 @@ class Played:
 
     def play_all(self) -> None:
         """Play the matches of the first season: in each division the second bot wins."""
-        for division, (first, second) in enumerate(("ba", "dc", "fe"), 1):
+        for division, (first, second) in enumerate((("b", "a"), ("d", "c"), ("f", "e")), 1):
             self.match(division, first, second, 2)
 
     def win_final(self, result: str = "10") -> None:
@@ -209,7 +210,7 @@ def test_a_season_goes_through_its_phases_and_each_happens_once(store: Store, is
     assert store.season("s", 1).phase == "over"
     assert next(one for one in played.lobby.here() if one.identity.bot == "a").ladders == ("cup-2-s2",)
     look()
-    for division, (one, other) in enumerate(("bd", "af", "ce"), 1):
+    for division, (one, other) in enumerate((("b", "d"), ("a", "f"), ("c", "e")), 1):
         played.match(division, one, other, 2)
     assert look().phase == "ending"
     last = look()
@@ -256,8 +257,8 @@ def test_the_ladders_of_a_season_with_a_time_freeze_by_themselves(store: Store) 
 def test_a_bot_that_leaves_keeps_its_place_and_drops_out_of_the_next_season(store: Store) -> None:
     played = Played(store, lasts_s=0, final=FinalPlan(2, 1))
     played.look()
-    for number, (first, second) in enumerate(("ba", "fe"), 1):
-        played.match(2 * number - 1, first, second, 2)
+    for division, first, second in ((1, "b", "a"), (3, "f", "e")):
+        played.match(division, first, second, 2)
     played.match(2, "c", "d")
     played.lobby.online -= {"c", "d"}
     assert played.look(99.0).phase == "playing"
@@ -267,8 +268,8 @@ def test_a_bot_that_leaves_keeps_its_place_and_drops_out_of_the_next_season(stor
     played.lobby.online |= {"d"}
     played.lobby.paused = {"d"}
     assert played.look().phase == "ending", "c and d are not waited for"
-    final = played.look()
-    assert [(bot.bot, bot.place, bot.next_division) for bot in final.bots[2:4]] == [("c", 1, 0), ("d", 2, 0)]
+    in_final = played.look()
+    assert [(bot.bot, bot.place, bot.next_division) for bot in in_final.bots[2:4]] == [("c", 1, 0), ("d", 2, 0)]
     played.look()
     assert {bot.bot for bot in played.state.bots if bot.has_left} == {"c", "d"}, "a paused bot cannot play"
     played.lobby.paused = set()
@@ -276,8 +277,8 @@ def test_a_bot_that_leaves_keeps_its_place_and_drops_out_of_the_next_season(stor
     assert {bot.bot for bot in played.state.bots if bot.has_left} == {"c"}, "d is back"
     played.win_final()
     played.look()
-    second = played.look(60.0)
-    assert [(bot.bot, bot.division) for bot in second.bots] == [("b", 1), ("d", 1), ("a", 2), ("f", 2), ("e", 3)]
+    after = [(bot.bot, bot.division) for bot in played.look(60.0).bots]
+    assert after == [("b", 1), ("d", 1), ("a", 2), ("f", 2), ("e", 3)]
     played.lobby.online |= {"c"}
     played.look()
     newcomer = played.state.bots[-1]
@@ -338,14 +339,13 @@ def test_without_seeds_all_begin_below_and_the_first_season_fills_the_divisions(
     )
     played.look()
     assert {bot.division for bot in played.state.bots} == {3}
-    for first, second in ("ab", "bc", "cd", "de", "ef", "fa"):
+    for first, second in itertools.pairwise("abcdefa"):
         played.match(3, first, second, 2)
     assert played.look().phase == "ending"
     over = played.look()
     assert (over.phase, over.tournament) == ("break", ""), "the first division has no bots for a final"
     assert sorted(bot.next_division or 0 for bot in over.bots) == [1, 1, 2, 2, 3, 3]
-    second = played.look(60.0)
-    assert [bot.division for bot in second.bots] == [1, 1, 2, 2, 3, 3]
+    assert [bot.division for bot in played.look(60.0).bots] == [1, 1, 2, 2, 3, 3]
 
 
 def test_a_final_that_a_host_stops_leaves_the_table_to_decide(store: Store) -> None:
@@ -375,10 +375,10 @@ def test_a_series_that_is_stopped_freezes_its_ladders_and_its_final(store: Store
     played.look()
     played.play_all()
     played.look()
-    final = played.look().tournament
+    tournament = played.look().tournament
     stopped = store.stop_series("s", played.now)
     assert (stopped.phase, stopped.series.outcome) == ("stopped", "stopped")
-    assert store.tournament(final).outcome == STOPPED
+    assert store.tournament(tournament).outcome == STOPPED
     assert played.look() == stopped
     assert store.stop_series("s", DAWN) == stopped
     assert store.put_season_table("s", 1, (), None, None, DAWN) == stopped

@@ -179,7 +179,7 @@ def season_over(
     won = f"{champion} won it" if champion else "no bot won it"
     text = f"Season {number} of {name} is over: {won}."
     details = {"series": series, "season": number, "champion": champion or None}
-    path = f"/seasons/{_segment(series)}?season={number}"
+    path = f"/seasons/{_segment(series)}/{number}"
     return Notice("season_over", at, text, path, ladder=ladder, details=details, audience=audience)
 
 
