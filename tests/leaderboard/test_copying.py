@@ -14,6 +14,7 @@ from cutpurse.leaderboard import copying
 from cutpurse.leaderboard.copying import copy_leaderboard
 from cutpurse.leaderboard.database import find_database
 from cutpurse.leaderboard.errors import InUse, InvalidEntry, OlderSchema, StoreError
+from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.models import Base
 from cutpurse.leaderboard.notices.receivers import WEBHOOK, NewReceiver
 from cutpurse.leaderboard.owner_registry import NewToken
@@ -21,13 +22,14 @@ from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.relations import BOARDS, LEASES, OUTBOX, OVERTAKINGS, REPORTS, TEST_BOARDS
 from cutpurse.leaderboard.results import DecisionLog, DecisionUsage, FinishedSeat, Identity, SeatNote
 from cutpurse.leaderboard.schema import newest_revision
+from cutpurse.leaderboard.seasons import NewSeason, SeasonBot, SeriesEntry
 from cutpurse.leaderboard.sign_ins import ProviderAccount
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.leaderboard.tournaments import TournamentBoardEntry, TournamentEntry
 from cutpurse.leaderboard.version_tests import NewVersionTest
 from cutpurse.leaderboard.work import NewWork
-from tests.leaderboard.sample_results import DAWN, LADDER, PLAYERS, add_version, prepare, random_result, result
+from tests.leaderboard.sample_results import DAWN, LADDER, PLAYERS, RATING, add_version, prepare, random_result, result
 from tests.leaderboard.test_announced import announcement
 from tests.postgresql_server import PostgresqlServer
 
@@ -55,6 +57,9 @@ def fill(store: Store, matches: int) -> None:
     store.start_version_test(NewVersionTest("t1", LADDER, Identity(*version), Identity(*versions[0]), "{}"), DAWN, 9, 9)
     store.start_tournament(TournamentEntry("t2", LADDER, "ann", "{}", DAWN), 9)
     store.put_tournament_board("t2", TournamentBoardEntry(1, 0, "match", "1="))
+    ladder = NewLadder("cup-1-s1", "greed", 2, RATING)
+    season = NewSeason([ladder], [SeasonBot("owner 0", "bot 0", 1, 1)], DAWN)
+    store.start_series(SeriesEntry("s1", "cup", "ann", "{}", DAWN), season, 9)
     for row in (
         insert(OUTBOX).values(number=2**40, receiver_id=receiver.id, event_id="e1", body='{"text": "\u2013"}'),
         insert(OVERTAKINGS).values(ladder_id=1, bot_id=1, other_id=2, at=DAWN + timedelta(microseconds=3)),

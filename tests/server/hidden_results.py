@@ -9,21 +9,28 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from sqlalchemy import select, update
 
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.leaderboard.relations import LADDERS, SEASON_DIVISIONS
 from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.seasons import SeriesEntry
 from cutpurse.leaderboard.tournaments import TournamentEntry
 from cutpurse.leaderboard.version_tests import NewVersionTest
 from cutpurse.server.hosting import open_arena
+from cutpurse.server.ladder_config import ladder_with_defaults
 from cutpurse.server.league import version_testing
 from cutpurse.server.league.version_test_results import design_text
+from cutpurse.server.matches.season_plan import DivisionPlan, SeasonPlan
 from cutpurse.server.matches.tournament_rules import ELIMINATION, TournamentPlan
 from tests.server.league_world import LeagueWorld, league_world
 
-__all__ = ["LINE", "TEST", "TOURNAMENT", "HiddenLeague", "hidden_league"]
+__all__ = ["LINE", "SERIES", "TEST", "TOURNAMENT", "HiddenLeague", "hidden_league"]
 
 UNTIL: Final = (datetime.now(UTC) + timedelta(hours=3)).replace(second=0, microsecond=0)
 TEST: Final = "0123456789ab"  # a version test of ann on the ladder duel
 TOURNAMENT: Final = "cdef01234567"  # on the ladder duel, of two bots that are away
+SERIES: Final = "89ab01234567"  # seasons of one division, whose ladder is duel
 
 
 def LINE(ladder: str) -> str:  # noqa: N802 # it is the text of one case
@@ -63,8 +70,23 @@ async def hidden_league(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncI
         plan = TournamentPlan("duel", ELIMINATION, 1, (old, Identity("bob", "thug", "2")))
         tournament = TournamentEntry(TOURNAMENT, "duel", "root", plan.text, datetime.now(UTC))
         world.store.start_tournament(tournament, 9)
+        _start_season(world, old)
         for ladder in ("duel", "hidden"):
             await league.hide(ladder, UNTIL)
             world.store.put_estimates(world.store.ladder_estimates(ladder), datetime.now(UTC)).result()
         leagues.append(league)
         yield league
+
+
+def _start_season(world: LeagueWorld, bot: Identity) -> None:
+    """Store seasons on the ladder duel, of which the server knows nothing, so that they stay as they are."""
+    now = datetime.now(UTC)
+    ladder = ladder_with_defaults("duel", "greed", 2, {}, TimeControl())
+    plan = SeasonPlan(ladder, (DivisionPlan(0, 0, (bot[:2],)),), 9, 0, None, 0, 1, 60, None)
+    series = SeriesEntry(SERIES, "duel", "root", plan.text, now)
+    world.store.start_series(series, plan.first_season(now), 9)
+    to_duel = update(SEASON_DIVISIONS).values(
+        ladder_id=select(LADDERS.c.id).where(LADDERS.c.name == "duel").scalar_subquery()
+    )
+    world.store.requeue_work(lambda connection: connection.execute(to_duel).close())
+    world.store.delete_ladder("duel-1-s1")

@@ -45,6 +45,9 @@ NEEDS: Final = {  # a call of the method needs one of these scopes; other method
     "PlanTournament": ("admin",),
     "StartTournament": ("admin",),
     "StopTournament": ("admin",),
+    "PlanSeason": ("admin",),
+    "StartSeason": ("admin",),
+    "StopSeason": ("admin",),
 }
 OWNERS: Final = {
     "ann": ("play", "read"),  # may play on the private ladder

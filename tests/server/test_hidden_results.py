@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 from cutpurse.cli.main import app
 from cutpurse.v1 import ladder_pb2
 from tests.server.dialling import Ended
-from tests.server.hidden_results import LINE, TEST, TOURNAMENT, UNTIL, HiddenLeague, hidden_league
+from tests.server.hidden_results import LINE, SERIES, TEST, TOURNAMENT, UNTIL, HiddenLeague, hidden_league
 from tests.server.league_world import CALLS, at_secret_table, requests_with
 
 BOT: Final = {"owner": "ann", "bot": "sneak"}
@@ -34,6 +34,7 @@ REFUSED: Final[dict[str, dict[str, Any]]] = {  # questions about results of the 
     "GetTest": {"test": TEST},
     "GetTournament": {"tournament": TOURNAMENT},
     "ListTournaments": {"ladder": "duel"},
+    "GetSeason": {"series": SERIES},
 }
 # Calls that tell no results, or only some of one's own bots: what they answer is tested below.
 OTHERS: Final = {
@@ -50,6 +51,10 @@ OTHERS: Final = {
     "PlanTournament",
     "StartTournament",
     "StopTournament",
+    "PlanSeason",
+    "StartSeason",
+    "ListSeasons",
+    "StopSeason",
 }
 TOLD: Final = {  # messages that may be sent to somebody who may not see results
     *(f"{call}Response" for call in OTHERS),
@@ -74,6 +79,7 @@ ANSWERED: Final = {  # the calls that answer some of the questions below
         "ListTests",
         "StopTest",
         "ListTournaments",
+        "ListSeasons",
     )
 }
 NO_RESULTS: Final = {"test", "ladder", "new", "old", "created_ms", "ended_ms", "reason", "max_boards"}  # of a test

@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 
 from cutpurse.server.web.app import ROUTERS
 from cutpurse.server.web.pages.events import _home
-from tests.server.hidden_results import LINE, TEST, TOURNAMENT, UNTIL, HiddenLeague, hidden_league
+from tests.server.hidden_results import LINE, SERIES, TEST, TOURNAMENT, UNTIL, HiddenLeague, hidden_league
 from tests.web.accounts import Person, text_of
 
 FILLED: Final[Mapping[str, str]] = {  # what stands in an address for each parameter
@@ -24,6 +24,8 @@ FILLED: Final[Mapping[str, str]] = {  # what stands in an address for each param
     "version": "1.0",
     "test": TEST,
     "tournament": TOURNAMENT,
+    "series": SERIES,
+    "number": "1",
     "game": "greed",
     "board": "board",
     "secret": "none",
@@ -47,7 +49,7 @@ MORE: Final = (  # addresses that ask for the ladder in another form
 )
 ENDLESS: Final = {"/events/home"}
 NAMED: Final = re.compile(
-    r"/matches/match0000|/ladders/duel|/tests/|/tournaments/\w|=duel|=match0000"
+    r"/matches/match0000|/ladders/duel|/tests/|/tournaments/\w|/seasons/\w|=duel|=match0000"
 )  # asks for results of duel
 NO_RESULTS: Final = {  # these do so, too, and tell the terms of the ladder, or are not for ann on this server
     *(
@@ -56,6 +58,8 @@ NO_RESULTS: Final = {  # these do so, too, and tell the terms of the ladder, or 
         f"/host/tournaments/{TOURNAMENT}",
         "/host/tournaments/plan",
         f"/host/tournaments/{TOURNAMENT}/stop",
+        f"/host/seasons/{SERIES}",
+        f"/host/seasons/{SERIES}/stop",
         "/matches/match0000/play-on",
     )
 }

@@ -27,6 +27,7 @@ from cutpurse.leaderboard.relations import (
     OVERTAKINGS,
     OWNERS,
     RATING_POINTS,
+    SEASON_DIVISIONS,
     SUBMISSIONS,
     TOURNAMENTS,
     VERSION_TESTS,
@@ -135,6 +136,8 @@ def check_unused(connection: Connection, ladder: str) -> int:
         raise InvalidEntry(f"ladder {ladder} has version tests, and those are kept: freeze it instead")
     if connection.scalar(select(TOURNAMENTS.c.id).where(TOURNAMENTS.c.ladder_id == ladder_id).limit(1)) is not None:
         raise InvalidEntry(f"ladder {ladder} has tournaments, and those are kept: freeze it instead")
+    if connection.scalar(select(SEASON_DIVISIONS.c.number).where(SEASON_DIVISIONS.c.ladder_id == ladder_id).limit(1)):
+        raise InvalidEntry(f"ladder {ladder} is a division of a season, and those are kept: stop the season instead")
     may_play = SUBMISSIONS.c.is_active | SUBMISSIONS.c.state.in_(UNDER_WAY)
     handed_in = select(OWNERS.c.name, SUBMISSIONS.c.bot, SUBMISSIONS.c.version, SUBMISSIONS.c.ladders).join(
         OWNERS, OWNERS.c.id == SUBMISSIONS.c.owner_id

@@ -50,6 +50,10 @@ __all__ = [
     "RatingRow",
     "RatingChangeRow",
     "ReceiverRow",
+    "SeasonBotRow",
+    "SeasonDivisionRow",
+    "SeasonRow",
+    "SeasonSeriesRow",
     "SeatRow",
     "SubmissionRow",
     "ArchiveRow",
@@ -446,6 +450,62 @@ class TournamentBoardRow(Base, table=True):
     board: int = Field(primary_key=True)  # counted from 0 within the duel
     match_id: str  # requested for it; empty if a bot was away
     result: str  # "1", "0" or "=" for the first and the second bot, as "10"; empty while it is open
+
+
+class SeasonSeriesRow(Base, table=True):
+    """A series of seasons that a server plays by itself, by one plan."""
+
+    __tablename__ = "season_series"
+    id: str = Field(primary_key=True)
+    name: str
+    started_by: str  # owner of the token
+    plan: str  # JSON; its SHA-256 names the plan
+    created: datetime = Field(sa_type=UtcDateTime)
+    ended: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null while seasons go on
+    outcome: str = ""  # "finished" or "stopped"; empty while seasons go on
+
+
+class SeasonRow(Base, table=True):
+    """A season of a series. Each change of its phase is one transaction, so no phase is done twice."""
+
+    __tablename__ = "seasons"
+    series_id: str = Field(primary_key=True, foreign_key="season_series.id")
+    number: int = Field(primary_key=True)  # from 1
+    phase: str  # see `seasons.PHASES`
+    began: datetime = Field(sa_type=UtcDateTime)
+    ended: datetime | None = Field(default=None, sa_type=UtcDateTime)  # end of the play in its divisions
+    next_at: datetime | None = Field(default=None, sa_type=UtcDateTime)  # begin of the next season
+    tournament_id: str = ""  # its final; empty if there is none
+
+
+class SeasonDivisionRow(Base, table=True):
+    """A division of a season: its ladder."""
+
+    __tablename__ = "season_divisions"
+    __table_args__ = (ForeignKeyConstraint(["series_id", "number"], ["seasons.series_id", "seasons.number"]),)
+    series_id: str = Field(primary_key=True)
+    number: int = Field(primary_key=True)
+    division: int = Field(primary_key=True)  # 1 is the first
+    ladder_id: int = Field(foreign_key="ladders.id", unique=True)
+
+
+class SeasonBotRow(Base, table=True):
+    """A bot in a division of a season; what its table says of it is null until the table is final."""
+
+    __tablename__ = "season_bots"
+    __table_args__ = (ForeignKeyConstraint(["series_id", "number"], ["seasons.series_id", "seasons.number"]),)
+    series_id: str = Field(primary_key=True)
+    number: int = Field(primary_key=True)
+    bot_id: int = Field(primary_key=True, foreign_key="bots.id", index=True)
+    division: int
+    seed: int  # order at the begin; newcomers come last
+    is_late: bool  # it came when the season could not wait for its matches any more
+    has_left: bool  # it has been away for too long
+    place: int | None = None  # 1 is best; ties share a place
+    version_id: int | None = Field(default=None, foreign_key="versions.id")  # its newest rated version
+    rating: float | None = Field(default=None, sa_type=Float)
+    matches: int | None = None  # rated boards
+    next_division: int | None = None  # its division in the next season; 0 if it has left
 
 
 class WorkRow(Base, table=True):

@@ -18,7 +18,7 @@ from typing import Self
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from cutpurse.leaderboard import queries, tournaments, version_tests, work
+from cutpurse.leaderboard import queries, seasons, tournaments, version_tests, work
 from cutpurse.leaderboard.database import Database, find_database
 from cutpurse.leaderboard.estimates.history import RatingPoint, rating_points
 from cutpurse.leaderboard.estimates.result_matrix import Grown, LadderEstimates, grown, ladder_results
@@ -42,6 +42,7 @@ from cutpurse.leaderboard.queries import (
 )
 from cutpurse.leaderboard.results import DecisionLog
 from cutpurse.leaderboard.schema import check_schema
+from cutpurse.leaderboard.seasons import SeasonState, SeriesEntry
 from cutpurse.leaderboard.tournaments import TournamentBoardEntry, TournamentEntry
 from cutpurse.leaderboard.version_tests import ComparedBoard, VersionTestEntry
 from cutpurse.leaderboard.work import EndedWork, WorkLoad
@@ -222,6 +223,22 @@ class Readings:
         """Run `tournaments.tournament_boards`."""
         with self.reading() as connection:
             return tournaments.tournament_boards(connection, tournament_id)
+
+    # -- seasons
+    def season(self, series_id: str, number: int | None = None) -> SeasonState:
+        """Run `seasons.season`."""
+        with self.reading() as connection:
+            return seasons.season(connection, series_id, number)
+
+    def series_list(self, only_running: bool = False, limit: int | None = None) -> list[SeriesEntry]:
+        """Run `seasons.series_list`."""
+        with self.reading() as connection:
+            return seasons.series_list(connection, only_running, limit)
+
+    def series_by_ladder(self) -> dict[str, tuple[str, int]]:
+        """Run `seasons.series_by_ladder`."""
+        with self.reading() as connection:
+            return seasons.series_by_ladder(connection)
 
     # -- version tests
     def version_test(self, test_id: str) -> VersionTestEntry:

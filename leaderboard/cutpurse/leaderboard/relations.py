@@ -29,6 +29,10 @@ __all__ = [
     "RATING_POINTS",
     "RECEIVERS",
     "REPORTS",
+    "SEASONS",
+    "SEASON_BOTS",
+    "SEASON_DIVISIONS",
+    "SEASON_SERIES",
     "SEATS",
     "SUBMISSIONS",
     "TEST_BOARDS",
@@ -74,6 +78,10 @@ OUTBOX = Base.metadata.tables["outbox"]
 OVERTAKINGS = Base.metadata.tables["overtakings"]
 VERSION_TESTS = Base.metadata.tables["version_tests"]
 TEST_BOARDS = Base.metadata.tables["test_boards"]
+SEASON_SERIES = Base.metadata.tables["season_series"]
+SEASONS = Base.metadata.tables["seasons"]
+SEASON_DIVISIONS = Base.metadata.tables["season_divisions"]
+SEASON_BOTS = Base.metadata.tables["season_bots"]
 
 
 def rated_seats() -> FromClause:

@@ -35,6 +35,16 @@ CREATE TABLE owners (
 	CONSTRAINT pk_owners PRIMARY KEY (id),
 	CONSTRAINT uq_owners_name UNIQUE (name)
 );
+CREATE TABLE season_series (
+	id VARCHAR COLLATE "C" NOT NULL,
+	name VARCHAR COLLATE "C" NOT NULL,
+	started_by VARCHAR COLLATE "C" NOT NULL,
+	plan VARCHAR COLLATE "C" NOT NULL,
+	created TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	ended TIMESTAMP WITHOUT TIME ZONE,
+	outcome VARCHAR COLLATE "C" NOT NULL,
+	CONSTRAINT pk_season_series PRIMARY KEY (id)
+);
 CREATE TABLE work (
 	match_id VARCHAR COLLATE "C" NOT NULL,
 	code VARCHAR COLLATE "C" NOT NULL,
@@ -105,6 +115,17 @@ CREATE TABLE reports (
 	report BYTEA NOT NULL,
 	CONSTRAINT pk_reports PRIMARY KEY (match_id),
 	CONSTRAINT fk_reports_match_id FOREIGN KEY(match_id) REFERENCES work (match_id)
+);
+CREATE TABLE seasons (
+	series_id VARCHAR COLLATE "C" NOT NULL,
+	number BIGINT NOT NULL,
+	phase VARCHAR COLLATE "C" NOT NULL,
+	began TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	ended TIMESTAMP WITHOUT TIME ZONE,
+	next_at TIMESTAMP WITHOUT TIME ZONE,
+	tournament_id VARCHAR COLLATE "C" NOT NULL,
+	CONSTRAINT pk_seasons PRIMARY KEY (series_id, number),
+	CONSTRAINT fk_seasons_series_id FOREIGN KEY(series_id) REFERENCES season_series (id)
 );
 CREATE TABLE submissions (
 	id BIGSERIAL NOT NULL,
@@ -197,6 +218,16 @@ CREATE TABLE overtakings (
 	CONSTRAINT fk_overtakings_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
 	CONSTRAINT fk_overtakings_bot_id FOREIGN KEY(bot_id) REFERENCES bots (id),
 	CONSTRAINT fk_overtakings_other_id FOREIGN KEY(other_id) REFERENCES bots (id)
+);
+CREATE TABLE season_divisions (
+	series_id VARCHAR COLLATE "C" NOT NULL,
+	number BIGINT NOT NULL,
+	division BIGINT NOT NULL,
+	ladder_id BIGINT NOT NULL,
+	CONSTRAINT pk_season_divisions PRIMARY KEY (series_id, number, division),
+	CONSTRAINT fk_season_divisions_series_id_number FOREIGN KEY(series_id, number) REFERENCES seasons (series_id, number),
+	CONSTRAINT uq_season_divisions_ladder_id UNIQUE (ladder_id),
+	CONSTRAINT fk_season_divisions_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id)
 );
 CREATE TABLE tournament_boards (
 	tournament_id VARCHAR COLLATE "C" NOT NULL,
@@ -306,6 +337,25 @@ CREATE TABLE ratings (
 	CONSTRAINT fk_ratings_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
 	CONSTRAINT fk_ratings_version_id FOREIGN KEY(version_id) REFERENCES versions (id)
 );
+CREATE TABLE season_bots (
+	series_id VARCHAR COLLATE "C" NOT NULL,
+	number BIGINT NOT NULL,
+	bot_id BIGINT NOT NULL,
+	division BIGINT NOT NULL,
+	seed BIGINT NOT NULL,
+	is_late BOOLEAN NOT NULL,
+	has_left BOOLEAN NOT NULL,
+	place BIGINT,
+	version_id BIGINT,
+	rating FLOAT,
+	matches BIGINT,
+	next_division BIGINT,
+	CONSTRAINT pk_season_bots PRIMARY KEY (series_id, number, bot_id),
+	CONSTRAINT fk_season_bots_series_id_number FOREIGN KEY(series_id, number) REFERENCES seasons (series_id, number),
+	CONSTRAINT fk_season_bots_bot_id FOREIGN KEY(bot_id) REFERENCES bots (id),
+	CONSTRAINT fk_season_bots_version_id FOREIGN KEY(version_id) REFERENCES versions (id)
+);
+CREATE INDEX ix_season_bots_bot_id ON season_bots (bot_id);
 CREATE TABLE version_tests (
 	id VARCHAR COLLATE "C" NOT NULL,
 	ladder_id BIGINT NOT NULL,
@@ -394,4 +444,4 @@ CREATE TABLE usages (
 );
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
-INSERT INTO alembic_version VALUES ('17');
+INSERT INTO alembic_version VALUES ('18');

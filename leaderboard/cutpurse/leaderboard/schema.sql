@@ -239,6 +239,55 @@ CREATE TABLE reports (
 	CONSTRAINT fk_reports_match_id FOREIGN KEY(match_id) REFERENCES work (match_id),
 	CONSTRAINT pk_reports PRIMARY KEY (match_id)
 );
+CREATE TABLE season_bots (
+	series_id VARCHAR NOT NULL,
+	number INTEGER NOT NULL,
+	bot_id INTEGER NOT NULL,
+	division INTEGER NOT NULL,
+	seed INTEGER NOT NULL,
+	is_late BOOLEAN NOT NULL,
+	has_left BOOLEAN NOT NULL,
+	place INTEGER,
+	version_id INTEGER,
+	rating FLOAT,
+	matches INTEGER,
+	next_division INTEGER,
+	CONSTRAINT fk_season_bots_bot_id FOREIGN KEY(bot_id) REFERENCES bots (id),
+	CONSTRAINT fk_season_bots_series_id_number FOREIGN KEY(series_id, number) REFERENCES seasons (series_id, number),
+	CONSTRAINT fk_season_bots_version_id FOREIGN KEY(version_id) REFERENCES versions (id),
+	CONSTRAINT pk_season_bots PRIMARY KEY (series_id, number, bot_id)
+);
+CREATE TABLE season_divisions (
+	series_id VARCHAR NOT NULL,
+	number INTEGER NOT NULL,
+	division INTEGER NOT NULL,
+	ladder_id INTEGER NOT NULL,
+	CONSTRAINT fk_season_divisions_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_season_divisions_series_id_number FOREIGN KEY(series_id, number) REFERENCES seasons (series_id, number),
+	CONSTRAINT pk_season_divisions PRIMARY KEY (series_id, number, division),
+	CONSTRAINT uq_season_divisions_ladder_id UNIQUE (ladder_id)
+);
+CREATE TABLE season_series (
+	id VARCHAR NOT NULL,
+	name VARCHAR NOT NULL,
+	started_by VARCHAR NOT NULL,
+	"plan" VARCHAR NOT NULL,
+	created DATETIME NOT NULL,
+	ended DATETIME,
+	outcome VARCHAR NOT NULL,
+	CONSTRAINT pk_season_series PRIMARY KEY (id)
+);
+CREATE TABLE seasons (
+	series_id VARCHAR NOT NULL,
+	number INTEGER NOT NULL,
+	phase VARCHAR NOT NULL,
+	began DATETIME NOT NULL,
+	ended DATETIME,
+	next_at DATETIME,
+	tournament_id VARCHAR NOT NULL,
+	CONSTRAINT fk_seasons_series_id FOREIGN KEY(series_id) REFERENCES season_series (id),
+	CONSTRAINT pk_seasons PRIMARY KEY (series_id, number)
+);
 CREATE TABLE "seats" (
 	match_number INTEGER NOT NULL,
 	seat INTEGER NOT NULL,
@@ -375,6 +424,7 @@ CREATE UNIQUE INDEX ix_pauses_one_at_a_time ON pauses (version_id) WHERE lifted 
 CREATE INDEX ix_pauses_version_id ON pauses (version_id);
 CREATE INDEX ix_rating_changes_ladder_id_version_id_sequence ON rating_changes (ladder_id, version_id, sequence);
 CREATE INDEX ix_receivers_owner_id ON receivers (owner_id);
+CREATE INDEX ix_season_bots_bot_id ON season_bots (bot_id);
 CREATE INDEX ix_seats_faulted ON seats (version_id, match_number, ladder_id, faults) WHERE faults > 0;
 CREATE INDEX ix_seats_version_id_ladder_id_match_number ON seats (version_id, ladder_id, match_number);
 CREATE INDEX ix_seats_version_id_match_number ON seats (version_id, match_number);
@@ -382,4 +432,4 @@ CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE i
 CREATE INDEX ix_test_boards_test_id ON test_boards (test_id);
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE INDEX ix_version_tests_owner_id ON version_tests (owner_id);
-INSERT INTO alembic_version VALUES ('17');
+INSERT INTO alembic_version VALUES ('18');

@@ -41,6 +41,7 @@ from cutpurse.leaderboard import (
     owner_registry,
     queries,
     result_writer,
+    seasons,
     sign_ins,
     submissions,
     tournaments,
@@ -61,6 +62,7 @@ from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.result_writer import LastCommit
 from cutpurse.leaderboard.results import FinishedMatch, Identity, LadderTerms, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.schema import check_schema, newest_revision, upgrade
+from cutpurse.leaderboard.seasons import NewSeason, SeasonBot, SeasonState, SeriesEntry
 from cutpurse.leaderboard.sign_ins import ProviderAccount
 from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.leaderboard.tokens import Token, new_token
@@ -433,6 +435,51 @@ class Store(Readings):
     def put_tournament_board(self, tournament_id: str, board: TournamentBoardEntry) -> None:
         """Run `tournaments.put_tournament_board`; return once the board is stored."""
         self._do(lambda connection: tournaments.put_tournament_board(connection, tournament_id, board))
+
+    # -- seasons; each method returns once its change is stored
+    def start_series(self, new: SeriesEntry, first: NewSeason, max_open: int) -> SeasonState:
+        """Run `seasons.start_series`."""
+        return self._do(lambda connection: seasons.start_series(connection, new, first, max_open))
+
+    def note_season_bots(
+        self, series_id: str, number: int, newcomers: Sequence[SeasonBot], has_left: Mapping[tuple[str, str], bool]
+    ) -> None:
+        """Run `seasons.note_season_bots`."""
+        self._do(lambda connection: seasons.note_season_bots(connection, series_id, number, newcomers, has_left))
+
+    def end_season_play(self, series_id: str, number: int, ended: datetime) -> SeasonState:
+        """Run `seasons.end_season_play`."""
+        return self._do(lambda connection: seasons.end_season_play(connection, series_id, number, ended))
+
+    def put_season_table(
+        self,
+        series_id: str,
+        number: int,
+        table: Sequence[SeasonBot],
+        final: TournamentEntry | None,
+        next_at: datetime | None,
+        now: datetime,
+    ) -> SeasonState:
+        """Run `seasons.put_season_table`."""
+        return self._do(
+            lambda connection: seasons.put_season_table(connection, series_id, number, table, final, next_at, now)
+        )
+
+    def end_season_final(
+        self, series_id: str, number: int, champion: str, next_at: datetime | None, now: datetime
+    ) -> SeasonState:
+        """Run `seasons.end_season_final`."""
+        return self._do(
+            lambda connection: seasons.end_season_final(connection, series_id, number, champion, next_at, now)
+        )
+
+    def begin_next_season(self, series_id: str, number: int, new: NewSeason) -> SeasonState:
+        """Run `seasons.begin_next_season`."""
+        return self._do(lambda connection: seasons.begin_next_season(connection, series_id, number, new))
+
+    def stop_series(self, series_id: str, now: datetime) -> SeasonState:
+        """Run `seasons.stop_series`."""
+        return self._do(lambda connection: seasons.stop_series(connection, series_id, now))
 
     # -- matches
     def announce(self, match: MatchAnnouncement) -> Future[None]:

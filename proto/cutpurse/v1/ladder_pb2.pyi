@@ -124,6 +124,78 @@ TOURNAMENT_LANE_FINAL: TournamentLane.ValueType  # 4
 """The grand final, and the reset duel after it."""
 Global___TournamentLane: _TypeAlias = TournamentLane  # noqa: Y015
 
+class _SeasonPhase:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SeasonPhaseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SeasonPhase.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SEASON_PHASE_UNSPECIFIED: _SeasonPhase.ValueType  # 0
+    """It is only a plan."""
+    SEASON_PHASE_PLAYING: _SeasonPhase.ValueType  # 1
+    """Matches are played in the divisions."""
+    SEASON_PHASE_ENDING: _SeasonPhase.ValueType  # 2
+    """No match starts any more, and the last ones are played to their end."""
+    SEASON_PHASE_FINAL: _SeasonPhase.ValueType  # 3
+    """The table is final, and the final is played."""
+    SEASON_PHASE_BREAK: _SeasonPhase.ValueType  # 4
+    """It is over, and the next season has not begun."""
+    SEASON_PHASE_OVER: _SeasonPhase.ValueType  # 5
+    """It is over."""
+    SEASON_PHASE_STOPPED: _SeasonPhase.ValueType  # 6
+    """A host stopped it."""
+
+class SeasonPhase(_SeasonPhase, metaclass=_SeasonPhaseEnumTypeWrapper):
+    """What a season does now."""
+
+SEASON_PHASE_UNSPECIFIED: SeasonPhase.ValueType  # 0
+"""It is only a plan."""
+SEASON_PHASE_PLAYING: SeasonPhase.ValueType  # 1
+"""Matches are played in the divisions."""
+SEASON_PHASE_ENDING: SeasonPhase.ValueType  # 2
+"""No match starts any more, and the last ones are played to their end."""
+SEASON_PHASE_FINAL: SeasonPhase.ValueType  # 3
+"""The table is final, and the final is played."""
+SEASON_PHASE_BREAK: SeasonPhase.ValueType  # 4
+"""It is over, and the next season has not begun."""
+SEASON_PHASE_OVER: SeasonPhase.ValueType  # 5
+"""It is over."""
+SEASON_PHASE_STOPPED: SeasonPhase.ValueType  # 6
+"""A host stopped it."""
+Global___SeasonPhase: _TypeAlias = SeasonPhase  # noqa: Y015
+
+class _SeasonMove:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SeasonMoveEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SeasonMove.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SEASON_MOVE_UNSPECIFIED: _SeasonMove.ValueType  # 0
+    """There is no next season."""
+    SEASON_MOVE_STAYS: _SeasonMove.ValueType  # 1
+    """It stays in its division."""
+    SEASON_MOVE_UP: _SeasonMove.ValueType  # 2
+    """It goes to a division above."""
+    SEASON_MOVE_DOWN: _SeasonMove.ValueType  # 3
+    """It goes to the division below."""
+    SEASON_MOVE_LEAVES: _SeasonMove.ValueType  # 4
+    """It has left, and is in no division."""
+
+class SeasonMove(_SeasonMove, metaclass=_SeasonMoveEnumTypeWrapper):
+    """What becomes of a bot in the next season."""
+
+SEASON_MOVE_UNSPECIFIED: SeasonMove.ValueType  # 0
+"""There is no next season."""
+SEASON_MOVE_STAYS: SeasonMove.ValueType  # 1
+"""It stays in its division."""
+SEASON_MOVE_UP: SeasonMove.ValueType  # 2
+"""It goes to a division above."""
+SEASON_MOVE_DOWN: SeasonMove.ValueType  # 3
+"""It goes to the division below."""
+SEASON_MOVE_LEAVES: SeasonMove.ValueType  # 4
+"""It has left, and is in no division."""
+Global___SeasonMove: _TypeAlias = SeasonMove  # noqa: Y015
+
 @_typing.final
 class BotName(_message.Message):
     """A version of a bot. In a request, an empty version means the newest."""
@@ -379,6 +451,8 @@ class LadderShown(_message.Message):
     CREATED_MS_FIELD_NUMBER: _builtins.int
     IS_FROZEN_FIELD_NUMBER: _builtins.int
     HAS_HIDDEN_RESULTS_FIELD_NUMBER: _builtins.int
+    SEASON_FIELD_NUMBER: _builtins.int
+    SEASON_NUMBER_FIELD_NUMBER: _builtins.int
     matches: _builtins.int
     """Number of rated matches."""
     bots: _builtins.int
@@ -391,6 +465,10 @@ class LadderShown(_message.Message):
     """True if it is frozen now."""
     has_hidden_results: _builtins.bool
     """True if its results are hidden now from all but admins, see LadderTerms."""
+    season: _builtins.str
+    """ID of the series of seasons of which it is a division; empty if it is none."""
+    season_number: _builtins.int
+    """Number of the season."""
     @_builtins.property
     def defined(self) -> Global___LadderDefined:
         """Its fixed properties."""
@@ -405,10 +483,12 @@ class LadderShown(_message.Message):
         created_ms: _builtins.int = ...,
         is_frozen: _builtins.bool = ...,
         has_hidden_results: _builtins.bool = ...,
+        season: _builtins.str = ...,
+        season_number: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["defined", b"defined"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "created_ms", b"created_ms", "defined", b"defined", "has_hidden_results", b"has_hidden_results", "is_frozen", b"is_frozen", "matches", b"matches", "tables", b"tables"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "created_ms", b"created_ms", "defined", b"defined", "has_hidden_results", b"has_hidden_results", "is_frozen", b"is_frozen", "matches", b"matches", "season", b"season", "season_number", b"season_number", "tables", b"tables"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -3042,3 +3122,528 @@ class TournamentBoard(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TournamentBoard: _TypeAlias = TournamentBoard  # noqa: Y015
+
+@_typing.final
+class SeasonWanted(_message.Message):
+    """What a series of seasons is to be."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LADDER_FIELD_NUMBER: _builtins.int
+    DIVISIONS_FIELD_NUMBER: _builtins.int
+    MATCHES_FIELD_NUMBER: _builtins.int
+    LASTS_MS_FIELD_NUMBER: _builtins.int
+    ENDS_MS_FIELD_NUMBER: _builtins.int
+    PAUSE_MS_FIELD_NUMBER: _builtins.int
+    SEASONS_FIELD_NUMBER: _builtins.int
+    AWAY_MS_FIELD_NUMBER: _builtins.int
+    FINAL_TOP_FIELD_NUMBER: _builtins.int
+    FINAL_BEST_OF_FIELD_NUMBER: _builtins.int
+    SEEDS_FIELD_NUMBER: _builtins.int
+    matches: _builtins.int
+    """A season ends when each of its bots has played this many rated matches. 0: their number does not matter."""
+    lasts_ms: _builtins.int
+    """A season ends after this time. 0: time does not matter."""
+    ends_ms: _builtins.int
+    """The only season ends at this time. 0: there is none."""
+    pause_ms: _builtins.int
+    """Time between the end of a season and the next one."""
+    seasons: _builtins.int
+    """Number of seasons. 0: until they are stopped."""
+    away_ms: _builtins.int
+    """A bot that has been away for this time has left. 0: a day."""
+    final_top: _builtins.int
+    """The best bots of the first division play a knock-out final, 2 to 64 of them. 0: there is no final."""
+    final_best_of: _builtins.int
+    """Maximum number of boards of a duel of the final, odd, up to 99; 0: 1."""
+    seeds: _builtins.str
+    """Instead of the bots of the divisions: the ranking of this ladder fills them in the first season."""
+    @_builtins.property
+    def ladder(self) -> Global___LadderDefined:
+        """Rules and terms of each division. Its name, up to 24 characters, is that of the series; it is neither frozen nor hosted."""
+
+    @_builtins.property
+    def divisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___DivisionWanted]:
+        """The divisions, the first one first: 1 to 16."""
+
+    def __init__(
+        self,
+        *,
+        ladder: Global___LadderDefined | None = ...,
+        divisions: _abc.Iterable[Global___DivisionWanted] | None = ...,
+        matches: _builtins.int = ...,
+        lasts_ms: _builtins.int = ...,
+        ends_ms: _builtins.int = ...,
+        pause_ms: _builtins.int = ...,
+        seasons: _builtins.int = ...,
+        away_ms: _builtins.int = ...,
+        final_top: _builtins.int = ...,
+        final_best_of: _builtins.int = ...,
+        seeds: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["away_ms", b"away_ms", "divisions", b"divisions", "ends_ms", b"ends_ms", "final_best_of", b"final_best_of", "final_top", b"final_top", "ladder", b"ladder", "lasts_ms", b"lasts_ms", "matches", b"matches", "pause_ms", b"pause_ms", "seasons", b"seasons", "seeds", b"seeds"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeasonWanted: _TypeAlias = SeasonWanted  # noqa: Y015
+
+@_typing.final
+class DivisionWanted(_message.Message):
+    """What a division is to be."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SIZE_FIELD_NUMBER: _builtins.int
+    DOWN_FIELD_NUMBER: _builtins.int
+    BOTS_FIELD_NUMBER: _builtins.int
+    size: _builtins.int
+    """Maximum number of bots, 2 to 256. 0 in the last division, which has no limit."""
+    down: _builtins.int
+    """Number of bots that go down after a season; as many come up from the next division. 0 in the last division."""
+    @_builtins.property
+    def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotName]:
+        """Its bots in the first season, in order. Bots that are in no division begin in the last one."""
+
+    def __init__(
+        self,
+        *,
+        size: _builtins.int = ...,
+        down: _builtins.int = ...,
+        bots: _abc.Iterable[Global___BotName] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "down", b"down", "size", b"size"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DivisionWanted: _TypeAlias = DivisionWanted  # noqa: Y015
+
+@_typing.final
+class PlanSeasonRequest(_message.Message):
+    """Asks for the plan of a series."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WANTED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def wanted(self) -> Global___SeasonWanted:
+        """What it is to be."""
+
+    def __init__(
+        self,
+        *,
+        wanted: Global___SeasonWanted | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["wanted", b"wanted"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["wanted", b"wanted"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlanSeasonRequest: _TypeAlias = PlanSeasonRequest  # noqa: Y015
+
+@_typing.final
+class PlanSeasonResponse(_message.Message):
+    """The plan; nothing was started."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASON_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def season(self) -> Global___SeasonShown:
+        """The first season, without an ID."""
+
+    def __init__(
+        self,
+        *,
+        season: Global___SeasonShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlanSeasonResponse: _TypeAlias = PlanSeasonResponse  # noqa: Y015
+
+@_typing.final
+class StartSeasonRequest(_message.Message):
+    """Asks to start a series."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WANTED_FIELD_NUMBER: _builtins.int
+    PLAN_FIELD_NUMBER: _builtins.int
+    plan: _builtins.str
+    """The SHA-256 of the plan. If the plan would be another one by now, the call is refused."""
+    @_builtins.property
+    def wanted(self) -> Global___SeasonWanted:
+        """As it was planned."""
+
+    def __init__(
+        self,
+        *,
+        wanted: Global___SeasonWanted | None = ...,
+        plan: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["wanted", b"wanted"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan", "wanted", b"wanted"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartSeasonRequest: _TypeAlias = StartSeasonRequest  # noqa: Y015
+
+@_typing.final
+class StartSeasonResponse(_message.Message):
+    """It goes on by itself."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASON_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def season(self) -> Global___SeasonShown:
+        """The first season."""
+
+    def __init__(
+        self,
+        *,
+        season: Global___SeasonShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartSeasonResponse: _TypeAlias = StartSeasonResponse  # noqa: Y015
+
+@_typing.final
+class ListSeasonsRequest(_message.Message):
+    """Asks for series."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSeasonsRequest: _TypeAlias = ListSeasonsRequest  # noqa: Y015
+
+@_typing.final
+class ListSeasonsResponse(_message.Message):
+    """Series."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def seasons(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeasonShown]:
+        """The newest season of each, the newest series first, at most 30, without tables."""
+
+    def __init__(
+        self,
+        *,
+        seasons: _abc.Iterable[Global___SeasonShown] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seasons", b"seasons"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSeasonsResponse: _TypeAlias = ListSeasonsResponse  # noqa: Y015
+
+@_typing.final
+class GetSeasonRequest(_message.Message):
+    """Names a season."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SERIES_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
+    series: _builtins.str
+    """ID of its series."""
+    number: _builtins.int
+    """Its number, from 1. 0: the newest."""
+    def __init__(
+        self,
+        *,
+        series: _builtins.str = ...,
+        number: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["number", b"number", "series", b"series"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetSeasonRequest: _TypeAlias = GetSeasonRequest  # noqa: Y015
+
+@_typing.final
+class GetSeasonResponse(_message.Message):
+    """A season."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASON_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def season(self) -> Global___SeasonShown:
+        """The season."""
+
+    def __init__(
+        self,
+        *,
+        season: Global___SeasonShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetSeasonResponse: _TypeAlias = GetSeasonResponse  # noqa: Y015
+
+@_typing.final
+class StopSeasonRequest(_message.Message):
+    """Names a series."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SERIES_FIELD_NUMBER: _builtins.int
+    series: _builtins.str
+    """Its ID."""
+    def __init__(
+        self,
+        *,
+        series: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["series", b"series"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StopSeasonRequest: _TypeAlias = StopSeasonRequest  # noqa: Y015
+
+@_typing.final
+class StopSeasonResponse(_message.Message):
+    """It has ended."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASON_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def season(self) -> Global___SeasonShown:
+        """Its last season."""
+
+    def __init__(
+        self,
+        *,
+        season: Global___SeasonShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StopSeasonResponse: _TypeAlias = StopSeasonResponse  # noqa: Y015
+
+@_typing.final
+class SeasonShown(_message.Message):
+    """A season as it is now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SERIES_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    STARTED_BY_FIELD_NUMBER: _builtins.int
+    PLAN_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
+    NEWEST_FIELD_NUMBER: _builtins.int
+    SEASONS_FIELD_NUMBER: _builtins.int
+    PHASE_FIELD_NUMBER: _builtins.int
+    BEGAN_MS_FIELD_NUMBER: _builtins.int
+    ENDS_MS_FIELD_NUMBER: _builtins.int
+    MATCHES_FIELD_NUMBER: _builtins.int
+    ENDED_MS_FIELD_NUMBER: _builtins.int
+    NEXT_MS_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    GAME_FIELD_NUMBER: _builtins.int
+    DIVISIONS_FIELD_NUMBER: _builtins.int
+    FINAL_TOP_FIELD_NUMBER: _builtins.int
+    FINAL_BEST_OF_FIELD_NUMBER: _builtins.int
+    FINAL_FIELD_NUMBER: _builtins.int
+    CHAMPION_FIELD_NUMBER: _builtins.int
+    LASTS_MS_FIELD_NUMBER: _builtins.int
+    series: _builtins.str
+    """ID of its series; empty for a plan."""
+    name: _builtins.str
+    """Name of its series."""
+    started_by: _builtins.str
+    """Owner of the token that started the series."""
+    plan: _builtins.str
+    """The SHA-256 of the plan of the series."""
+    number: _builtins.int
+    """Its number, from 1."""
+    newest: _builtins.int
+    """Number of the newest season of the series."""
+    seasons: _builtins.int
+    """Number of seasons of the series. 0: until they are stopped."""
+    phase: Global___SeasonPhase.ValueType
+    """What it does now."""
+    began_ms: _builtins.int
+    """When it began."""
+    ends_ms: _builtins.int
+    """When it ends at the latest; 0: only its matches end it."""
+    matches: _builtins.int
+    """It ends when each bot has played this many rated matches; 0: their number does not matter."""
+    ended_ms: _builtins.int
+    """When the play in its divisions ended; 0: it goes on."""
+    next_ms: _builtins.int
+    """When the next season begins; 0: that is not known, or there is none."""
+    outcome: _builtins.str
+    """"finished" or "stopped" if the series is over, else empty."""
+    game: _builtins.str
+    """Game of its divisions."""
+    final_top: _builtins.int
+    """Number of bots in the final; 0: there is none."""
+    final_best_of: _builtins.int
+    """Maximum number of boards of a duel of the final."""
+    lasts_ms: _builtins.int
+    """It ends after this time; 0: time does not matter."""
+    @_builtins.property
+    def divisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeasonDivision]:
+        """The divisions, the first one first."""
+
+    @_builtins.property
+    def final(self) -> Global___TournamentShown:
+        """The final, once it has begun."""
+
+    @_builtins.property
+    def champion(self) -> Global___BotName:
+        """The bot that won the season; absent: none did yet."""
+
+    def __init__(
+        self,
+        *,
+        series: _builtins.str = ...,
+        name: _builtins.str = ...,
+        started_by: _builtins.str = ...,
+        plan: _builtins.str = ...,
+        number: _builtins.int = ...,
+        newest: _builtins.int = ...,
+        seasons: _builtins.int = ...,
+        phase: Global___SeasonPhase.ValueType = ...,
+        began_ms: _builtins.int = ...,
+        ends_ms: _builtins.int = ...,
+        matches: _builtins.int = ...,
+        ended_ms: _builtins.int = ...,
+        next_ms: _builtins.int = ...,
+        outcome: _builtins.str = ...,
+        game: _builtins.str = ...,
+        divisions: _abc.Iterable[Global___SeasonDivision] | None = ...,
+        final_top: _builtins.int = ...,
+        final_best_of: _builtins.int = ...,
+        final: Global___TournamentShown | None = ...,
+        champion: Global___BotName | None = ...,
+        lasts_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["champion", b"champion", "final", b"final"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["began_ms", b"began_ms", "champion", b"champion", "divisions", b"divisions", "ended_ms", b"ended_ms", "ends_ms", b"ends_ms", "final", b"final", "final_best_of", b"final_best_of", "final_top", b"final_top", "game", b"game", "lasts_ms", b"lasts_ms", "matches", b"matches", "name", b"name", "newest", b"newest", "next_ms", b"next_ms", "number", b"number", "outcome", b"outcome", "phase", b"phase", "plan", b"plan", "seasons", b"seasons", "series", b"series", "started_by", b"started_by"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeasonShown: _TypeAlias = SeasonShown  # noqa: Y015
+
+@_typing.final
+class SeasonDivision(_message.Message):
+    """A division of a season."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LADDER_FIELD_NUMBER: _builtins.int
+    SIZE_FIELD_NUMBER: _builtins.int
+    DOWN_FIELD_NUMBER: _builtins.int
+    STANDINGS_FIELD_NUMBER: _builtins.int
+    ladder: _builtins.str
+    """Its ladder."""
+    size: _builtins.int
+    """Maximum number of bots; 0: no limit."""
+    down: _builtins.int
+    """Number of bots that go down after the season."""
+    @_builtins.property
+    def standings(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeasonStanding]:
+        """Its bots, the best first."""
+
+    def __init__(
+        self,
+        *,
+        ladder: _builtins.str = ...,
+        size: _builtins.int = ...,
+        down: _builtins.int = ...,
+        standings: _abc.Iterable[Global___SeasonStanding] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["down", b"down", "ladder", b"ladder", "size", b"size", "standings", b"standings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeasonDivision: _TypeAlias = SeasonDivision  # noqa: Y015
+
+@_typing.final
+class SeasonStanding(_message.Message):
+    """The standing of a bot in a division."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLACE_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    RATING_FIELD_NUMBER: _builtins.int
+    MATCHES_FIELD_NUMBER: _builtins.int
+    MOVE_FIELD_NUMBER: _builtins.int
+    HAS_LEFT_FIELD_NUMBER: _builtins.int
+    place: _builtins.int
+    """Its place, 1 is best; ties share a place. 0: it has not been rated, or this is a plan."""
+    rating: _builtins.float
+    """Its rating; absent without one."""
+    matches: _builtins.int
+    """Its rated matches."""
+    move: Global___SeasonMove.ValueType
+    """What becomes of it, if the season ended now."""
+    has_left: _builtins.bool
+    """True if it has been away for too long."""
+    @_builtins.property
+    def bot(self) -> Global___BotName:
+        """The bot, with its newest rated version."""
+
+    def __init__(
+        self,
+        *,
+        place: _builtins.int = ...,
+        bot: Global___BotName | None = ...,
+        rating: _builtins.float | None = ...,
+        matches: _builtins.int = ...,
+        move: Global___SeasonMove.ValueType = ...,
+        has_left: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_rating", b"_rating", "bot", b"bot", "rating", b"rating"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rating", b"_rating", "bot", b"bot", "has_left", b"has_left", "matches", b"matches", "move", b"move", "place", b"place", "rating", b"rating"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__rating: _TypeAlias = _typing.Literal["rating"]  # noqa: Y015
+    _WhichOneofArgType__rating: _TypeAlias = _typing.Literal["_rating", b"_rating"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rating) -> _WhichOneofReturnType__rating | None: ...
+
+Global___SeasonStanding: _TypeAlias = SeasonStanding  # noqa: Y015

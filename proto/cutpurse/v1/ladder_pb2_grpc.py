@@ -160,6 +160,31 @@ class LadderServiceStub(object):
                 request_serializer=cutpurse_dot_v1_dot_ladder__pb2.StopTournamentRequest.SerializeToString,
                 response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StopTournamentResponse.FromString,
                 _registered_method=True)
+        self.PlanSeason = channel.unary_unary(
+                '/cutpurse.v1.LadderService/PlanSeason',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.PlanSeasonRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.PlanSeasonResponse.FromString,
+                _registered_method=True)
+        self.StartSeason = channel.unary_unary(
+                '/cutpurse.v1.LadderService/StartSeason',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.StartSeasonRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StartSeasonResponse.FromString,
+                _registered_method=True)
+        self.ListSeasons = channel.unary_unary(
+                '/cutpurse.v1.LadderService/ListSeasons',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.ListSeasonsRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.ListSeasonsResponse.FromString,
+                _registered_method=True)
+        self.GetSeason = channel.unary_unary(
+                '/cutpurse.v1.LadderService/GetSeason',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.GetSeasonRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.GetSeasonResponse.FromString,
+                _registered_method=True)
+        self.StopSeason = channel.unary_unary(
+                '/cutpurse.v1.LadderService/StopSeason',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.StopSeasonRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StopSeasonResponse.FromString,
+                _registered_method=True)
 
 
 class LadderServiceServicer(object):
@@ -342,6 +367,41 @@ class LadderServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PlanSeason(self, request, context):
+        """Plans a series of seasons, and starts nothing. Needs "admin".
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StartSeason(self, request, context):
+        """Starts a series of seasons that was planned, which the server plays by itself. Needs "admin".
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListSeasons(self, request, context):
+        """Lists the series on ladders whose results the caller may see, the newest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetSeason(self, request, context):
+        """Returns a season of a series.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StopSeason(self, request, context):
+        """Ends a series and its season, without a final table. Open matches are played to their end. Needs "admin".
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_LadderServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -469,6 +529,31 @@ def add_LadderServiceServicer_to_server(servicer, server):
                     servicer.StopTournament,
                     request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StopTournamentRequest.FromString,
                     response_serializer=cutpurse_dot_v1_dot_ladder__pb2.StopTournamentResponse.SerializeToString,
+            ),
+            'PlanSeason': grpc.unary_unary_rpc_method_handler(
+                    servicer.PlanSeason,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.PlanSeasonRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.PlanSeasonResponse.SerializeToString,
+            ),
+            'StartSeason': grpc.unary_unary_rpc_method_handler(
+                    servicer.StartSeason,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StartSeasonRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.StartSeasonResponse.SerializeToString,
+            ),
+            'ListSeasons': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSeasons,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.ListSeasonsRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.ListSeasonsResponse.SerializeToString,
+            ),
+            'GetSeason': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetSeason,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.GetSeasonRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.GetSeasonResponse.SerializeToString,
+            ),
+            'StopSeason': grpc.unary_unary_rpc_method_handler(
+                    servicer.StopSeason,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.StopSeasonRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.StopSeasonResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -1147,6 +1232,141 @@ class LadderService(object):
             '/cutpurse.v1.LadderService/StopTournament',
             cutpurse_dot_v1_dot_ladder__pb2.StopTournamentRequest.SerializeToString,
             cutpurse_dot_v1_dot_ladder__pb2.StopTournamentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PlanSeason(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/PlanSeason',
+            cutpurse_dot_v1_dot_ladder__pb2.PlanSeasonRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.PlanSeasonResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StartSeason(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/StartSeason',
+            cutpurse_dot_v1_dot_ladder__pb2.StartSeasonRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.StartSeasonResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSeasons(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/ListSeasons',
+            cutpurse_dot_v1_dot_ladder__pb2.ListSeasonsRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.ListSeasonsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetSeason(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/GetSeason',
+            cutpurse_dot_v1_dot_ladder__pb2.GetSeasonRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.GetSeasonResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StopSeason(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/StopSeason',
+            cutpurse_dot_v1_dot_ladder__pb2.StopSeasonRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.StopSeasonResponse.FromString,
             options,
             channel_credentials,
             insecure,

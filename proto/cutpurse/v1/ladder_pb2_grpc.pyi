@@ -92,6 +92,16 @@ class LadderServiceStub:
     """Returns a tournament."""
     StopTournament: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StopTournamentRequest, _ladder_pb2.StopTournamentResponse]
     """Ends a tournament. Open boards are played to their end, and do not count. Needs "admin"."""
+    PlanSeason: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.PlanSeasonRequest, _ladder_pb2.PlanSeasonResponse]
+    """Plans a series of seasons, and starts nothing. Needs "admin"."""
+    StartSeason: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StartSeasonRequest, _ladder_pb2.StartSeasonResponse]
+    """Starts a series of seasons that was planned, which the server plays by itself. Needs "admin"."""
+    ListSeasons: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListSeasonsRequest, _ladder_pb2.ListSeasonsResponse]
+    """Lists the series on ladders whose results the caller may see, the newest first."""
+    GetSeason: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.GetSeasonRequest, _ladder_pb2.GetSeasonResponse]
+    """Returns a season of a series."""
+    StopSeason: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StopSeasonRequest, _ladder_pb2.StopSeasonResponse]
+    """Ends a series and its season, without a final table. Open matches are played to their end. Needs "admin"."""
 
 @_typing.type_check_only
 class LadderServiceAsyncStub(LadderServiceStub):
@@ -150,6 +160,16 @@ class LadderServiceAsyncStub(LadderServiceStub):
     """Returns a tournament."""
     StopTournament: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StopTournamentRequest, _ladder_pb2.StopTournamentResponse]  # type: ignore[assignment]
     """Ends a tournament. Open boards are played to their end, and do not count. Needs "admin"."""
+    PlanSeason: _aio.UnaryUnaryMultiCallable[_ladder_pb2.PlanSeasonRequest, _ladder_pb2.PlanSeasonResponse]  # type: ignore[assignment]
+    """Plans a series of seasons, and starts nothing. Needs "admin"."""
+    StartSeason: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StartSeasonRequest, _ladder_pb2.StartSeasonResponse]  # type: ignore[assignment]
+    """Starts a series of seasons that was planned, which the server plays by itself. Needs "admin"."""
+    ListSeasons: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListSeasonsRequest, _ladder_pb2.ListSeasonsResponse]  # type: ignore[assignment]
+    """Lists the series on ladders whose results the caller may see, the newest first."""
+    GetSeason: _aio.UnaryUnaryMultiCallable[_ladder_pb2.GetSeasonRequest, _ladder_pb2.GetSeasonResponse]  # type: ignore[assignment]
+    """Returns a season of a series."""
+    StopSeason: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StopSeasonRequest, _ladder_pb2.StopSeasonResponse]  # type: ignore[assignment]
+    """Ends a series and its season, without a final table. Open matches are played to their end. Needs "admin"."""
 
 class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
     """Ladders, rankings and matches."""
@@ -355,5 +375,45 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_ladder_pb2.StopTournamentResponse, _abc.Awaitable[_ladder_pb2.StopTournamentResponse]]:
         """Ends a tournament. Open boards are played to their end, and do not count. Needs "admin"."""
+
+    @_abc_1.abstractmethod
+    def PlanSeason(
+        self,
+        request: _ladder_pb2.PlanSeasonRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.PlanSeasonResponse, _abc.Awaitable[_ladder_pb2.PlanSeasonResponse]]:
+        """Plans a series of seasons, and starts nothing. Needs "admin"."""
+
+    @_abc_1.abstractmethod
+    def StartSeason(
+        self,
+        request: _ladder_pb2.StartSeasonRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.StartSeasonResponse, _abc.Awaitable[_ladder_pb2.StartSeasonResponse]]:
+        """Starts a series of seasons that was planned, which the server plays by itself. Needs "admin"."""
+
+    @_abc_1.abstractmethod
+    def ListSeasons(
+        self,
+        request: _ladder_pb2.ListSeasonsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.ListSeasonsResponse, _abc.Awaitable[_ladder_pb2.ListSeasonsResponse]]:
+        """Lists the series on ladders whose results the caller may see, the newest first."""
+
+    @_abc_1.abstractmethod
+    def GetSeason(
+        self,
+        request: _ladder_pb2.GetSeasonRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.GetSeasonResponse, _abc.Awaitable[_ladder_pb2.GetSeasonResponse]]:
+        """Returns a season of a series."""
+
+    @_abc_1.abstractmethod
+    def StopSeason(
+        self,
+        request: _ladder_pb2.StopSeasonRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.StopSeasonResponse, _abc.Awaitable[_ladder_pb2.StopSeasonResponse]]:
+        """Ends a series and its season, without a final table. Open matches are played to their end. Needs "admin"."""
 
 def add_LadderServiceServicer_to_server(servicer: LadderServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -35,7 +35,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.v1 import game_pb2, ladder_pb2
 from cutpurse.wire.toml_file import FileKey, check_keys, read_toml, setting_text
 
-__all__ = ["CLOCK", "KEYS", "MOST_LADDERS", "board_kind", "moment_ms", "read_ladders", "voids_outages"]
+__all__ = ["CLOCK", "KEYS", "MOST_LADDERS", "board_kind", "moment_ms", "read_ladder", "read_ladders", "voids_outages"]
 
 MOST_LADDERS: Final = 1_000
 KEYS: Final = (
@@ -90,7 +90,7 @@ def read_ladders(path: str | os.PathLike[str]) -> list[ladder_pb2.LadderDefined]
         raise UsageError(f"{file} has no ladder; each is a table [[ladder]] with a name and a game")
     if len(tables) > MOST_LADDERS:
         raise UsageError(f"{file} has {len(tables):,} ladders; the maximum is {MOST_LADDERS:,}")
-    ladders = [_ladder(table, f"{file}, ladder {number}") for number, table in enumerate(tables, 1)]
+    ladders = [read_ladder(table, f"{file}, ladder {number}") for number, table in enumerate(tables, 1)]
     names = [ladder.name for ladder in ladders]
     for name in names:
         if names.count(name) > 1:
@@ -149,7 +149,8 @@ def voids_outages(given: object, what: str) -> bool:
     return given == "void"
 
 
-def _ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
+def read_ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
+    """Return the ladder of a table of a file.  Raises UsageError, which names `where`."""
     check_keys(table, _NAMES, where)
     for key in ("name", "game"):
         if not table.get(key):

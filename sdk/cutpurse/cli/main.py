@@ -66,6 +66,7 @@ class Commands(LazyGroup):
         "notify": "cutpurse.cli.commands.notify:app",
         "mcp": "cutpurse.cli.commands.mcp:mcp",
         "tournament": "cutpurse.cli.commands.tournament:app",
+        "season": "cutpurse.cli.commands.season:app",
         "status": "cutpurse.cli.commands.status:status",
     }
 

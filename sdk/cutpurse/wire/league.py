@@ -124,6 +124,11 @@ class League:
         self.StopTournament: Callable[[pb.StopTournamentRequest], pb.StopTournamentResponse] = partial(
             ask, "StopTournament"
         )
+        self.PlanSeason: Callable[[pb.PlanSeasonRequest], pb.PlanSeasonResponse] = partial(ask, "PlanSeason")
+        self.StartSeason: Callable[[pb.StartSeasonRequest], pb.StartSeasonResponse] = partial(ask, "StartSeason")
+        self.ListSeasons: Callable[[pb.ListSeasonsRequest], pb.ListSeasonsResponse] = partial(ask, "ListSeasons")
+        self.GetSeason: Callable[[pb.GetSeasonRequest], pb.GetSeasonResponse] = partial(ask, "GetSeason")
+        self.StopSeason: Callable[[pb.StopSeasonRequest], pb.StopSeasonResponse] = partial(ask, "StopSeason")
         self.LiftPause: Callable[[pb.LiftPauseRequest], pb.LiftPauseResponse] = partial(ask, "LiftPause")
 
 

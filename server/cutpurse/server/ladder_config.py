@@ -28,7 +28,16 @@ from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.house_bots import HOUSE_BOTS
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["NUMBERS", "Ladder", "default_ladders", "ladder_defined", "ladder_of", "terms_defined"]
+__all__ = [
+    "NUMBERS",
+    "DivisionMembers",
+    "Ladder",
+    "default_ladders",
+    "ladder_defined",
+    "ladder_of",
+    "ladder_with_defaults",
+    "terms_defined",
+]
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")
 _SIGNS: Final = "it can be 1 to 32 of a-z, 0-9, '_', '-' and '.', the first a letter or digit"
@@ -55,6 +64,25 @@ NUMBERS: Final[Mapping[str, TrueSkill]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
+class DivisionMembers:
+    """The bots that a ladder admits because it is a division of a season, each as owner and name.
+
+    Attributes:
+        bots: The bots of the division.
+        others: Bots of the other divisions; None if newcomers are not admitted, else all but these are.
+        is_waiting: Whether bots may wait here while the ladder is frozen, since a final or another season follows.
+    """
+
+    bots: frozenset[tuple[str, str]]
+    others: frozenset[tuple[str, str]] | None
+    is_waiting: bool
+
+    def admits(self, owner: str, bot: str) -> bool:
+        """Return whether a bot plays here."""
+        return (owner, bot) in self.bots or (self.others is not None and (owner, bot) not in self.others)
+
+
+@dataclass(frozen=True, slots=True)
 class Ladder:
     """A ladder with its current terms.
 
@@ -69,6 +97,7 @@ class Ladder:
         terms: Who may play, and until when.
         boards: Kind of its boards, see `cutpurse.leaderboard.comparisons`.
         is_hosted: Only submitted and house bots play, and workers play the matches.
+        members: The bots that it admits as a division of a season, not stored with it; None if it is none.
 
     Raises:
         UnknownGame: If there is no such game.
@@ -85,6 +114,7 @@ class Ladder:
     terms: LadderTerms = field(default_factory=LadderTerms)
     boards: str = PLAIN  # or "rotation", or "duplicate"
     is_hosted: bool = False
+    members: DivisionMembers | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         changed = game_named(self.game).check(self.seats, self.settings).changed()
@@ -172,19 +202,28 @@ def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None
     }
     seats = defined.seats or game.usual_seats
     try:
-        return Ladder(
+        ladder = ladder_with_defaults(
             defined.name,
             defined.game,
             seats,
             _settings_defined(game, seats, {setting.name: setting.value for setting in defined.settings}, kept),
             TimeControl(**clock),
-            NUMBERS.get(defined.game) or TrueSkill(draw_probability=_USUAL_TIES),
-            terms=terms_defined(defined.terms),
-            boards=_boards_defined(defined),
-            is_hosted=defined.hosted,
+        )
+        return replace(
+            ladder, terms=terms_defined(defined.terms), boards=_boards_defined(defined), is_hosted=defined.hosted
         )
     except SettingsError as problem:
         raise CallRefused("SETTINGS", legible(str(problem), 2_000)) from None
+
+
+def ladder_with_defaults(name: str, game: str, seats: int, settings: Mapping[str, str], control: TimeControl) -> Ladder:
+    """Return a ladder without limits, with the rating parameters of new ladders of its game.
+
+    Raises:
+        UnknownGame: If there is no such game.
+        SettingsError: If the seats or settings are invalid.
+    """
+    return Ladder(name, game, seats, settings, control, NUMBERS.get(game) or TrueSkill(draw_probability=_USUAL_TIES))
 
 
 def _settings_defined(

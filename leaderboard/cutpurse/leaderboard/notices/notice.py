@@ -24,6 +24,7 @@ __all__ = [
     "bot_overtaken",
     "bot_paused",
     "ladder_frozen",
+    "season_over",
     "submission_accepted",
     "submission_rejected",
     "test_of",
@@ -41,9 +42,10 @@ EVENTS: Final[Mapping[str, str]] = {
     "bot_paused": "A bot was paused, because its matches kept failing.",
     "bot_overtaken": "Another bot came to stand above this one in a ranking.",
     "ladder_frozen": "A ladder starts no more matches, now or from a time on.",
+    "season_over": "A season ended, with its champion.",
 }
 # Events that tell what a ranking is, so that only hosts get them while results of the ladder are hidden.
-RESULTS: Final = frozenset({"bot_overtaken"})
+RESULTS: Final = frozenset({"bot_overtaken", "season_over"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,27 @@ def ladder_frozen(frozen: datetime, ladder: str, audience: Collection[str]) -> N
     text = f"Ladder {ladder} starts no matches from {frozen.astimezone(UTC):%Y-%m-%d %H:%M} UTC on."
     path = f"/ladders/{_segment(ladder)}"
     return Notice("ladder_frozen", frozen, text, path, ladder=ladder, audience=audience)
+
+
+def season_over(
+    at: datetime, series: str, name: str, number: int, ladder: str, champion: str, audience: Collection[str]
+) -> Notice:
+    """Return the notice of a season that ended.
+
+    Args:
+        at: When it ended.
+        series: ID of its series.
+        name: Name of the series.
+        number: Number of the season.
+        ladder: Ladder of its first division, whose terms decide who may know.
+        champion: Owner and name of the bot that won it; empty if none did.
+        audience: Owners of its bots.
+    """
+    won = f"{champion} won it" if champion else "no bot won it"
+    text = f"Season {number} of {name} is over: {won}."
+    details = {"series": series, "season": number, "champion": champion or None}
+    path = f"/seasons/{_segment(series)}/{number}"
+    return Notice("season_over", at, text, path, ladder=ladder, details=details, audience=audience)
 
 
 def test_of(at: datetime, receiver: int) -> Notice:

@@ -7,7 +7,7 @@ receiver.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -37,6 +37,7 @@ __all__ = [
     "note_frozen",
     "note_overtakings",
     "note_results",
+    "note_season_over",
     "note_submission",
     "placed_bots",
 ]
@@ -120,6 +121,22 @@ def note_frozen(connection: Connection, ladder: str, frozen: datetime) -> None:
         .where(LADDERS.c.name == ladder)
     )
     queue_notices(connection, [notice.ladder_frozen(frozen, ladder, set(connection.scalars(owners)))])
+
+
+# -- seasons
+def note_season_over(
+    connection: Connection,
+    at: datetime,
+    series: str,
+    name: str,
+    number: int,
+    ladder: str,
+    champion: str,
+    owners: Collection[str],
+) -> None:
+    """Queue the notice of a season that ended, for the host and `owners`; see `notice.season_over`."""
+    if has_receivers(connection):
+        queue_notices(connection, [notice.season_over(at, series, name, number, ladder, champion, owners)])
 
 
 # -- rankings

@@ -42,7 +42,13 @@ from cutpurse.server.hosting.options import grpc_options
 from cutpurse.server.hosting.stall_monitor import EVERY_S, Pulse
 from cutpurse.server.hosting.status_service import STATUS, StatusService
 from cutpurse.server.league.game_service import GAME, GameService
-from cutpurse.server.league.ladder_service import LADDER, LadderService, RunningLeague
+from cutpurse.server.league.ladder_service import (
+    LADDER,
+    LadderService,
+    RunningLeague,
+    RunningSeasons,
+    RunningTournaments,
+)
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.matches.other_arenas import OtherArenas
@@ -288,10 +294,16 @@ class Arena:
                 raise
         if self._dealer is not None:
             self._dealer.begin()
-        if self._league is not None and self._league.tournaments is not None:
-            self._league.tournaments[1].begin()
+        for playing in self._played_by_itself():
+            playing.begin()
         self._log.info("listening", address=bound)
         return bound
+
+    def _played_by_itself(self) -> list[RunningTournaments | RunningSeasons]:
+        """List what the server plays by itself, as far as it does."""
+        if self._league is None:
+            return []
+        return [played[1] for played in (self._league.tournaments, self._league.seasons) if played is not None]
 
     def _offer_notices(self) -> list[str]:
         """Add the service of receivers, if notices are sent; return the names of added services."""
@@ -441,8 +453,8 @@ class Arena:
         """End every call, by force if necessary, and stop the timers."""
         self._happened(ArenaEvent.CLOSE)
         self.sessions.close(self._loop.time())
-        if self._league is not None and self._league.tournaments is not None:
-            self._league.tournaments[1].close()
+        for playing in self._played_by_itself():
+            playing.close()
         if self._watch is not None:
             self._watch.close()
         if self._places is not None:

@@ -39,12 +39,14 @@ from cutpurse.server.hosting.arena import Arena, ArenaServices, Listening
 from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.leasing import Leasing
 from cutpurse.server.hosting.listen_address import checked, is_local
+from cutpurse.server.hosting.season_play import SeasonPlay
 from cutpurse.server.hosting.status_service import server_status
 from cutpurse.server.hosting.tournament_play import TournamentPlay
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.league.hosted_ladders import missing_queue, why_not_hosted
 from cutpurse.server.league.ladder_service import RunningLeague
 from cutpurse.server.league.league_queries import Answers
+from cutpurse.server.league.seasons import Seasons
 from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.server.league.tournaments import Tournaments
 from cutpurse.server.league.version_testing import VersionTesting
@@ -212,7 +214,6 @@ def open_arena(
                     places.on_lost, places.part = lobby.lose, lobby.part
             leasing = _leasing(store, lobby, log)
             answers = Answers(store, _utc)
-            testing = _testing(store, answers, lobby, log)
             watching = Watching(lobby, log, delay_s=watch_delay_s, limits=limits)
             arena = Arena(
                 Listening(address, certificate, insecure, has_house=house is not None or has_page),
@@ -223,14 +224,7 @@ def open_arena(
                 services=ArenaServices(
                     guard,
                     store if asks else None,
-                    RunningLeague(
-                        answers,
-                        LadderAdmin(store, answers, _utc),
-                        lobby,
-                        None if leasing is None else lobby.other_arenas,
-                        testing,
-                        _tournaments(store, answers, lobby, log),
-                    ),
+                    _running_league(store, answers, lobby, leasing, log),
                     watching,
                     desk,
                     places,
@@ -289,6 +283,22 @@ def _leasing(store: Store, lobby: Lobby, log: Logger) -> Leasing | None:
     return leasing
 
 
+def _running_league(
+    store: Store, answers: Answers, lobby: Lobby, leasing: Leasing | None, log: Logger
+) -> RunningLeague:
+    """Return what callers may ask and change, with what the server plays by itself."""
+    tournaments = _tournaments(store, answers, lobby, log)
+    return RunningLeague(
+        answers,
+        LadderAdmin(store, answers, _utc),
+        lobby,
+        None if leasing is None else lobby.other_arenas,
+        _testing(store, answers, lobby, log),
+        tournaments,
+        None if tournaments is None else _seasons(store, answers, lobby, *tournaments, log),
+    )
+
+
 def _testing(store: Store, answers: Answers, lobby: Lobby, log: Logger) -> VersionTesting | None:
     """Go on with the version tests of an earlier server; None if several arenas share the league."""
     if isinstance(store, ArenaStore):
@@ -313,6 +323,15 @@ def _tournaments(
         return None
     playing = TournamentPlay(store, lobby, log, _utc)
     return Tournaments(store, answers, _utc, plays_here=lobby.plays, waits_for=playing.waits_for), playing
+
+
+def _seasons(
+    store: Store, answers: Answers, lobby: Lobby, tournaments: Tournaments, finals: TournamentPlay, log: Logger
+) -> tuple[Seasons, SeasonPlay]:
+    """Return the seasons, and those that are played, whose ladders admit only their own bots from now on."""
+    playing = SeasonPlay(store, lobby, finals.start, log, _utc)
+    playing.restore()
+    return Seasons(store, answers, tournaments, _utc), playing
 
 
 def _desk(site: HostingSite, lobby: Lobby) -> SubmissionDesk:

@@ -21,6 +21,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import CallRefused
 from cutpurse.server.league.league_queries import ANYTHING, STRANGER, Answers, Caller
 from cutpurse.server.league.presence import NOWHERE, Presence
+from cutpurse.server.league.seasons import SeasonQueries
 from cutpurse.server.league.steering import LadderAdmin, wanted_ladders
 from cutpurse.server.league.tournaments import TournamentQueries
 from cutpurse.server.store_errors import plain_trouble
@@ -59,6 +60,10 @@ def local(address: str | os.PathLike[str], as_stranger: bool = False) -> Iterato
             answers = reads()
             return TournamentQueries(opened[0], answers)
 
+        def reads_seasons() -> SeasonQueries:
+            answers, tournaments = reads(), reads_tournaments()
+            return SeasonQueries(opened[0], answers, tournaments)
+
         def ask(name: str, request: Any) -> Any:
             with _told(database):
                 if name in _WRITES and not as_stranger:
@@ -74,6 +79,8 @@ def local(address: str | os.PathLike[str], as_stranger: bool = False) -> Iterato
                     return _READS[name](reads(), request, caller, NOWHERE)
                 if name in _OF_TOURNAMENTS:
                     return _OF_TOURNAMENTS[name](reads_tournaments(), request, caller, NOWHERE)
+                if name in _OF_SEASONS:
+                    return _OF_SEASONS[name](reads_seasons(), request, caller, NOWHERE)
             raise CutpurseError(f"{database} is a database: that takes a server that runs; ask one with --server")
 
         yield League(ask)
@@ -92,6 +99,11 @@ _READS: Final[dict[str, Callable[[Answers, Any, Caller, Presence], Message]]] = 
 _OF_TOURNAMENTS: Final[dict[str, Callable[[TournamentQueries, Any, Caller, Presence], Message]]] = {
     "ListTournaments": TournamentQueries.list,
     "GetTournament": TournamentQueries.get,
+}
+
+_OF_SEASONS: Final[dict[str, Callable[[SeasonQueries, Any, Caller, Presence], Message]]] = {
+    "ListSeasons": SeasonQueries.list,
+    "GetSeason": SeasonQueries.get,
 }
 
 

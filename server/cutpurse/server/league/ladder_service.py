@@ -21,6 +21,7 @@ import grpc
 from google.protobuf.message import Message
 
 from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.seasons import SeasonState
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY, PEOPLE
 from cutpurse.leaderboard.tournaments import TournamentEntry
 from cutpurse.server.access.entrance import AuthInterceptor, Context
@@ -33,6 +34,7 @@ from cutpurse.server.forwarding.merging import merge
 from cutpurse.server.ladder_config import Ladder, ladder_of
 from cutpurse.server.league.league_queries import STRANGER, Answers, Caller, may_see
 from cutpurse.server.league.presence import NOWHERE, LiveMatchView, OnlineBotView, Presence
+from cutpurse.server.league.seasons import Seasons
 from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.server.league.tournaments import Tournaments
 from cutpurse.server.league.version_testing import VersionTesting
@@ -43,7 +45,16 @@ from cutpurse.server.matches.start_position import StartPosition
 from cutpurse.server.matches.version_tests import VersionTest
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["LADDER", "LadderService", "RunningLeague", "RunningLobby", "caller_of", "is_of_this_run"]
+__all__ = [
+    "LADDER",
+    "LadderService",
+    "RunningLeague",
+    "RunningLobby",
+    "RunningSeasons",
+    "RunningTournaments",
+    "caller_of",
+    "is_of_this_run",
+]
 
 LADDER: Final = ladder_pb2.DESCRIPTOR.services_by_name["LadderService"].full_name
 THREADS: Final = 2
@@ -135,6 +146,22 @@ class RunningTournaments(Protocol):
         """Play no more boards of a tournament."""
 
 
+class RunningSeasons(Protocol):
+    """The seasons that are played, as used on the event loop."""
+
+    def begin(self) -> None:
+        """Go on with the seasons of an earlier server, and play those that are started."""
+
+    def close(self) -> None:
+        """Play no more; the seasons go on when the server is started again."""
+
+    async def start(self, state: SeasonState) -> None:
+        """Play a series from now on."""
+
+    async def stop(self, state: SeasonState) -> None:
+        """Play no more of a series that was stopped."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunningLeague:
     """The parts of a league on a running server.
@@ -146,6 +173,7 @@ class RunningLeague:
         other_arenas: Ladders of other arenas, which may also lease new ones; None if all are played here.
         testing: Version tests; None if none are played.
         tournaments: Tournaments, and those that are played; None if none are.
+        seasons: Seasons, and those that are played; None if none are.
     """
 
     answers: Answers
@@ -154,6 +182,7 @@ class RunningLeague:
     other_arenas: OtherArenas | None = None
     testing: VersionTesting | None = None
     tournaments: tuple[Tournaments, RunningTournaments] | None = None
+    seasons: tuple[Seasons, RunningSeasons] | None = None
 
 
 class LadderService:
@@ -186,6 +215,7 @@ class LadderService:
         self._lobby = league.lobby
         self._other_arenas = league.other_arenas
         self._tournaments = league.tournaments
+        self._seasons = league.seasons
         self._testing = league.testing
         self._entrance = entrance
         self._log = log
@@ -251,6 +281,17 @@ class LadderService:
             changes += [
                 ("StartTournament", "admin", partial(self._start_tournament, tournaments, playing)),
                 ("StopTournament", "admin", partial(self._stop_tournament, tournaments, playing)),
+            ]
+        if self._seasons is not None and self._tournaments is not None:
+            seasons, season_play = self._seasons
+            plan = self._reading("PlanSeason", ladder_pb2.PlanSeasonRequest, seasons.plan, "admin")
+            listing = self._reading("ListSeasons", ladder_pb2.ListSeasonsRequest, seasons.list)
+            get = self._reading("GetSeason", ladder_pb2.GetSeasonRequest, seasons.get)
+            for name, read in (("PlanSeason", plan), ("ListSeasons", listing), ("GetSeason", get)):
+                methods[name] = grpc.unary_unary_rpc_method_handler(read)
+            changes += [
+                ("StartSeason", "admin", partial(self._start_season, seasons, season_play)),
+                ("StopSeason", "admin", partial(self._stop_season, seasons, season_play, self._tournaments[1])),
             ]
         methods["GetRecord"] = grpc.unary_stream_rpc_method_handler(self.get_record)
         for name, scope, steer in changes:
@@ -465,6 +506,34 @@ class LadderService:
         self._log.info("tournament stopped", tournament=entry.id, by=caller.owner)
         await self._note(caller, "tournament stopped", f"{entry.id} on {entry.ladder}")
         return ladder_pb2.StopTournamentResponse(tournament=await self._apart(lambda: tournaments.shown(entry)))
+
+    async def _start_season(self, seasons: Seasons, playing: RunningSeasons, request: bytes, caller: Caller) -> Message:
+        asked = ladder_pb2.StartSeasonRequest.FromString(request)
+        async with self._steers:
+            state = await self._apart(lambda: seasons.start(asked, caller))
+            await playing.start(state)
+        series = state.series
+        self._log.info("seasons started", series=series.id, name=series.name, plan=asked.plan, by=caller.owner)
+        await self._note(caller, "seasons started", f"{series.id}, {series.name}, plan {asked.plan}")
+        return ladder_pb2.StartSeasonResponse(season=await self._apart(lambda: seasons.shown(state)))
+
+    async def _stop_season(
+        self,
+        seasons: Seasons,
+        playing: RunningSeasons,
+        finals: RunningTournaments,
+        request: bytes,
+        caller: Caller,
+    ) -> Message:
+        asked = ladder_pb2.StopSeasonRequest.FromString(request)
+        async with self._steers:
+            state = await self._apart(lambda: seasons.stop(asked, caller))
+            if state.tournament:
+                finals.stop(state.tournament)
+            await playing.stop(state)
+        self._log.info("seasons stopped", series=state.series.id, name=state.series.name, by=caller.owner)
+        await self._note(caller, "seasons stopped", f"{state.series.id}, {state.series.name}")
+        return ladder_pb2.StopSeasonResponse(season=await self._apart(lambda: seasons.shown(state)))
 
     async def _note(self, caller: Caller, what: str, about: str) -> None:
         by = caller.owner or NOBODY

@@ -226,7 +226,11 @@ class Answers:
     ) -> ladder_pb2.ListLaddersResponse:
         """Answer ListLadders."""
         entries = [entry for entry in self.visible(caller).values() if asked.game in ("", entry.game)]
-        return ladder_pb2.ListLaddersResponse(ladders=[self.shown(entry, presence) for entry in entries])
+        response = ladder_pb2.ListLaddersResponse(ladders=[self.shown(entry, presence) for entry in entries])
+        divisions = self._readings.series_by_ladder()
+        for ladder in response.ladders:
+            ladder.season, ladder.season_number = divisions.get(ladder.defined.name, ("", 0))
+        return response
 
     def shown(self, entry: LadderEntry, presence: Presence) -> ladder_pb2.LadderShown:
         """Encode a ladder with its current numbers of bots and matches."""

@@ -46,14 +46,16 @@ class OtherEntrants(NamedTuple):
 def may_play(ladder: Ladder, identity: Identity) -> bool:
     """Return whether the terms of a ladder admit this bot.
 
-    The terms name their house bots. Other bots are admitted by owner; without a list of owners, every owner is. Nobody
-    plays in this process on a hosted ladder.
+    The terms name their house bots. Other bots are admitted by owner; without a list of owners, every owner is. A
+    division of a season admits its own bots. Nobody plays in this process on a hosted ladder.
     """
     if ladder.is_hosted:
         return False
     terms = ladder.terms
     if identity.owner == HOUSE:
         return identity.bot in terms.house
+    if ladder.members is not None and not ladder.members.admits(identity.owner, identity.bot):
+        return False
     return not terms.owners or identity.owner in terms.owners
 
 
@@ -165,6 +167,9 @@ def _obstacle(
     if ladder.is_hosted:
         return "NOT_YOURS", f"ladder {ladder.name} is for submitted bots only: cutpurse bot submit FOLDER"
     if not may_play(ladder, identity):
+        if ladder.members is not None and not ladder.members.admits(identity.owner, identity.bot):
+            text = f"ladder {ladder.name} is a division of a season, and {identity.owner}/{identity.bot} is not in it"
+            return "NOT_YOURS", f"{text}; name no ladder, and your bot plays in its own"
         text = f"ladder {ladder.name} is not for bots of {identity.owner}; ask the operator of the server"
         return "NOT_YOURS", text
     if ladder.boards == "rotation" and not forgets:
@@ -173,7 +178,7 @@ def _obstacle(
             "that the server runs itself and that keep no memory may play there; hand yours in, or name another ladder"
         )
         return "NOT_YOURS", text
-    if ladder.is_frozen(at):
+    if ladder.is_frozen(at) and not (ladder.members is not None and ladder.members.is_waiting):
         return "FROZEN", frozen_message(ladder)
     if ladder.terms.is_limited and (text := why_full(ladder, identity, others_on(ladder))):
         return "FULL", text

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from math import inf
 from typing import Final
@@ -27,7 +27,7 @@ from cutpurse.leaderboard.results import FinishedMatch, Identity, StoreOutcome
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.invariants import QueueOverflow, check_queue_limit
-from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.ladder_config import DivisionMembers, Ladder
 from cutpurse.server.matches.admission import BotAdmission
 from cutpurse.server.matches.match_start import AssignedMatch, Dealing, LobbyEnvironment
 from cutpurse.server.matches.matchmaking import Pairing
@@ -162,6 +162,15 @@ class Lobby:
         """
         self._pairing.set_ladder(ladder)
         self._terms_changed(ladder.name)
+
+    def set_members(self, name: str, members: DivisionMembers) -> None:
+        """Admit only these bots to a ladder that is a division; do nothing if it is not played here."""
+        if (ladder := self._pairing.ladder_named(name)) is not None:
+            self.set_ladder(replace(ladder, members=members))
+
+    def is_quiet(self, name: str) -> bool:
+        """Return whether no paired match is being played on a ladder, or has a result to store."""
+        return self._pairing.is_quiet(name)
 
     def remove_ladder(self, name: str) -> None:
         """Remove a ladder, with its bots and the matches requested there.

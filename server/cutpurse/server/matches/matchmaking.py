@@ -29,6 +29,7 @@ clock, no stream and no match in play; chance is passed in.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from cutpurse.engine.chance import Chance
@@ -102,6 +103,8 @@ class Pairing:
     def set_ladder(self, ladder: Ladder) -> None:
         """Add a ladder or change its terms, and add or remove online bots accordingly.
 
+        A ladder without members keeps those that it had.
+
         Raises:
             ValueError: If the ladder of this name differs in more than its terms.
         """
@@ -110,6 +113,8 @@ class Pairing:
             books = self._books[ladder.name] = LadderRoster(ladder)
         elif not books.ladder.is_same(ladder):
             raise ValueError(f"ladder {ladder.name} is another one; only its terms may change")
+        elif ladder.members is None:
+            ladder = replace(ladder, members=books.ladder.members)
         books.change(ladder, self._there)
 
     def remove_ladder(self, name: str) -> None:
@@ -121,6 +126,11 @@ class Pairing:
         if self._books[name].open:
             raise ValueError(f"a match is being played on ladder {name}")
         del self._books[name]
+
+    def is_quiet(self, name: str) -> bool:
+        """Return whether no match of the pairing is being played on a ladder, or has a result to store."""
+        books = self._books.get(name)
+        return books is None or not books.open
 
     def others_on(self, name: str, identity: Identity) -> OtherEntrants:
         """Return the other bots on a ladder, without house bots."""

@@ -47,6 +47,7 @@ from cutpurse.server.web.pages import (
     matches,
     pictures,
     replay,
+    season,
     tournament,
 )
 from cutpurse.server.web.picture_process import PictureProcess
@@ -65,7 +66,7 @@ __all__ = ["create_app", "end_streams"]
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 PAGES: Final = (
     *(home, ladders, ladder, bots, bot, feeds, events, matches, match, replay, pictures, live, guided, docs),
-    tournament,
+    *(tournament, season),
     *(seat_pages, play_on, account_pages, provider_pages, account_home, account_acts),
     *(account_host, own_match, api, tables),
 )

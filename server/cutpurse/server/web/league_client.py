@@ -292,6 +292,12 @@ class Asking:
         told: ladder_pb2.GetTournamentResponse = self._ask("GetTournament", request)
         return told.tournament
 
+    def season(self, series: str, number: int = 0) -> ladder_pb2.SeasonShown:
+        """Return a season of a series, by default the newest."""
+        request = ladder_pb2.GetSeasonRequest(series=series, number=number)
+        told: ladder_pb2.GetSeasonResponse = self._ask("GetSeason", request)
+        return told.season
+
     def record_bytes(self, name: str) -> bytes:
         """Return the match file of a finished match, for download."""
         return self._files.get(name, lambda: self._fetched(name))

@@ -21,6 +21,7 @@ from cutpurse.server.web.account.signed_in import Signed, accounts_of, act, look
 from cutpurse.server.web.forms import private
 from cutpurse.server.web.language.game_words import spoken
 from cutpurse.server.web.language.speaking import gettext, gettext_noop
+from cutpurse.server.web.pages.season import season_facts
 from cutpurse.server.web.pages.tournament import tournament_facts
 from cutpurse.v1 import ladder_pb2, status_pb2
 from cutpurse.wire.errors import NotAuthorised, NotFound
@@ -67,6 +68,7 @@ async def host(request: Request) -> Response:
             "queues": [*format_queues(server_status), *format_servers(server_status)],
             "no_status": no_status,
             "tournaments": signed.tried(lambda: [*_tournaments(league)], list[ladder_pb2.TournamentShown]())[0],
+            "seasons": signed.tried(lambda: [*_seasons(league)], list[ladder_pb2.SeasonShown]())[0],
             "games": {name: spoken(rules.words) for name, rules in GAMES.items()},
         }
 
@@ -223,9 +225,36 @@ async def revoke_token(request: Request) -> Response:
     return await act(request, do)
 
 
+@router.api_route("/host/seasons/{series}", methods=["GET", "HEAD"])
+async def season(request: Request, series: str) -> Response:
+    """Show the newest season of a series, also one of private ladders or with hidden results, to be stopped."""
+
+    def load(signed: Signed) -> Mapping[str, Any]:
+        _check_admin(signed)
+        league = signed.account.league
+        shown = league.GetSeason(ladder_pb2.GetSeasonRequest(series=series)).season
+        ladders = [_ladder(league, division.ladder) for division in shown.divisions]
+        is_secret = any(ladder.defined.terms.private or ladder.has_hidden_results for ladder in ladders)
+        return {**season_facts(shown), "is_public": not is_secret}
+
+    return await look(request, "host_season.html", load)
+
+
+@router.post("/host/seasons/{series}/stop")
+async def stop_season(request: Request, series: str) -> Response:
+    """End the seasons of a series."""
+
+    def do(signed: Signed, fields: Mapping[str, str]) -> str:
+        signed.account.league.StopSeason(ladder_pb2.StopSeasonRequest(series=series))
+        return f"/host/seasons/{quote(series, safe='')}"
+
+    return await act(request, do)
+
+
 @router.api_route("/host/ladders", methods=["GET", "HEAD"])
 @router.api_route("/host/tournaments", methods=["GET", "HEAD"])
 @router.api_route("/host/tournaments/{tournament}/stop", methods=["GET", "HEAD"])
+@router.api_route("/host/seasons/{series}/stop", methods=["GET", "HEAD"])
 @router.api_route("/host/tokens/revoke", methods=["GET", "HEAD"])
 async def back(request: Request) -> Response:
     """Lead a browser that loads the address of a form to the host's page."""
@@ -255,6 +284,10 @@ def _ladder(league: League, name: str) -> ladder_pb2.LadderShown:
 
 def _tournaments(league: League) -> Sequence[ladder_pb2.TournamentShown]:
     return league.ListTournaments(ladder_pb2.ListTournamentsRequest()).tournaments
+
+
+def _seasons(league: League) -> Sequence[ladder_pb2.SeasonShown]:
+    return league.ListSeasons(ladder_pb2.ListSeasonsRequest()).seasons
 
 
 def _wanted(fields: Mapping[str, str]) -> ladder_pb2.TournamentWanted:
