@@ -225,6 +225,7 @@ def _terms(terms: LadderTerms) -> dict[str, object]:
         "pause_window": terms.pause_window,
         "voids_outages": terms.voids_outages,
         "results_hidden_until": terms.results_hidden_until,
+        "admits_people": terms.admits_people,
     }
 
 

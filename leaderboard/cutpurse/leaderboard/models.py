@@ -231,6 +231,7 @@ class LadderRow(Base, table=True):
     voids_outages: bool = False  # a match is void when the provider of a bot's language model is down
     is_hosted: bool = False  # only submitted and house bots play, and workers play the matches; never changes
     results_hidden_until: datetime | None = Field(default=None, sa_type=UtcDateTime)  # only hosts see results before
+    admits_people: bool = False  # owners may play in person, on the page
 
 
 class LeaseRow(Base, table=True):

@@ -25,6 +25,7 @@ CREATE TABLE ladders (
 	voids_outages BOOLEAN NOT NULL,
 	is_hosted BOOLEAN NOT NULL,
 	results_hidden_until TIMESTAMP WITHOUT TIME ZONE,
+	admits_people BOOLEAN NOT NULL,
 	CONSTRAINT pk_ladders PRIMARY KEY (id),
 	CONSTRAINT uq_ladders_name UNIQUE (name)
 );
@@ -393,4 +394,4 @@ CREATE TABLE usages (
 );
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
-INSERT INTO alembic_version VALUES ('16');
+INSERT INTO alembic_version VALUES ('17');

@@ -90,6 +90,7 @@ def _entry(row: Row[*tuple[Any, ...]]) -> LadderEntry:
             row.pause_window,
             row.voids_outages,
             row.results_hidden_until,
+            row.admits_people,
         ),
         row.created,
         row.boards,

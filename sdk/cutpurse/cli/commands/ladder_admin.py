@@ -94,13 +94,15 @@ def create(
     ] = None,
     setting: Setting = None,
     base_ms: Annotated[
-        int | None, typer.Option(metavar="MS", help="Time per decision, in ms. [default: 1,000]")
+        int | None, typer.Option(metavar="MS", help="Time per decision, in ms. [default: 1,000; with --people 90,000]")
     ] = None,
     bank_ms: Annotated[
-        int | None, typer.Option(metavar="MS", help="Time bank per match, in ms. [default: 10,000]")
+        int | None,
+        typer.Option(metavar="MS", help="Time bank per match, in ms. [default: 10,000; with --people 900,000]"),
     ] = None,
     grace_ms: Annotated[
-        int | None, typer.Option(metavar="MS", help="Network allowance per decision, in ms. [default: 150]")
+        int | None,
+        typer.Option(metavar="MS", help="Network allowance per decision, in ms. [default: 150; with --people 1,000]"),
     ] = None,
     poll_floor_ms: Annotated[
         int | None, typer.Option(metavar="MS", help="Minimum duration of a simultaneous decision, in ms. [default: 25]")
@@ -119,6 +121,9 @@ def create(
     on_outage: OnOutage = None,
     private: Annotated[bool, typer.Option("--private", help="Show results only to owners who may play.")] = False,
     results_hidden_until: HiddenUntil = None,
+    people: Annotated[
+        bool, typer.Option("--people", help="Let owners also play in person, on the page; they are rated.")
+    ] = False,
     house: House = None,
     freeze: Annotated[
         str | None,
@@ -173,6 +178,7 @@ def create(
                     pause_window=None if pause_window is None else _not_negative("--pause-window", pause_window),
                     voids_outages=on_outage is not None and voids_outages(on_outage, "--on-outage"),
                     results_hidden_until_ms=_hidden_until_ms(results_hidden_until) or 0,
+                    people=people,
                 ),
             )
         ]
@@ -218,6 +224,10 @@ def change(
     ] = None,
     results_hidden_until: HiddenUntil = None,
     show_results: Annotated[bool, typer.Option("--show-results", help="Hide results no longer.")] = False,
+    people: Annotated[
+        bool | None,
+        typer.Option("--people/--no-people", help="Let owners also play in person, on the page, or programs only."),
+    ] = None,
     house: House = None,
     no_house: Annotated[bool, typer.Option("--no-house", help="Remove all house bots.")] = False,
     server: Server = None,
@@ -240,11 +250,11 @@ def change(
         raise UsageError("--house and --no-house: name one of them")
     hidden_until_ms = _hidden_until_ms(results_hidden_until, show_results)
     limits = (max_bots, max_per_owner, pause_failed, pause_window)
-    asked_for = (owner, add_owner, remove_owner, *limits, on_outage, private, house, hidden_until_ms)
+    asked_for = (owner, add_owner, remove_owner, *limits, on_outage, private, house, hidden_until_ms, people)
     if all(one is None for one in asked_for) and not (any_owner or no_house):
         raise UsageError(
             "nothing is to be changed; name --owner, --any-owner, --max-bots, --max-per-owner, --pause-failed, "
-            "--pause-window, --on-outage, --private, --results-hidden-until, --show-results or --house"
+            "--pause-window, --on-outage, --private, --results-hidden-until, --show-results, --people or --house"
         )
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:
@@ -264,10 +274,10 @@ def change(
             terms.pause_window = _not_negative("--pause-window", pause_window)
         if on_outage is not None:
             terms.voids_outages = voids_outages(on_outage, "--on-outage")
-        if private is not None:
-            terms.private = private
-        if hidden_until_ms is not None:
-            terms.results_hidden_until_ms = hidden_until_ms
+        given = {"private": private, "results_hidden_until_ms": hidden_until_ms, "people": people}
+        for field, value in given.items():
+            if value is not None:
+                setattr(terms, field, value)
 
     _tell([_changed(ladder, changed, server, ca, db)], "changed", as_json)
 
