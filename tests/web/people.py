@@ -49,7 +49,7 @@ _OPTION: Final = re.compile(r'<button name="option" value="(\d+)"[^>]*>(.*?)</bu
 
 @dataclass
 class PeoplePage:
-    """A running page: its address, that of its server, the tokens of this run and of owners, and the database."""
+    """A running page: its address, that of its server, and the tokens of this run and of owners."""
 
     address: str
     arena: str
@@ -57,7 +57,6 @@ class PeoplePage:
     people: Token
     seats: PageSeats
     tokens: Mapping[str, str]
-    database: Path
 
 
 class Visitor:
@@ -195,8 +194,7 @@ def people_page(
                 page = threading.Thread(target=serve_page, args=words, daemon=True)
                 page.start()
                 try:
-                    database = folder / "test.db"
-                    yield PeoplePage(f"http://{bound}", addresses[0], house_token, people, seats, tokens, database)
+                    yield PeoplePage(f"http://{bound}", addresses[0], house_token, people, seats, tokens)
                 finally:
                     is_over.set()
                     page.join(PATIENCE_S)

@@ -9,33 +9,38 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any
 
+import grpc.aio
 import pytest
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.leaderboard.results import LadderTerms
-from cutpurse.leaderboard.store import Store
+from cutpurse.server.access.owners import BAD
+from cutpurse.server.access.person_guard import NO_OWNERS
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.people import CLOCK, VOUCHER_KEY
 from cutpurse.v1 import arena_pb2, ladder_pb2
+from cutpurse.wire.errors import NotAuthorised
 from cutpurse.wire.league import league_at
+from cutpurse.wire.server_address import TOKEN_VARIABLE
 from tests.looking import until
 from tests.server.raw_bot import Ended, RawBot
 from tests.web.people import HOUSE, PeoplePage, Visitor, decision_of, options_of, people_page
 from tests.web.test_seat import COOKIE, line_of
 
-OWNERS = dict.fromkeys(("ann", "bob", "cid", "dora", "eve", "fay"), ("play", "read")) | {"guest": ("read",)}
+OWNERS = dict.fromkeys(("ann", "bob", "cid", "dora", "eve", "fay"), ("play", "read"))
+OWNERS |= {"guest": ("read",), "host": ("read", "admin")}
 
 
 def ladder_of(name: str, seats: int = 2, clock: TimeControl = CLOCK, **terms: Any) -> Ladder:
-    return Ladder(
-        name, "greed", seats, control=clock, terms=LadderTerms(**{"house": HOUSE, "admits_people": True} | terms)
-    )
+    usual = {"house": HOUSE, "admits_people": True}
+    return Ladder(name, "greed", seats, {}, clock, terms=LadderTerms(**usual | terms))
 
 
 LADDERS = (
     ladder_of("duel"),
     ladder_of("alone", house=()),
     ladder_of("meeting", house=()),
+    ladder_of("changing", house=()),
     ladder_of("machines", admits_people=False),
     ladder_of("frozen", frozen=datetime(2020, 1, 1, tzinfo=UTC)),
     ladder_of("of-bob", owners=("bob",)),
@@ -45,8 +50,10 @@ LADDERS = (
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PeoplePage]:
-    with people_page(tmp_path_factory.mktemp("people"), most=20, rated=LADDERS, owners=OWNERS) as running:
-        yield running
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("cutpurse.server.web.seat.person.FIRST_LONE_S", 0.01)
+        with people_page(tmp_path_factory.mktemp("people"), most=20, rated=LADDERS, owners=OWNERS) as running:
+            yield running
 
 
 @pytest.fixture
@@ -184,7 +191,7 @@ def test_a_ladder_that_seats_nobody_says_so(
     key = person.get("/ladders/duel/play").text.partition('name="key" value="')[2][:64]
     refused = person.post(f"/ladders/{ladder}/play", {"key": key})
     assert (refused.status_code, line_of(refused.text)) == (status, line)
-    assert 'name="key"' not in person.get(f"/ladders/{ladder}/play").text
+    assert "Play rated" not in person.get(f"/ladders/{ladder}/play").text
 
 
 @pytest.mark.parametrize(
@@ -206,37 +213,45 @@ def test_a_term_that_changes_is_told_in_line_and_a_revoked_token_ends_the_wait(
     page: PeoplePage, visitors: ExitStack
 ) -> None:
     fay = signed_in(page, visitors, "fay")
-    fay.sit_down_rated("alone")
-    with Store(page.database) as store:
-        (token,) = (entry for entry in store.tokens() if entry.owner == "fay")
-        store.revoke_token(token.id, datetime.now(UTC))
+    assert "You are in line for a match." in fay.sit_down_rated("changing").text
+    terms = ladder_pb2.LadderTerms(pause_failed=3, pause_window=8)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv(TOKEN_VARIABLE, page.tokens["host"])
+        with league_at(server=page.arena) as league:
+            league.ChangeLadder(ladder_pb2.ChangeLadderRequest(ladder="changing", terms=terms))
+    line = "the server says: ladder changing admits programs only, and no people"
+    until(lambda: line in fay.get("/seat").text, "the new term is told")
+    key = fay.get("/me/tokens").text.partition('name="key" value="')[2][:64]
+    fay.post("/me/tokens/revoke", {"key": key, "token": page.tokens["fay"][5:13]})
     until(lambda: "this token is not valid here" in fay.get("/seat").text, "the wait ends with the token")
 
 
-async def entered(page: PeoplePage, token: str, voucher: str, name: str, ladders: list[str]) -> str:
-    """Say Hello as a program; return the reason of the refusal."""
+async def entered(page: PeoplePage, token: str, voucher: str, name: str, ladders: list[str]) -> str | None:
+    """Say Hello as a program; return the text of the refusal."""
     games = [arena_pb2.GameWanted(game="greed", ladders=ladders)]
     metadata = ((VOUCHER_KEY, voucher),) if voucher else ()
     async with RawBot(page.arena, token, metadata=metadata) as bot:
         try:
             await bot.hello(name, games=games)
         except Ended as ended:
-            return f"{ended.reason}: {ended.text}"
-    return ""
+            return ended.text
+        except grpc.aio.AioRpcError as error:
+            return error.details()
+    return None
 
 
 async def test_no_program_passes_for_a_person_and_no_person_for_a_program(page: PeoplePage) -> None:
     token, people = page.tokens["ann"], page.people.reveal()
     assert await entered(page, token, "", "person", ["duel"]) == (
-        "HELLO: 'person' is the name of people who play on the page; give the bot another one"
+        "'person' is the name of people who play on the page; give the bot another one"
     )
     for forged in (token, "cutp_nonsense", page.house.reveal()):
-        assert (await entered(page, token, forged, "person", ["duel"])).startswith("TOKEN_INVALID")
+        assert await entered(page, token, forged, "person", ["duel"]) == BAD
     for own in (people, page.house.reveal()):
-        assert (await entered(page, own, people, "person", ["duel"])).startswith("TOKEN_INVALID")
+        assert await entered(page, own, people, "person", ["duel"]) == NO_OWNERS
     for name, ladders in (("sneak", ["duel"]), ("person", []), ("person", ["duel", "alone"])):
         refused = await entered(page, token, people, name, ladders)
-        assert refused == "HELLO: a person is called 'person', and names the one ladder to play on"
+        assert refused == "a person is called 'person', and names the one ladder to play on"
 
 
 async def test_a_person_is_asked_for_no_match(page: PeoplePage, visitors: ExitStack) -> None:
@@ -245,15 +260,13 @@ async def test_a_person_is_asked_for_no_match(page: PeoplePage, visitors: ExitSt
 
     def asked() -> str:
         with league_at(server=page.arena) as league:
-            bots = [ladder_pb2.BotName(owner="cid", bot="person"), ladder_pb2.BotName(owner="house", bot="random")]
-            try:
+            bots = [ladder_pb2.BotName(owner="cid", bot="person")]
+            with pytest.raises(NotAuthorised) as refused:
                 league.RequestMatch(ladder_pb2.RequestMatchRequest(ladder="alone", bots=bots))
-            except Exception as problem:
-                return str(problem)
-        return ""
+        return str(refused.value)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("CUTPURSE_TOKEN", page.tokens["cid"])
+        patched.setenv(TOKEN_VARIABLE, page.tokens["cid"])
         line = await asyncio.to_thread(asked)
     assert "cid/person:1 is a person, who plays only as ladders pair them" in line
     await asyncio.to_thread(person.post, "/seat/leave", {})
