@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, Self
 
 import grpc
@@ -28,17 +29,27 @@ class Ended(Exception):
 class RawBot:
     """One stream; use it as `async with RawBot(address) as bot`."""
 
-    def __init__(self, address: str, token: str = "", *, channel: grpc.aio.Channel | None = None) -> None:
+    def __init__(
+        self,
+        address: str,
+        token: str = "",
+        *,
+        channel: grpc.aio.Channel | None = None,
+        metadata: Sequence[tuple[str, str]] = (),
+    ) -> None:
         """Open a stream.
 
         Args:
             address: Address of the server.
             token: Bearer token to send, if any.
+            metadata: Further metadata of the call.
             channel: Channel to use. Default: a new one without TLS.
         """
         self.channel = channel or grpc.aio.insecure_channel(address)
-        metadata = (("authorization", f"Bearer {token}"),) if token else None
-        self.call: Any = arena_pb2_grpc.ArenaServiceStub(self.channel).Play(metadata=metadata)
+        authorization = (("authorization", f"Bearer {token}"),) if token else ()
+        self.call: Any = arena_pb2_grpc.ArenaServiceStub(self.channel).Play(
+            metadata=(*authorization, *metadata) or None
+        )
         self.waiting: dict[str, deque[Any]] = {kind: deque() for kind in ("decisions", "refusals", "problems", "ends")}
 
     async def __aenter__(self) -> Self:

@@ -15,6 +15,8 @@ import pytest
 from cutpurse.engine.clocks import TimedMatch
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
+from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.ladder_config import Ladder
 from tests.properties.random_play import RandomGame
 from tests.properties.who_sees_what import table_of
@@ -36,8 +38,10 @@ class Silent(BotThere):
         super().ready(seat)
 
 
-def seat_at(game: Game, name: str, viewer: int, monkeypatch: pytest.MonkeyPatch) -> tuple[World, Silent, Any]:
-    """A table that begins in this state of a game, and whoever sits on the viewer's seat."""
+def seat_at(
+    game: Game, name: str, viewer: int, monkeypatch: pytest.MonkeyPatch, *, people: bool = False
+) -> tuple[World, Silent, Any]:
+    """A table that begins in this state of a game, and the bot, or with `people` the person, on the viewer's seat."""
 
     def start(fresh: Game, log: bool = False) -> None:
         fresh.copy_from(game)
@@ -47,8 +51,10 @@ def seat_at(game: Game, name: str, viewer: int, monkeypatch: pytest.MonkeyPatch)
 
     with monkeypatch.context() as patched:
         patched.setattr(type(game), "start", start)
-        world = World([Ladder("it", name, game.n, game.settings.changed())])
-        bots = [Silent(world, f"bot{at}", 1, agenda=True) for at in range(game.n)]
+        terms = LadderTerms(admits_people=people)
+        world = World([Ladder("it", name, game.n, game.settings.changed(), terms=terms)])
+        named = [("person", f"owner{at}") if people else (f"bot{at}", NOBODY) for at in range(game.n)]
+        bots = [Silent(world, bot, 1, agenda=True, owner=owner) for bot, owner in named]
         for bot in bots:
             world.lobby.enter(bot)
         world.lobby.tick(world.now)

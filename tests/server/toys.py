@@ -5,7 +5,7 @@ A toy match asks one bot a number of decisions with three options; any answer is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind
 from cutpurse.leaderboard.results import DecisionUsage, Identity
@@ -140,6 +140,7 @@ class ToyLobby:
         self.tables_left = tables  # number of matches left to start, None means no limit
         self.size = size
         self.told: list[str] = []
+        self.lost: list[Identity] = []
         self.there: list[ServerSession] = []
         self.seats: list[ToySeat] = []
         self.credited = 0.0
@@ -168,6 +169,9 @@ class ToyLobby:
     def leave(self, session: ServerSession) -> None:
         self.told.append(f"leave {session.identity.bot}")
         self.there.remove(session)
+
+    def lose(self, bots: Collection[Identity], why: str) -> None:
+        self.lost += bots
 
     def changed(self, session: ServerSession) -> None:
         self.told.append(f"changed {session.identity.bot} {session.free_tables}")

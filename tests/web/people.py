@@ -8,19 +8,25 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from html import unescape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Self
 
 import httpx
 import pytest
 
+from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import Token, new_token
 from cutpurse.sdk.run import connect
 from cutpurse.server.hosting.page import listening_socket
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.league.ladder_setup import LadderSelection
 from cutpurse.server.people import people_bot
+from cutpurse.server.web.account.calls import Accounts
 from cutpurse.server.web.app import create_app, end_streams
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.seat.seats import PageSeats
@@ -34,20 +40,23 @@ from tests.server.arenas import running_arena
 __all__ = ["ENDS", "HOUSE", "PeoplePage", "Visitor", "decision_of", "options_of", "people_page", "with_names"]
 
 HOUSE: Final = ("random", "greedy")  # names of the opponents, which all take the first option
+NO_OWNERS: Final[Mapping[str, Sequence[str]]] = MappingProxyType({})
 ENDS: Final = ("Play again", "does not go on")  # in a table at which nothing more is asked
 _DECISION: Final = re.compile(r'name="decision" value="(\d+)"')
+_KEY: Final = re.compile(r'name="key" value="([0-9a-f]{64})"')
 _OPTION: Final = re.compile(r'<button name="option" value="(\d+)"[^>]*>(.*?)</button>', re.DOTALL)
 
 
 @dataclass
 class PeoplePage:
-    """A running page: its address, that of its server, and the tokens of this run."""
+    """A running page: its address, that of its server, and the tokens of this run and of owners."""
 
     address: str
     arena: str
     house: Token
     people: Token
     seats: PageSeats
+    tokens: Mapping[str, str]
 
 
 class Visitor:
@@ -74,6 +83,16 @@ class Visitor:
     def sit_down(self, game: str, opponents: Sequence[str] = HOUSE) -> httpx.Response:
         """Choose the opponents and sit down."""
         return self.post(f"/play/{game}", {"opponent": list(opponents)})
+
+    def sign_in(self, token: str) -> httpx.Response:
+        """Sign in with a token."""
+        return self.post("/sign-in", {"token": token})
+
+    def sit_down_rated(self, ladder: str) -> httpx.Response:
+        """Press the button on the page of a ladder for people."""
+        page = self.get(f"/ladders/{ladder}/play")
+        key = _KEY.search(page.text)
+        return self.post(f"/ladders/{ladder}/play", {"key": key[1] if key else ""})
 
     def table(self, after: int = 0) -> str:
         """Open the table until there is a decision after this one, or the match is over."""
@@ -122,20 +141,36 @@ class FirstOption:
 
 
 @contextmanager
-def people_page(folder: Path, most: int = 6, house: Sequence[str] = HOUSE) -> Iterator[PeoplePage]:
-    """Run a server, opponents of these names and the page on which `most` people may play."""
+def people_page(
+    folder: Path,
+    most: int = 6,
+    house: Sequence[str] = HOUSE,
+    rated: Sequence[Ladder] = (),
+    owners: Mapping[str, Sequence[str]] = NO_OWNERS,
+) -> Iterator[PeoplePage]:
+    """Run a server, opponents of these names and the page on which `most` people may play.
+
+    On the `rated` ladders the opponents play under their own names, and `owners` get a token with these scopes each.
+    """
     house_token, people = new_token(), new_token()
-    ladders = LadderSelection(house=tuple(house), people=True).people_ladders
+    ladders = [*LadderSelection(house=tuple(house), people=True).people_ladders, *rated]
+    with Store(folder / "test.db") as store:
+        made = store.create_tokens(
+            [NewToken(name, scopes=scopes) for name, scopes in owners.items()], datetime.now(UTC)
+        )
+    tokens = {entry.owner: token.reveal() for token, entry in made}
     is_over, began = threading.Event(), threading.Event()
     addresses: list[str] = []
 
     async def arena() -> None:
         async with running_arena(folder, ladders, house=house_token, people=people, watch_delay_s=0.0) as running:
             addresses.append(running.address)
-            names = [ladder.name for ladder in ladders]
+            names = [ladder.name for ladder in ladders if ladder.is_for_people]
             join = partial(connect, FirstOption, ladders=names, server=running.address, max_tables=most, quiet=True)
             playing = [asyncio.create_task(join(name=people_bot(name))) for name in house]
-            await until_so(lambda: len(running.opened.lobby.here()) == len(house))
+            join = partial(join, ladders=[ladder.name for ladder in rated if not ladder.terms.is_private])
+            playing += [asyncio.create_task(join(name=name)) for name in house if rated]
+            await until_so(lambda: len(running.opened.lobby.here()) == len(playing))
             began.set()
             await asyncio.to_thread(is_over.wait)
             for task in playing:
@@ -152,13 +187,14 @@ def people_page(folder: Path, most: int = 6, house: Sequence[str] = HOUSE) -> It
             dials = Dialling(addresses[0], token=people.reveal())
             with league_at(server=addresses[0], as_stranger=True) as league:
                 seats = PageSeats(dials, most, house)
-                app = create_app(Asking(league, live=True, keep_s=0.0), live=True, seats=seats)
+                accounts = Accounts(Dialling(addresses[0])) if owners else None
+                app = create_app(Asking(league, live=True, keep_s=0.0), live=True, seats=seats, accounts=accounts)
                 listening, bound = listening_socket("127.0.0.1:0")
                 words = (app, listening, is_over.is_set, partial(end_streams, app))
                 page = threading.Thread(target=serve_page, args=words, daemon=True)
                 page.start()
                 try:
-                    yield PeoplePage(f"http://{bound}", addresses[0], house_token, people, seats)
+                    yield PeoplePage(f"http://{bound}", addresses[0], house_token, people, seats, tokens)
                 finally:
                     is_over.set()
                     page.join(PATIENCE_S)

@@ -13,9 +13,9 @@ import pytest
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.engine.match import EndCause, MatchResult
-from cutpurse.server.web.seat.person import AWAY_S, MARGIN_S, PAUSE_S, AnswerRefused, CarryOut, Person
+from cutpurse.server.web.seat.person import AWAY_S, LINE_AWAY_S, MARGIN_S, PAUSE_S, AnswerRefused, CarryOut, Person
 from cutpurse.v1 import arena_pb2, ladder_pb2
-from cutpurse.wire.client_session import Ask, Begin, ClientTable, Finish
+from cutpurse.wire.client_session import Ask, Begin, ClientTable, Finish, OwnerNotice
 from cutpurse.wire.errors import ServerRefused
 from tests.web.test_seat_moment import table_at
 from tests.wire.test_asked import WiredMatch
@@ -64,9 +64,13 @@ class Session:
         self.session: Any = self
         self.answers: list[tuple[int, int]] = []
         self.problem: CutpurseError | None = None
+        self.has_left = False
 
     def answer(self, table: ClientTable, decision: int, option: int) -> None:
         self.answers.append((decision, option))
+
+    def leave(self) -> None:
+        self.has_left = True
 
     def wake(self) -> None: ...
 
@@ -80,7 +84,7 @@ class Session:
 class Seated:
     """A person in the seat that is asked first at a table of Greed."""
 
-    def __init__(self) -> None:
+    def __init__(self, rated_on: str = "") -> None:
         self.time = Time()
         sessions: list[Session] = []
 
@@ -88,7 +92,7 @@ class Seated:
             sessions.append(Session(carry))
             return sessions[0]
 
-        self.person = Person("greed", connect, self.time)
+        self.person = Person("greed", connect, self.time, rated_on)
         (self.arena,) = sessions
         _, _, self.message, info = WiredMatch("greed").put()
         self.message.base_left_ms, self.message.bank_left_ms = 90_000, 60_000
@@ -289,3 +293,68 @@ def test_a_match_that_has_begun_is_not_called_off() -> None:
     seated = Seated().begin().ask()
     seated.person.call_off("the table is closed")
     assert not seated.person.is_over
+
+
+async def test_after_two_decisions_without_an_answer_nobody_waits_until_the_person_is_back() -> None:
+    seated = Seated().begin()
+    seated.message.bank_left_ms = 0
+    async with aclosing(seated.person.listen()) as moments:
+        await news(moments, 2)  # the page is open, and nobody sits before it
+        for number in (4, 5):
+            seated.ask(number)
+            seated.time.pass_by(90)
+        assert [number for number, _ in seated.arena.answers] == [4, 5]
+        assert "Load this page again to go on." in seated.person.html()
+        seated.ask(6)
+        assert [number for number, _ in seated.arena.answers] == [4, 5, 6]
+        seated.person.come_back()
+        seated.ask(7)
+        seated.time.pass_by(10)
+        seated.person.answer("7", "0")
+    assert seated.arena.answers[-1] == (7, 0)
+
+
+async def test_who_is_away_is_in_line_no_more() -> None:
+    seated = Seated("duel")
+    assert seated.person.status == "You are in line for a match."
+    async with aclosing(seated.person.listen()) as moments:
+        await news(moments, 2)
+        seated.time.pass_by(10 * LINE_AWAY_S)
+        assert not seated.arena.has_left
+    seated.time.pass_by(LINE_AWAY_S - 0.01)
+    assert not seated.arena.has_left
+    seated.time.pass_by(LINE_AWAY_S)
+    assert seated.arena.has_left
+    assert seated.person.status == "Your match does not go on: you were away, so you are not in line any more."
+    seated.begin().ask(1)  # paired at the same moment: the others do not wait
+    assert seated.arena.answers == [(1, seated.message.safe_option)]
+
+
+def test_who_leaves_the_line_gets_no_match() -> None:
+    seated = Seated("duel")
+    seated.person.leave()
+    assert seated.arena.has_left
+
+
+def test_what_the_server_says_is_shown_in_line_and_not_at_the_table() -> None:
+    seated = Seated("duel")
+    line = "the server says: ladder duel is frozen: no match starts there"
+    seated.arena.carry(OwnerNotice(line), seated.time.now)
+    assert seated.person.status == line
+    seated.begin().ask(1)
+    seated.arena.carry(OwnerNotice(line), seated.time.now)
+    assert seated.person.status == "It is your turn."
+
+
+def test_at_a_rated_table_times_show_no_choice_and_players_have_owners() -> None:
+    seated = Seated("duel").begin()
+    seated.ask(1)
+    assert "house/people.greedy" in seated.person.html()
+    seated.time.pass_by(5.0)
+    seated.person.answer("1", "0")
+    del seated.message.options[1:]
+    seated.ask(2)
+    assert seated.arena.answers == [(1, 0)]
+    seated.end()
+    assert 'href="/ladders/duel/play"' in seated.person.html()
+    assert 'href="/ladders/duel"' in seated.person.html()

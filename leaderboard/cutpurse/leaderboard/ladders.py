@@ -229,6 +229,7 @@ def _terms(terms: LadderTerms) -> dict[str, object]:
         "voids_outages": terms.voids_outages,
         "results_hidden_until": terms.results_hidden_until,
         "title": terms.title,
+        "admits_people": terms.admits_people,
     }
 
 

@@ -236,6 +236,7 @@ class LadderRow(Base, table=True):
     is_hosted: bool = False  # only submitted and house bots play, and workers play the matches; never changes
     results_hidden_until: datetime | None = Field(default=None, sa_type=UtcDateTime)  # only hosts see results before
     title: str = ""  # what pages call the ladder; empty for its name
+    admits_people: bool = False  # owners may play in person, on the page
 
 
 class LeaseRow(Base, table=True):

@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 NORMAL: Final = "normal"  # the end cause of a seat whose bot played to the end
+PERSON: Final = "person"  # name by which an owner plays on the page; no program may have it
 VOID_SERVER: Final = "void_server"  # the void cause of a match that the server failed or did not finish
 _LONGEST: Final = 200  # maximum characters of a name or ID
 _MOST: Final = 2**63 - 1  # maximum value of a column
@@ -68,6 +69,11 @@ class Identity(NamedTuple):
     def recorded(self) -> str:
         """The form in records, as "ann/sneak 1.0"."""
         return self.shown.replace(":", " ")
+
+    @property
+    def is_person(self) -> bool:
+        """Whether this is the owner in person, at a table of the page, and no program."""
+        return self.bot == PERSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,6 +409,7 @@ class LadderTerms:
         voids_outages: A match is void when the provider of a bot's language model is down.
         results_hidden_until: Show results only to hosts before this time; None if they were never hidden.
         title: What pages call the ladder; empty for its name.
+        admits_people: Owners may play in person, on the page.
 
     Raises:
         InvalidEntry: If a value is invalid.
@@ -419,6 +426,7 @@ class LadderTerms:
     voids_outages: bool = False
     results_hidden_until: datetime | None = None
     title: str = ""
+    admits_people: bool = False
 
     def hides_results(self, at: datetime) -> bool:
         """Return whether only hosts see the results at this time of day."""

@@ -26,6 +26,7 @@ CREATE TABLE ladders (
 	is_hosted BOOLEAN NOT NULL,
 	results_hidden_until TIMESTAMP WITHOUT TIME ZONE,
 	title VARCHAR COLLATE "C" NOT NULL,
+	admits_people BOOLEAN NOT NULL,
 	CONSTRAINT pk_ladders PRIMARY KEY (id),
 	CONSTRAINT uq_ladders_name UNIQUE (name)
 );
@@ -444,4 +445,4 @@ CREATE TABLE usages (
 );
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
-INSERT INTO alembic_version VALUES ('18');
+INSERT INTO alembic_version VALUES ('19');

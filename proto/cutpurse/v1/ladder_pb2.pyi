@@ -205,22 +205,26 @@ class BotName(_message.Message):
     OWNER_FIELD_NUMBER: _builtins.int
     BOT_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
+    PERSON_FIELD_NUMBER: _builtins.int
     owner: _builtins.str
     """Owner. Empty in a request: the owner of the token, or "local" without one."""
     bot: _builtins.str
     """Name of the bot."""
     version: _builtins.str
     """Version of the bot."""
+    person: _builtins.bool
+    """True: the owner in person, who plays on the page, and no program. Only in answers."""
     def __init__(
         self,
         *,
         owner: _builtins.str = ...,
         bot: _builtins.str = ...,
         version: _builtins.str = ...,
+        person: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "owner", b"owner", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "owner", b"owner", "person", b"person", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -376,6 +380,7 @@ class LadderTerms(_message.Message):
     VOIDS_OUTAGES_FIELD_NUMBER: _builtins.int
     RESULTS_HIDDEN_UNTIL_MS_FIELD_NUMBER: _builtins.int
     TITLE_FIELD_NUMBER: _builtins.int
+    PEOPLE_FIELD_NUMBER: _builtins.int
     most_bots: _builtins.int
     """Maximum number of simultaneous bots. 0: no limit."""
     private: _builtins.bool
@@ -400,6 +405,10 @@ class LadderTerms(_message.Message):
     """Before this time only admins see rankings, matches and all other results of the ladder. 0: they were never hidden."""
     title: _builtins.str
     """What pages call the ladder, at most 80 characters. Empty: its name."""
+    people: _builtins.bool
+    """True: owners may also play in person, on the page, and are rated. Only for plain boards that are not hosted, with a base time
+    of at least 20 s; without a clock in the request, such a ladder gets 90 s per decision and 900 s per match.
+    """
     @_builtins.property
     def owners(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Owners whose bots may play. None: all owners."""
@@ -422,10 +431,11 @@ class LadderTerms(_message.Message):
         voids_outages: _builtins.bool = ...,
         results_hidden_until_ms: _builtins.int = ...,
         title: _builtins.str = ...,
+        people: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "pause_failed", b"pause_failed", "pause_window", b"pause_window"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "private", b"private", "results_hidden_until_ms", b"results_hidden_until_ms", "title", b"title", "voids_outages", b"voids_outages"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "people", b"people", "private", b"private", "results_hidden_until_ms", b"results_hidden_until_ms", "title", b"title", "voids_outages", b"voids_outages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__pause_failed: _TypeAlias = _typing.Literal["pause_failed"]  # noqa: Y015
     _WhichOneofArgType__pause_failed: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed"]  # noqa: Y015

@@ -12,6 +12,7 @@
     owners = ["ann", "bob"]
     private = true
     results_hidden_until = 2027-01-31T18:00:00Z
+    people = false
     max_bots = 60
     max_per_owner = 1
     pause_failed = 3
@@ -46,13 +47,18 @@ KEYS: Final = (
     FileKey(
         "settings", "table of game settings: `{ NAME = VALUE }`; one without effect is refused", "the game's defaults"
     ),
-    FileKey("clock.base_ms", "time per decision, in ms", "1,000"),
-    FileKey("clock.bank_ms", "time bank per match, in ms", "10,000"),
-    FileKey("clock.grace_ms", "network allowance per decision, in ms", "150"),
+    FileKey("clock.base_ms", "time per decision, in ms", "1,000; with `people` 90,000"),
+    FileKey("clock.bank_ms", "time bank per match, in ms", "10,000; with `people` 900,000"),
+    FileKey("clock.grace_ms", "network allowance per decision, in ms", "150; with `people` 1,000"),
     FileKey("clock.poll_floor_ms", "minimum duration of a simultaneous decision, in ms", "25"),
     FileKey("boards", "kind of boards: `plain`, `rotation` or `duplicate`", '`"plain"`'),
     FileKey("hosted", "true: only submitted and house bots play, and workers play the matches", "false"),
     FileKey("owners", "list of the owners whose bots may play", "every owner"),
+    FileKey(
+        "people",
+        "true: owners also play in person, on the page; needs plain boards, not hosted, and base_ms of 20,000 or more",
+        "false",
+    ),
     FileKey("max_bots", "maximum simultaneous bots; 0 means no limit", "0"),
     FileKey("max_per_owner", "maximum simultaneous bots per owner, all versions together; 0 means no limit", "0"),
     FileKey("pause_failed", "pause a version after this many takeovers; 0 means never", "3"),
@@ -183,6 +189,7 @@ def read_ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefine
             if hidden_until is None
             else moment_ms(hidden_until, f"{where}: results_hidden_until", UTC),
             title=_text(table, "title", where),
+            people=_switch(table, "people", where),
         ),
     )
 

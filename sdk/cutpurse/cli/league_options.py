@@ -151,9 +151,9 @@ def short(match: str) -> str:
     return printable(match, SHORT)
 
 
-def bot_row(bot: ladder_pb2.BotName) -> dict[str, str]:
-    """Return a bot for a JSON document."""
-    return {"owner": bot.owner, "bot": bot.bot, "version": bot.version}
+def bot_row(bot: ladder_pb2.BotName) -> dict[str, Any]:
+    """Return a bot for a JSON document; `person` says that it is the owner in person, and no program."""
+    return {"owner": bot.owner, "bot": bot.bot, "version": bot.version, "person": bot.person}
 
 
 def skill_row(message: Message, name: str) -> dict[str, float] | None:

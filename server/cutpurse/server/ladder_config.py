@@ -26,12 +26,14 @@ from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, LadderTerms
 from cutpurse.leaderboard.tokens import PEOPLE
 from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.house_bots import HOUSE_BOTS
+from cutpurse.server.people import CLOCK, why_no_people
 from cutpurse.v1 import ladder_pb2
 
 __all__ = [
     "NUMBERS",
     "DivisionMembers",
     "Ladder",
+    "check_people",
     "default_ladders",
     "ladder_defined",
     "ladder_of",
@@ -200,6 +202,7 @@ def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None
         for name in ("base_ms", "bank_ms", "grace_ms", "poll_floor_ms")
         if defined.clock.HasField(name)
     }
+    usual_clock = CLOCK if defined.terms.people else TimeControl()
     seats = defined.seats or game.usual_seats
     try:
         ladder = ladder_with_defaults(
@@ -207,13 +210,25 @@ def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None
             defined.game,
             seats,
             _settings_defined(game, seats, {setting.name: setting.value for setting in defined.settings}, kept),
-            TimeControl(**clock),
+            replace(usual_clock, **clock),
         )
-        return replace(
+        ladder = replace(
             ladder, terms=terms_defined(defined.terms), boards=_boards_defined(defined), is_hosted=defined.hosted
         )
     except SettingsError as problem:
         raise CallRefused("SETTINGS", legible(str(problem), 2_000)) from None
+    check_people(ladder.terms, ladder.control, ladder.boards, is_hosted=ladder.is_hosted)
+    return ladder
+
+
+def check_people(terms: LadderTerms, clock: TimeControl, boards: str, *, is_hosted: bool) -> None:
+    """Check that people can play on a ladder if its terms admit them.
+
+    Raises:
+        CallRefused: SETTINGS.
+    """
+    if terms.admits_people and (why := why_no_people(clock, boards, is_hosted)):
+        raise CallRefused("SETTINGS", f"people cannot be admitted: {why}")
 
 
 def ladder_with_defaults(name: str, game: str, seats: int, settings: Mapping[str, str], control: TimeControl) -> Ladder:
@@ -298,6 +313,7 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
         voids_outages=terms.voids_outages,
         results_hidden_until=_moment(terms.results_hidden_until_ms),
         title=terms.title,
+        admits_people=terms.people,
     )
 
 

@@ -91,6 +91,7 @@ def _entry(row: Row[*tuple[Any, ...]]) -> LadderEntry:
             row.voids_outages,
             row.results_hidden_until,
             row.title,
+            row.admits_people,
         ),
         row.created,
         row.boards,

@@ -88,4 +88,4 @@ def _state(one: ladder_pb2.BotShown) -> str:
     if one.paused_ms:
         said = f": {printable(one.paused_for)}" if one.paused_for else ""
         return f"paused since {local_time(one.paused_ms)}{said}"
-    return "here" if one.is_here else ""
+    return ", ".join((["person"] if one.bot.person else []) + (["here"] if one.is_here else []))

@@ -60,6 +60,7 @@ CSV_COLUMNS: Final = (
     "estimated",
     "tokens_per_match",
     "cost_micros_per_match",
+    "person",
 )
 
 
@@ -372,6 +373,7 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
         ("boards", kind_shown(defined.boards)),
         ("hosted", "workers play the matches" if defined.hosted else "no"),
         ("owners", ", ".join(printable(owner, 64) for owner in terms.owners) or "everybody"),
+        ("people", "may play, rated" if terms.people else "no"),
         ("max bots", _limits(terms)),
         ("pause", pause_shown(terms)),
         ("on outage", "a match is void" if terms.voids_outages else "the safe option is played"),
@@ -420,6 +422,7 @@ def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
         "private": terms.private,
         "results_hidden_until": iso(terms.results_hidden_until_ms),
         "has_hidden_results": one.has_hidden_results,
+        "people": terms.people,
         "frozen": iso(terms.frozen_ms),
         "is_frozen": one.is_frozen,
         "house": list(terms.house),
@@ -443,7 +446,9 @@ def _state(one: ladder_pb2.LadderShown) -> str:
 
 
 def _ranking_state(one: ladder_pb2.Ranking) -> str:
-    words = [] if one.place else ["not placed yet"]
+    words = ["person"] if one.bot.person else []
+    if not one.place:
+        words.append("not placed yet")
     if one.is_paused:
         words.append("paused")
     elif one.is_here:
@@ -498,7 +503,7 @@ def _csv(rows: list[dict[str, Any]], labels: Mapping[str, str] | None) -> str:
     lines.writeheader()
     missing = dict(labels or {})
     for row in rows:
-        switches = {key: str(row[key]).lower() for key in ("is_here", "is_paused")}
+        switches = {key: str(row[key]).lower() for key in ("is_here", "is_paused", "person")}
         label = {} if labels is None else {"label": labels.get(row["owner"], "")}
         lines.writerow({**row, **switches, "form": " ".join(map(str, row["form"])), **label})
         missing.pop(row["owner"], None)

@@ -98,13 +98,15 @@ def create(
     ] = None,
     setting: Setting = None,
     base_ms: Annotated[
-        int | None, typer.Option(metavar="MS", help="Time per decision, in ms. [default: 1,000]")
+        int | None, typer.Option(metavar="MS", help="Time per decision, in ms. [default: 1,000; with --people 90,000]")
     ] = None,
     bank_ms: Annotated[
-        int | None, typer.Option(metavar="MS", help="Time bank per match, in ms. [default: 10,000]")
+        int | None,
+        typer.Option(metavar="MS", help="Time bank per match, in ms. [default: 10,000; with --people 900,000]"),
     ] = None,
     grace_ms: Annotated[
-        int | None, typer.Option(metavar="MS", help="Network allowance per decision, in ms. [default: 150]")
+        int | None,
+        typer.Option(metavar="MS", help="Network allowance per decision, in ms. [default: 150; with --people 1,000]"),
     ] = None,
     poll_floor_ms: Annotated[
         int | None, typer.Option(metavar="MS", help="Minimum duration of a simultaneous decision, in ms. [default: 25]")
@@ -124,6 +126,9 @@ def create(
     on_outage: OnOutage = None,
     private: Annotated[bool, typer.Option("--private", help="Show results only to owners who may play.")] = False,
     results_hidden_until: HiddenUntil = None,
+    people: Annotated[
+        bool, typer.Option("--people", help="Let owners also play in person, on the page; they are rated.")
+    ] = False,
     house: House = None,
     freeze: Annotated[
         str | None,
@@ -179,6 +184,7 @@ def create(
                     voids_outages=on_outage is not None and voids_outages(on_outage, "--on-outage"),
                     results_hidden_until_ms=_hidden_until_ms(results_hidden_until) or 0,
                     title=title or "",
+                    people=people,
                 ),
             )
         ]
@@ -225,6 +231,10 @@ def change(
     ] = None,
     results_hidden_until: HiddenUntil = None,
     show_results: Annotated[bool, typer.Option("--show-results", help="Hide results no longer.")] = False,
+    people: Annotated[
+        bool | None,
+        typer.Option("--people/--no-people", help="Let owners also play in person, on the page, or programs only."),
+    ] = None,
     house: House = None,
     no_house: Annotated[bool, typer.Option("--no-house", help="Remove all house bots.")] = False,
     server: Server = None,
@@ -254,12 +264,13 @@ def change(
         "voids_outages": None if on_outage is None else voids_outages(on_outage, "--on-outage"),
         "private": private,
         "results_hidden_until_ms": _hidden_until_ms(results_hidden_until, show_results),
+        "people": people,
     }
     asked_for = (owner, add_owner, remove_owner, house, *replaced.values())
     if all(one is None for one in asked_for) and not (any_owner or no_house):
         raise UsageError(
             "nothing is to be changed; name --title, --owner, --any-owner, --max-bots, --max-per-owner, "
-            "--pause-failed, --pause-window, --on-outage, --private, --results-hidden-until, --show-results or --house"
+            "--pause-failed, --pause-window, --on-outage, --private, --results-hidden-until, --show-results, --people or --house"
         )
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:

@@ -94,6 +94,7 @@ class Grant(NamedTuple):
         scopes: Scopes of the token.
         forgets: Whether its bots keep no memory, because the server runs each match in a fresh process or object.
         resident: The only bot that the call may play as; None for any bot of the owner.
+        is_person: Whether the page vouches that a person plays, who is signed in there.
     """
 
     owner: str
@@ -101,6 +102,7 @@ class Grant(NamedTuple):
     scopes: tuple[str, ...] = ()
     forgets: bool = False
     resident: HostedBotIdentity | None = None
+    is_person: bool = False
 
 
 ANYBODY: Final = Grant(NOBODY, "", SCOPES)

@@ -27,6 +27,7 @@ from cutpurse.leaderboard.schema import describe_upgrade, newest_revision
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import HOUSE, PEOPLE, Token
 from cutpurse.server.access.owners import Guard, HouseGuard, OpenGuard, TokenGuard
+from cutpurse.server.access.person_guard import PersonGuard
 from cutpurse.server.access.sign_in_service import SignIn
 from cutpurse.server.access.sign_in_settings import SignInSettings
 from cutpurse.server.act_log import ActLog, act_log_beside
@@ -178,9 +179,7 @@ def open_arena(
         for ladder in ladders:
             store.ensure(ladder.kept)
         own, has_workers = _take_over(store, ladders, submissions, log)
-        guard: Guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
-        for owner, token in ((HOUSE, house), (PEOPLE, people)):
-            guard = guard if token is None else HouseGuard(guard, token, owner)
+        guard = _guard(TokenGuard(store, _utc, log) if asks else OpenGuard(), house, people)
         desk: SubmissionDesk | None = None
         places: Places | None = None
         dealer: WorkDealer | None = None
@@ -412,6 +411,13 @@ def _see_who_reads(database: Path, log: Logger) -> None:
     if mode & 0o004:
         text = "it holds all cards, notes and private ladders; chmod 600 it, and -wal and -shm beside it"
         log.warning("others can read the database", file=str(database), mode=f"{mode:o}", text=text)
+
+
+def _guard(guard: Guard, house: Token | None, people: Token | None) -> Guard:
+    """Return a guard that also knows the house bots, the page's people, and owners who play in person there."""
+    for owner, token in ((HOUSE, house), (PEOPLE, people)):
+        guard = guard if token is None else HouseGuard(guard, token, owner)
+    return guard if people is None else PersonGuard(guard, people)
 
 
 def _check_alone(store: Store, address: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from cutpurse.leaderboard.estimates.history import RatingPoint
 from cutpurse.leaderboard.queries import HistoryStep, LadderEntry, MatchEntry, Opponent, Ranking, SeatEntry
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.leaderboard.results import DecisionLog, DecisionUsage, LadderTerms, SeatNote, UsageTotal
+from cutpurse.leaderboard.results import PERSON, DecisionLog, DecisionUsage, LadderTerms, SeatNote, UsageTotal
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 from cutpurse.wire.usage import FALLBACKS
 
@@ -36,7 +36,7 @@ __all__ = [
 
 def bot_name(owner: str, bot: str, version: str = "") -> ladder_pb2.BotName:
     """Encode the name of a bot or of a version."""
-    return ladder_pb2.BotName(owner=owner, bot=bot, version=version)
+    return ladder_pb2.BotName(owner=owner, bot=bot, version=version, person=bot == PERSON)
 
 
 def milliseconds(moment: datetime | None) -> int:
@@ -271,4 +271,5 @@ def terms_shown(terms: LadderTerms) -> ladder_pb2.LadderTerms:
         voids_outages=terms.voids_outages,
         results_hidden_until_ms=milliseconds(terms.results_hidden_until),
         title=terms.title,
+        people=terms.admits_people,
     )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from cutpurse.experiments.brackets import MOST_BEST_OF, MOST_BOTS
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.seasons import BREAK, ENDING, OVER, PLAYING, SeasonBot, SeasonState, SeriesEntry
@@ -21,7 +22,7 @@ from cutpurse.server.ladder_config import ladder_defined
 from cutpurse.server.league.league_queries import Answers, Caller
 from cutpurse.server.league.messages import bot_name, milliseconds
 from cutpurse.server.league.presence import Presence
-from cutpurse.server.league.tournaments import MOST_BEST_OF, MOST_BOTS, TournamentQueries
+from cutpurse.server.league.tournaments import TournamentQueries
 from cutpurse.server.matches.season_plan import DivisionPlan, FinalPlan, SeasonPlan
 from cutpurse.server.matches.season_rules import season_table
 from cutpurse.v1 import ladder_pb2

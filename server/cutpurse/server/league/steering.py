@@ -10,12 +10,13 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
+from cutpurse.engine.clocks import TimeControl
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import CallRefused, legible
-from cutpurse.server.ladder_config import Ladder, ladder_defined, terms_defined
+from cutpurse.server.ladder_config import Ladder, check_people, ladder_defined, terms_defined
 from cutpurse.server.league.hosted_ladders import why_not_hosted
 from cutpurse.server.league.league_queries import Answers, Caller
 from cutpurse.server.league.messages import terms_shown
@@ -53,7 +54,9 @@ class LadderAdmin:
             if expected != terms_shown(entry.terms):
                 what = f"the terms of ladder {entry.name} are not those expected; ask for them again"
                 raise CallRefused("BAD_MESSAGE", what)
-        return self._store.change_ladder(entry.name, terms_defined(asked.terms, entry.terms.house))
+        terms = terms_defined(asked.terms, entry.terms.house)
+        check_people(terms, TimeControl(**entry.clock), entry.boards, is_hosted=entry.is_hosted)
+        return self._store.change_ladder(entry.name, terms)
 
     def deletable(self, asked: ladder_pb2.DeleteLadderRequest, caller: Caller) -> LadderEntry:
         """Return a ladder that may be deleted."""

@@ -181,7 +181,7 @@ class Tournaments(TournamentQueries):
         if wanted.top:
             if wanted.bots:
                 raise CallRefused("SETTINGS", "name bots, or how many of the best, and not both")
-            bots = [bot for bot in ranked if bot.owner != HOUSE][: wanted.top]
+            bots = [bot for bot in ranked if bot.owner != HOUSE and not bot.is_person][: wanted.top]
             if len(bots) < wanted.top:
                 raise CallRefused(
                     "SETTINGS", f"the best {wanted.top}: only {len(bots)} bots have a rating on {ladder.name}"
@@ -191,6 +191,8 @@ class Tournaments(TournamentQueries):
             stored = [Identity(entry.owner, entry.bot, entry.version) for entry in self._store.bots()]
             versions = list(dict.fromkeys((*stored, *online)))
             bots = [_named(bot, caller, versions) for bot in wanted.bots]
+        if people := [bot.shown for bot in bots if bot.is_person]:
+            raise CallRefused("SETTINGS", f"{', '.join(people)}: people play no tournaments")
         if len(set(bots)) < len(bots):
             raise CallRefused("SETTINGS", "a bot is named twice: each plays once in each of its versions")
         if not 2 <= len(bots) <= MOST_BOTS:

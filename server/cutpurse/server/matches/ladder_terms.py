@@ -46,14 +46,17 @@ class OtherEntrants(NamedTuple):
 def may_play(ladder: Ladder, identity: Identity) -> bool:
     """Return whether the terms of a ladder admit this bot.
 
-    The terms name their house bots. Other bots are admitted by owner; without a list of owners, every owner is. A
-    division of a season admits its own bots. Nobody plays in this process on a hosted ladder.
+    The terms name their house bots. Other bots are admitted by owner; without a list of owners, every owner is. Owners
+    who play in person need a term of their own. A division of a season admits its own bots. Nobody plays in this
+    process on a hosted ladder.
     """
     if ladder.is_hosted:
         return False
     terms = ladder.terms
     if identity.owner == HOUSE:
         return identity.bot in terms.house
+    if identity.is_person and not terms.admits_people:
+        return False
     if ladder.members is not None and not ladder.members.admits(identity.owner, identity.bot):
         return False
     return not terms.owners or identity.owner in terms.owners
@@ -166,6 +169,8 @@ def _obstacle(
 ) -> _Obstacle | None:
     if ladder.is_hosted:
         return "NOT_YOURS", f"ladder {ladder.name} is for submitted bots only: cutpurse bot submit FOLDER"
+    if identity.is_person and not ladder.terms.admits_people:
+        return "NOT_YOURS", f"ladder {ladder.name} admits programs only, and no people"
     if not may_play(ladder, identity):
         if ladder.members is not None and not ladder.members.admits(identity.owner, identity.bot):
             text = f"ladder {ladder.name} is a division of a season, and {identity.owner}/{identity.bot} is not in it"

@@ -236,6 +236,8 @@ def seats_for(
     if len(set(wanted.bots)) < count:
         raise CallRefused("SETTINGS", "a bot sits at a table once in each of its versions")
     for identity in wanted.bots:
+        if identity.is_person:
+            raise CallRefused("NOT_YOURS", f"{identity.shown} is a person, who plays only as ladders pair them")
         player = here.get(identity)
         if player is None:
             # A bot that wants to play everything may be admitted only to ladders that the requesting owner cannot see.

@@ -13,7 +13,7 @@ from typing import Final
 
 from cutpurse.engine.errors import did_you_mean
 from cutpurse.games import GAMES
-from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.results import PERSON, Identity
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.access.owners import Grant, HostedBotIdentity
@@ -92,6 +92,10 @@ def introduction(
                 f"Hello.{field} is '{legible(name, 40)}'; it can be 1 to 32 of a-z, 0-9, '_', '-' and '.', "
                 "the first a letter or digit",
             )
+    wanted = _narrowed(_wanted(hello.games, offered), grant.resident, offered)
+    _check_person(bot, grant, wanted)
+    if grant.is_person:
+        version, most_tables = "1", 1  # so that all matches of a person are rated as one, and never two at once
     return Introduction(
         identity=Identity(grant.owner, bot, version),
         token=grant.token,
@@ -100,14 +104,26 @@ def introduction(
         max_tables=min(hello.max_tables or limits.usual_tables, most_tables),
         events=hello.events,
         features=FEATURES.intersection(hello.features),
-        wanted=_narrowed(_wanted(hello.games, offered), grant.resident, offered),
+        wanted=wanted,
         most_tables=most_tables,
-        declines_requests=hello.declines_requests,
+        declines_requests=hello.declines_requests or grant.is_person,
         forgets=grant.forgets,
         one_match=one_match,
         is_run_here=resident is not None,
         is_for_tests=resident is not None and resident.is_for_tests,
     )
+
+
+def _check_person(bot: str, grant: Grant, wanted: Mapping[str, Sequence[str]]) -> None:
+    """Check that a person has the name that is kept for people, and that no program has it.
+
+    Raises:
+        CallRefused: HELLO.
+    """
+    if bot == PERSON and not grant.is_person:
+        raise CallRefused("HELLO", f"'{PERSON}' is the name of people who play on the page; give the bot another one")
+    if grant.is_person and (bot != PERSON or [len(names) for names in wanted.values()] != [1]):
+        raise CallRefused("HELLO", f"a person is called '{PERSON}', and names the one ladder to play on")
 
 
 def _narrowed(

@@ -5,7 +5,7 @@ This is a protocol, so that streams can be tested without a match. The lobby imp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from cutpurse.leaderboard.results import Identity
@@ -66,6 +66,9 @@ class Matches(Protocol):
 
     def credit(self, seconds: float) -> None:
         """Credit a stall of the server, in seconds, to every clock."""
+
+    def lose(self, bots: Collection[Identity], why: str) -> None:
+        """Void the matches of these bots by the server's fault, and pair them no more until they connect again."""
 
     def drain(self, now: float) -> None:
         """Start no more matches."""

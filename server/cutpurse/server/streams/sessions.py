@@ -256,6 +256,10 @@ class Sessions:
             return
         self._look_at = now + 1.0
         for session in [session for session in self._by_id.values() if self._is_given_up(session, now)]:
+            if (
+                session.identity.is_person
+            ):  # the page plays a seat to its end, so the page is lost, by no fault of theirs
+                self._matches.lose([session.identity], "the page of a person is lost")
             self._forget(session)
         self.check_tokens(now)
         self._check_queues(now)

@@ -17,7 +17,7 @@ from typing import Final
 from cutpurse.engine.errors import UsageError, did_you_mean
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import SubmissionEntry
-from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.results import PERSON, Identity
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import (
     ACCEPTED,
@@ -340,9 +340,13 @@ class SubmissionDesk:
             CallRefused: If the archive or its bot.toml is rejected.
         """
         try:
-            return manifest_of(content)
+            manifest = manifest_of(content)
         except (ArchiveError, UsageError) as problem:
             raise CallRefused("BAD_MESSAGE", legible(str(problem), 500)) from None
+        if manifest.name == PERSON:
+            text = f"'{PERSON}' is the name of people who play on the page; give the bot another one in its bot.toml"
+            raise CallRefused("BAD_MESSAGE", text)
+        return manifest
 
     def hand_in(self, owner: str, manifest: Manifest, content: bytes, ladders: Sequence[str]) -> SubmissionEntry:
         """Store a submission and queue it for the intake. Return when it is on the disk.

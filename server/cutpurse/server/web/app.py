@@ -53,8 +53,8 @@ from cutpurse.server.web.pages import (
 from cutpurse.server.web.picture_process import PictureProcess
 from cutpurse.server.web.problems import add_problems, refuse
 from cutpurse.server.web.rendering import Rendering, rendering_of
+from cutpurse.server.web.seat import in_person, play_on
 from cutpurse.server.web.seat import pages as seat_pages
-from cutpurse.server.web.seat import play_on
 from cutpurse.server.web.seat.friends import JoinRefused
 from cutpurse.server.web.seat.person import AnswerRefused
 from cutpurse.server.web.seat.seats import PageSeats
@@ -67,7 +67,7 @@ FOR_EVER: Final = "public, max-age=31536000, immutable"
 PAGES: Final = (
     *(home, ladders, ladder, bots, bot, feeds, events, matches, match, replay, pictures, live, guided, docs),
     *(tournament, season),
-    *(seat_pages, play_on, account_pages, provider_pages, account_home, account_acts),
+    *(seat_pages, play_on, in_person, account_pages, provider_pages, account_home, account_acts),
     *(account_host, own_match, api, tables),
 )
 ROUTERS: Final = tuple([page.router for page in PAGES])

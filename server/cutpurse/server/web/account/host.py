@@ -105,6 +105,7 @@ async def create_ladder(request: Request) -> Response:
         terms = ladder_pb2.LadderTerms(
             owners=_words(fields, "owners"),
             private="private" in fields,
+            people="people" in fields,
             results_hidden_until_ms=_utc_ms(fields, "results_hidden_until"),
             title=fields.get("title", "").strip(),
         )
@@ -135,6 +136,7 @@ async def change_ladder(request: Request, name: str) -> Response:
                 terms.owners.extend(_words(fields, "owners"))
                 terms.title = fields.get("title", "").strip()
                 terms.private = "private" in fields
+                terms.people = "people" in fields
                 terms.results_hidden_until_ms = _utc_ms(fields, "results_hidden_until")
                 terms.most_bots, terms.most_per_owner = _number(fields, "most_bots"), _number(fields, "most_per_owner")
         league.ChangeLadder(ladder_pb2.ChangeLadderRequest(ladder=name, terms=terms, expected=expected))

@@ -34,6 +34,7 @@ __all__ = [
     "accounts_of",
     "act",
     "called",
+    "confirm",
     "identify",
     "load_for",
     "look",
@@ -172,6 +173,18 @@ async def act(
     """
     found = await _done(request, do, fields)
     return await _over(request) if found is None else private(RedirectResponse(found[1], HTTPStatus.SEE_OTHER))
+
+
+async def confirm(request: Request, load: Callable[[Signed], T]) -> tuple[str, T]:
+    """Read a form of the person who is signed in; return their token, and what `load` finds for them.
+
+    Raises:
+        FormRefused: If the form is not the person's own, nobody is signed in, or the server refuses it.
+    """
+    found = await _done(request, lambda signed, _: load(signed), None)
+    if found is None:
+        raise FormRefused(gettext(NOT_SIGNED), HTTPStatus.FORBIDDEN)
+    return _needed(request), found[1]
 
 
 async def show_once(

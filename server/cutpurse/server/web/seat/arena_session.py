@@ -1,7 +1,8 @@
 """The session of one person with the server: a stream as any bot has, and the request for the match.
 
-The server redacts what it sends here, as for any bot. A lost stream is resumed as long as the server allows it. This
-module knows no browser: what the session asks for is handed to a function.
+On a rated ladder nothing is requested: the session waits until the ladder's pairing gives it a match. The server
+redacts what it sends here, as for any bot. A lost stream is resumed as long as the server allows it. This module knows
+no browser: what the session asks for is handed to a function.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 import grpc
@@ -16,14 +18,15 @@ import grpc.aio
 from google.protobuf.message import DecodeError, Message
 from google.rpc import error_details_pb2, status_pb2
 
-from cutpurse.server.web.language.speaking import gettext
+from cutpurse.server.people import VOUCHER_KEY
+from cutpurse.server.web.language.speaking import gettext, gettext_noop
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.client_session import Begin, ClientSession, Todo, Welcomed
 from cutpurse.wire.errors import NotFound, ServerRefused, ServerUnreachable
 from cutpurse.wire.league import problem_of
 from cutpurse.wire.text import printable
 
-__all__ = ["Dials", "PersonSession"]
+__all__ = ["Dials", "OwnerDials", "PersonSession"]
 
 PLAY: Final = "/cutpurse.v1.ArenaService/Play"
 REQUEST: Final = "/cutpurse.v1.LadderService/RequestMatch"
@@ -34,6 +37,10 @@ AGAIN_S: Final = 0.5  # between two attempts
 LOOK_S: Final = 1.0  # between two checks of a request
 TRIES: Final = 10  # requests while a bot is not there yet, one in LOOK_S
 LINGER_S: Final = 5.0  # for the server to end the stream of a person who has left
+AUTHORIZATION: Final = "authorization"
+ELSEWHERE: Final = gettext_noop(
+    "another server of this league plays the ladder %(ladder)s; play there on the page of that server"
+)
 NO_ANSWER: Final = gettext("the arena does not answer")
 # What a read or write raises when the call has ended.
 BROKEN: Final = (grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError)
@@ -56,6 +63,24 @@ class Dials(Protocol):
 
     def channel(self, options: Sequence[tuple[str, Any]]) -> grpc.aio.Channel:
         """Create a channel to the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerDials:
+    """How the server is reached for an owner who plays in person: their token, and that of the page beside it."""
+
+    page: Dials
+    token: str = field(repr=False)
+
+    @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """The metadata of every call."""
+        vouchers = [(VOUCHER_KEY, value.partition(" ")[2]) for key, value in self.page.metadata if key == AUTHORIZATION]
+        return ((AUTHORIZATION, f"Bearer {self.token}"), *vouchers)
+
+    def channel(self, options: Sequence[tuple[str, Any]]) -> grpc.aio.Channel:
+        """Create a channel to the server."""
+        return self.page.channel(options)
 
 
 class PersonSession:
@@ -91,7 +116,8 @@ class PersonSession:
         """Play one match until its end.
 
         Args:
-            bots: Bots by seat, this session's own among them; without any, another session requests the match.
+            bots: Bots by seat, this session's own among them; without any, another session requests the match, or the
+                ladder pairs it.
             seed: Seed of the deal; None for a fresh one.
             position: Position to play on from; None for a new deal.
 
@@ -163,6 +189,8 @@ class PersonSession:
             text, reason = await self._stream(channel)
             if self.session.done():
                 return
+            if reason == "ELSEWHERE":
+                raise ServerRefused(gettext(ELSEWHERE, ladder=self._ladder))
             if reason not in AGAIN:
                 raise problem_of(reason, text)
             if self._is_in.is_set() or lost_at is None:

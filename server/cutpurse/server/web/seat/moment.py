@@ -69,14 +69,16 @@ def offered_options(view: View, options: Sequence[Option]) -> list[OfferedOption
 class SeatPicture:
     """The picture of one match from one seat; it is given every message in order."""
 
-    def __init__(self, table: ClientTable, names: Sequence[str]) -> None:
+    def __init__(self, table: ClientTable, names: Sequence[str], rated_on: str = "") -> None:
         """Begin before the first decision.
 
         Args:
             table: The match.
             names: Names of the players by seat.
+            rated_on: Ladder on which the match is rated; empty if it is not.
         """
         self._table = table
+        self._rated_on = rated_on
         self._names = names
         self._view: View | None = None
         self._choices: list[OfferedOption] = []
@@ -170,6 +172,7 @@ class SeatPicture:
             result=result,
             outcome=_outcome(result, seat, self._names) if result is not None else "",
             match=self._table.match,
+            rated_on=self._rated_on,
             is_recorded=is_recorded,
         )
 

@@ -31,6 +31,7 @@ from cutpurse.wire.errors import NotFound, ServerRefused
 
 __all__ = [
     "COOKIE",
+    "person_of",
     "router",
     "seats_of",
     "take_a_seat",
@@ -62,7 +63,7 @@ async def games(request: Request) -> Response:
         for name, rules in GAMES.items()
         if (counts := seats.seat_counts(name))
     ]
-    return private(show(request, "play.html", games=rows, person=_person_of(request)))
+    return private(show(request, "play.html", games=rows, person=person_of(request)))
 
 
 @router.api_route("/play/{game}", methods=["GET", "HEAD"])
@@ -81,7 +82,7 @@ async def opponents(request: Request, game: str) -> Response:
             title=game_title(game),
             counts=[count - 1 for count in counts],
             bots=[(bot, gettext(STRENGTH[bot]) if bot in STRENGTH else "", bot in preferred) for bot in seats.house],
-            person=_person_of(request),
+            person=person_of(request),
         )
     )
 
@@ -105,7 +106,7 @@ def take_a_seat(request: Request, sit_down: Callable[[], str]) -> Response:
     Raises:
         FormRefused: If the page has no free seat.
     """
-    person = _person_of(request)
+    person = person_of(request)
     response = RedirectResponse("/seat", HTTPStatus.SEE_OTHER)
     if person is None or person.is_over:
         try:
@@ -122,7 +123,7 @@ def take_a_seat(request: Request, sit_down: Callable[[], str]) -> Response:
 async def invitation(request: Request, secret: str) -> Response:
     """Show the table of a link; only the button below it takes a seat, as chats open links by themselves."""
     table = seats_of(request).table(secret)
-    person = _person_of(request)
+    person = person_of(request)
     if person in table.people:
         return private(RedirectResponse("/seat", HTTPStatus.SEE_OTHER))
     table.check()
@@ -146,7 +147,7 @@ async def join(request: Request, secret: str) -> Response:
     seats = seats_of(request)
     await read_form(request)
     table = seats.table(secret)
-    person = _person_of(request)
+    person = person_of(request)
     if person is not None and not person.is_over and person not in table.people:
         raise FormRefused(gettext(SITS), HTTPStatus.CONFLICT)
     return take_a_seat(request, lambda: seats.join(table, visitor_of(request)))
@@ -165,7 +166,7 @@ async def begin(request: Request) -> Response:
 async def seat(request: Request) -> Response:
     """Show the person's table."""
     person = _needed(request)
-    person.see()
+    person.come_back()
     return private(
         show(
             request,
@@ -176,6 +177,7 @@ async def seat(request: Request) -> Response:
             moment=Markup(person.html()),  # safe: our own template, which escapes
             is_over=person.is_over,
             problem=person.problem,
+            rated_on=person.rated_on,
             symbols=symbols(),
         )
     )
@@ -245,7 +247,8 @@ def seats_of(request: Request) -> PageSeats:
     return seats
 
 
-def _person_of(request: Request) -> Person | None:
+def person_of(request: Request) -> Person | None:
+    """Return the person whose seat the browser has the key of; None if it has none."""
     key = request.cookies.get(COOKIE)
     return None if key is None else seats_of(request).person(key)
 
@@ -257,7 +260,7 @@ def _needed(request: Request) -> Person:
         FormRefused: If there is no key, or it opens no seat.
     """
     seats_of(request)
-    person = _person_of(request)
+    person = person_of(request)
     if person is None:
         raise FormRefused(gettext(NO_SEAT), HTTPStatus.FORBIDDEN)
     return person

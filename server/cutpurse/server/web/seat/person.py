@@ -20,15 +20,17 @@ from markupsafe import escape
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.server.people import built_in_bot
 from cutpurse.server.web.language.speaking import gettext, gettext_noop, language, speaking
-from cutpurse.server.web.match_view.drawing import lines_of
+from cutpurse.server.web.match_view.drawing import lines_of, rendered
 from cutpurse.server.web.seat.moment import SeatPicture
 from cutpurse.v1 import arena_pb2, ladder_pb2
-from cutpurse.wire.client_session import Ask, Begin, ClientSession, ClientTable, Finish, Illegal, Todo
+from cutpurse.wire.client_session import Ask, Begin, ClientSession, ClientTable, Finish, Illegal, OwnerNotice, Todo
 
 __all__ = ["MatchSession", "AnswerRefused", "BrowserNews", "CarryOut", "DelayedCall", "Person", "LoopTime"]
 
 MARGIN_S: Final = 1.0  # before the end of the clock, in which the safe option is sent
 AWAY_S: Final = 120.0  # without an open page, after which a person counts as away
+LINE_AWAY_S: Final = 60.0  # the same, while in line for a rated match
+MOST_MISSED: Final = 2  # decisions in a row for which the time ran out, after which a person counts as away
 PAUSE_S: Final = 0.25  # until a table without a question is shown, as the next question often comes at once
 MOST_UNREAD: Final = 16  # events; then a browser that does not read is dropped
 OVER: Final = "over"  # kind of the last event
@@ -37,6 +39,9 @@ FIRST_LONE_S: Final = 3.0  # the same, before the person has answered
 LONE_SHARE: Final = 0.5  # of the base time that such an answer waits at most
 CLOSED: Final = '<p class="waits"><a href="/play">{}</a></p>'
 TOO_SLOW: Final = gettext_noop("Your time ran out, so the safe option was taken for you.")
+MISSED: Final = gettext_noop(
+    "Your time ran out twice, so safe options are taken at once. Load this page again to go on."
+)
 WAS_AWAY: Final = gettext_noop("You were away, so the safe option was taken for you.")
 
 
@@ -97,19 +102,23 @@ class _Open:
 class Person:
     """A person in a seat, from the request for a match to its end."""
 
-    def __init__(self, game: str, connect: Callable[[CarryOut], MatchSession], timing: LoopTime) -> None:
+    def __init__(
+        self, game: str, connect: Callable[[CarryOut], MatchSession], timing: LoopTime, rated_on: str = ""
+    ) -> None:
         """Set up a person who waits for a match.
 
         Args:
             game: Game to play.
             connect: Creates the session, from the function that carries out what the server asks for.
             timing: The event loop, or what passes the time in a test.
+            rated_on: Ladder whose pairing gives a rated match; empty if an unrated one is requested.
         """
         self.game: Final = game
+        self.rated_on: Final = rated_on
         self.language: Final = language()  # of the request that took the seat; the table stays in it
         self.problem = ""  # why the match does not go on here
         self.has_left = False
-        self.meets_people = False  # other people would see from the time which decisions leave no choice
+        self.meets_people = bool(rated_on)  # others would see from the time which decisions leave no choice
         self._arena = connect(self._do)
         self._timing = timing
         self._table: ClientTable | None = None
@@ -121,11 +130,15 @@ class Person:
         self._is_recorded = True  # whether the match will have a record
         self._times: deque[float] = deque(maxlen=RECENT)  # of the person's answers
         self._waiting = (gettext("Your table is being set."), "")
+        self._missed = 0  # decisions in a row for which the time ran out
         self._number = 0  # of the last event for browsers
         self._listeners: set[asyncio.Queue[BrowserNews | None]] = set()
         self._seen_at = timing.time()
         self._timer: DelayedCall | None = None
         self._pausing: DelayedCall | None = None
+        if rated_on:
+            self._waiting = (gettext("You are in line for a match."), rendered("in_line.html", ladder=rated_on))
+            self._watch_line()
 
     async def play(
         self, bots: Sequence[str], seed: bytes | None = None, position: ladder_pb2.StartPosition | None = None
@@ -186,6 +199,11 @@ class Person:
         """Note that the person is there."""
         self._seen_at = self._timing.time()
 
+    def come_back(self) -> None:
+        """Note that the person has loaded the table."""
+        self.see()
+        self._missed = 0
+
     def answer(self, number: str, option: str) -> None:
         """Answer the open decision.
 
@@ -196,7 +214,7 @@ class Person:
         Raises:
             AnswerRefused: If it is not open, or the option is not offered.
         """
-        self.see()
+        self.come_back()
         asked = _count_of(number)
         if asked is None:
             raise AnswerRefused(gettext("This answer names no decision; use the buttons of the table."))
@@ -228,6 +246,21 @@ class Person:
         """Leave the table for good: the safe option is taken from now on, and the others play to the end."""
         self.has_left = True
         self._tick()
+        if self.rated_on and self._table is None:
+            self._arena.session.leave()
+            self._arena.wake()
+
+    def _watch_line(self) -> None:
+        """Give up the place in line once the person is away, so that no rated match begins without them."""
+        if self._table is not None or self.is_over or self.has_left:
+            return
+        left_s = self._seen_at + LINE_AWAY_S - self._timing.time()
+        if self._listeners or left_s > 0:
+            self._timing.call_later(LINE_AWAY_S if self._listeners else left_s, self._watch_line)
+            return
+        with speaking(self.language):
+            self.call_off(gettext("you were away, so you are not in line any more"))
+        self.leave()
 
     def close(self) -> None:
         """End all listeners."""
@@ -293,7 +326,9 @@ class Person:
         match todo:
             case Begin(table):
                 self._table = table
-                self._picture = SeatPicture(table, _players(table))
+                self._picture = SeatPicture(table, _players(table, has_owners=bool(self.rated_on)), self.rated_on)
+            case OwnerNotice(text) if self.rated_on and self._table is None:
+                self.wait(text, self._waiting[1])
             case Ask(_, decision, at):
                 self._ask(decision, at)
             case Illegal(table, number, left) if left:
@@ -356,8 +391,12 @@ class Person:
         return min(max(0.0, base_s) + bank_s - MARGIN_S, away_in_s)
 
     def _is_away(self) -> bool:
-        """Return whether the person has left, or no page of theirs was open for a while."""
-        return self.has_left or (not self._listeners and self._timing.time() >= self._seen_at + AWAY_S)
+        """Return whether the person has left, missed several decisions, or had no page open for a while."""
+        return (
+            self.has_left
+            or self._missed >= MOST_MISSED
+            or (not self._listeners and self._timing.time() >= self._seen_at + AWAY_S)
+        )
 
     def _tick(self) -> None:
         """Take the safe option if the person may not be waited for any longer, else look again later."""
@@ -369,7 +408,10 @@ class Person:
             self._timer = self._timing.call_later(min(wait_s, AWAY_S), self._tick)
             return
         is_slow = sum(self._left_s()) <= MARGIN_S
+        self._missed += is_slow
         self._note = gettext(TOO_SLOW) if is_slow else gettext(WAS_AWAY)
+        if self._missed >= MOST_MISSED:
+            self._note = gettext(MISSED)
         self._take(self._open.message.safe_option, gettext("the safe option was taken"))
 
     def _take(self, option: int, how: str) -> None:
@@ -397,9 +439,12 @@ class Person:
             self._timer = None
 
 
-def _players(table: ClientTable) -> list[str]:
-    """Return how the players are called at the table, by seat: "you", "greedy", "person-2"."""
-    names = [built_in_bot(name.rpartition("/")[2]) for name in table.names]
+def _players(table: ClientTable, *, has_owners: bool) -> list[str]:
+    """Return how the players are called at the table, by seat: "you", "greedy", "person-2".
+
+    On a ladder they have their owners: "ann/sneak", "bob/person".
+    """
+    names = [name if has_owners else built_in_bot(name.rpartition("/")[2]) for name in table.names]
     names[table.seat] = gettext("you")
     return names
 

@@ -19,11 +19,12 @@ from typing import Final
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import game_named
+from cutpurse.leaderboard.results import PERSON
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.people import PEOPLE, people_bot, people_ladder, person_bot, seat_counts
 from cutpurse.server.web.language.game_words import word
 from cutpurse.server.web.language.speaking import gettext, gettext_noop
-from cutpurse.server.web.seat.arena_session import Dials, PersonSession
+from cutpurse.server.web.seat.arena_session import Dials, OwnerDials, PersonSession
 from cutpurse.server.web.seat.friends import FriendsTable, JoinRefused
 from cutpurse.server.web.seat.person import Person
 from cutpurse.v1 import ladder_pb2
@@ -48,6 +49,7 @@ class _SeatEntry:
     friends: FriendsTable | None = None
     task: asyncio.Task[None] | None = None  # none while they wait for friends
     over_at: float | None = None
+    owner: str = ""  # who plays in person on a rated ladder; empty if the match is not rated
 
     def end(self, task: object) -> None:
         """Note that the match is over."""
@@ -89,6 +91,46 @@ class PageSeats:
         key, entry = self._seated(game, len(opponents) + 1, visitor)
         self._begin([entry], opponents)
         return key
+
+    def sit_down_rated(self, ladder: str, game: str, owner: str, token: str, visitor: str) -> str:
+        """Put an owner in line for a rated match on a ladder, and return the key of the seat.
+
+        An owner who plays already, in another browser, goes on in this one; the other one's key is worth nothing then.
+
+        Raises:
+            ServerRefused: If there is no free seat, the page is stopping, or a match that the owner left goes on.
+        """
+        if (key := self._move(owner)) is not None:
+            return key
+        slot = self._free_slot(visitor)
+        session = partial(PersonSession, OwnerDials(self._dials, token), PERSON, game, ladder)
+        person = Person(game, session, asyncio.get_running_loop(), rated_on=ladder)
+        key = secrets.token_urlsafe(KEY_BYTES)
+        entry = self._seats[_hash(key)] = _SeatEntry(person, visitor, slot, owner=owner)
+        entry.task = asyncio.get_running_loop().create_task(person.play(()))
+        entry.task.add_done_callback(entry.end)
+        return key
+
+    def _move(self, owner: str) -> str | None:
+        """Give the rated seat of an owner a new key, and return it; None if the owner has no seat.
+
+        Raises:
+            ServerRefused: If the owner has left the seat, and its match goes on.
+        """
+        for name, entry in self._seats.items():
+            if entry.owner != owner or entry.task is None or entry.task.done():
+                continue
+            if entry.person.has_left:
+                raise ServerRefused(
+                    gettext("the match that you left goes on; you can play the next one when it is over")
+                )
+            if entry.person.is_over:
+                continue
+            key = secrets.token_urlsafe(KEY_BYTES)
+            self._seats[_hash(key)] = self._seats.pop(name)
+            entry.person.close()
+            return key
+        return None
 
     def play_on(self, game: str, count: int, position: ladder_pb2.StartPosition, visitor: str) -> str:
         """Seat a person in a finished match, with house bots in its other seats, and return the key of the seat.
