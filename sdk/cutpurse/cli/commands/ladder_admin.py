@@ -270,7 +270,8 @@ def change(
     if all(one is None for one in asked_for) and not (any_owner or no_house):
         raise UsageError(
             "nothing is to be changed; name --title, --owner, --any-owner, --max-bots, --max-per-owner, "
-            "--pause-failed, --pause-window, --on-outage, --private, --results-hidden-until, --show-results, --people or --house"
+            "--pause-failed, --pause-window, --on-outage, --private, --results-hidden-until, --show-results, --people "
+            "or --house"
         )
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:
