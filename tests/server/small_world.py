@@ -169,6 +169,7 @@ class BotThere:
         self.wants_events = events
         self.wants_agenda = agenda
         self.sends_usage = True
+        self.sends_nonces = False
         self.random = Random(f"{name}/{version}")
         self.open: dict[int, Played] = {}
         self.sat: dict[int, SeatAt] = {}

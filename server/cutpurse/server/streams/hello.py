@@ -23,8 +23,8 @@ from cutpurse.v1 import arena_pb2
 
 __all__ = ["FEATURES", "PROTOCOL", "Introduction", "introduction"]
 
-PROTOCOL: Final = (1, 0)
-FEATURES: Final = frozenset({"agenda", "notes", "usage"})
+PROTOCOL: Final = (1, 1)
+FEATURES: Final = frozenset({"agenda", "nonces", "notes", "usage"})
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")
 
 
