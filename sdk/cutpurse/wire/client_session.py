@@ -230,8 +230,7 @@ class ClientSession:
         self._finished: dict[int, None] = {}
         self._sealed: dict[str, ClientTable] = {}  # finished matches whose deal is not opened yet
         self._entropy = entropy
-        # Matches that have a nonce of this bot, by commitment. Another nonce for the same commitment would let the server
-        # deal again.
+        # Matches that have a nonce of this bot, by commitment. With another nonce for one the server could deal again.
         self._nonces: dict[bytes, str] = {}
         self._in = False  # whether this stream is welcomed
         self._received = 0  # last envelope of this stream
