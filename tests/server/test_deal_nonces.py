@@ -336,7 +336,7 @@ def test_a_file_has_the_nonces_and_is_checked_with_them(tmp_path: Path, is_annou
         "the cards were dealt from that seed and the nonces: the record has the key that follows from them"
         in lines.checked
     )
-    assert any(line.startswith("that bots sent these nonces") for line in lines.not_checked)
+    assert any(line.startswith("that bots sent these nonces, and no others") for line in lines.not_checked)
 
 
 def test_a_file_without_nonces_is_written_as_before(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ when the deal is opened that it counts. This module knows no network, no clock a
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from google.protobuf.message import DecodeError
 
-from cutpurse.engine.commitment import NONCE_BYTES, commitment
+from cutpurse.engine.commitment import NONCE_BYTES
 from cutpurse.engine.errors import SettingsError
 from cutpurse.engine.events import Event
 from cutpurse.engine.match import EndCause, MatchResult
@@ -31,6 +30,7 @@ from cutpurse.games import GAMES
 from cutpurse.v1 import arena_pb2
 from cutpurse.v1.arena_pb2 import Answer, Note
 from cutpurse.wire.catalogue import catalogue_of
+from cutpurse.wire.deal_check import broken_promise
 from cutpurse.wire.decode import TableInfo, events_of
 from cutpurse.wire.errors import ServerRefused
 from cutpurse.wire.text import printable
@@ -49,7 +49,6 @@ __all__ = [
     "ClientTable",
     "Todo",
     "Welcomed",
-    "broken_promise",
     "result_of",
     "table_of",
 ]
@@ -103,6 +102,7 @@ class ClientTable:
     answer: bytes = b""  # to that decision, with its notes and usage, as fields of PlayRequest; empty: none yet
     over: bool = False
     before: str = ""  # notes from before the first decision, sent with its answer
+    first: arena_pb2.Decision | None = None  # the first decision, with all events from the deal on; None: without
     nonce: bytes = b""  # added to the deal; empty: none, or the server refused it
 
     def is_open(self, decision: int) -> bool:
@@ -386,6 +386,8 @@ class ClientSession:
             if table.answer:
                 self._out.append(table.answer)
             return
+        if not table.asked and decision.events and not decision.first_event:
+            table.first = decision
         table.asked, table.answer = number, b""
         todos.append(Ask(table, decision, now))
 
@@ -631,35 +633,3 @@ def _end_cause(number: int) -> EndCause:
         return _CAUSES[number]
     except KeyError:
         raise ServerRefused(f"a match ended for cause {number}, which is not known here: upgrade cutpurse") from None
-
-
-def broken_promise(table: ClientTable, opening: arena_pb2.Opening) -> str:
-    """Describe what is wrong with the opening of the commitment; empty if nothing is."""
-    if commitment(opening.seed, opening.params) != table.commitment:
-        return "the cards were not dealt as promised: the opened seed does not fit the commitment made before the deal"
-    try:
-        params = json.loads(opening.params)
-        board, game = params["board"], params["game"]
-    except (ValueError, TypeError, KeyError):
-        return "what was promised before the deal cannot be read"
-    if (board, game) != (table.board, table.game):
-        return f"what was promised before the deal is of another board or game ({board!r}, {game!r})"
-    return _wrong_nonces(table, opening, is_only="seats" in params)
-
-
-def _wrong_nonces(table: ClientTable, opening: arena_pb2.Opening, *, is_only: bool) -> str:
-    """Describe what is wrong with the nonces of an opening; empty if nothing is.
-
-    Args:
-        table: The match, with the nonce that this seat added.
-        opening: What the server opened.
-        is_only: Whether the match is the only one on its board, so that no other has nonces.
-    """
-    nonces, match, seat = opening.nonces, printable(opening.nonces_match), table.seat
-    if table.nonce and (match != table.match or nonces[seat : seat + 1] != [table.nonce]):
-        return "the deal does not count the nonce that this bot added to it"
-    if nonces and is_only and match != table.match:
-        return f"the deal counts the nonces of another match, {match}"
-    if any(len(nonce) not in (0, NONCE_BYTES) for nonce in nonces):
-        return f"the deal counts nonces that do not have {NONCE_BYTES} bytes"
-    return ""
