@@ -35,7 +35,7 @@ from cutpurse.wire.decode import TableInfo, events_of
 from cutpurse.wire.errors import ServerRefused
 from cutpurse.wire.text import printable
 from cutpurse.wire.usage import FALLBACKS, ReportedUsage
-from cutpurse.wire.version import VERSION
+from cutpurse.wire.version import PROTOCOL, VERSION
 from cutpurse.wire.wire_format import LOW, field, frames, present_uint_field, uint_field, uint_fields
 
 __all__ = [
@@ -53,8 +53,6 @@ __all__ = [
     "table_of",
 ]
 
-MAJOR: Final = 1
-MINOR: Final = 1
 FEATURES: Final = ("agenda", "nonces", "notes", "usage")  # agenda: so that views equal those of local play
 REASON_MOST: Final = 200  # characters of GiveUp.reason that a server stores
 WITHOUT_ANSWERS: Final = 64  # most bytes of an envelope besides answers
@@ -252,8 +250,8 @@ class ClientSession:
         self._leaving_told = False
         self._told = self._wanted
         hello = arena_pb2.Hello(
-            protocol_major=MAJOR,
-            protocol_minor=MINOR,
+            protocol_major=PROTOCOL[0],
+            protocol_minor=PROTOCOL[1],
             sdk=f"cutpurse-python {VERSION}",
             bot=self.bot,
             version=self.version,

@@ -44,7 +44,7 @@ class DealNonces:
 
     @property
     def settled(self) -> Nonces | None:
-        """The nonces of which the key is made; None if there are none, or not yet."""
+        """The nonces that the key is made from; None if there are none, or not yet."""
         return Nonces(self.match, tuple(self._nonces)) if self.is_settled and any(self._nonces) else None
 
     def ask(self, match: str, is_asked: Sequence[bool], now: float) -> None:
