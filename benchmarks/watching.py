@@ -78,6 +78,7 @@ class Bot:
     wants_events = False
     wants_agenda = True
     sends_usage = False
+    sends_nonces = False
     forgets = False
 
     def __init__(self, name: str) -> None:

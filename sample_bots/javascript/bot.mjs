@@ -14,6 +14,7 @@
 //
 // SIGTERM, Ctrl-C, or a terminal that is closed: it plays its open matches to the end and leaves. A second SIGTERM or Ctrl-C ends
 // it at once. Of nohup Node knows nothing: setsid lets a bot stay when its terminal is closed.
+import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, fstatSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import grpc from "@grpc/grpc-js";
@@ -281,7 +282,7 @@ class Arena {
   // One envelope from the server, one envelope back. Its lists are read in the order of their fields.
   async react(envelope, client) {
     const { tables } = this;
-    const answer = { received: envelope.envelope, answers: [], give_ups: [] };
+    const answer = { received: envelope.envelope, answers: [], give_ups: [], nonces: [] };
     if (envelope.welcome) {
       if (!envelope.welcome.resumed) tables.clear();
       this.session = envelope.welcome;
@@ -296,6 +297,8 @@ class Arena {
       if (!/STALE|ALREADY_DECIDED/.test(reason)) say(refusal.text);
     }
     for (const start of envelope.starts) {
+      // Bytes that nobody can predict: with them the server could not choose the cards when it promised the deal.
+      if (start.nonce_ms) answer.nonces.push({ table: start.table, nonce: randomBytes(32) });
       tables.set(start.table, { start, words: await catalogueOf(client, start) });
     }
     for (const asked of envelope.decisions) {
@@ -361,7 +364,7 @@ class Arena {
       });
       call.write({ hello: {
         protocol_major: 1, sdk: "cutpurse-node-sample", bot: name, version: process.env.CUTPURSE_VERSION || "1", max_tables: this.share,
-        games: Array.from(wanted, ([game, ladders]) => ({ game, ladders })),
+        features: ["nonces"], games: Array.from(wanted, ([game, ladders]) => ({ game, ladders })),
         resume: this.session && { session: this.session.session, secret: this.session.resume_secret },
       }, leaving });
     });

@@ -52,6 +52,7 @@ class Bot:
             games=[arena_pb2.GameWanted(game=game, rules_version="1") for game in sys.argv[2:]],
             max_tables=8,
             events=True,
+            features=["nonces"] if FAULT.endswith(("nonce", "nonces")) else [],
         )
         if self.session.session and FAULT != "no-resume":
             hello.resume.CopyFrom(self.session)
@@ -83,6 +84,8 @@ class Bot:
         for started in envelope.starts:
             asked = game_pb2.GetGameRequest(game=started.game, seats=len(started.seats), settings=started.settings)
             assert self.games.GetGame(asked).catalogue.digest == started.catalogue_digest
+            if started.nonce_ms and FAULT != "no-nonce":
+                self.add_nonce(started.table)
         for refusal in envelope.refusals:
             self.refused(refusal)
         for decision in envelope.decisions:
@@ -91,6 +94,12 @@ class Bot:
         only_heartbeat &= not (envelope.accepted or envelope.refusals or envelope.HasField("drain"))
         if not (FAULT == "no-heartbeat" and only_heartbeat):
             self.out.put(arena_pb2.PlayRequest(received=envelope.envelope))
+
+    def add_nonce(self, table: int) -> None:
+        """Send a nonce, changed by the fault."""
+        nonce = arena_pb2.Nonce(table=table, nonce=os.urandom(31 if FAULT == "short-nonce" else 32))
+        nonces = [nonce] * (2 if FAULT == "two-nonces" else 1)
+        self.out.put(arena_pb2.PlayRequest(received=self.received, nonces=nonces))
 
     def dial_too(self, address: str) -> None:
         """Say Hello at another server, whatever its name."""

@@ -37,6 +37,9 @@ PLANTED = [
     ("too late", "exits-when-late", CheckStatus.FAILED, "too late, says the server"),
     ("heartbeat", "no-heartbeat", CheckStatus.FAILED, "an empty envelope was not acknowledged in 2 s"),
     ("unknown fields", "strict", CheckStatus.FAILED, "a field that I do not know"),
+    ("nonce", "short-nonce", CheckStatus.FAILED, "it sent a nonce of 31 bytes; a nonce has 32"),
+    ("nonce", "two-nonces", CheckStatus.FAILED, "it sent 2 nonces to one deal; a server reads the first"),
+    ("nonce", "no-nonce", CheckStatus.WARNED, "no nonce came in 1000 ms, for which each deal waits"),
     (
         "lost stream",
         "no-resume",

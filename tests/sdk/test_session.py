@@ -74,7 +74,7 @@ def test_hello_names_the_bot_its_games_and_the_rules_it_was_made_for() -> None:
     hello = Script(version="2", games=["greed", "greed", "szmal"], max_tables=3).hello
     assert (hello.protocol_major, hello.bot, hello.version, hello.max_tables) == (1, "bot", "2", 3)
     assert hello.events
-    assert list(hello.features) == ["agenda", "notes", "usage"]
+    assert list(hello.features) == ["agenda", "nonces", "notes", "usage"]
     assert hello.sdk.startswith("cutpurse-python ")
     versions = [(game.game, game.rules_version) for game in hello.games]
     assert versions == [("greed", GAMES["greed"].words.version), ("szmal", GAMES["szmal"].words.version)]

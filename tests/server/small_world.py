@@ -169,6 +169,10 @@ class BotThere:
         self.wants_events = events
         self.wants_agenda = agenda
         self.sends_usage = True
+        self.sends_nonces = False
+        self.nonce_after_s = 0.0
+        self.nonces: dict[str, bytes] = {}  # by match
+        self.nonce_outcomes: list[AnswerOutcome] = []
         self.random = Random(f"{name}/{version}")
         self.open: dict[int, Played] = {}
         self.sat: dict[int, SeatAt] = {}
@@ -228,6 +232,9 @@ class BotThere:
             started = arena_pb2.MatchStarted.FromString(seat.started())
             assert started.table == seat.number
             self.open[seat.number] = Played(seat, started, self.wants_events)
+            if started.nonce_ms:
+                self.nonces[started.match] = self.random.randbytes(32)
+                self.world.after(self.nonce_after_s, lambda: self._add_nonce(seat, started.match))
         played = self.open[seat.number]
         if seat.has_decision():
             body = seat.decision(self.world.now)
@@ -266,6 +273,10 @@ class BotThere:
         if self.random.random() < manner.never:
             return
         self.world.after(self.random.uniform(manner.least_s, manner.most_s), lambda: self._answer(played, decision))
+
+    def _add_nonce(self, seat: SeatAt, match: str) -> None:
+        if self.is_there:
+            self.nonce_outcomes.append(seat.nonce(self.nonces[match], self.world.now))
 
     def _answer(self, played: Played, decision: arena_pb2.Decision) -> None:
         manner, seat, number, options = self.manner, played.seat_at, decision.decision - 1, len(decision.options)

@@ -79,7 +79,7 @@ def test_a_match_file_needs_nothing_else_to_be_checked(game: str, files: dict[st
     assert any(head["commitment"] in line for line in lines)
     assert lines[-1] == "1 of 1 matches are as recorded"
     (match,) = json.loads(run("match", "verify", path, "--json").stdout)["matches"]
-    assert (match["match"], len(match["checked"]), len(match["not_checked"])) == (head["match"], 9, 2)
+    assert (match["match"], len(match["checked"]), len(match["not_checked"])) == (head["match"], 9, 3)
     assert "decision 0: seat " in run("match", "replay", path).stdout
 
 
@@ -88,7 +88,7 @@ def test_a_file_may_hold_matches_of_both_kinds(files: dict[str, str], tmp_path: 
     path = tmp_path / "all.jsonl"
     path.write_text(greed + szmal.splitlines()[1] + "\n" + szmal, encoding="utf-8", newline="")
     assert [one.game for one in checked(path.read_bytes())] == ["greed", "szmal", "szmal"]
-    assert [len(one.not_checked) for one in checked(path.read_bytes())] == [2, 0, 2]
+    assert [len(one.not_checked) for one in checked(path.read_bytes())] == [3, 0, 3]
     assert run("match", "replay", path, "--match", "2").stdout.startswith("szmal, ")
 
 
@@ -103,7 +103,7 @@ def test_void_matches_are_checked_as_far_as_they_go(tmp_path: Path) -> None:
     after, without = (checked(file)[0] for file in files)
     assert "the match was played to its end, and then made void: void_server" in after.checked
     assert without.checked[-1] == "there is no record of it: what was played cannot be shown"
-    assert len(without.not_checked) == 2
+    assert len(without.not_checked) == 3
     path = tmp_path / "void.jsonl"
     path.write_text(files[1], encoding="utf-8", newline="")
     assert run("match", "verify", path).exit_code == 0
@@ -130,8 +130,8 @@ def test_a_match_that_was_made_void_under_way_is_checked_to_there(tmp_path: Path
     assert "the match is void: void_server" in found.checked
 
 
-def test_both_sides_mean_the_same_schema() -> None:
-    assert writing.SCHEMA == reading.SCHEMA
+def test_both_sides_mean_the_same_schemas() -> None:
+    assert writing.SCHEMAS == (reading.SCHEMA, reading.SCHEMA_WITH_NONCES)
 
 
 # -- what was altered

@@ -20,7 +20,7 @@ async def test_what_is_wrong_with_a_hello_comes_as_status_and_reason() -> None:
         with pytest.raises(Ended) as ended:
             await bot.read()
         assert (ended.value.code, ended.value.reason) == ("FAILED_PRECONDITION", "PROTOCOL_VERSION")
-        assert "version 1.0 of the protocol, the bot 2.0" in ended.value.text
+        assert "version 1.1 of the protocol, the bot 2.0" in ended.value.text
         assert ended.value.retry_s is None
 
 

@@ -36,6 +36,8 @@ class ToySeat:
         self.given_up: list[str] = []
         self.notes: list[tuple[int, str]] = []
         self.usages: list[DecisionUsage] = []
+        self.nonces: list[tuple[bytes, float]] = []
+        self.says_of_nonce = AnswerOutcome(OutcomeKind.ACCEPTED)
         self.is_connected = True
         self.went_on = 0
         self.incident = ""
@@ -99,6 +101,10 @@ class ToySeat:
         self.given_up.append(reason)
         self._closed()
         return AnswerOutcome(OutcomeKind.ACCEPTED)
+
+    def nonce(self, nonce: bytes, now: float) -> AnswerOutcome:
+        self.nonces.append((nonce, now))
+        return self.says_of_nonce
 
     def note(self, decision: int, text: str, most_bytes: int) -> bool:
         self.notes.append((decision, text))

@@ -7,6 +7,7 @@ world's faults.
 from __future__ import annotations
 
 from math import inf
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from cutpurse.leaderboard.results import Identity
@@ -60,11 +61,12 @@ class Bot:
         self._is_leaving = False
         self._wanted = tables
         self._welcome_by = inf
+        self._chance_of_nonces = Random(name)  # the same in every run
         self.session = self._new()
 
     def _new(self) -> ClientSession:
         """Create the session of a new process, with the owner's settings as before."""
-        session = ClientSession(self.name, "1", max_tables=self.tables)
+        session = ClientSession(self.name, "1", max_tables=self.tables, entropy=self._chance_of_nonces.randbytes)
         session.want_tables(self._wanted)
         session.leaving = self._is_leaving
         return session

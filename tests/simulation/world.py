@@ -517,9 +517,9 @@ def _prepared(world: World) -> Iterator[None]:
             world.watch.made(self)
             super().seat()
 
-        def begin(self, now: float) -> None:
+        def begin(self, now: float, tell_dealt: Callable[[], None] = lambda: None) -> None:
             world.watch.begun(self)
-            super().begin(now)
+            super().begin(now, tell_dealt)
 
         def go_on(self) -> None:
             world.watch.moved(self)

@@ -244,6 +244,10 @@ class TimedMatch:
         """Note that the seat's stream is gone. Its clocks run on, and its first late decision takes the seat over."""
         self._away[seat] = True
 
+    def is_away(self, seat: int) -> bool:
+        """Return whether the seat has no stream."""
+        return self._away[seat]
+
     def connected(self, seat: int) -> None:
         """Note that the seat has a stream again, or another one."""
         self._away[seat] = False

@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from cutpurse.leaderboard.queries import MatchEntry, SeatEntry
 
-__all__ = ["SCHEMA", "match_file"]
+__all__ = ["SCHEMAS", "match_file"]
 
-SCHEMA: Final = "match/1"
+SCHEMAS: Final = ("match/1", "match/2")  # of a deal without nonces, and with nonces
 
 
 def match_file(entry: MatchEntry, record: str | None) -> str:
@@ -55,13 +55,17 @@ def match_file(entry: MatchEntry, record: str | None) -> str:
         "started": _moment(entry.started),
         "void_cause": entry.void_cause,
     }
-    lines = [_closed(head), *([] if line is None else [line])]
+    if entry.deal.nonces is not None:
+        head["nonces"] = [nonce.hex() for nonce in entry.deal.by_seat]
+        head["nonces_match"] = entry.deal.nonces.match
+    schema = SCHEMAS["nonces" in head]
+    lines = [_closed(head, schema), *([] if line is None else [line])]
     return "".join([one + "\n" for one in lines])
 
 
-def _closed(body: dict[str, Any]) -> str:
+def _closed(body: dict[str, Any], schema: str) -> str:
     """Format the line of an object, with its schema and its digest."""
-    text = f'{{"schema":"{SCHEMA}",' + json.dumps(body, separators=(",", ":"), sort_keys=True)[1:-1]
+    text = f'{{"schema":"{schema}",' + json.dumps(body, separators=(",", ":"), sort_keys=True)[1:-1]
     return f'{text},"digest":"{sha256(text.encode()).hexdigest()}"}}'
 
 

@@ -284,6 +284,7 @@ class BoardRow(Base, table=True):
     params: bytes = Field(sa_type=LargeBinary)
     matches: int = 1  # number of matches to play on it
     is_sealed: bool = False  # some of its matches may still be played, so the finished ones are hidden
+    nonces: str | None = None  # JSON of `results.Nonces`; null: no seat added one, or the deal has no result yet
 
 
 class OpenMatchRow(Base, table=True):

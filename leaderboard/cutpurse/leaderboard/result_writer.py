@@ -76,6 +76,7 @@ class _PendingRows:
     boards: dict[str, dict[str, object]] = field(default_factory=dict)  # new boards, by ID
     rated: list[tuple[int, int, str]] = field(default_factory=list)  # sequence, epoch, ID of existing boards to rate
     tests: list[dict[str, object]] = field(default_factory=list)  # new boards of version tests
+    nonces: list[tuple[str, str]] = field(default_factory=list)  # nonces and ID of existing boards
     over: list[str] = field(default_factory=list)  # existing boards of several matches that are over now
     open: dict[str, dict[str, object]] = field(default_factory=dict)  # new open matches, by ID
     closed: list[str] = field(default_factory=list)  # IDs of open matches to delete
@@ -184,7 +185,7 @@ def _problem(entry: FinishedMatch | MatchAnnouncement, world: World) -> str | No
         return f"it has {len(versions)} seats, and ladder {entry.ladder} has {ladder.seats}"
     announced = world.announced.get(entry.match)
     if announced is not None:
-        if announced != AnnouncedMatch(ladder.id, entry.deal, versions, entry.board_matches):
+        if announced != AnnouncedMatch(ladder.id, entry.deal.announced, versions, entry.board_matches):
             return "it was announced with another ladder, board, deal or other seats"
         return None
     board = world.boards.get(entry.deal.board)
@@ -193,7 +194,7 @@ def _problem(entry: FinishedMatch | MatchAnnouncement, world: World) -> str | No
         return f"board {entry.deal.board} has {has} already, {', '.join(board.versions)}"
     if board is not None and (board.ladder_id, board.deal, board.matches) != (
         ladder.id,
-        entry.deal,
+        entry.deal.announced,
         entry.board_matches,
     ):
         return f"board {entry.deal.board} has another ladder, another deal or another number of matches"
@@ -207,7 +208,7 @@ def _announce(entry: MatchAnnouncement, world: World, rows: _PendingRows) -> Non
     if entry.match in world.announced:
         return
     ladder, versions = world.ladders[entry.ladder], world.seated(entry)
-    world.announced[entry.match] = AnnouncedMatch(ladder.id, entry.deal, versions, entry.board_matches)
+    world.announced[entry.match] = AnnouncedMatch(ladder.id, entry.deal.announced, versions, entry.board_matches)
     _seat(entry, ladder.id, world, rows)
     rows.open[entry.match] = {
         "match_id": entry.match,
@@ -245,7 +246,7 @@ def _seat(entry: FinishedMatch | MatchAnnouncement, ladder_id: int, world: World
     """Return the board of a match, and add the match to it."""
     board = world.boards.get(entry.deal.board)
     if board is None:
-        board = world.boards[entry.deal.board] = BoardState(ladder_id, entry.deal, entry.board_matches)
+        board = world.boards[entry.deal.board] = BoardState(ladder_id, entry.deal.announced, entry.board_matches)
         rows.boards[entry.deal.board] = _board(entry, ladder_id)
         if entry.test:
             rows.tests.append({"board_id": entry.deal.board, "test_id": entry.test})
@@ -300,11 +301,15 @@ def _note_board(
         rows.closed.append(result.match)
     board = world.boards[result.deal.board]
     row = rows.boards.get(result.deal.board)
+    nonces = None if result.deal.nonces is None else result.deal.nonces.to_json()
     if row is not None:
         row["is_sealed"] = not board.is_over
+        row["nonces"] = nonces or row["nonces"]
         if sequence is not None:
             row.update(sequence=sequence, epoch=ladder.epoch)
         return
+    if nonces is not None:
+        rows.nonces.append((nonces, result.deal.board))
     if sequence is not None:
         rows.rated.append((sequence, ladder.epoch, result.deal.board))
     if board.matches > 1 and board.is_over:
@@ -320,6 +325,7 @@ def _board(entry: FinishedMatch | MatchAnnouncement, ladder_id: int) -> dict[str
         "commitment": entry.deal.commitment,
         "seed": entry.deal.seed,
         "params": entry.deal.params,
+        "nonces": None,
         "matches": entry.board_matches,
         "is_sealed": entry.board_matches > 1,
     }
@@ -400,6 +406,8 @@ def _insert(connection: Connection, rows: _PendingRows, world: World) -> None:
     add_rows(connection, TEST_BOARDS, rows.tests)
     if rows.rated:
         connection.exec_driver_sql(driver_sql(connection, _RATE), rows.rated)
+    if rows.nonces:
+        connection.exec_driver_sql(driver_sql(connection, _GIVE), rows.nonces)
     if rows.over:
         connection.execute(update(BOARDS).where(BOARDS.c.id.in_(rows.over)).values(is_sealed=False))
     for relation, several in (
@@ -428,6 +436,7 @@ def _insert(connection: Connection, rows: _PendingRows, world: World) -> None:
 
 
 _RATE: Final = "UPDATE boards SET sequence = ?, epoch = ? WHERE id = ?"
+_GIVE: Final = "UPDATE boards SET nonces = ? WHERE id = ?"
 _MEET: Final = """
 INSERT INTO opponents (ladder_id, bot_id, other_id, matches, ahead, level) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (bot_id, ladder_id, other_id) DO UPDATE SET

@@ -6,6 +6,7 @@ match in play and no database.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -33,6 +34,7 @@ __all__ = [
     "Identity",
     "LadderTerms",
     "MatchAnnouncement",
+    "Nonces",
     "SeatNote",
     "StoreOutcome",
     "UsageTotal",
@@ -203,6 +205,30 @@ class FinishedSeat:
         return self.end_cause != NORMAL
 
 
+class Nonces(NamedTuple):
+    """What the seats of a match added to the key of its deal.
+
+    Attributes:
+        match: ID of the match; on a board of several, the first one that began.
+        by_seat: The nonce of each seat; empty for a seat that gave none.
+    """
+
+    match: str
+    by_seat: tuple[bytes, ...]
+
+    def to_json(self) -> str:
+        """Write them as they are stored."""
+        return json.dumps({"match": self.match, "by_seat": [nonce.hex() for nonce in self.by_seat]}, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str | None) -> Nonces | None:
+        """Read what `to_json` wrote; None stands for none."""
+        if text is None:
+            return None
+        stored = json.loads(text)
+        return cls(stored["match"], tuple(map(bytes.fromhex, stored["by_seat"])))
+
+
 class Deal(NamedTuple):
     """The deal of a board.
 
@@ -211,12 +237,24 @@ class Deal(NamedTuple):
         commitment: Commitment to the seed and the parameters, published before the match.
         seed: The seed.
         params: The parameters, as canonical JSON.
+        nonces: What seats added to the key; None if none did, or before they could.
     """
 
     board: str
     commitment: bytes
     seed: bytes
     params: bytes
+    nonces: Nonces | None = None
+
+    @property
+    def announced(self) -> Deal:
+        """The deal as it was announced, before any nonce."""
+        return self._replace(nonces=None)
+
+    @property
+    def by_seat(self) -> tuple[bytes, ...]:
+        """The nonces by seat, as the key needs them."""
+        return () if self.nonces is None else self.nonces.by_seat
 
 
 def no_record() -> str:

@@ -182,6 +182,7 @@ CREATE TABLE boards (
 	params BYTEA NOT NULL,
 	matches BIGINT NOT NULL,
 	is_sealed BOOLEAN NOT NULL,
+	nonces VARCHAR COLLATE "C",
 	CONSTRAINT pk_boards PRIMARY KEY (id),
 	CONSTRAINT uq_boards_ladder_id_sequence UNIQUE (ladder_id, sequence),
 	CONSTRAINT fk_boards_ladder_id_epoch FOREIGN KEY(ladder_id, epoch) REFERENCES epochs (ladder_id, number),
@@ -445,4 +446,4 @@ CREATE TABLE usages (
 );
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
-INSERT INTO alembic_version VALUES ('19');
+INSERT INTO alembic_version VALUES ('20');

@@ -24,7 +24,7 @@ CREATE TABLE boards (
 	epoch INTEGER,
 	commitment BLOB NOT NULL,
 	seed BLOB NOT NULL,
-	params BLOB NOT NULL, matches INTEGER DEFAULT '1' NOT NULL, is_sealed BOOLEAN DEFAULT '0' NOT NULL,
+	params BLOB NOT NULL, matches INTEGER DEFAULT '1' NOT NULL, is_sealed BOOLEAN DEFAULT '0' NOT NULL, nonces VARCHAR,
 	CONSTRAINT fk_boards_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
 	CONSTRAINT fk_boards_ladder_id_epoch FOREIGN KEY(ladder_id, epoch) REFERENCES epochs (ladder_id, number),
 	CONSTRAINT pk_boards PRIMARY KEY (id),
@@ -432,4 +432,4 @@ CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE i
 CREATE INDEX ix_test_boards_test_id ON test_boards (test_id);
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE INDEX ix_version_tests_owner_id ON version_tests (owner_id);
-INSERT INTO alembic_version VALUES ('19');
+INSERT INTO alembic_version VALUES ('20');

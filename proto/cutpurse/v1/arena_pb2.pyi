@@ -6,7 +6,7 @@ How a bot plays: one stream, any number of tables.
 The stream, step by step:
  1. The bot sends Hello within the time that the server allows (three seconds) and is answered by Welcome, or the call
     ends with a status.
- 2. MatchStarted opens a table: a seat of this bot at one match.
+ 2. MatchStarted opens a table: a seat of this bot at one match. Where it asks for one, the bot sends a Nonce.
  3. Each Decision is answered by an Answer: an index into the decision's own list of options.
  4. MatchEnded closes the table. Table numbers are never used twice in a session.
 
@@ -298,6 +298,7 @@ class PlayRequest(_message.Message):
     LEAVING_FIELD_NUMBER: _builtins.int
     NOTES_FIELD_NUMBER: _builtins.int
     USAGES_FIELD_NUMBER: _builtins.int
+    NONCES_FIELD_NUMBER: _builtins.int
     received: _builtins.int
     """The highest PlayResponse.envelope received so far; 0 in the first envelope."""
     max_tables: _builtins.int
@@ -326,6 +327,10 @@ class PlayRequest(_message.Message):
     def usages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Usage]:
         """What the bot used for its decisions. Ignored unless Welcome has the feature "usage"."""
 
+    @_builtins.property
+    def nonces(self) -> _containers.RepeatedCompositeFieldContainer[Global___Nonce]:
+        """Nonces for deals, where MatchStarted.nonce_ms asks for one."""
+
     def __init__(
         self,
         *,
@@ -337,10 +342,11 @@ class PlayRequest(_message.Message):
         leaving: _builtins.bool = ...,
         notes: _abc.Iterable[Global___Note] | None = ...,
         usages: _abc.Iterable[Global___Usage] | None = ...,
+        nonces: _abc.Iterable[Global___Nonce] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_tables", b"_max_tables", "hello", b"hello", "max_tables", b"max_tables"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_tables", b"_max_tables", "answers", b"answers", "give_ups", b"give_ups", "hello", b"hello", "leaving", b"leaving", "max_tables", b"max_tables", "notes", b"notes", "received", b"received", "usages", b"usages"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_tables", b"_max_tables", "answers", b"answers", "give_ups", b"give_ups", "hello", b"hello", "leaving", b"leaving", "max_tables", b"max_tables", "nonces", b"nonces", "notes", b"notes", "received", b"received", "usages", b"usages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_tables: _TypeAlias = _typing.Literal["max_tables"]  # noqa: Y015
     _WhichOneofArgType__max_tables: _TypeAlias = _typing.Literal["_max_tables", b"_max_tables"]  # noqa: Y015
@@ -464,7 +470,7 @@ class Hello(_message.Message):
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Optional abilities by name; unknown ones are ignored on both sides. "agenda": Observation.agenda is filled. "notes" and
-        "usage": the server stores Note and Usage.
+        "usage": the server stores Note and Usage. "nonces": MatchStarted may ask for a Nonce.
         """
 
     @_builtins.property
@@ -695,6 +701,7 @@ class MatchStarted(_message.Message):
     COMMITMENT_FIELD_NUMBER: _builtins.int
     BOARD_FIELD_NUMBER: _builtins.int
     LADDER_FIELD_NUMBER: _builtins.int
+    NONCE_MS_FIELD_NUMBER: _builtins.int
     table: _builtins.int
     """Number of the match within this session; never used twice."""
     match: _builtins.str
@@ -714,6 +721,10 @@ class MatchStarted(_message.Message):
     ladder: _builtins.str
     """Ladder on which it is rated. Empty: not rated. A match of a version test, which is not rated, names its ladder too, so that
     bots play it as any other: see MatchEnded.rated.
+    """
+    nonce_ms: _builtins.int
+    """The server asks for a Nonce and waits for it this long, in ms, before it deals. 0: it does not. Repeated after a resume
+    only while the nonce of this seat is still missing.
     """
     @_builtins.property
     def settings(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Setting]:
@@ -742,10 +753,11 @@ class MatchStarted(_message.Message):
         commitment: _builtins.bytes = ...,
         board: _builtins.str = ...,
         ladder: _builtins.str = ...,
+        nonce_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "catalogue_digest", b"catalogue_digest", "clock", b"clock", "commitment", b"commitment", "game", b"game", "ladder", b"ladder", "match", b"match", "rules_version", b"rules_version", "seat", b"seat", "seats", b"seats", "settings", b"settings", "table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "catalogue_digest", b"catalogue_digest", "clock", b"clock", "commitment", b"commitment", "game", b"game", "ladder", b"ladder", "match", b"match", "nonce_ms", b"nonce_ms", "rules_version", b"rules_version", "seat", b"seat", "seats", b"seats", "settings", b"settings", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -964,6 +976,35 @@ class GiveUp(_message.Message):
 Global___GiveUp: _TypeAlias = GiveUp  # noqa: Y015
 
 @_typing.final
+class Nonce(_message.Message):
+    """What a bot adds to the deal after it has the server's commitment: unpredictable bytes. Without it the deal is made from
+    the nonces of the other seats, and the bot plays as any other. One that does not count is answered by a Refusal of
+    decision 0: ILLEGAL (not 32 bytes), TOO_LATE, ALREADY_DECIDED (sent before) or UNKNOWN_DECISION (not asked for).
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    NONCE_FIELD_NUMBER: _builtins.int
+    table: _builtins.int
+    """The table."""
+    nonce: _builtins.bytes
+    """32 bytes."""
+    def __init__(
+        self,
+        *,
+        table: _builtins.int = ...,
+        nonce: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["nonce", b"nonce", "table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Nonce: _TypeAlias = Nonce  # noqa: Y015
+
+@_typing.final
 class Note(_message.Message):
     """A note for the log of the bot's seat. The first Welcome.max_note_bytes of a match are stored."""
 
@@ -1058,7 +1099,7 @@ class Refusal(_message.Message):
     table: _builtins.int
     """The table."""
     decision: _builtins.int
-    """The decision."""
+    """The decision. 0: a Nonce was not accepted."""
     reason: Global___RefusalReason.ValueType
     """The reason."""
     corrections_left: _builtins.int
@@ -1182,28 +1223,38 @@ Global___BoardOpened: _TypeAlias = BoardOpened  # noqa: Y015
 class Opening(_message.Message):
     """Opens the commitment of a board. With D = lp("cutpurse/fair/v1") and lp(x) the length of x in four bytes, most significant
     first, before x itself: commitment = SHA-256(D, lp("commit"), lp(seed), lp(params)), and the key of the board is
-    HMAC-SHA-256 with the seed as its key, of (D, lp("master"), lp(params), 0 in four bytes).
+    HMAC-SHA-256 with the seed as its key, of (D, lp("master"), lp(params), the number of nonces in four bytes, lp(x) of each).
     """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SEED_FIELD_NUMBER: _builtins.int
     PARAMS_FIELD_NUMBER: _builtins.int
+    NONCES_FIELD_NUMBER: _builtins.int
+    NONCES_MATCH_FIELD_NUMBER: _builtins.int
     seed: _builtins.bytes
     """32 bytes from the server's operating system."""
     params: _builtins.bytes
     """What was fixed before the deal, as JSON: board, game, rules version, seats and settings; for a board of several matches
     also its kind, and match and seats of each of its tables.
     """
+    nonces_match: _builtins.str
+    """The match whose seats gave the nonces: on a board of several matches, the first one that began."""
+    @_builtins.property
+    def nonces(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
+        """Nonces of the seats of `nonces_match`, by seat; empty for a seat that gave none. None at all if no seat gave one."""
+
     def __init__(
         self,
         *,
         seed: _builtins.bytes = ...,
         params: _builtins.bytes = ...,
+        nonces: _abc.Iterable[_builtins.bytes] | None = ...,
+        nonces_match: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["params", b"params", "seed", b"seed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["nonces", b"nonces", "nonces_match", b"nonces_match", "params", b"params", "seed", b"seed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

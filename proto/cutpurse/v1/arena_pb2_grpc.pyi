@@ -6,7 +6,7 @@ How a bot plays: one stream, any number of tables.
 The stream, step by step:
  1. The bot sends Hello within the time that the server allows (three seconds) and is answered by Welcome, or the call
     ends with a status.
- 2. MatchStarted opens a table: a seat of this bot at one match.
+ 2. MatchStarted opens a table: a seat of this bot at one match. Where it asks for one, the bot sends a Nonce.
  3. Each Decision is answered by an Answer: an index into the decision's own list of options.
  4. MatchEnded closes the table. Table numbers are never used twice in a session.
 

@@ -25,7 +25,15 @@ EXTRA: Final = 2_047  # number of a field that this version does not have
 class Sitting:
     """The bot's seat in one match, and its table."""
 
-    def __init__(self, guest: Guest, game: str, number: int, seats: int | None = None, extra: bytes = b"") -> None:
+    def __init__(
+        self,
+        guest: Guest,
+        game: str,
+        number: int,
+        seats: int | None = None,
+        extra: bytes = b"",
+        nonce_ms: int = 0,
+    ) -> None:
         """Start a match.
 
         Args:
@@ -34,6 +42,7 @@ class Sitting:
             number: Determines the deal and the bot's seat.
             seats: Number of seats. Default: the game's usual number.
             extra: Appended to every message.
+            nonce_ms: Time for a nonce; 0: none is asked for.
         """
         rules = GAMES[game]
         seats = seats or rules.usual_seats
@@ -48,6 +57,7 @@ class Sitting:
         self.chance = random.Random(name)
         self.told = 0
         started = match_started(game, self.match.game.settings, names, self.seat, name[:16])
+        started.nonce_ms = nonce_ms
         started.MergeFromString(extra)
         self.table: HostTable = guest.start(started)
         self.gave_up: list[str] = []

@@ -16,6 +16,7 @@ import grpc
 
 from cutpurse.check.check_match import EXTRA, Sitting
 from cutpurse.check.findings import Failed, Warned
+from cutpurse.engine.commitment import NONCE_BYTES
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
 from cutpurse.v1 import arena_pb2
@@ -34,6 +35,7 @@ LEAVE_S: Final = 5.0
 LOST: Final = StreamStatus(grpc.StatusCode.UNAVAILABLE, "lost on purpose, by the check")
 RESTART_S: Final = 0.2
 PROBLEMS: Final = arena_pb2.PlayResponse.PROBLEMS_FIELD_NUMBER
+NONCE_MS: Final = 1_000  # as a server waits
 QUIET_S: Final = 0.5  # to wait for the acknowledgement of a match's end
 MOST_TABLES: Final = 4
 ALONE: Final = 40  # decisions at one table, after which a fast bot should have requested more tables
@@ -126,10 +128,12 @@ class Visit:
         named = tuple([one.game for one in guest.hello.games]) or tuple(GAMES)
         return tuple([game for game in self.games or named if game in named])
 
-    def sit(self, guest: Guest, game: str | None = None, seats: int | None = None, extra: bytes = b"") -> Sitting:
+    def sit(
+        self, guest: Guest, game: str | None = None, seats: int | None = None, extra: bytes = b"", nonce_ms: int = 0
+    ) -> Sitting:
         """Start a new match, by default of the first game that the bot plays."""
         self.played += 1
-        return Sitting(guest, game or self.plays(guest)[0], self.played, seats, extra)
+        return Sitting(guest, game or self.plays(guest)[0], self.played, seats, extra, nonce_ms)
 
     async def reply(self, sitting: Seated, what: str = "a decision") -> float:
         """Wait for the reply to the open decision; return the seconds it took.  Raises Failed if none comes."""
@@ -355,6 +359,27 @@ async def unknown_fields(visit: Visit) -> str:
     return "it took no notice of them"
 
 
+async def nonce(visit: Visit) -> str:
+    """Ask for a nonce, if the bot knows of nonces: it sends one of 32 bytes, or plays on without."""
+    guest = await visit.guest()
+    is_asked = "nonces" in guest.hello.features
+    sitting = visit.sit(guest, nonce_ms=NONCE_MS if is_asked else 0)
+    given = sitting.table.nonces
+    if is_asked:
+        await guest.until(lambda: given, NONCE_MS / 1_000)
+    is_late = not given
+    await visit.go_on(sitting, "a match to whose deal it may add a nonce")
+    if given and not is_asked:
+        raise Failed("it sent a nonce that nobody asked for; name the feature nonces in Hello, and look at nonce_ms")
+    if any(len(one) != NONCE_BYTES for one in given):
+        raise Failed(f"it sent a nonce of {len(given[0])} bytes; a nonce has {NONCE_BYTES}")
+    if len(given) > 1:
+        raise Failed(f"it sent {len(given)} nonces to one deal; a server reads the first")
+    if is_asked and is_late:
+        raise Warned(f"no nonce came in {NONCE_MS} ms, for which each deal waits; send it as you acknowledge the start")
+    return "it added one to the deal" if given else "it adds none to deals, and need not"
+
+
 async def lost_stream(visit: Visit) -> str:
     """Drop the stream while a decision is open: the bot must reconnect with Resume and answer."""
     guest = await visit.guest()
@@ -539,6 +564,7 @@ SCENARIOS: Final[tuple[tuple[str, Scenario], ...]] = (
     ("too late", too_late),
     ("heartbeat", heartbeat),
     ("unknown fields", unknown_fields),
+    ("nonce", nonce),
     ("lost stream", lost_stream),
     ("forgotten session", forgotten_session),
     ("drain", drain),

@@ -8,12 +8,13 @@
     send(session.next_envelope())
 
 A session outlives its streams. After `lost` the next `opening` resumes it: the server repeats open decisions, and an
-answer that may be lost is sent again. This module knows no network, no clock and no bot; times are passed in.
+answer that may be lost is sent again. Where a server asks for a nonce, the session adds one to the deal, and checks
+when the deal is opened that it counts. This module knows no network, no clock and no bot; times are passed in.
 """
 
 from __future__ import annotations
 
-import json
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +22,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from google.protobuf.message import DecodeError
 
-from cutpurse.engine.commitment import commitment
+from cutpurse.engine.commitment import NONCE_BYTES
 from cutpurse.engine.errors import SettingsError
 from cutpurse.engine.events import Event
 from cutpurse.engine.match import EndCause, MatchResult
@@ -29,11 +30,12 @@ from cutpurse.games import GAMES
 from cutpurse.v1 import arena_pb2
 from cutpurse.v1.arena_pb2 import Answer, Note
 from cutpurse.wire.catalogue import catalogue_of
+from cutpurse.wire.deal_check import broken_promise
 from cutpurse.wire.decode import TableInfo, events_of
 from cutpurse.wire.errors import ServerRefused
 from cutpurse.wire.text import printable
 from cutpurse.wire.usage import FALLBACKS, ReportedUsage
-from cutpurse.wire.version import VERSION
+from cutpurse.wire.version import PROTOCOL, VERSION
 from cutpurse.wire.wire_format import LOW, field, frames, present_uint_field, uint_field, uint_fields
 
 __all__ = [
@@ -47,14 +49,11 @@ __all__ = [
     "ClientTable",
     "Todo",
     "Welcomed",
-    "broken_promise",
     "result_of",
     "table_of",
 ]
 
-MAJOR: Final = 1
-MINOR: Final = 0
-FEATURES: Final = ("agenda", "notes", "usage")  # agenda: so that views equal those of local play
+FEATURES: Final = ("agenda", "nonces", "notes", "usage")  # agenda: so that views equal those of local play
 REASON_MOST: Final = 200  # characters of GiveUp.reason that a server stores
 WITHOUT_ANSWERS: Final = 64  # most bytes of an envelope besides answers
 MOST_FINISHED: Final = 1_024  # finished matches remembered; a server may repeat the ends of its last 128
@@ -77,6 +76,7 @@ _MAX_TABLES: Final = arena_pb2.PlayRequest.MAX_TABLES_FIELD_NUMBER
 _LEAVING: Final = arena_pb2.PlayRequest.LEAVING_FIELD_NUMBER
 _NOTES: Final = arena_pb2.PlayRequest.NOTES_FIELD_NUMBER
 _USAGES: Final = arena_pb2.PlayRequest.USAGES_FIELD_NUMBER
+_NONCES: Final = arena_pb2.PlayRequest.NONCES_FIELD_NUMBER
 _ANSWER: Final = frames(_ANSWERS)  # tag and length of an answer, by its length
 # Fields of an Answer, by their values below LOW; option 0 is encoded too.
 _TABLE: Final = uint_fields(Answer.TABLE_FIELD_NUMBER)
@@ -100,6 +100,8 @@ class ClientTable:
     answer: bytes = b""  # to that decision, with its notes and usage, as fields of PlayRequest; empty: none yet
     over: bool = False
     before: str = ""  # notes from before the first decision, sent with its answer
+    first: arena_pb2.Decision | None = None  # the first decision, with all events from the deal on; None: without
+    nonce: bytes = b""  # added to the deal; empty: none, or the server refused it
 
     def is_open(self, decision: int) -> bool:
         """Return whether this is the last decision, and the match goes on."""
@@ -184,7 +186,13 @@ class ClientSession:
     """One session of one bot, through any number of streams."""
 
     def __init__(
-        self, bot: str, version: str = "1", games: Iterable[str] = (), max_tables: int = 0, events: bool = True
+        self,
+        bot: str,
+        version: str = "1",
+        games: Iterable[str] = (),
+        max_tables: int = 0,
+        events: bool = True,
+        entropy: Callable[[int], bytes] = secrets.token_bytes,
     ) -> None:
         """Create a session that has not begun.
 
@@ -194,6 +202,7 @@ class ClientSession:
             games: Games to play; none means every game.
             max_tables: Most simultaneous matches; 0 leaves the number to the server.
             events: Whether to request events.
+            entropy: Returns that number of bytes that nobody can predict, for nonces.
 
         Raises:
             UnknownGame: If a game is not installed.
@@ -218,6 +227,9 @@ class ClientSession:
         # Finished matches in order. After a resume a server may end a match again, if the first end may be lost.
         self._finished: dict[int, None] = {}
         self._sealed: dict[str, ClientTable] = {}  # finished matches whose deal is not opened yet
+        self._entropy = entropy
+        # Matches that have a nonce of this bot, by commitment. With another nonce for one the server could deal again.
+        self._nonces: dict[bytes, str] = {}
         self._in = False  # whether this stream is welcomed
         self._received = 0  # last envelope of this stream
         self._acknowledged = 0
@@ -238,8 +250,8 @@ class ClientSession:
         self._leaving_told = False
         self._told = self._wanted
         hello = arena_pb2.Hello(
-            protocol_major=MAJOR,
-            protocol_minor=MINOR,
+            protocol_major=PROTOCOL[0],
+            protocol_minor=PROTOCOL[1],
             sdk=f"cutpurse-python {VERSION}",
             bot=self.bot,
             version=self.version,
@@ -340,10 +352,29 @@ class ClientSession:
         )
 
     def _start(self, started: arena_pb2.MatchStarted, todos: list[Todo]) -> None:
-        if started.table in self.tables or started.table in self._finished:
-            return  # the match goes on, or is known to have ended
-        table = self.tables[started.table] = table_of(started)
-        todos.append(Begin(table))
+        if started.table in self._finished:
+            return  # the match is known to have ended
+        table = self.tables.get(started.table)
+        if table is None:
+            table = self.tables[started.table] = table_of(started)
+            todos.append(Begin(table))
+            if started.nonce_ms:
+                self._draw_nonce(table, todos)
+        elif started.commitment != table.commitment:
+            self._warn(table, "the server promises another deal than before, for a match that has begun", todos)
+        if started.nonce_ms and table.nonce:
+            said = arena_pb2.Nonce(table=table.number, nonce=table.nonce)
+            self._out.append(field(_NONCES, said.SerializeToString()))
+
+    def _draw_nonce(self, table: ClientTable, todos: list[Todo]) -> None:
+        other = self._nonces.get(table.commitment)
+        if other is not None:
+            self._warn(table, f"the server asks again for a nonce to the promised deal of match {other}", todos)
+            return
+        table.nonce = self._entropy(NONCE_BYTES)
+        self._nonces[table.commitment] = table.match
+        if len(self._nonces) > MOST_FINISHED:
+            del self._nonces[next(iter(self._nonces))]
 
     def _decision(self, decision: arena_pb2.Decision, todos: list[Todo], now: float) -> None:
         table, number = self.tables.get(decision.table), decision.decision
@@ -353,12 +384,17 @@ class ClientSession:
             if table.answer:
                 self._out.append(table.answer)
             return
+        if not table.asked and decision.events and not decision.first_event:
+            table.first = decision
         table.asked, table.answer = number, b""
         todos.append(Ask(table, decision, now))
 
     def _refused(self, refusal: arena_pb2.Refusal, todos: list[Todo]) -> None:
         table = self.tables.get(refusal.table)
         if table is None:
+            return
+        if refusal.decision == 0:
+            self._nonce_refused(table, refusal, todos)
             return
         which = f"match {table.match}, decision {refusal.decision}"
         if refusal.reason == arena_pb2.REFUSAL_REASON_ILLEGAL:
@@ -374,11 +410,20 @@ class ClientSession:
         ):
             todos.append(OwnerNotice(f"{which}: the answer was refused: {printable(refusal.text)}", False, table))
 
+    def _nonce_refused(self, table: ClientTable, refusal: arena_pb2.Refusal, todos: list[Todo]) -> None:
+        if table.nonce and refusal.reason != arena_pb2.REFUSAL_REASON_ALREADY_DECIDED:  # else it was sent again
+            table.nonce = b""
+            if refusal.reason != arena_pb2.REFUSAL_REASON_STALE:
+                text = f"match {table.match}: the server did not count this bot's nonce: {printable(refusal.text)}"
+                todos.append(OwnerNotice(text, False, table))
+
     def _end(self, ended: arena_pb2.MatchEnded, todos: list[Todo]) -> None:
         table = self.tables.pop(ended.table, None)
         if table is None:
             return
         table.over = True
+        if ended.voided and not ended.opening.nonces:
+            table.nonce = b""  # it may have ended before the deal
         self._finished[table.number] = None
         if len(self._finished) > MOST_FINISHED:
             del self._finished[next(iter(self._finished))]
@@ -400,11 +445,14 @@ class ClientSession:
 
     def _check_promise(self, table: ClientTable, opening: arena_pb2.Opening, todos: list[Todo]) -> None:
         if broken := broken_promise(table, opening):
-            todos.append(
-                OwnerNotice(
-                    f"WARNING: match {table.match}: {broken}. Keep this line and send it to the operator of the server."
-                )
+            self._warn(table, broken, todos)
+
+    def _warn(self, table: ClientTable, what: str, todos: list[Todo]) -> None:
+        todos.append(
+            OwnerNotice(
+                f"WARNING: match {table.match}: {what}. Keep this line and send it to the operator of the server."
             )
+        )
 
     def _drain(self, drain: arena_pb2.Drain, todos: list[Todo]) -> None:
         self.come_back_s = drain.reconnect_after_ms / 1000
@@ -583,17 +631,3 @@ def _end_cause(number: int) -> EndCause:
         return _CAUSES[number]
     except KeyError:
         raise ServerRefused(f"a match ended for cause {number}, which is not known here: upgrade cutpurse") from None
-
-
-def broken_promise(table: ClientTable, opening: arena_pb2.Opening) -> str:
-    """Describe what is wrong with the opening of the commitment; empty if nothing is."""
-    if commitment(opening.seed, opening.params) != table.commitment:
-        return "the cards were not dealt as promised: the opened seed does not fit the commitment made before the deal"
-    try:
-        params = json.loads(opening.params)
-        board, game = params["board"], params["game"]
-    except (ValueError, TypeError, KeyError):
-        return "what was promised before the deal cannot be read"
-    if (board, game) != (table.board, table.game):
-        return f"what was promised before the deal is of another board or game ({board!r}, {game!r})"
-    return ""

@@ -56,6 +56,7 @@ class HostTable:
     reply_at: float = 0.0
     # Closed decisions, and the reason to refuse further answers.
     closed: dict[int, arena_pb2.RefusalReason.ValueType] = field(default_factory=dict)
+    nonces: list[bytes] = field(default_factory=list)  # what the bot sent for the deal
     ended: bytes | None = None
     is_end_known: bool = False
 
@@ -255,6 +256,9 @@ class Guest:
             self.max_tables = request.max_tables
             self.most_wanted = max(self.most_wanted, self.max_tables)
         self.leaving |= request.leaving
+        for given in request.nonces:
+            if (table := self.tables.get(given.table)) is not None:
+                table.nonces.append(given.nonce)
         for answer in request.answers:
             self._hear_reply(answer, now)
         for give_up in request.give_ups:

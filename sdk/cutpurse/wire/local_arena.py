@@ -38,6 +38,7 @@ from cutpurse.games import GAMES, game_named
 from cutpurse.v1 import arena_pb2, game_pb2
 from cutpurse.wire.catalogue import catalogue_of, summary_of
 from cutpurse.wire.guest import DECISIONS, ENDS, Guest, GuestStream, StreamStatus
+from cutpurse.wire.version import PROTOCOL
 from cutpurse.wire.wire_format import field as wire_field
 from cutpurse.wire.wire_format import uint_field
 
@@ -259,7 +260,7 @@ class Host:
         welcome = arena_pb2.Welcome(
             session=guest.name,
             resume_secret=guest.secret,
-            protocol_minor=0,
+            protocol_minor=min(PROTOCOL[1], hello.protocol_minor),
             resumed=resumed,
             resume_window_ms=round(self.resume_window_s * 1000),
             max_tables=guest.max_tables,
@@ -269,7 +270,7 @@ class Host:
             server=SERVER,
             bot=hello.bot,
             version=hello.version or "1",
-            features=[feature for feature in hello.features if feature == "agenda"],
+            features=[feature for feature in hello.features if feature in ("agenda", "nonces")],
             elsewhere=[arena_pb2.LadderElsewhere(ladder=name, address=address) for name, address in self.elsewhere],
         )
         before, self.guest = self.guest, guest
@@ -314,8 +315,9 @@ def elsewhere(address: str) -> StreamStatus:
 def _problem(hello: arena_pb2.Hello) -> StreamStatus | None:
     """Return the status with which a server would refuse a Hello; None if it accepts it."""
     wrong = grpc.StatusCode.FAILED_PRECONDITION
-    if hello.protocol_major != 1:
-        text = f"the server speaks version 1.0 of the protocol, the bot {hello.protocol_major}.{hello.protocol_minor}"
+    if hello.protocol_major != PROTOCOL[0]:
+        spoken = f"{hello.protocol_major}.{hello.protocol_minor}"
+        text = f"the server speaks version {PROTOCOL[0]}.{PROTOCOL[1]} of the protocol, the bot {spoken}"
         return StreamStatus(wrong, text, "PROTOCOL_VERSION")
     for what, given in (("bot", hello.bot), ("version", hello.version or "1")):
         if not NAME.fullmatch(given):

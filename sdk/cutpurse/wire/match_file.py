@@ -17,15 +17,26 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
-from cutpurse.engine.commitment import board_key, chosen_board, commitment
+from cutpurse.engine.commitment import NONCE_BYTES, board_key, chosen_board, commitment
 from cutpurse.engine.errors import RecordError
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import Record, Verified, Visit, read_record, verified
 from cutpurse.games import game_named
 
-__all__ = ["SCHEMA", "MatchFileCheck", "FiledMatch", "Head", "HeadSeat", "check", "read_head", "read_matches"]
+__all__ = [
+    "SCHEMA",
+    "SCHEMA_WITH_NONCES",
+    "MatchFileCheck",
+    "FiledMatch",
+    "Head",
+    "HeadSeat",
+    "check",
+    "read_head",
+    "read_matches",
+]
 
 SCHEMA: Final = "match/1"
+SCHEMA_WITH_NONCES: Final = "match/2"  # of a deal to which seats added nonces
 _BEGINS: Final = '{"schema":"match/'  # a head of any schema
 _DIGEST: Final = ',"digest":"'
 _HOUSE: Final = "house"  # the owner of a server's house bots
@@ -61,7 +72,10 @@ class HeadSeat:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The facts that a server stored about a match; `record` is the SHA-256 of the line that follows."""
+    """The facts that a server stored about a match; `record` is the SHA-256 of the line that follows.
+
+    `nonces` are those of the seats of `nonces_match`, the first match on the board; empty if no seat added one.
+    """
 
     board: str
     commitment: bytes
@@ -81,6 +95,8 @@ class Head:
     settings: Mapping[str, str]
     started: str
     void_cause: str | None
+    nonces: tuple[bytes, ...] = ()
+    nonces_match: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +187,12 @@ def read_head(line: str) -> Head:
         raise RecordError("the head of the match was altered: its digest does not fit its bytes")
     try:
         body = json.loads(line)
-        if body["schema"] != SCHEMA:
-            raise RecordError(f"the head has schema {body['schema']!r:.100}; this version reads {SCHEMA}")
+        schema = body["schema"]
+        if schema not in (SCHEMA, SCHEMA_WITH_NONCES):
+            possible = f"{SCHEMA} and {SCHEMA_WITH_NONCES}"
+            raise RecordError(f"the head has schema {schema!r:.100}; this version reads {possible}")
         head = _head(body)
-        again = f'{{"schema":"{SCHEMA}",' + json.dumps(_plain(body), separators=(",", ":"), sort_keys=True)[1:-1]
+        again = f'{{"schema":"{schema}",' + json.dumps(_plain(body), separators=(",", ":"), sort_keys=True)[1:-1]
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise RecordError(f"not a head of this form: {problem!r:.300}") from None
     if again != text:
@@ -189,6 +207,8 @@ def _plain(body: dict[str, Any]) -> dict[str, Any]:
 def _head(body: dict[str, Any]) -> Head:
     """Read the fields of a head.  Raises ValueError, KeyError or TypeError for another form."""
     names = {*Head.__dataclass_fields__, "schema", "digest"}
+    if body["schema"] == SCHEMA:
+        names -= {"nonces", "nonces_match"}
     if body.keys() != names:
         raise ValueError(f"its fields are not {', '.join(sorted(names))}")
     settings = body["settings"]
@@ -213,7 +233,15 @@ def _head(body: dict[str, Any]) -> Head:
         settings=settings,
         started=_moment(body, "started"),
         void_cause=None if body["void_cause"] is None else _text(body, "void_cause"),
+        nonces=tuple([_nonce(nonce) for nonce in body.get("nonces", ())]),
+        nonces_match=_text(body, "nonces_match") if "nonces_match" in body else "",
     )
+
+
+def _nonce(nonce: object) -> bytes:
+    if not isinstance(nonce, str) or not _HEX.fullmatch(nonce) or len(nonce) not in (0, 2 * NONCE_BYTES):
+        raise ValueError(f"a nonce is {NONCE_BYTES} bytes as hex, or empty")
+    return bytes.fromhex(nonce)
 
 
 def _seat(seat: dict[str, Any]) -> HeadSeat:
@@ -304,11 +332,13 @@ def _check_the_deal(head: Head, checked: list[str]) -> None:
         "settings": head.settings,
     }
     is_chosen = False
+    tables = {head.match: seats}
     try:
         settled = json.loads(head.params)
         kind = str(settled.get("boards", ""))
         if kind:  # the same cards in several matches, or again
-            settled["seats"] = _checked_tables(kind, settled["tables"])[head.match]
+            tables = _checked_tables(kind, settled["tables"])
+            settled["seats"] = tables[head.match]
         # The requester of a match may choose its seed, to get the same cards again. The board follows from the seed,
         # so another match may have it too. The store therefore saves each such match under a board of its own.
         is_chosen = bool(head.requested_by) and settled["board"] == chosen_board(head.seed)
@@ -327,6 +357,26 @@ def _check_the_deal(head: Head, checked: list[str]) -> None:
         checked.append(f"it is a board of kind {kind}: who sat in the other matches of it, {others}, was settled too")
     if is_chosen:
         checked.append("the seed was chosen by who asked for the match: the board follows from it")
+    if head.nonces_match:
+        checked.append(_checked_nonces(head, tables, is_chosen))
+
+
+def _checked_nonces(head: Head, tables: Mapping[str, list[dict[str, str]]], is_chosen: bool) -> str:
+    """Check that the nonces are those of a match on the board, and describe them.  Raises RecordError."""
+    seats = tables.get(head.nonces_match)
+    if seats is None:
+        raise RecordError(f"the nonces are those of match {head.nonces_match:.100}, which is not on this board")
+    if len(seats) != len(head.nonces):
+        raise RecordError(f"the deal has {len(head.nonces)} nonces, and match {head.nonces_match} {len(seats)} seats")
+    if not any(head.nonces):
+        raise RecordError("the deal is said to have nonces, and each of them is empty")
+    if is_chosen or "position" in _settled(head):
+        raise RecordError("the deal has nonces, and the seed or a position was chosen: such a deal has none")
+    if any(nonce for nonce, seat in zip(head.nonces, seats, strict=True) if seat["owner"] == _HOUSE):
+        raise RecordError("the deal has a nonce of a house bot, which the server itself runs: such bots add none")
+    given = [f"seat {number}" for number, nonce in enumerate(head.nonces) if nonce]
+    of = "" if head.nonces_match == head.match else f" of match {head.nonces_match}, the first on the board"
+    return f"after the commitment, these added a nonce to the deal: {', '.join(given)}{of}"
 
 
 def _checked_tables(kind: str, tables: list[dict[str, Any]]) -> dict[str, list[dict[str, str]]]:
@@ -410,10 +460,16 @@ def _against_the_record(head: Head, text: str, visit: Visit | None) -> list[str]
     ):
         if said != wanted:
             raise RecordError(f"the record has other {name} than the head: {said!r:.200}, not {wanted!r:.200}")
-    if record.key != board_key(head.seed, head.params.encode()):
-        raise RecordError("the cards of the record were not dealt from the seed that was promised")
+    if record.key != board_key(head.seed, head.params.encode(), head.nonces):
+        what = "seed that was promised and the nonces" if head.nonces else "seed that was promised"
+        raise RecordError(f"the cards of the record were not dealt from the {what}")
     played: Verified = verified(text, game_named(record.game), visit)
-    checked = ["the cards were dealt from that seed: the record has the key that follows from it", *played.checked]
+    source = "that seed and the nonces" if head.nonces else "that seed"
+    follows = "them" if head.nonces else "it"
+    checked = [
+        f"the cards were dealt from {source}: the record has the key that follows from {follows}",
+        *played.checked,
+    ]
     _compare_the_end(head, played.match)
     if head.void_cause is not None and not played.match.result().voided:
         checked.append(f"the match was played to its end, and then made void: {head.void_cause}")
@@ -452,4 +508,9 @@ def _not_checked(head: Head) -> list[str]:
         "the server's word alone: the names of match and ladder, the rated number, who asked for the match and why, "
         "the times, how long seats thought"
     )
-    return [told, word]
+    nonces = "that the server did not choose among seeds before it published this commitment: no seat added a nonce"
+    if head.nonces_match:
+        nonces = (
+            "that bots sent these nonces and no others: the SDK compares a bot's own; see `cutpurse bot run --json`"
+        )
+    return [told, nonces, word]

@@ -108,6 +108,8 @@ def _answer_about(number: int, filed: FiledMatch) -> ladder_pb2.GetMatchResponse
         answer.commitment = filed.head.commitment
         answer.opening.seed = filed.head.seed
         answer.opening.params = filed.head.params.encode()
+        answer.opening.nonces[:] = filed.head.nonces
+        answer.opening.nonces_match = filed.head.nonces_match
     return answer
 
 

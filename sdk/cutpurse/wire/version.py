@@ -1,7 +1,8 @@
-"""The version of this distribution; its metadata reads it from here."""
+"""The version of this distribution, which its metadata reads from here, and of the protocol that it speaks."""
 
 from typing import Final
 
-__all__ = ["VERSION"]
+__all__ = ["PROTOCOL", "VERSION"]
 
 VERSION: Final = "0.2.0"
+PROTOCOL: Final = (1, 1)  # major and minor version

@@ -14,7 +14,8 @@ from cutpurse.engine.events import Event
 from cutpurse.engine.match import MatchResult
 from cutpurse.engine.view import View
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
-from cutpurse.wire.client_session import ClientTable, broken_promise, result_of, table_of
+from cutpurse.wire.client_session import ClientTable, result_of, table_of
+from cutpurse.wire.deal_check import broken_promise
 from cutpurse.wire.decode import event_of, view_of
 from cutpurse.wire.errors import ServerRefused
 from cutpurse.wire.text import printable

@@ -19,7 +19,7 @@ def test_hello_is_answered_by_welcome_with_every_limit(house: House) -> None:
         welcome=arena_pb2.Welcome(
             session=peer.session.id,
             resume_secret=peer.session.secret,
-            protocol_minor=0,
+            protocol_minor=1,
             resumed=False,
             resume_window_ms=30_000,
             max_tables=7,
@@ -63,7 +63,7 @@ def test_a_bot_is_paired_on_what_it_wants(house: House) -> None:
 @pytest.mark.parametrize(
     ("hello", "code", "reason", "text"),
     [
-        ({"protocol_major": 2}, "FAILED_PRECONDITION", "PROTOCOL_VERSION", "version 1.0 of the protocol, the bot 2.0"),
+        ({"protocol_major": 2}, "FAILED_PRECONDITION", "PROTOCOL_VERSION", "version 1.1 of the protocol, the bot 2.0"),
         ({"protocol_major": 0}, "FAILED_PRECONDITION", "PROTOCOL_VERSION", "the bot 0.0"),
         ({"bot": ""}, "FAILED_PRECONDITION", "HELLO", "Hello.bot is ''; it can be 1 to 32 of a-z"),
         ({"bot": "Ann"}, "FAILED_PRECONDITION", "HELLO", "'Ann'"),

@@ -50,7 +50,7 @@ def test_an_envelope_with_a_wrong_number_changes_nothing(house: House) -> None:
 
 def test_unknown_fields_are_ignored(house: House) -> None:
     peer = house.dial().welcomed()
-    peer.link.receive(b"\xa2\x06\x03abc", house.now)  # field 100
+    peer.link.receive(b"\xa2\x3f\x03abc", house.now)  # field 1012
     peer.expect()
     assert peer.link.closed is None
 

@@ -30,7 +30,7 @@ from cutpurse.leaderboard.relations import (
     USAGES,
     VERSIONS,
 )
-from cutpurse.leaderboard.results import Deal, DecisionLog, UsageTotal
+from cutpurse.leaderboard.results import Deal, DecisionLog, Nonces, UsageTotal
 
 __all__ = [
     "SHORTEST",
@@ -443,6 +443,7 @@ _MATCHES: Final = (
         LADDERS.c.boards,
         BOARDS.c.matches.label("size"),
         BOARDS.c.is_sealed,
+        BOARDS.c.nonces,
     )
     .select_from(
         MATCHES.join(BOARDS, BOARDS.c.id == MATCHES.c.board_id).join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id)
@@ -522,7 +523,7 @@ def _entry(
     row: _Row, settings: Mapping[str, Any], seats: tuple[SeatEntry, ...], board_matches: tuple[str, ...]
 ) -> MatchEntry:
     number, match_id, board, ladder, game, rules, _, started, finished, decisions, void_cause, *more = row
-    is_rated, requested_by, reason, sequence, commitment, seed, params, boards, size, is_sealed = more
+    is_rated, requested_by, reason, sequence, commitment, seed, params, boards, size, is_sealed, nonces = more
     return MatchEntry(
         number,
         match_id,
@@ -535,7 +536,7 @@ def _entry(
         decisions,
         void_cause,
         sequence,
-        Deal(board, commitment, seed, params),
+        Deal(board, commitment, seed, params, Nonces.from_json(nonces)),
         seats,
         is_rated,
         requested_by,

@@ -169,5 +169,6 @@ def _row(match: PlayedMatch) -> dict[str, Any]:
         "voided": match.voided,
         "rated": match.rated,
         "commitment": match.commitment,
+        "nonce": match.nonce,
         "opened": match.opened,
     }

@@ -122,7 +122,12 @@ def show(
         told = league.GetMatch(ladder_pb2.GetMatchRequest(match=match))
     if as_json:
         courses = [course_row(course) for course in told.courses] or None
-        opened = {"seed": told.opening.seed.hex(), "params": told.opening.params.decode("utf-8", "replace")}
+        opened = {
+            "seed": told.opening.seed.hex(),
+            "params": told.opening.params.decode("utf-8", "replace"),
+            "nonces": [nonce.hex() for nonce in told.opening.nonces],
+            "nonces_match": told.opening.nonces_match,
+        }
         row = {**match_row(told.match), "commitment": told.commitment.hex(), "opening": opened}
         print_json({**row, "has_record": told.has_record, "courses": courses})
         return

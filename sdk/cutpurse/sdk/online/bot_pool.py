@@ -67,6 +67,7 @@ class PlayedMatch:
     Attributes:
         commitment: The commitment to the deal, sent before the first card: 32 bytes as hex. It must equal the one that
             `cutpurse match verify` prints for the match file.
+        nonce: What the bot added to the deal: 32 bytes as hex; empty if it added none or the server did not count it.
         opened: Whether the deal was opened. It is False while other matches with the same cards go on; until then it is
             also unknown whether the match is rated.
     """
@@ -80,6 +81,7 @@ class PlayedMatch:
     rated: bool
     commitment: str
     opened: bool = True
+    nonce: str = ""
 
     @property
     def voided(self) -> bool:
@@ -356,6 +358,7 @@ class RemoteBots:
             finish.rated,
             table.commitment.hex(),
             finish.opened,
+            table.nonce.hex(),
         )
         if not played.opened:
             self.sealed[played.match] = played

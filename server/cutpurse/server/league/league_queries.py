@@ -46,6 +46,7 @@ from cutpurse.server.league.messages import (
     step_shown,
 )
 from cutpurse.server.league.presence import LiveMatchView, Presence
+from cutpurse.server.matches.deals import opening_to_proto
 from cutpurse.server.matches.start_position import StartPosition, position_of
 from cutpurse.v1 import arena_pb2, ladder_pb2
 
@@ -375,7 +376,7 @@ class Answers:
                 course_shown(course, caller.answers_for(entry.seats[seat].owner)) for seat, course in enumerate(courses)
             ],
             commitment=entry.deal.commitment,
-            opening=arena_pb2.Opening(seed=entry.deal.seed, params=entry.deal.params),
+            opening=opening_to_proto(entry.deal),
             has_record=self._readings.has_record(entry.match),
         )
 

@@ -15,8 +15,9 @@ from cutpurse.engine.commitment import SEED_BYTES, chosen_board, commitment
 from cutpurse.leaderboard.results import Deal, Identity
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.start_position import StartPosition
+from cutpurse.v1 import arena_pb2
 
-__all__ = ["dealt", "dealt_for_all"]
+__all__ = ["dealt", "dealt_for_all", "opening_to_proto"]
 
 
 def dealt(
@@ -71,3 +72,9 @@ def dealt_for_all(
     params = json.dumps(settled, separators=(",", ":"), sort_keys=True).encode()
     seed = entropy(SEED_BYTES)
     return Deal(board, commitment(seed, params), seed, params)
+
+
+def opening_to_proto(deal: Deal) -> arena_pb2.Opening:
+    """Return what opens the commitment to a deal, with the nonces that its seats added."""
+    match = "" if deal.nonces is None else deal.nonces.match
+    return arena_pb2.Opening(seed=deal.seed, params=deal.params, nonces=deal.by_seat, nonces_match=match)

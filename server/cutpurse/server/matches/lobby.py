@@ -116,7 +116,7 @@ class Lobby:
             store,
             LobbyEnvironment(entropy, utc, log, self.counts, self.incident_number, self._woken),
         )
-        # Called when a match begins, before its bots are notified. They must not raise.
+        # Called when a match is dealt, before its bots are notified of a decision. They must not raise.
         self.on_started = self._dealing.on_started
         # Called with the name of a ladder that has new terms or was removed. They must not raise.
         self.on_terms: list[Callable[[str], None]] = []

@@ -15,6 +15,7 @@ class MatchStage(Enum):
 
     DEALT = "dealt"  # nothing
     SEATED = "seated"  # nothing, but each has a table for it; its announcement is being stored
+    ASKED = "asked"  # that it begins; its cards are dealt once the nonces of its board are settled
     PLAYING = "playing"  # that it began; ended games stay here until the result is settled
     SEALED = "sealed"  # the result, but not the deal, which other matches of the board still play
     OVER = "over"  # the result and the deal
@@ -25,7 +26,8 @@ class MatchEvent(Enum):
     """What can happen to a match."""
 
     SEAT = "seat"  # its bots are assigned tables
-    BEGIN = "begin"  # its announcement is stored
+    ASK = "ask"  # its announcement is stored, and the nonces of its board are missing
+    BEGIN = "begin"  # its announcement is stored, and the nonces are settled or not wanted
     CLOSE = "close"  # its result is settled
     CLOSE_SEALED = "close_sealed"  # its result is settled, while other matches of its board are open
     UNSEAL = "unseal"  # the last match of its board is closed
@@ -38,13 +40,19 @@ MATCH_STAGES: Final[StateTable[MatchStage, MatchEvent]] = {
         MatchEvent.CLOSE_SEALED: MatchStage.DROPPED,
     },
     MatchStage.SEATED: {
+        MatchEvent.ASK: MatchStage.ASKED,
         MatchEvent.BEGIN: MatchStage.PLAYING,
         MatchEvent.CLOSE: MatchStage.DROPPED,
         MatchEvent.CLOSE_SEALED: MatchStage.DROPPED,
+    },
+    MatchStage.ASKED: {
+        MatchEvent.BEGIN: MatchStage.PLAYING,
+        MatchEvent.CLOSE: MatchStage.OVER,
+        MatchEvent.CLOSE_SEALED: MatchStage.SEALED,
     },
     MatchStage.PLAYING: {MatchEvent.CLOSE: MatchStage.OVER, MatchEvent.CLOSE_SEALED: MatchStage.SEALED},
     MatchStage.SEALED: {MatchEvent.UNSEAL: MatchStage.OVER},
     MatchStage.OVER: {},
     MatchStage.DROPPED: {MatchEvent.UNSEAL: MatchStage.DROPPED},
 }
-BEGUN: Final = frozenset({MatchStage.PLAYING, MatchStage.SEALED, MatchStage.OVER})  # the bots know the match
+BEGUN: Final = frozenset({MatchStage.PLAYING, MatchStage.SEALED, MatchStage.OVER})  # it waits for no nonces any more

@@ -28,6 +28,7 @@ from cutpurse.leaderboard.results import Identity, MatchAnnouncement
 from cutpurse.server.counts import Counts
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.admission import BotAdmission
+from cutpurse.server.matches.deal_nonces import DealNonces
 from cutpurse.server.matches.deals import dealt, dealt_for_all
 from cutpurse.server.matches.matchmaking import Pairing, Seating
 from cutpurse.server.matches.open_boards import OpenBoard, OpenBoards
@@ -89,7 +90,7 @@ class Dealing:
         environment: LobbyEnvironment,
     ) -> None:
         """Put matches that begin into `matches`; other parameters are as in `Lobby`."""
-        # Called when a match begins, before its bots are notified. They must not raise.
+        # Called when a match is dealt, before its bots are notified of a decision. They must not raise.
         self.on_started: list[Callable[[OpenMatch], None]] = []
         self._pairing = pairing
         self._attendance = attendance
@@ -197,7 +198,9 @@ class Dealing:
         position = None if requested is None else requested.position
         try:
             deal = dealt(ladder, name, seats, self._entropy, seed, position)
-            plan = MatchPlan(ladder, name, deal, requested_by=by, reason=reason, position=position)
+            # The client that chose a seed wants the same cards again, and no record shows the deal of a position.
+            nonces = DealNonces() if seed is None and position is None else None
+            plan = MatchPlan(ladder, name, deal, requested_by=by, reason=reason, position=position, nonces=nonces)
             table = self._table(plan, players, now)
         except Exception as problem:
             incident = incident_of(problem, self._incident_number(), name)
@@ -263,7 +266,8 @@ class Dealing:
         seats = tuple(player.identity for player in seating.tables[at])
         drawn = board.drawn
         by, test = ("", "") if drawn is None else (drawn.test.owner, drawn.test.id)
-        plan = MatchPlan(ladder, name, board.deal, by, seating.reason, len(seating.tables), test=test)
+        matches = len(seating.tables)
+        plan = MatchPlan(ladder, name, board.deal, by, seating.reason, matches, test=test, nonces=board.nonces)
         if drawn is not None:
             self._tests.match_began()
         try:
@@ -375,10 +379,12 @@ class Dealing:
         name, reason = table.name, table.reason
         self._counts.matches_started[ladder.name] += 1
         self._log.info("match started", match=name, ladder=ladder.name, bots=list(table.match.seats), reason=reason)
+        table.begin(now, lambda: self._tell_dealt(entry))
+
+    def _tell_dealt(self, entry: TrackedMatch) -> None:
         began = shown(entry)
         for tell in self.on_started:
             tell(began)
-        table.begin(now)
 
     def close_ladder(self, name: str) -> None:
         """Begin no match of a ladder, and give up those of its boards that have not begun, until it is removed."""

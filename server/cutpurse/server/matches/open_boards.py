@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from cutpurse.leaderboard.results import Deal, Identity
+from cutpurse.server.matches.deal_nonces import DealNonces
 from cutpurse.server.matches.matchmaking import Seating
 from cutpurse.server.matches.roster import PairableBot
 from cutpurse.server.matches.server_match import ServerMatch
@@ -49,6 +50,7 @@ class OpenBoard:
     waiting: list[int] = field(init=False)
     is_void: bool = False
     waits_since: float = field(init=False)  # when it was dealt, or its latest finished match ended
+    nonces: DealNonces = field(default_factory=DealNonces)  # those of the match that begins first
     _left: int = field(init=False)  # number of matches that are not over
     _sealed: list[ServerMatch] = field(default_factory=list)  # matches whose bots know the end, but not the deal
 

@@ -173,14 +173,12 @@ class OpenMatches:
     def credit(self, seconds: float) -> None:
         """Credit a stall of the server, in seconds, to every clock."""
         for entry in self._open.values():
-            if entry.table.is_begun:
-                entry.table.credit(seconds)
+            entry.table.credit(seconds)
 
     def credit_to(self, bots: Collection[Identity], seconds: float) -> None:
         """Credit time to every clock of these bots' matches."""
         for entry in self._of(bots):
-            if entry.table.is_begun:
-                entry.table.credit(seconds)
+            entry.table.credit(seconds)
 
     def delay(self, bots: Collection[Identity], seconds: float) -> list[str]:
         """Credit a delay of these bots, which is not their own, to the clocks of their matches.

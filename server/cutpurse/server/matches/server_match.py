@@ -7,6 +7,9 @@ once, when it is sent, and its clock starts then.
 If the rules raise an error in a match, the match is void. The error is reported by its number and by places in the code
 only. No text of an exception leaves this module, since it may name a hidden card.
 
+While the nonces of the deal are missing (`deal_nonces.py`), the bots know the match, but there is no decision to fetch.
+The cards are then dealt anew from the key with the nonces; nobody was shown those that lay there before.
+
 This module knows no stream, no store and no other match; times are passed in.
 """
 
@@ -39,6 +42,8 @@ from cutpurse.leaderboard.results import (
 )
 from cutpurse.server.invariants import check_ended, check_seats
 from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.deal_nonces import WAITS_S, DealNonces
+from cutpurse.server.matches.deals import opening_to_proto
 from cutpurse.server.matches.match_stages import BEGUN, MATCH_STAGES, MatchEvent, MatchStage
 from cutpurse.server.matches.matchmaking import PairableBot
 from cutpurse.server.matches.seat_notes import SeatNotes
@@ -55,7 +60,9 @@ __all__ = ["Incident", "MatchPlan", "TableSession", "SeatAt", "ServerMatch", "in
 MAX_DELAY_S: Final = 1.0  # in total, of a machine that runs bots of the match
 _TABLE: Final = arena_pb2.MatchStarted.TABLE_FIELD_NUMBER
 _SEAT: Final = arena_pb2.MatchStarted.SEAT_FIELD_NUMBER
+_NONCE_MS: Final = arena_pb2.MatchStarted.NONCE_MS_FIELD_NUMBER
 _STALE: Final = AnswerOutcome(OutcomeKind.STALE)
+_UNKNOWN: Final = AnswerOutcome(OutcomeKind.UNKNOWN_DECISION)
 _CAUSES: Final = {cause.value: getattr(arena_pb2, f"END_CAUSE_{cause.name}") for cause in EndCause}
 # for bots and spectators whose program may not know the newest cause
 _CAUSES_BEFORE_OUTAGES: Final = {**_CAUSES, EndCause.VOID_OUTAGE.value: arena_pb2.END_CAUSE_VOID_OPERATOR}
@@ -91,6 +98,9 @@ class SeatAt(Protocol):
 
     def give_up(self, decision: int, reason: str, now: float, whole_match: bool = False) -> AnswerOutcome:
         """Note that the bot's own code failed at a decision, or for the whole match; otherwise as `answer`."""
+
+    def nonce(self, nonce: bytes, now: float) -> AnswerOutcome:
+        """Accept a nonce for the deal, read at `now`; the last one that is missing lets the match go on."""
 
     def go_on(self) -> None:
         """Notify the bots with new decisions, and the timekeeper."""
@@ -140,6 +150,10 @@ class TableSession(PairableBot, Protocol):
     @property
     def sends_usage(self) -> bool:
         """Whether its bot reports what it used, and so knows the end cause VOID_OUTAGE."""
+
+    @property
+    def sends_nonces(self) -> bool:
+        """Whether its bot adds a nonce to a deal; not if the server runs it."""
 
     @property
     def is_for_tests(self) -> bool:
@@ -213,7 +227,7 @@ class _MatchSeat:
     def decision(self, now: float) -> bytes | None:
         table, seat = self._table, self.seat
         asked = table.match.open.get(seat)
-        if asked is None or table.incident is not None:
+        if asked is None or table.incident is not None or not table.is_dealt:
             return None
         try:
             return self._decision(asked, now)
@@ -248,6 +262,8 @@ class _MatchSeat:
         table = self._table
         if table.incident is not None:
             return _STALE
+        if not table.is_dealt:
+            return _UNKNOWN
         try:
             return table.timed.answer(self.seat, decision, option, now)
         except Exception as problem:
@@ -258,18 +274,23 @@ class _MatchSeat:
         table = self._table
         if table.incident is not None:
             return _STALE
+        if not table.is_dealt:
+            return _UNKNOWN
         try:
             return table.timed.give_up(self.seat, decision, reason, now, whole_match)
         except Exception as problem:
             table.broke(problem)
             return _STALE
 
+    def nonce(self, nonce: bytes, now: float) -> AnswerOutcome:
+        return self._table.nonce(self.seat, nonce, now)
+
     def go_on(self) -> None:
         self._table.go_on()
 
     def note(self, decision: int, text: str, most_bytes: int) -> bool:
         table = self._table
-        if table.over or decision > table.match.asked(self.seat):
+        if table.over or decision > (table.match.asked(self.seat) if table.is_dealt else 0):
             return False
         if self.notes is None:
             self.notes = SeatNotes(most_bytes)
@@ -277,7 +298,7 @@ class _MatchSeat:
 
     def report(self, usage: DecisionUsage) -> None:
         table = self._table
-        if not table.over and 1 <= usage.decision <= table.match.asked(self.seat):
+        if table.is_dealt and not table.over and 1 <= usage.decision <= table.match.asked(self.seat):
             self.usages[usage.decision] = usage
             if usage.fallback == "outage":
                 table.outage(self.seat, usage.decision)
@@ -307,6 +328,7 @@ class MatchPlan:
         board_matches: Number of matches on its board.
         position: Position to play on from; None for a new deal.
         test: ID of the version test that it is played for; empty for other matches. Its bots cannot see it.
+        nonces: Nonces of its board; None if no seat is to add one.
     """
 
     ladder: Ladder
@@ -317,6 +339,7 @@ class MatchPlan:
     board_matches: int = 1
     position: StartPosition | None = None
     test: str = ""
+    nonces: DealNonces | None = None
 
 
 class ServerMatch:
@@ -355,6 +378,9 @@ class ServerMatch:
         self.ladder = ladder
         self.name = plan.name
         self.deal = deal
+        self.is_dealt = plan.nonces is None  # whether the cards are those that are played
+        self._nonces = plan.nonces
+        self._tell_dealt: Callable[[], None] | None = None
         self.board: str = json.loads(deal.params)["board"]  # as its bots know it
         self.incident: Incident | None = None
         self.began = now
@@ -367,17 +393,9 @@ class ServerMatch:
         # Called after each change of the game, and once when the match closes. They must not raise.
         self.on_moved: list[Callable[[ServerMatch], None]] = []
         check_seats(players)
-        rules, control = ladder.rules, ladder.control
-        names = [player.identity.recorded for player in players]
-        key = board_key(deal.seed, deal.params)
-        # The event log is needed even if no bot wants events: the record contains digests of them.
-        position = None if plan.position is None else plan.position.imagined(key)
-        settings = ladder.settings
-        self.match = Match(rules, names, key, settings, log=True, hold_polls=True, ask_all=True, position=position)
-        # A record begins with a deal, so a match from a position has none.
-        self._make_record = partial(write_record, self.match) if position is None else no_record
-        self.timed = TimedMatch(self.match, control, now)
-        self.encoder = MatchEncoder(rules, self.match.game.settings, len(players), phrases)
+        self._names = [player.identity.recorded for player in players]
+        self._deal_cards(now, plan.position)
+        self.encoder = MatchEncoder(ladder.rules, self.match.game.settings, len(players), phrases)
         self.seats = tuple(_MatchSeat(self, seat, player) for seat, player in enumerate(players))  # empty after `close`
         self._identities = tuple(player.identity for player in players)
         self._moved = moved
@@ -389,12 +407,24 @@ class ServerMatch:
         self._stage = MatchStage.DEALT
         self._sealed_seats: tuple[_MatchSeat, ...] = ()  # seats that know the end, but not the deal
 
+    def _deal_cards(self, now: float, position: StartPosition | None = None) -> None:
+        """Deal the cards from the key of the board.  Raises what the rules raise."""
+        rules, deal = self.ladder.rules, self.deal
+        key = board_key(deal.seed, deal.params, deal.by_seat)
+        # The event log is needed even if no bot wants events: the record contains digests of them.
+        start = None if position is None else position.imagined(key)
+        settings = self.ladder.settings
+        self.match = Match(rules, self._names, key, settings, log=True, hold_polls=True, ask_all=True, position=start)
+        # A record begins with a deal, so a match from a position has none.
+        self._make_record = partial(write_record, self.match) if start is None else no_record
+        self.timed = TimedMatch(self.match, self.ladder.control, now)
+
     def _happened(self, event: MatchEvent) -> None:
         self._stage = next_state(MATCH_STAGES, self._stage, event)
 
     @property
     def is_begun(self) -> bool:
-        """Whether its bots know the match."""
+        """Whether its bots know the match, and it waits for no nonces any more."""
         return self._stage in BEGUN
 
     # -- to send
@@ -404,14 +434,65 @@ class ServerMatch:
         for seat in self.seats:
             seat.player.sit(seat)
 
-    def begin(self, now: float) -> None:
-        """Notify the bots that the match begins; the clocks did not run since the deal."""
+    def begin(self, now: float, tell_dealt: Callable[[], None] = lambda: None) -> None:
+        """Notify the bots that the match begins, once the nonces of its board are settled or else before.
+
+        Args:
+            now: Seconds on the lobby's clock; the clocks did not run since the deal.
+            tell_dealt: Called when the cards are dealt, before any bot is notified of a decision.
+        """
+        nonces, self._tell_dealt = self._nonces, tell_dealt
+        if nonces is not None and not nonces.match:
+            nonces.ask(self.name, [seat.player.sends_nonces for seat in self.seats], now)
+        if nonces is None or nonces.is_settled:
+            self._begin(now, is_known=False)
+            return
+        self._happened(MatchEvent.ASK)
+        for seat in self.seats:
+            seat.player.begin(seat)
+        nonces.on_settled.append(self._settled)
+        self._moved(self)
+
+    def _settled(self, now: float) -> None:
+        """Begin to play, since the nonces of the board are settled."""
+        if not self.over:
+            self._begin(now, is_known=True)
+
+    def _begin(self, now: float, *, is_known: bool) -> None:
+        """Deal the cards that are played, and notify the bots; `is_known` says whether they know of the match."""
         self._happened(MatchEvent.BEGIN)
         self.timed.credit(max(0.0, now - self.began))
         self.began = now
-        for seat in self.seats:
-            seat.player.begin(seat)
+        try:
+            self._add_nonces(now)
+        except Exception as problem:
+            self.broke(problem)
+        tell_dealt, self._tell_dealt = self._tell_dealt, None
+        if self.incident is None and tell_dealt is not None:
+            tell_dealt()
+        if not is_known:
+            for seat in self.seats:
+                seat.player.begin(seat)
         self.go_on()
+
+    def _add_nonces(self, now: float) -> None:
+        """Deal anew if the nonces change the key.  Raises what the rules raise."""
+        nonces = None if self._nonces is None else self._nonces.settled
+        self.is_dealt = True
+        if nonces is None:
+            return
+        self.deal = self.deal._replace(nonces=nonces)
+        before = self.timed
+        self._deal_cards(now)
+        for seat in self.seats:
+            if before.is_away(seat.seat):
+                self.timed.disconnected(seat.seat)
+
+    def nonce(self, seat: int, nonce: bytes, now: float) -> AnswerOutcome:
+        """Accept the nonce of a seat for the deal of the board."""
+        if self.over:
+            return _STALE
+        return _UNKNOWN if self._nonces is None else self._nonces.take(self.name, seat, nonce, now)
 
     def go_on(self) -> None:
         """Notify the bots with new decisions, and the timekeeper."""
@@ -427,13 +508,15 @@ class ServerMatch:
 
     def decision_of(self, seat: int) -> OpenDecision | None:
         """Return the open decision of a seat."""
-        return self.match.decision(seat) if self.incident is None else None
+        return self.match.decision(seat) if self.incident is None and self.is_dealt else None
 
     def started(self, seat: int, number: int) -> bytes:
         """Return MatchStarted for a seat.  `number` is the table's number in the session."""
         if not self._beginning:
             self._beginning = self._begins()
-        return uint_field(_TABLE, number) + self._beginning + uint_field(_SEAT, seat)
+        asks = not self.over and self._nonces is not None and self._nonces.awaits(self.name, seat)
+        wait = uint_field(_NONCE_MS, round(WAITS_S * 1_000)) if asks else b""
+        return uint_field(_TABLE, number) + self._beginning + uint_field(_SEAT, seat) + wait
 
     def _begins(self) -> bytes:
         """Encode the part of MatchStarted that all seats share."""
@@ -478,7 +561,7 @@ class ServerMatch:
             opening=self._opening() if self._stage is MatchStage.OVER else None,
         ).SerializeToString()
         # Events of a broken game may be wrong, or may themselves raise.
-        if wants_events and self.incident is None and self.match.game.log is not None:
+        if wants_events and self.is_dealt and self.incident is None and self.match.game.log is not None:
             body += self.encoder.events(ENDED_EVENTS, self.match.game.log[told:], seat)
         return body
 
@@ -490,11 +573,20 @@ class ServerMatch:
 
     def next_event_at(self) -> float | None:
         """Return when `tick` is next due, whatever is fetched before; None once the match is over."""
-        return self.timed.next_poll_at() if self.incident is None else None
+        if self.over:
+            return None
+        if self._stage is MatchStage.ASKED and self._nonces is not None:
+            return self._nonces.until
+        return self.timed.next_poll_at()
 
     def tick(self, now: float) -> None:
         """Close late decisions."""
         if self.over:
+            return
+        if self._stage is MatchStage.ASKED and self._nonces is not None:
+            self._nonces.tick(now)
+            if self._stage is MatchStage.ASKED:
+                self._moved(self)
             return
         try:
             self.timed.tick(now)
@@ -503,8 +595,11 @@ class ServerMatch:
         self.go_on()
 
     def credit(self, seconds: float) -> None:
-        """Credit a stall of the server, in seconds, to every clock."""
-        self.timed.credit(seconds)
+        """Credit a stall of the server, in seconds, to every clock; before the match begins none runs."""
+        if self.is_begun:
+            self.timed.credit(seconds)
+        elif self._stage is MatchStage.ASKED and self._nonces is not None and self._nonces.match == self.name:
+            self._nonces.credit(seconds)
 
     def delay(self, seconds: float) -> bool:
         """Credit a delay of some of its bots that is not their own, as of the machine that runs them.
@@ -517,8 +612,7 @@ class ServerMatch:
         """
         if self.over:
             return False
-        if self.is_begun:
-            self.credit(seconds)
+        self.credit(seconds)
         self.delayed_s += seconds
         if self.delayed_s <= MAX_DELAY_S:
             return False
@@ -535,7 +629,7 @@ class ServerMatch:
             self.broke(problem)
         if self.is_begun:
             self.go_on()
-        else:  # its bots were never notified
+        else:  # its bots were never notified, or only asked for nonces
             self._moved(self)
 
     def outage(self, seat: int, decision: int) -> None:
@@ -581,7 +675,7 @@ class ServerMatch:
                 for seat, place, score, end_cause in zip(self.seats, places, scores, result.end_causes, strict=True)
             ),
             decisions=len(self.match.choices),
-            make_record=self._make_record,
+            make_record=self._make_record if self.is_dealt else no_record,
             void_cause=void.value if void is not None else None,
             is_rated=not self.requested_by,
             requested_by=self.requested_by,
@@ -622,13 +716,14 @@ class ServerMatch:
         before = self._stage
         self._happened(MatchEvent.CLOSE if is_opened else MatchEvent.CLOSE_SEALED)
         self._ending, self._is_rated = ending, is_rated
+        self._nonces = self._tell_dealt = None  # they may lead back here
         # Sessions hold the seats until their bots have the end, and a seat holds its match. If the match held the seats
         # too, finished matches would form cycles and wait for the garbage collector.
         seats, self.seats = self.seats, ()
         if self._stage is MatchStage.SEALED:
             self._sealed_seats = seats
         for seat in seats:
-            if before is MatchStage.PLAYING:
+            if before in (MatchStage.PLAYING, MatchStage.ASKED):
                 seat.player.ready(seat)
             elif before is MatchStage.SEATED:
                 seat.player.rise(seat)
@@ -648,4 +743,4 @@ class ServerMatch:
             seat.player.opened(seat, body)
 
     def _opening(self) -> arena_pb2.Opening:
-        return arena_pb2.Opening(seed=self.deal.seed, params=self.deal.params)
+        return opening_to_proto(self.deal)

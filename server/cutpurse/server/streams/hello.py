@@ -20,11 +20,11 @@ from cutpurse.server.access.owners import Grant, HostedBotIdentity
 from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.limits import ServerLimits
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.version import PROTOCOL
 
-__all__ = ["FEATURES", "PROTOCOL", "Introduction", "introduction"]
+__all__ = ["FEATURES", "Introduction", "introduction"]
 
-PROTOCOL: Final = (1, 0)
-FEATURES: Final = frozenset({"agenda", "notes", "usage"})
+FEATURES: Final = frozenset({"agenda", "nonces", "notes", "usage"})
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")
 
 

@@ -17,6 +17,7 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind
+from cutpurse.engine.commitment import NONCE_BYTES
 from cutpurse.leaderboard.results import DecisionUsage
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import LEFT, REASONS, CallStatus, call_status, incident, legible
@@ -151,6 +152,8 @@ class Link:
 
     def take(self, request: arena_pb2.PlayRequest, now: float) -> None:
         """Process what an envelope says about tables, including the first one of the stream."""
+        if request.nonces:
+            self._take_nonces(request, now)
         if request.notes:  # before the answers: one of those may end the match, and the notes before it still count
             self._take_notes(request, now)
         if request.usages:
@@ -199,7 +202,7 @@ class Link:
                         self._accepted_at = now
                     accepted.append(table)
                     counts.accepted += 1
-                elif not self._refuse(table, answer.decision, outcome, now):
+                elif not self._refuse(table, answer.decision, outcome, now, _told(table, answer.decision, outcome)):
                     break
         finally:  # whatever fails here, the other bots in these matches get their decisions
             for seat in seats:
@@ -220,7 +223,18 @@ class Link:
                     self._accepted_at = now
                 self._accepted.append(table)
                 self._counts.accepted += 1
-            elif not self._refuse(table, given_up.decision, outcome, now):
+            elif not self._refuse(table, given_up.decision, outcome, now, _told(table, given_up.decision, outcome)):
+                return
+
+    def _take_nonces(self, request: arena_pb2.PlayRequest, now: float) -> None:
+        for given in request.nonces:
+            table = given.table
+            seat = self.session.seat_at(table)
+            outcome = self._nowhere(table) if seat is None else seat.nonce(given.nonce, now)
+            is_accepted = outcome.kind is _IS_ACCEPTED
+            if not is_accepted and not self._refuse(
+                table, 0, outcome, now, _told_of_nonce(table, given.nonce, outcome)
+            ):
                 return
 
     def _take_notes(self, request: arena_pb2.PlayRequest, now: float) -> None:
@@ -271,7 +285,7 @@ class Link:
         """Return the outcome of an answer at a table where the bot does not sit (any more)."""
         return _STALE if self.session.knew_table(table) else _UNKNOWN
 
-    def _refuse(self, table: int, decision: int, outcome: AnswerOutcome, now: float) -> bool:
+    def _refuse(self, table: int, decision: int, outcome: AnswerOutcome, now: float, text: str) -> bool:
         """Store a refusal for the next envelope; return False if the bot left too many unread."""
         if len(self._refusals) >= self._limits.most_unread:
             self.strike(f"{self._limits.most_unread} refused answers are unread; read and acknowledge envelopes", now)
@@ -285,7 +299,7 @@ class Link:
             corrections_left=outcome.corrections_left,
             options_count=outcome.options_count,
             late_by_ms=min(outcome.late_by_ms, 0xFFFFFFFF),
-            text=_told(table, decision, outcome),
+            text=text,
         )
         self._refusals.append(field(_REFUSALS, refusal.SerializeToString()))
         return True
@@ -525,3 +539,18 @@ def _told(table: int, decision: int, outcome: AnswerOutcome) -> str:
             return f"{where}: over, as the match is, or the seat is played on"
         case _:
             return f"{where}: there is no such decision in this session (yet)"
+
+
+def _told_of_nonce(table: int, nonce: bytes, outcome: AnswerOutcome) -> str:
+    """Describe why a nonce does not count."""
+    match outcome.kind:
+        case OutcomeKind.ILLEGAL_CLOSED:
+            return f"table {table}: a nonce has {NONCE_BYTES} bytes, this one {len(nonce)}; the deal is made without it"
+        case OutcomeKind.TOO_LATE:
+            return f"table {table}: the nonce came {outcome.late_by_ms} ms too late; the deal is made without it"
+        case OutcomeKind.ALREADY_DECIDED:
+            return f"table {table}: a nonce was sent before; only the first one is read"
+        case OutcomeKind.STALE:
+            return f"table {table}: the match is over"
+        case _:
+            return f"table {table}: the server asks for no nonce there"

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.tokens import HOUSE, PEOPLE
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.invariants import check_queue_limit
 from cutpurse.server.matches.server_match import SeatAt
@@ -95,6 +96,12 @@ class ServerSession:
     def sends_usage(self) -> bool:
         """Whether it may report what it used for its decisions."""
         return "usage" in self.introduction.features
+
+    @property
+    def sends_nonces(self) -> bool:
+        """Whether it adds nonces to deals; not those that the server itself runs, since it could choose theirs."""
+        told = self.introduction
+        return "nonces" in told.features and not told.is_run_here and told.identity.owner not in (HOUSE, PEOPLE)
 
     @property
     def declines_requests(self) -> bool:

@@ -18,12 +18,13 @@ from cutpurse.server.errors import LEFT, OVERTAKEN, CallRefused, call_status, in
 from cutpurse.server.invariants import QueueOverflow
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.other_arenas import elsewhere
-from cutpurse.server.streams.hello import FEATURES, PROTOCOL, Introduction, introduction
+from cutpurse.server.streams.hello import FEATURES, Introduction, introduction
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.match_port import Matches
 from cutpurse.server.streams.server_session import ServerSession
 from cutpurse.server.streams.session_stages import SessionStage
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.version import PROTOCOL
 
 __all__ = ["Sessions"]
 
