@@ -41,6 +41,7 @@ KEYS: Final = (
         '`"rotation"`, on a server `"plain"`',
     ),
     FileKey("deals", "boards per meeting", "1"),
+    FileKey("luck_adjusted", "whether points without the luck of the cards are found too; not on a server", "`false`"),
     FileKey("format.kind", "who meets: `round_robin`, `gauntlet`, `swiss` or `groups`", '`"round_robin"`'),
     FileKey("format.meetings", "all but `swiss`: how often bots meet at least", "1"),
     FileKey("format.challenger", "`gauntlet`: name of the bot that meets all others", "the first bot"),
@@ -93,6 +94,7 @@ class Tournament:
         boards: "rotation" (each deal is played once with each bot in each seat in turn) or "plain" (one match per
             deal).
         deals: Number of boards for each meeting of a field.
+        luck_adjusted: Whether the luck of the cards is found, and shown beside the points.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Tournament:
     deals: int
     bots: tuple[Entrant, ...]
     format: Format
+    luck_adjusted: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON values."""
@@ -118,6 +121,7 @@ class Tournament:
             "bots": [{"name": one.name, "bot": one.bot} for one in self.bots],
             "format": {"kind": self.format.kind, **self.format.numbers}
             | ({"challenger": self.bots[self.format.challenger].name} if self.format.kind == "gauntlet" else {}),
+            **({"luck_adjusted": True} if self.luck_adjusted else {}),
         }
 
 
@@ -160,7 +164,15 @@ def read_tournament(path: str | os.PathLike[str], usual_boards: str = BOARDS[0])
         _number(written, "deals", 1, 1, f"{file}"),
         bots,
         _format(_table(written, "format", file), bots, seats, f"{file}, format"),
+        _luck_adjusted(written, file),
     )
+
+
+def _luck_adjusted(written: Mapping[str, Any], file: Path) -> bool:
+    value = written.get("luck_adjusted", False)
+    if not isinstance(value, bool):
+        raise UsageError(f"{file}: luck_adjusted is {value!r:.80}; it is true or false")
+    return value
 
 
 def _bots(given: object, file: Path) -> tuple[Entrant, ...]:
