@@ -1,8 +1,11 @@
 """How often the interval of `compare --luck-adjusted` says something wrong, or nothing, in simulated comparisons.
 
-    python -m benchmarks.luck_interval [--boards 100] [--games greed,...] [--new greedy] [--old random] [--runs 1000]
+    python -m benchmarks.luck_interval [--boards 100] [--games greed,...] [--runs 1000]
 
-Boards of two bots are played, with and without the luck of the cards. A simulated comparison draws from them with
+Boards of two bots are played against `greedy`, with and without the luck of the cards. Both bots play like `greedy`,
+but one aims at the leader and one at its left neighbour (`benchmarks.collusion.planted_bots`).
+
+A simulated comparison draws from them with
 replacement, after their mean was taken out. Versions that hardly differ play most boards alike, so a part of the boards
 has no difference at all. Somebody looks after every board from the 20th to the 4,000th:
 
@@ -26,13 +29,13 @@ import numpy as np
 import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a script finds its neighbours
+from benchmarks.collusion.planted_bots import HONEST
 from benchmarks.machine import machine, machine_line
-from cutpurse.engine.errors import CutpurseError
 from cutpurse.experiments.adjusted_gain import ALPHA, RHO_SQUARED
 from cutpurse.experiments.comparison import ComparisonRun, field_for
 from cutpurse.experiments.sprt import Design
 from cutpurse.games import GAMES, game_named
-from cutpurse.sdk.bot import bot_makers
+from cutpurse.sdk.bot import BotMaker
 
 __all__ = ["IntervalFigures", "Laws", "boards_of", "intervals", "main", "simulate"]
 
@@ -64,16 +67,11 @@ class IntervalFigures:
     boards: float
 
 
-def boards_of(game: str, new: str, old: str, boards: int) -> Laws:
-    """Play boards of two bots against `greedy`.
-
-    Raises:
-        CutpurseError: For an unknown bot.
-    """
+def boards_of(game: str, boards: int) -> Laws:
+    """Play boards of two bots of about equal strength against `greedy`."""
     rules = game_named(game)
-    makers = bot_makers([new, old])
-    field = field_for(["greedy"], rules.usual_seats)
-    run = ComparisonRun(rules, makers[0], makers[1], field, "luck", {}, 0, luck_adjusted=True)
+    new, old = (BotMaker(habit, HONEST[habit]) for habit in ("leader", "left"))
+    run = ComparisonRun(rules, new, old, field_for(["greedy"], rules.usual_seats), "luck", {}, 0, luck_adjusted=True)
     played = [run.board(number) for number in range(boards)]
     return Laws(np.array([board.difference for board in played]), np.array([board.adjusted for board in played]))
 
@@ -130,8 +128,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--boards", type=int, default=100, help="played for each game; at least 2")
     parser.add_argument("--games", default=",".join(GAMES), help="(default: all)")
-    parser.add_argument("--new", default="greedy", help="the one bot")
-    parser.add_argument("--old", default="random", help="the other one")
     parser.add_argument("--runs", type=int, default=1_000, help="comparisons of each kind")
     asked = parser.parse_args(arguments)
     games = asked.games.split(",")
@@ -142,15 +138,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(machine_line(machine()))
     print(f"{'game':20} {'alike':>6} {'gain':>6}  {'false alarms':>16} {'misses':>16} {'boards':>14}")
     print(f"{'':20} {'':>6} {'':>6}  {'raw, adjusted':>16} {'raw, adjusted':>16} {'raw, adjusted':>14}")
-    try:
-        for game in games:
-            laws = boards_of(game, asked.new, asked.old, asked.boards)
-            for alike in ALIKE:
-                gain = gain_looked_for(laws.raw, alike)
-                raw, adjusted = (simulate(law, gain, alike, asked.runs) for law in (laws.raw, laws.adjusted))
-                print(_line(game, alike, gain, raw, adjusted), flush=True)
-    except CutpurseError as error:
-        parser.error(str(error))
+    for game in games:
+        laws = boards_of(game, asked.boards)
+        for alike in ALIKE:
+            gain = gain_looked_for(laws.raw, alike)
+            raw, adjusted = (simulate(law, gain, alike, asked.runs) for law in (laws.raw, laws.adjusted))
+            print(_line(game, alike, gain, raw, adjusted), flush=True)
     return 0
 
 

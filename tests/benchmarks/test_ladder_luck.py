@@ -9,7 +9,14 @@ from statistics import fmean
 import pytest
 
 from benchmarks.ladder import luck_adjusted
-from benchmarks.ladder.luck_adjusted import LinearFit, games_until, luck_of_deal, season
+from benchmarks.ladder.luck_adjusted import (
+    LinearFit,
+    games_until,
+    luck_of_deal,
+    real_matches,
+    season,
+    simulated_matches,
+)
 from benchmarks.ladder.synthetic_bots import Nature
 
 
@@ -31,9 +38,17 @@ def test_the_fit_finds_planted_strengths_among_other_opponents() -> None:
 
 
 def test_points_without_luck_vary_less_in_a_season() -> None:
-    found = season(Nature(bots=8, cards=0.7), [10, 30], "x")
+    found = season(*simulated_matches(Nature(bots=8, cards=0.7), "x"), [10, 30])
     assert found.adjusted_variance < found.variance
     assert len(found.estimated) == len(found.raw) == len(found.adjusted) == 2
+
+
+def test_bots_of_a_game_are_ordered_by_how_often_they_answer_at_random() -> None:
+    skills, matches = real_matches("greed", 5, "x")
+    assert skills == sorted(skills, reverse=True)
+    match = next(matches)
+    assert len(match.bots) == len(match.places) == len(match.luck) == 4
+    assert sum(match.luck) == pytest.approx(0)
 
 
 def test_the_games_until_the_mark_lie_between_two_looks() -> None:

@@ -47,9 +47,9 @@ def test_the_program_prints_a_line_for_each_part_of_alike_boards(
 
 
 def test_boards_are_played_with_and_without_luck() -> None:
-    laws = luck_interval.boards_of("greed", "greedy", "random", 1)
+    laws = luck_interval.boards_of("greed", 1)
     assert laws.raw.shape == laws.adjusted.shape == (1,)
-    assert laws.raw[0] != laws.adjusted[0]
+    assert laws.adjusted[0] != 0
 
 
 @pytest.mark.parametrize(
