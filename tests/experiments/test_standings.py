@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
-from cutpurse.experiments.tournament.tournament_results import PlayedBoard, TournamentMatch
-from cutpurse.experiments.tournament.tournament_table import head_to_head, table_of, totals
+from cutpurse.experiments.tournament.tournament_results import PlayedBoard, TournamentMatch, digest_of_boards
+from cutpurse.experiments.tournament.tournament_table import AdjustedPoints, head_to_head, table_of, totals
 from tests.experiments.boards import board
 
 
@@ -138,3 +139,45 @@ def _mean_points(strengths: list[float], chance: random.Random, boards: int) -> 
         for bot, place in _places(strengths, chance).items():
             won[bot] += (len(strengths) - place) / (len(strengths) - 1) / boards
     return won
+
+
+def with_luck(number: int, lucks: dict[int, float], places: dict[int, int]) -> PlayedBoard:
+    plain = board(number, places)
+    (match,) = plain.matches
+    return replace(plain, matches=(replace(match, luck=tuple(lucks[bot] for bot in match.bots)),))
+
+
+def test_points_without_luck_stand_beside_the_points_and_decide_no_rank() -> None:
+    """Bot 0 wins each board, by luck that changes from board to board; without it, both are worth 0.5 on each."""
+    boards = [with_luck(number, {0: 0.5, 1: -0.5}, {0: 1, 1: 2}) for number in range(8)]
+    first, second = table_of([((0, 1), boards)], {}, "x")
+    assert (first.bot, first.rank, first.points, second.rank) == (0, 1, 1.0, 2)
+    assert first.adjusted == second.adjusted == AdjustedPoints(0.5, 0.5, 0.5)
+    few = table_of([((0, 1), boards[:5])], {}, "x")
+    assert [row.adjusted for row in few] == [AdjustedPoints(0.5, None, None)] * 2
+    partly = table_of([((0, 1), [*boards, board(8, {0: 1, 1: 2})])], {}, "x")
+    assert [row.adjusted for row in partly] == [None, None]
+
+
+def test_an_interval_without_luck_may_leave_the_points_that_are_possible() -> None:
+    boards = [with_luck(number, {0: -0.5 * (number % 2), 1: 0.5 * (number % 2)}, {0: 1, 1: 2}) for number in range(12)]
+    (row, _) = table_of([((0, 1), boards)], {}, "x")
+    assert row.high == 1.0
+    assert row.adjusted is not None
+    assert row.adjusted.points == 1.25
+    assert row.adjusted.low is not None
+    assert row.adjusted.high is not None
+    assert row.adjusted.low < 1.25 < row.adjusted.high
+    assert row.adjusted.high > 1.3
+
+
+def test_luck_changes_no_digest_and_is_read_back() -> None:
+    lucky, plain = with_luck(0, {0: 0.25, 1: -0.25}, {0: 1, 1: 2}), board(0, {0: 1, 1: 2})
+    assert digest_of_boards([lucky]) == digest_of_boards([plain])
+    assert PlayedBoard.from_json(lucky.as_json()) == lucky
+    assert plain.adjusted_points() == {}
+    for luck in ([0.1], [0.1, "x"], [0.1, float("nan")]):
+        altered = lucky.as_json()
+        altered["matches"][0]["luck"] = luck
+        with pytest.raises(ValueError, match="is not the luck of 2 seats"):
+            PlayedBoard.from_json(altered)

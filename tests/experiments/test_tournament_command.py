@@ -83,6 +83,41 @@ def test_a_round_robin_is_played_kept_shown_and_written_down(tmp_path: Path) -> 
     assert boards_of(tmp_path / "cup.toml.journal") == boards  # nothing was played again
 
 
+def test_the_luck_of_the_cards_is_taken_out_beside_the_points(tmp_path: Path) -> None:
+    file = write(tmp_path, GREED + "deals = 3")
+    raw = run("run", file, "--json", "--journal", tmp_path / "raw")
+    out = tmp_path / "table.csv"
+    done = run("run", file, "--luck-adjusted", "--csv", out)
+    assert done.exit_code == 0
+    assert "without luck: the points less what the cards gave; they decide no rank" in done.stdout
+    assert done.stdout.splitlines()[0].split()[5:8] == ["without", "luck", "95"]
+    document, plain = json.loads(run("show", file, "--json").stdout), json.loads(raw.stdout)
+    assert document["digest"] == plain["digest"]
+    assert document["plan"] != plain["plan"]
+    columns = ("without_luck", "without_luck_low", "without_luck_high")
+    assert not set(columns) & set(plain["table"][0])
+    points = {row["bot"]: row["points"] for row in plain["table"]}
+    assert {row["bot"]: row["points"] for row in document["table"]} == points
+    assert sum(row["without_luck"] for row in document["table"]) == pytest.approx(2, abs=1e-5)
+    assert any(row["without_luck"] != row["points"] for row in document["table"])
+    assert all(row["without_luck_low"] <= row["without_luck"] <= row["without_luck_high"] for row in document["table"])
+    with out.open(encoding="utf-8") as opened:
+        assert next(csv.DictReader(opened)).keys() >= set(columns)
+    refused = run("run", file)
+    assert refused.exit_code != 0
+    assert "luck_adjusted" in refused.stderr
+    said = write(tmp_path, "luck_adjusted = true\n" + GREED + "deals = 3")
+    assert run("run", said).stdout == done.stdout
+
+
+def test_luck_is_asked_for_by_true_or_false_and_not_on_a_server(tmp_path: Path) -> None:
+    file = write(tmp_path, "luck_adjusted = 1\n" + GREED)
+    assert "luck_adjusted is 1; it is true or false" in run("plan", file).stderr
+    file = write(tmp_path, GREED)
+    refused = run("run", file, "--luck-adjusted", "--ladder", "duel")
+    assert "found in matches that are played here" in refused.stderr
+
+
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.soak)])
 def test_a_run_that_is_killed_goes_on_and_comes_to_the_same_table(tmp_path: Path, jobs: int) -> None:
     file = write(tmp_path, GREED + 'deals = 20\n[format]\nkind = "swiss"\nrounds = 4\n')

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import os
+import sys
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -16,12 +21,15 @@ from cutpurse.cli.main import app
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.match import Match
 from cutpurse.engine.record import write_record
+from cutpurse.experiments.pairs import pair_document
 from cutpurse.games import game_named
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.web.account import pair_search
+from cutpurse.wire.league import league_at
 from tests.leaderboard.sample_results import add_version, result
 from tests.server.arenas import running_arena
 
@@ -82,6 +90,30 @@ def test_the_document_names_the_newest_matches_of_both(league: Path) -> None:
     for match in first["newest"]:
         shown = json.loads(cutpurse("match", "show", match, "--db", league, "--json").stdout)
         assert {"north", "south"} <= {seat["bot"] for seat in shown["seats"]}
+
+
+def test_the_process_of_the_page_finds_the_same(
+    league: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with league_at(db=league) as asked:
+        shown = islice(pair_search._matches(asked, "it"), 3_000)
+        lines = b"\n".join([pair_search._line(asked, match) for match in shown])
+    monkeypatch.setattr(os, "nice", lambda step: step)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(lines)))
+    pair_document.main()
+    document = json.loads(cutpurse("ladder", "pairs", "it", "--db", league, "--json").stdout)
+    assert {"ladder": "it", **json.loads(capsys.readouterr().out)} == document
+
+
+def test_no_match_has_no_pair() -> None:
+    assert pair_document.pairs_of_lines([]) == {
+        "matches": 0,
+        "with_records": 0,
+        "pairs": 0,
+        "tests": 0,
+        "findings": [],
+        "of_one_owner": [],
+    }
 
 
 def test_places_alone_show_no_pact_and_two_seats_cannot(league: Path) -> None:

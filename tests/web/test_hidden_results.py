@@ -55,6 +55,7 @@ NO_RESULTS: Final = {  # these do so, too, and tell the terms of the ladder, or 
     *(
         "/api/v1/ladders/duel",
         "/host/ladders/duel",
+        "/host/ladders/duel/pairs",
         f"/host/tournaments/{TOURNAMENT}",
         "/host/tournaments/plan",
         f"/host/tournaments/{TOURNAMENT}/stop",

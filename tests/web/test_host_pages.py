@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from cutpurse.server.web.account import pair_search
 from cutpurse.server.web.account.calls import Account
+from cutpurse.server.web.account.pair_search import PairSearch
 from cutpurse.v1 import ladder_pb2, status_pb2
 from cutpurse.wire.errors import ServerRefused
 from tests.server.league_world import LeagueWorld, league_world
@@ -89,6 +94,7 @@ async def test_nobody_else_sees_or_changes_anything_there(world: LeagueWorld) ->
         for path, form in (
             ("/host/ladders", {"name": "mine", "game": "greed"}),
             ("/host/ladders/hidden", {"what": "freeze"}),
+            ("/host/ladders/hidden/pairs", {}),
             ("/host/tokens", {"owner": "bob", "scopes": "play"}),
             ("/host/tokens/revoke", {"token": world.tokens["bob"][5:13]}),
         ):
@@ -152,3 +158,83 @@ async def test_a_host_lets_an_owner_in_by_a_link(world: LeagueWorld, root: Perso
         assert link[-32:] not in host
     finally:
         eve.close()
+
+
+# -- agreements
+PACT = {
+    "bots": [{"owner": "ann", "bot": "<b>north"}, {"owner": "", "bot": "south"}],
+    "matches": 30,
+    "kind": "less",
+    "verb": "raid",
+    "is_mutual": True,
+    "seen": 0,
+    "usual": 53.91,
+    "p": 8e-15,
+    "newest": ["0000006afeed", "00000069feed"],
+}
+FOUND = {
+    "matches": 110,
+    "with_records": 100,
+    "pairs": 21,
+    "tests": 300,
+    "findings": [PACT, PACT | {"kind": "transfer", "verb": None, "seen": 0.234, "usual": 0}],
+    "of_one_owner": [PACT | {"kind": "more", "is_mutual": False, "seen": 12}],
+}
+
+
+def finding(document: object, keep: Path) -> PairSearch:
+    """A search that stores what it is asked, and finds this."""
+    script = f"import sys; open({str(keep)!r}, 'wb').write(sys.stdin.buffer.read()); print({json.dumps(document)!r})"
+    return PairSearch([sys.executable, "-S", "-c", script])
+
+
+async def test_a_host_searches_a_ladder_for_agreements(root: Person, tmp_path: Path) -> None:
+    await root.post("/host/ladders", {"name": "cup", "game": "greed", "seats": "3"})
+    page = (await root.get("/host/ladders/cup")).text
+    assert "Agreements between bots" in page
+    assert 'href="/host/ladders/cup#pairs"' in (await root.get("/host")).text
+    root.http.app.state.pairs = finding(FOUND, tmp_path / "asked")
+    found = await root.post("/host/ladders/cup/pairs", {})
+    text = text_of(found.text)
+    assert "110 matches were used. 21 pairs met often enough." in text
+    assert "ann/<b>north , south 30 raid each other less 0 53.9 0000006a 00000069" in text
+    assert "south gives way 0.23 points a match 0" in text
+    assert "ann/<b>north does it more to the other: raid 12 53.9" in text
+    assert "<b>north" not in found.text
+    assert 'href="/matches/0000006afeed"' in found.text
+    assert "on 1,000 ladders of honest bots, about one search names anybody" in text
+    assert (tmp_path / "asked").read_bytes() == b""  # no match yet
+    root.http.app.state.pairs = finding({**FOUND, "findings": [], "of_one_owner": []}, tmp_path / "asked")
+    assert "No pair stands out." in text_of((await root.post("/host/ladders/cup/pairs", {})).text)
+
+
+async def test_a_search_gets_the_matches_with_their_records(
+    world: LeagueWorld, root: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_search, "LEAST_SEATS", 2)
+    root.http.app.state.pairs = finding(FOUND, tmp_path / "asked")
+    found = await root.post("/host/ladders/hidden/pairs", {}, page="/host/ladders/hidden")
+    assert found.status_code == 200
+    lines = (tmp_path / "asked").read_bytes().splitlines()
+    shown = (await world.ask("ListMatches", "root", ladder="hidden")).matches
+    assert [ladder_pb2.MatchShown.FromString(base64.b64decode(json.loads(line)[0])) for line in lines] == [*shown]
+    assert len(lines) == 4
+
+
+async def test_a_search_that_cannot_be_is_refused_in_a_line(root: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    await root.post("/host/ladders", {"name": "cup", "game": "greed", "seats": "3"})
+
+    async def said(ladder: str = "cup") -> tuple[int, str]:
+        answer = await root.post(f"/host/ladders/{ladder}/pairs", {}, page="/host/ladders/cup")
+        return answer.status_code, text_of(answer.text)
+
+    status, text = await said("hidden")
+    assert (status, "with two seats, there is nobody to gain from together" in text) == (400, True)
+    root.http.app.state.pairs = PairSearch(["false"])
+    status, text = await said()
+    assert (status >= 400, "the pairs of this ladder could not be searched" in text) == (True, True)
+    root.http.app.state.pairs._turn.acquire()
+    status, text = await said()
+    assert (status >= 400, "the pairs of a ladder are being searched" in text) == (True, True)
+    monkeypatch.setattr(pair_search, "find_spec", lambda name: None)
+    assert "pip install 'cutpurse[learn]'" in (await said())[1]

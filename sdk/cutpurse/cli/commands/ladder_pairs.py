@@ -18,8 +18,8 @@ from cutpurse.wire.errors import needs
 from cutpurse.wire.text import printable
 
 if TYPE_CHECKING:
-    from cutpurse.experiments.pairs.pair_search import PairFinding, PairReport
-    from cutpurse.experiments.pairs.played_table import PairedBot, PlayedTable
+    from cutpurse.experiments.pairs.pair_search import PairFinding
+    from cutpurse.experiments.pairs.played_table import PairedBot
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import League
 
@@ -27,7 +27,6 @@ __all__ = ["pairs"]
 
 PAGE: Final = 500  # matches of an answer; a server gives no more
 LEAST_SEATS: Final = 3
-EXAMPLES: Final = 3  # newest matches of a pair in the JSON document
 NO_PROOF: Final = (
     "Worth a look, and no proof: styles that suit each other can look like this. Watch their matches before you say "
     "anything."
@@ -62,6 +61,7 @@ def pairs(
     with needs("learn"):
         import numpy  # noqa: F401
     from cutpurse.experiments.pairs.ladder_tables import house_bots, ladder_tables
+    from cutpurse.experiments.pairs.pair_document import newest_together, pair_document
     from cutpurse.experiments.pairs.pair_search import search_pairs
     from cutpurse.wire.own_token import check_admin
 
@@ -78,12 +78,12 @@ def pairs(
         tables = list(ladder_tables(shown, read))
     report = search_pairs(tables, house_bots(tables))
     if as_json:
-        print_json(_document(ladder, report, tables))
+        print_json({"ladder": ladder, **pair_document(report, tables)})
         return
     findings = [*report.findings, *report.of_one_owner]
     if findings:
         head = ("bots", "matches", "what they do", "seen", "usual", "p", "newest match")
-        print_lines(table(head, [_cells(one, _together(one, tables)) for one in findings]))
+        print_lines(table(head, [_cells(one, newest_together(one, tables)) for one in findings]))
         print_message(NO_PROOF)
     count = len({frozenset(one.pair) for one in findings})
     print_message(
@@ -120,13 +120,6 @@ def _reader(league: League, progress: Progress, total: int) -> Any:
     return read
 
 
-def _together(finding: PairFinding, tables: Sequence[PlayedTable]) -> list[str]:
-    """Return the IDs of the newest matches of both bots."""
-    both = set(finding.pair)
-    matches = (one.match for one in tables if both <= {player.of for player in one.players})
-    return list(islice(matches, EXAMPLES))
-
-
 def _name(bot: PairedBot) -> str:
     name = printable(bot.bot, 64)
     return f"{printable(bot.owner, 64)}/{name}" if bot.owner else name
@@ -148,30 +141,3 @@ def _cells(finding: PairFinding, matches: Sequence[str]) -> tuple[Any, ...]:
             what, seen, usual = f"{finding.verb} {kind}, {way}", f"{finding.seen:.0f}", f"{finding.expected:.1f}"
     newest = short(matches[0]) if matches else ""
     return f"{one} and {other}", finding.tables, what, seen, usual, f"{finding.p:.0e}", newest
-
-
-def _document(ladder: str, report: PairReport, tables: Sequence[PlayedTable]) -> dict[str, Any]:
-    """Return the report for --json."""
-    return {
-        "ladder": ladder,
-        "matches": report.tables,
-        "with_records": report.with_aims,
-        "pairs": report.pairs,
-        "tests": report.tests,
-        "findings": [_row(one, _together(one, tables)) for one in report.findings],
-        "of_one_owner": [_row(one, _together(one, tables)) for one in report.of_one_owner],
-    }
-
-
-def _row(finding: PairFinding, matches: Sequence[str]) -> dict[str, Any]:
-    return {
-        "bots": [{"owner": bot.owner, "bot": bot.bot} for bot in finding.pair],
-        "matches": finding.tables,
-        "kind": finding.kind.value,
-        "verb": finding.verb or None,
-        "is_mutual": finding.is_mutual,
-        "seen": finding.seen,
-        "usual": finding.expected,
-        "p": finding.p,
-        "newest": list(matches),
-    }

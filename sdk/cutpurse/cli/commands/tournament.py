@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -31,7 +32,7 @@ from cutpurse.experiments.tournament.progress_log import Journal
 from cutpurse.experiments.tournament.runner import Plan, TournamentBackend, plan_of, played_out, standing
 from cutpurse.experiments.tournament.tournament_file import Tournament, read_tournament
 from cutpurse.experiments.tournament.tournament_results import PlayedBoard, digest_of_boards
-from cutpurse.experiments.tournament.tournament_table import TournamentStanding, head_to_head
+from cutpurse.experiments.tournament.tournament_table import AdjustedPoints, TournamentStanding, head_to_head
 from cutpurse.process.pool import BatchLost
 from cutpurse.process.terminal import paint, print_json, print_lines, print_message, table
 from cutpurse.wire.errors import BOT_FAILED, NotFound
@@ -90,6 +91,12 @@ def run(
     journal: JournalFile = None,
     jobs: Jobs = 1,
     on: On = None,
+    luck_adjusted: Annotated[
+        bool,
+        typer.Option(
+            "--luck-adjusted", help="Also find each bot's points without the luck of the cards, as luck_adjusted does."
+        ),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the final table to this file.")
     ] = None,
@@ -114,6 +121,10 @@ def run(
     run_bots_in(context)
     kept = journal or _journal_of(file)
     wanted = read_tournament(file, "rotation" if ladder is None else "plain")
+    if luck_adjusted:
+        wanted = replace(wanted, luck_adjusted=True)
+    if ladder is not None and wanted.luck_adjusted:
+        raise UsageError("the luck of the cards is found in matches that are played here, and not with --ladder")
     with ExitStack() as stack:
         here = LocalBackend(wanted, jobs, on) if ladder is None else None
         league = None if ladder is None else stack.enter_context(asked(server, ca, None))
@@ -174,6 +185,7 @@ def show(
         if diary.plan is None:
             raise NotFound(f"{kept} is empty: this tournament has not begun")
         wanted = read_tournament(file, str(diary.plan["tournament"].get("boards")))
+        wanted = replace(wanted, luck_adjusted=diary.plan["tournament"].get("luck_adjusted") is True)
         settled = plan_of(wanted, diary.plan["place"])
         diary.settle(settled.settled)
         played = [diary.played[number] for number in sorted(diary.played)]
@@ -224,13 +236,16 @@ def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path
 
 def _lines(rows: Sequence[TournamentStanding], settled: Plan, played: Sequence[PlayedBoard]) -> list[str]:
     names = [bot.name for bot in settled.tournament.bots]
-    head = ("rank", "bot", "points", "95 %", "boards", "matches", "wins", "mean score", "faults")
+    has_luck = any(row.adjusted is not None for row in rows)
+    without_luck = ("without luck", "95 %") if has_luck else ()
+    head = ("rank", "bot", "points", "95 %", *without_luck, "boards", "matches", "wins", "mean score", "faults")
     cells = [
         (
             _range(row.best, row.worst, row.rank),
             names[row.bot],
             f"{row.points:.3f}",
             "" if row.low is None else f"{row.low:.3f}-{row.high:.3f}",
+            *(_without_luck(row.adjusted) if has_luck else ()),
             row.boards,
             row.matches,
             row.wins,
@@ -258,7 +273,16 @@ def _lines(rows: Sequence[TournamentStanding], settled: Plan, played: Sequence[P
     ranks = "ranks: by the duels" if isinstance(settled.rounds, Knockout) else "and the ranks that it gives"
     sure = f"95 %, for all bots at once: a bootstrap over {len(played):,} boards, {ranks}"
     points = f"points: the mean of a board, 1 for first, 0 for last{resting}; {sure}"
-    return [*lines, points, f"digest {digest_of_boards(played)}"]
+    luck = ["without luck: the points less what the cards gave; they decide no rank"] if has_luck else []
+    return [*lines, points, *luck, f"digest {digest_of_boards(played)}"]
+
+
+def _without_luck(adjusted: AdjustedPoints | None) -> tuple[str, str]:
+    """Return the cells of a row: points, and their interval."""
+    if adjusted is None:
+        return "", ""
+    interval = "" if adjusted.low is None else f"{adjusted.low:.3f} to {adjusted.high:.3f}"
+    return f"{adjusted.points:.3f}", interval
 
 
 def _against(settled: Plan, played: Sequence[PlayedBoard]) -> list[str]:
@@ -324,6 +348,15 @@ def _plain(row: TournamentStanding, tournament: Tournament) -> dict[str, Any]:
     def rounded(number: float | None) -> float | None:
         return None if number is None else round(number, DECIMALS)
 
+    without_luck: dict[str, float | None] = {}
+    if tournament.luck_adjusted:  # every row has the same columns
+        adjusted = row.adjusted
+        ends = (
+            {"": None, "_low": None, "_high": None}
+            if adjusted is None
+            else {"": adjusted.points, "_low": adjusted.low, "_high": adjusted.high}
+        )
+        without_luck = {f"without_luck{end}": rounded(number) for end, number in ends.items()}
     return {
         "rank": row.rank,
         "best": row.best,
@@ -339,6 +372,7 @@ def _plain(row: TournamentStanding, tournament: Tournament) -> dict[str, Any]:
         "mean_score": rounded(row.mean_score),
         "faults": row.faults,
         "taken_over": row.taken_over,
+        **without_luck,
     }
 
 

@@ -12,6 +12,8 @@ from typing import Any
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.game import Game
 from cutpurse.engine.match import Match
+from cutpurse.experiments.luck import luck_events, total_luck
+from cutpurse.experiments.position_values import VALUES_VERSION, check_has_value, expected_points
 from cutpurse.experiments.tournament.tournament_file import Tournament
 from cutpurse.experiments.tournament.tournament_results import PlayedBoard, TournamentBoard, TournamentMatch
 from cutpurse.games import game_named
@@ -41,11 +43,13 @@ class LocalBackend:
             on: Where to play, as in `cutpurse.sdk.local.play`.
 
         Raises:
-            UsageError: If an argument is out of range, or a bot is unknown.
+            UsageError: If an argument is out of range, a bot is unknown, or the luck of the game cannot be found.
             NotFound: If a bot's file does not exist.
             BotNotLoaded: If a bot cannot be loaded.
         """
         check_backend(on, jobs)
+        if tournament.luck_adjusted:
+            check_has_value(game_named(tournament.game))
         self.failures: dict[int, Failure] = {}
         self._jobs = jobs
         self._on = on
@@ -54,11 +58,12 @@ class LocalBackend:
         self._table = _BoardSetup(game_named(tournament.game), tuple(makers), names, tournament, ())
 
     def plan(self) -> dict[str, Any]:
-        """Return what the boards depend on besides the tournament: the rules, and hashes of the bots' files."""
+        """Return what the boards depend on besides the tournament: the rules, hashes of the bots' files, the values."""
         return {
             "where": "here",
             "rules": self._table.rules.words.version,
             "code": [_code(maker) for maker in self._table.makers],
+            **({"values": VALUES_VERSION} if self._table.tournament.luck_adjusted else {}),
         }
 
     def play(self, boards: Sequence[TournamentBoard]) -> Iterator[PlayedBoard]:
@@ -99,6 +104,7 @@ class _BoardSetup:
     def board(self, board: TournamentBoard) -> tuple[PlayedBoard, tuple[Failure, ...]]:
         """Play one deal: once, or once with every bot in every seat, as the board says."""
         key = match_key(self.tournament.seed, board.number)
+        with_luck = self.tournament.luck_adjusted
         matches, faults, first = [], Counter[int](), dict[int, Failure]()
         for bots in board.seats:
             match = Match(self.rules, [self.names[bot] for bot in bots], key, dict(self.tournament.settings), log=True)
@@ -108,7 +114,8 @@ class _BoardSetup:
                 faults[bot] += 1
                 first.setdefault(bot, Failure(bot, self.names[bot], self.makers[bot].file, board.number, *parts))
             causes = tuple(cause.value for cause in result.end_causes)
-            matches.append(TournamentMatch(bots, tuple(result.places), tuple(result.scores), causes))
+            luck = tuple(total_luck(luck_events(match, expected_points), len(bots))) if with_luck else ()
+            matches.append(TournamentMatch(bots, tuple(result.places), tuple(result.scores), causes, luck=luck))
         return PlayedBoard(board.number, board.field, tuple(matches), dict(faults)), tuple(first.values())
 
 

@@ -43,6 +43,7 @@ KEYS: Final = (
         '`"rotation"`, on a server `"plain"`',
     ),
     FileKey("deals", "boards per meeting", "1"),
+    FileKey("luck_adjusted", "whether points without the luck of the cards are found too; not on a server", "`false`"),
     FileKey(
         "format.kind",
         "who meets: `round_robin`, `gauntlet`, `swiss`, `groups`, `elimination` or `double_elimination`",
@@ -110,6 +111,7 @@ class Tournament:
         boards: "rotation" (each deal is played once with each bot in each seat in turn) or "plain" (one match per
             deal).
         deals: Number of boards for each meeting of a field.
+        luck_adjusted: Whether the luck of the cards is found, and shown beside the points.
     """
 
     name: str
@@ -121,6 +123,7 @@ class Tournament:
     deals: int
     bots: tuple[Entrant, ...]
     format: Format
+    luck_adjusted: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON values."""
@@ -136,6 +139,7 @@ class Tournament:
             "format": {"kind": self.format.kind, **self.format.numbers}
             | ({"challenger": self.bots[self.format.challenger].name} if self.format.kind == "gauntlet" else {})
             | ({"fill": [self.bots[bot].name for bot in self.format.fill]} if self.format.fill else {}),
+            **({"luck_adjusted": True} if self.luck_adjusted else {}),
         }
 
 
@@ -174,7 +178,15 @@ def read_tournament(path: str | os.PathLike[str], usual_boards: str = BOARDS[0])
         raise UsageError(f"{file}: deals is {deals}; in a knock-out, format.best_of sets the boards of a duel")
     name = _text(written, "name", file, file.stem)
     seed = str(written.get("seed", "0"))
-    return Tournament(name, game.words.game, seats, changed, seed, boards, deals, bots, form)
+    luck_adjusted = _luck_adjusted(written, file)
+    return Tournament(name, game.words.game, seats, changed, seed, boards, deals, bots, form, luck_adjusted)
+
+
+def _luck_adjusted(written: Mapping[str, Any], file: Path) -> bool:
+    value = written.get("luck_adjusted", False)
+    if not isinstance(value, bool):
+        raise UsageError(f"{file}: luck_adjusted is {value!r:.80}; it is true or false")
+    return value
 
 
 def _bots(given: object, file: Path) -> tuple[Entrant, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cutpurse.engine.match import EndCause
@@ -35,6 +36,7 @@ class TournamentMatch:
     Attributes:
         bots: Indexes in the tournament's list of bots.
         name: Match ID on the server; empty for a local match.
+        luck: Place points that the cards gave; empty if they were not asked for.
     """
 
     bots: tuple[int, ...]
@@ -42,6 +44,7 @@ class TournamentMatch:
     scores: tuple[int, ...]
     end_causes: tuple[str, ...]
     name: str = ""
+    luck: tuple[float, ...] = ()
 
     def is_taken_over(self, seat: int) -> bool:
         """Return whether the seat was taken over because its bot failed, so that it came last."""
@@ -69,6 +72,16 @@ class PlayedBoard:
                 won[bot] += points / len(self.matches)
         return won
 
+    def adjusted_points(self) -> dict[int, float]:
+        """Return the points without the luck of the cards, which may lie outside 0 to 1; empty if it is not known."""
+        if not all(match.luck for match in self.matches):
+            return {}
+        won = self.points()
+        for match in self.matches:
+            for bot, luck in zip(match.bots, match.luck, strict=True):
+                won[bot] -= luck / len(self.matches)
+        return won
+
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON values."""
         return {
@@ -81,6 +94,7 @@ class PlayedBoard:
                     "scores": list(match.scores),
                     "end_causes": list(match.end_causes),
                     **({"match": match.name} if match.name else {}),
+                    **({"luck": list(match.luck)} if match.luck else {}),
                 }
                 for match in self.matches
             ],
@@ -97,6 +111,7 @@ class PlayedBoard:
                 _numbers(match["scores"]),
                 tuple(map(str, match["end_causes"])),
                 str(match.get("match", "")),
+                _luck(match.get("luck", ()), len(match["bots"])),
             )
             for match in plain["matches"]
         )
@@ -112,11 +127,18 @@ class PlayedBoard:
 
 
 def digest_of_boards(boards: Iterable[PlayedBoard]) -> str:
-    """Return the digest of the results of boards, in order."""
+    """Return the digest of the results of boards, in order; the luck of the cards is no part of them."""
     digest = RunDigest()
     for board in boards:
-        digest.add(result_digest(board.as_json()))
+        raw = replace(board, matches=tuple([replace(match, luck=()) for match in board.matches]))
+        digest.add(result_digest(raw.as_json()))
     return digest.hex()
+
+
+def _luck(given: Sequence[Any], seats: int) -> tuple[float, ...]:
+    if given and (len(given) != seats or not all(type(luck) in (int, float) and math.isfinite(luck) for luck in given)):
+        raise ValueError(f"{given!r:.80} is not the luck of {seats} seats")
+    return tuple([float(luck) for luck in given])
 
 
 def _numbers(given: Sequence[Any]) -> tuple[int, ...]:

@@ -9,7 +9,10 @@ All 95 % statements hold for the whole table at once, since readers compare ever
 Mogstad and others, 2024). An interval reaches as many standard errors to either side as all bots need at once in 95 %
 of the draws. A bot is certainly ahead of another if their difference exceeds a number of standard errors. In 95 % of
 the draws, the differences of all pairs stay within that number at once. The range of ranks follows from that. If all
-bots are equal, at most 5 tables in 100 call any bot certainly ahead. This module knows no file and no game.
+bots are equal, at most 5 tables in 100 call any bot certainly ahead.
+
+Points without the luck of the cards have intervals by the same bootstrap, and decide no rank. This module knows no
+file and no game.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from typing import Final
 
 from cutpurse.experiments.tournament.tournament_results import PlayedBoard
 
-__all__ = ["BYE_POINTS", "Against", "TournamentStanding", "head_to_head", "table_of", "totals"]
+__all__ = ["BYE_POINTS", "AdjustedPoints", "Against", "TournamentStanding", "head_to_head", "table_of", "totals"]
 
 BYE_POINTS: Final = 0.5  # for a rested round, per board of the others: the mean of every table
 DRAWS: Final = 1_000
@@ -33,6 +36,15 @@ _LEAST_DRAWS: Final = 200
 _MOST_WORK: Final = 4_000_000  # additions of points and comparisons of pairs, over all draws
 _SURE: Final = 0.95
 _LEAST_BOARDS: Final = 6  # per bot for an interval: one of two equal bots wins five in a row in 6 of 100 tries
+
+
+@dataclass(frozen=True, slots=True)
+class AdjustedPoints:
+    """Mean points per board without the luck of the cards, with their interval, None with too few boards."""
+
+    points: float
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +60,7 @@ class TournamentStanding:
         worst: Worst rank in that range.
         wins: Matches with a first place, shared ones included.
         taken_over: Matches in which its seat was taken over, so that it came last.
+        adjusted: Points without the luck of the cards; None if it was not found on all boards of the bot's stage.
     """
 
     bot: int
@@ -64,6 +77,7 @@ class TournamentStanding:
     mean_score: float
     faults: int
     taken_over: int
+    adjusted: AdjustedPoints | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +145,7 @@ def _stage(
     compared = [bot for bot in bots if played[bot] >= _LEAST_BOARDS]
     intervals = _intervals(compared, means, draws, played)
     ranges = _rank_ranges(compared, means, draws, played, unsure=len(bots) - len(compared))
+    adjusted = _adjusted(bots, boards, rested, seed)
     rows = []
     for bot in sorted(bots, key=lambda bot: (place[bot], bot)):
         matches = [(match, match.bots.index(bot)) for board in boards for match in board.matches if bot in match.bots]
@@ -151,9 +166,29 @@ def _stage(
                 sum(match.scores[seat] for match, seat in matches) / len(matches) if matches else 0.0,
                 sum(board.faults.get(bot, 0) for board in boards),
                 sum(match.is_taken_over(seat) for match, seat in matches),
+                adjusted.get(bot),
             )
         )
     return rows
+
+
+def _adjusted(
+    bots: Sequence[int], boards: Sequence[PlayedBoard], rested: Mapping[int, int], seed: str
+) -> dict[int, AdjustedPoints]:
+    """Return the points of each bot with boards without the luck of the cards; none if a board does not tell it."""
+    points = [board.adjusted_points() for board in boards]
+    if not all(points):
+        return {}
+    means = _means(bots, points, rested)
+    played = Counter(bot for board in points for bot in board)
+    compared = [bot for bot in means if played[bot] >= _LEAST_BOARDS]
+    reaches = _reaches(compared, means, _drawn(bots, points, rested, seed), played)
+    return {
+        bot: AdjustedPoints(mean, mean - reaches[bot], mean + reaches[bot])
+        if bot in reaches
+        else AdjustedPoints(mean, None, None)
+        for bot, mean in means.items()
+    }
 
 
 def _means(bots: Sequence[int], points: Sequence[Mapping[int, float]], rested: Mapping[int, int]) -> dict[int, float]:
@@ -195,7 +230,15 @@ def _drawn(
 def _intervals(
     bots: Sequence[int], means: Mapping[int, float], draws: Sequence[Mapping[int, float]], played: Mapping[int, int]
 ) -> dict[int, tuple[float, float]]:
-    """Return the interval of each bot; all intervals hold at once."""
+    """Return the interval of each bot, within 0 and 1; all intervals hold at once."""
+    reaches = _reaches(bots, means, draws, played)
+    return {bot: (max(0.0, means[bot] - reach), min(1.0, means[bot] + reach)) for bot, reach in reaches.items()}
+
+
+def _reaches(
+    bots: Sequence[int], means: Mapping[int, float], draws: Sequence[Mapping[int, float]], played: Mapping[int, int]
+) -> dict[int, float]:
+    """Return how far the interval of each bot reaches to either side of its mean."""
     values = {bot: [draw[bot] for draw in draws if bot in draw] for bot in bots}
     errors = {bot: _standard_error(values[bot], means[bot]) for bot in bots if values[bot]}
     largest = []
@@ -203,11 +246,7 @@ def _intervals(
         off = [abs(draw[bot] - means[bot]) / error for bot, error in errors.items() if error and bot in draw]
         largest.append(max(off, default=0.0))
     reach = _within(largest)
-    intervals = {}
-    for bot, error in errors.items():
-        to_either_side = error * _for_boards(reach, played[bot])
-        intervals[bot] = max(0.0, means[bot] - to_either_side), min(1.0, means[bot] + to_either_side)
-    return intervals
+    return {bot: error * _for_boards(reach, played[bot]) for bot, error in errors.items()}
 
 
 def _rank_ranges(

@@ -20,6 +20,7 @@ from cutpurse.server.web.account import host as account_host
 from cutpurse.server.web.account import own_match, provider_pages
 from cutpurse.server.web.account import pages as account_pages
 from cutpurse.server.web.account.calls import Accounts
+from cutpurse.server.web.account.pair_search import PairSearch
 from cutpurse.server.web.account.search_process import SearchProcess
 from cutpurse.server.web.api import routes as api
 from cutpurse.server.web.api import tables
@@ -113,6 +114,7 @@ def create_app(
     app.state.pictures = PictureProcess()
     app.state.luck = LuckProcess()
     app.state.search = SearchProcess()
+    app.state.pairs = PairSearch()
     app.state.watches = Watches()
     add_problems(app)
     for refusal in (FormRefused, AnswerRefused, JoinRefused):

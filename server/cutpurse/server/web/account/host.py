@@ -17,6 +17,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.owner_registry import LINK, SCOPES
 from cutpurse.server.web.account.acts import days_ms
+from cutpurse.server.web.account.pair_search import PairSearch
 from cutpurse.server.web.account.signed_in import Signed, accounts_of, act, look, show_once
 from cutpurse.server.web.forms import private
 from cutpurse.server.web.language.game_words import spoken
@@ -92,7 +93,7 @@ async def ladder(request: Request, name: str) -> Response:
 
     def load(signed: Signed) -> Mapping[str, Any]:
         _check_admin(signed)
-        return {"ladder": _ladder(signed.account.league, name)}
+        return {"ladder": _ladder(signed.account.league, name), "pairs": None}
 
     return await look(request, "host_ladder.html", load)
 
@@ -143,6 +144,19 @@ async def change_ladder(request: Request, name: str) -> Response:
         return _address(name)
 
     return await act(request, do)
+
+
+@router.post("/host/ladders/{name}/pairs")
+async def search_pairs(request: Request, name: str) -> Response:
+    """Search the newest matches of a ladder for pairs of bots that may have an agreement."""
+    pairs: PairSearch = request.app.state.pairs
+
+    def do(signed: Signed, fields: Mapping[str, str]) -> Mapping[str, Any]:
+        _check_admin(signed)
+        shown = _ladder(signed.account.league, name)
+        return {"ladder": shown, "pairs": pairs.search(signed.account.league, shown)}
+
+    return await show_once(request, "host_ladder.html", do)
 
 
 @router.api_route("/host/tournaments/plan", methods=["GET", "HEAD"])
@@ -254,6 +268,7 @@ async def stop_season(request: Request, series: str) -> Response:
 
 
 @router.api_route("/host/ladders", methods=["GET", "HEAD"])
+@router.api_route("/host/ladders/{name}/pairs", methods=["GET", "HEAD"])
 @router.api_route("/host/tournaments", methods=["GET", "HEAD"])
 @router.api_route("/host/tournaments/{tournament}/stop", methods=["GET", "HEAD"])
 @router.api_route("/host/seasons/{series}/stop", methods=["GET", "HEAD"])

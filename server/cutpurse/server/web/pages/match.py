@@ -171,7 +171,7 @@ def _story(request: Request, ask: Asking, told: ladder_pb2.GetMatchResponse) -> 
         )
 
 
-@router.get("/matches/{match}/luck")
+@router.api_route("/matches/{match}/luck", methods=["GET", "HEAD"])
 async def luck(request: Request, ask: Asked, match: str) -> Response:
     """Find what the cards of a finished match gave, and lead back to its page, which then shows it."""
     told = await asyncio.to_thread(ask.match, match)  # refuses a match whose result is hidden
