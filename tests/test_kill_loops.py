@@ -91,7 +91,9 @@ def test_outcomes_are_written_by_league_and_what_has_passed_is_not_played_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST)
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\nasyncio_default_fixture_loop_scope = function\n")
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\naddopts = -p no:cacheprovider\nasyncio_default_fixture_loop_scope = function\n"
+    )
 
     def run(seed: int, broken: int) -> OutcomeFile:
         """Play two leagues, and one of them fails."""
