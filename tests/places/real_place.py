@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.growing_log import GrowingLog
 from tests.looking import until
 
 __all__ = ["RealPlace"]
@@ -23,6 +24,7 @@ class RealPlace:
         ours = {key: value for key, value in os.environ.items() if not key.startswith("CUTPURSE_")}
         self._environment = {**ours, "HOME": str(folder), **environment}
         self._log = folder / f"{name}.log"
+        self._growing = GrowingLog(self._log)
         self.process: subprocess.Popen[bytes] | None = None
 
     def spawn(self) -> None:
@@ -39,11 +41,11 @@ class RealPlace:
 
     def start(self) -> None:
         """Start the place, and return once it attends."""
-        before = self.said().count("attends")
+        before = self._growing.count("attends")
         self.spawn()
         process = self.process
         assert process is not None
-        until(lambda: self.said().count("attends") > before or process.poll() is not None, "the place attends")
+        until(lambda: self._growing.count("attends") > before or process.poll() is not None, "the place attends")
         assert process.poll() is None, self.said()
 
     def said(self) -> str:

@@ -42,13 +42,13 @@ def test_no_bot_is_faulted_for_a_kill_and_ratings_are_recomputed_equal(short: Pa
             assert done.returncode == 0, done.stderr
         for kill in kills:
             kill_loop.killed("place" if kill % 2 else "server")
-            enough = server.said().count('"match ended"') + rng.randint(1, 3)
-            until(lambda: server.said().count('"match ended"') >= enough, "matches are played", MATCH_S)  # noqa: B023
+            enough = server.growing.count('"match ended"') + rng.randint(1, 3)
+            until(lambda: server.growing.count('"match ended"') >= enough, "matches are played", MATCH_S)  # noqa: B023
             victim: RealServer | RealPlace = place if kill % 2 else server
             victim.kill()
             victim.start()
-        enough = server.said().count('"match ended"') + 1
-        until(lambda: server.said().count('"match ended"') >= enough, "a match is played", MATCH_S)
+        enough = server.growing.count('"match ended"') + 1
+        until(lambda: server.growing.count('"match ended"') >= enough, "a match is played", MATCH_S)
         assert "broke" not in server.said()
         assert "taken off" not in server.said()
     except BaseException as problem:

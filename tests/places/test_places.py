@@ -207,6 +207,29 @@ def test_a_bot_that_does_no_harm_alone_is_cleared(world: World) -> None:
     assert bots_at(place) == 2
 
 
+def test_where_there_is_no_second_place_a_bot_waits_a_minute_and_is_then_beside_others(world: World) -> None:
+    for number in range(2):
+        world.attend(f"lab{number}")
+        world.start("ann")
+        world.start("bob")
+        world.lose()
+    place = world.attend("lab2")
+    world.start("ann")
+    for _ in range(int(SOON_S)):
+        with pytest.raises(NoRoom, match="so it waits for one without other bots"):
+            world.start("bob")
+        world.later(1.0, place)
+    world.later(1.0, place)
+    bob = world.start("bob")
+    assert bots_at(place) == 2
+    assert place.alone is None
+    world.lose()
+    assert cause_of(bob) == "lost", "it may have been the other one"
+    another = world.attend("lab3")
+    bob = world.start("bob")
+    assert another.alone == bob.number
+
+
 def test_a_place_that_is_lost_long_after_a_start_is_not_held_against_the_bot(world: World) -> None:
     for number in range(4):
         place = world.attend(f"lab{number}")

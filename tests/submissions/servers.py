@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cutpurse.server.runners.port import runner_named
+from tests.growing_log import GrowingLog
 from tests.looking import until
 
 __all__ = ["RealServer", "cutpurse"]
@@ -46,11 +47,12 @@ class RealServer:
         self.address = f"unix:{folder}/s"
         self.flags = flags
         self.log = folder / "server.log"
+        self.growing = GrowingLog(self.log)
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start the server, and return once it listens."""
-        before = self.said().count("bots dial in at")
+        before = self.growing.count("bots dial in at")
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [
@@ -65,7 +67,9 @@ class RealServer:
                 start_new_session=True,
             )
         process = self._process
-        until(lambda: self.said().count("bots dial in at") > before or process.poll() is not None, "the server listens")
+        until(
+            lambda: self.growing.count("bots dial in at") > before or process.poll() is not None, "the server listens"
+        )
         assert process.poll() is None, self.said()[-2_000:]
 
     def said(self) -> str:

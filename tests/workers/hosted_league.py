@@ -23,6 +23,7 @@ from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.wire.packing import pack
+from tests.growing_log import GrowingLog
 from tests.looking import until
 from tests.submissions.desks import FIRST, bot_folder
 
@@ -51,6 +52,7 @@ class HostedLeague:
         self._stack = ExitStack()
         self._workers = 0
         self.server: subprocess.Popen[bytes] | None = None
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         ladder = Ladder(
             "cloud", "greed", 2, {"max_rounds": "20"}, PATIENT, terms=LadderTerms(house=("random",)), is_hosted=True
         )
@@ -74,13 +76,11 @@ class HostedLeague:
     # -- processes
     def start_server(self) -> None:
         """Start the server, and wait until it listens."""
-        before = self.said("server").count("bots dial in at")
+        log = GrowingLog(self.folder / "server.log")
+        before = log.count("bots dial in at")
         flags = ("--submissions", "process", "--address", f"unix:{self.folder}/s", "--drain", "1", "--game", "greed")
         self.server = server = self._start("server", ["serve", "--db", self.address, *flags])
-        until(
-            lambda: self.said("server").count("bots dial in at") > before or server.poll() is not None,
-            "the server listens",
-        )
+        until(lambda: log.count("bots dial in at") > before or server.poll() is not None, "the server listens")
         assert server.poll() is None, self.said("server")[-2_000:]
 
     def start_worker(self, *flags: str) -> subprocess.Popen[bytes]:
@@ -111,8 +111,13 @@ class HostedLeague:
     # -- what is stored
     def count(self, query: str) -> int:
         """Return the number that a query gives."""
-        with psycopg.connect(self.address) as connection:
-            row: tuple[Any, ...] | None = connection.execute(query.encode()).fetchone()
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(self.address, autocommit=True)
+        try:
+            row = self._connection.execute(query.encode()).fetchone()
+        except psycopg.OperationalError:  # the database was killed since the last query
+            self._connection.close()
+            return self.count(query)
         assert row is not None
         return int(row[0])
 
@@ -124,6 +129,8 @@ class HostedLeague:
     def close(self) -> None:
         """End all processes."""
         self._stack.close()
+        if self._connection is not None:
+            self._connection.close()
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

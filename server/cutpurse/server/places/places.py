@@ -28,7 +28,7 @@ from cutpurse.server.logs import Logger
 from cutpurse.server.places.packed_files import FilesError, pack_files
 from cutpurse.server.places.remote_program import RemoteProgram
 from cutpurse.server.places.speed_rule import LIKE, UNLIKE, are_like, largest_group
-from cutpurse.server.places.suspects import Suspects
+from cutpurse.server.places.suspects import SOON_S, Suspects
 from cutpurse.server.runners.port import NoRoom, ProgramSpec, RunnerError, Running
 from cutpurse.v1 import place_pb2
 
@@ -139,7 +139,7 @@ class Places:
         self._places: dict[str, Place] = {}
         self._last = 0  # number of the latest program
         self._suspects = Suspects()
-        self._waiting: dict[Path, float] = {}  # bots that must run alone: time of their latest attempt
+        self._waiting: dict[Path, tuple[float, float]] = {}  # bots that must run alone: first and latest attempt
         self._is_closed = False
         self._review_at = 0.0
         self._packed: dict[Path, tuple[int, bytes, Path]] = {}  # by folder: its inode, and SHA-256 and path of the file
@@ -170,8 +170,9 @@ class Places:
             program = RemoteProgram(number, task, now, lambda bot, grace_ms: self._stop(place, bot, grace_ms))
             place.programs[number] = program
             if self._suspects.is_suspect(task.folder):
-                place.alone = number
                 self._waiting.pop(task.folder, None)
+                if len(place.programs) == 1:
+                    place.alone = number
             place.starts.append(_start(number, task, digest, file.stat().st_size))
         place.wake()
         self._log.info("bot sent to a place", bot=task.name, number=number, place=place.facts.name)
@@ -204,12 +205,15 @@ class Places:
             raise NoRoom(f"no place is as fast as those of ladder {ladders}, within {100 * (LIKE - 1):.0f} %")
         empty = [place for place in near if not place.programs]
         if self._suspects.is_suspect(task.folder):
-            self._waiting[task.folder] = now
-            if not empty:
+            if empty:
+                return max(empty, key=lambda place: place.facts.cores)
+            first, latest = self._waiting.get(task.folder, (now, now))
+            first = first if now < latest + WAITS_S else now
+            self._waiting[task.folder] = (first, now)
+            if now < first + SOON_S:  # then it runs beside bots that were cleared, because it may never have a place
                 losses = self._suspects.losses(task.folder)
                 raise NoRoom(f"{losses} places were lost soon after its start, so it waits for one without other bots")
-            return max(empty, key=lambda place: place.facts.cores)
-        if any(now < at + WAITS_S for at in self._waiting.values()):
+        if any(now < latest + WAITS_S for _, latest in self._waiting.values()):
             near = [place for place in near if place.programs]
         cores = task.limits.cpu_cores
         able = [place for place in near if place.alone is None and place.free_cores >= cores]
