@@ -11,8 +11,10 @@ import pytest
 
 from cutpurse.experiments.brackets import DOUBLE_ELIMINATION, Lane
 from cutpurse.leaderboard.results import Identity
-from cutpurse.leaderboard.tournaments import TournamentBoardEntry, TournamentEntry
-from cutpurse.server.matches.tournament_rules import TournamentPlan, duels_of
+from cutpurse.leaderboard.tournaments import FINISHED, TournamentBoardEntry, TournamentEntry
+from cutpurse.server.matches.tournament_rules import ELIMINATION, TournamentPlan, duels_of
+from tests.looking import looks
+from tests.server.awarded_matches import MATCHES, put_matches
 from tests.server.league_world import LeagueWorld, league_world
 from tests.web.accounts import Person, text_of
 
@@ -129,4 +131,28 @@ async def test_both_brackets_are_drawn_and_each_duel_stands_between_those_that_l
     assert "Losers' bracket: Round 4" in text
     german = await ann.get("/tournaments/0123456789ab", headers={"Accept-Language": "de"})
     assert "Verliererrunde" in german.text
+    ann.close()
+
+
+async def test_a_tournament_that_is_over_shows_awards_and_none_before(world: LeagueWorld) -> None:
+    bots = (Identity("ann", "sneak", "1.0"), Identity("bob", "thug", "2"))
+    put_matches(world.store, "duel", bots, is_rated=False)
+    plan = TournamentPlan("duel", ELIMINATION, 3, bots)
+    world.store.start_tournament(TournamentEntry("0123456789ab", "duel", "root", plan.text, datetime.now(UTC)), 9)
+    for board, match in enumerate(MATCHES):
+        world.store.put_tournament_board("0123456789ab", TournamentBoardEntry(0, board, match, "=="))
+    ann = Person(world.arena.address)
+    assert "wards" not in (await ann.get("/tournaments/0123456789ab")).text
+    world.store.end_tournament("0123456789ab", FINISHED, datetime.now(UTC))
+    page = await ann.get("/tournaments/0123456789ab")
+    assert "The awards are being worked out." in page.text
+    assert "data-pending" in page.text
+    async for _ in looks():
+        page = await ann.get("/tournaments/0123456789ab")
+        if "data-pending" not in page.text:
+            break
+    text = text_of(page.text)
+    assert "Awards" in text
+    assert "Calmest clock: ann/sneak:1.0 , its slowest answer took 9 ms." in text
+    assert 'href="/matches/ad0000ac"' in page.text
     ann.close()

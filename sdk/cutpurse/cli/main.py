@@ -66,6 +66,7 @@ class Commands(LazyGroup):
         "notify": "cutpurse.cli.commands.notify:app",
         "mcp": "cutpurse.cli.commands.mcp:mcp",
         "tournament": "cutpurse.cli.commands.tournament:app",
+        "awards": "cutpurse.cli.commands.awards:awards",
         "status": "cutpurse.cli.commands.status:status",
     }
 
