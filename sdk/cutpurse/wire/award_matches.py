@@ -21,17 +21,17 @@ def tournament_matches(shown: ladder_pb2.TournamentShown) -> list[str]:
     return [board.match for duel in shown.duels for board in duel.boards if board.match and board.result]
 
 
-def award_match(told: ladder_pb2.GetMatchResponse, content: bytes) -> SeenMatch:
+def award_match(answer: ladder_pb2.GetMatchResponse, content: bytes) -> SeenMatch:
     """Return a match for `Awards`; its house bots get none.
 
     Args:
-        told: The match.
+        answer: The match.
         content: Its match file; empty if there is none.
     """
-    seats = told.match.seats
+    seats = answer.match.seats
     bots = tuple(None if seat.bot.owner == _HOUSE else format_bot_name(seat.bot) for seat in seats)
-    times = tuple(list(course.thinking_ms) for course in told.courses)
-    return SeenMatch(told.match.match, bots, _record(content), times)
+    times = tuple(list(course.thinking_ms) for course in answer.courses)
+    return SeenMatch(answer.match.match, bots, _record(content), times)
 
 
 def _record(content: bytes) -> Record | None:

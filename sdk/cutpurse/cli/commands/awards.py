@@ -114,9 +114,9 @@ def _worked_out(league: League, matches: list[str]) -> Awards:
     found = Awards()
     with Progress("matches") as progress:
         for number, match in enumerate(matches, 1):
-            told = league.GetMatch(ladder_pb2.GetMatchRequest(match=match))
-            pieces = league.GetRecord(ladder_pb2.GetRecordRequest(match=match)) if told.has_record else ()
-            found.add(award_match(told, b"".join(one.piece for one in pieces)))
+            answer = league.GetMatch(ladder_pb2.GetMatchRequest(match=match))
+            pieces = league.GetRecord(ladder_pb2.GetRecordRequest(match=match)) if answer.has_record else ()
+            found.add(award_match(answer, b"".join(one.piece for one in pieces)))
             progress(number, len(matches))
     if not found.matches:
         raise NotFound("there are no finished matches that count")
