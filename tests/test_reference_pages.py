@@ -72,8 +72,9 @@ def test_the_defaults_of_a_ladder_on_the_page_are_those_of_the_server() -> None:
 
 def test_the_defaults_of_a_tournament_and_a_manifest_on_the_page_are_those_of_the_code() -> None:
     said = defaults(tournament_file.KEYS)
+    without = {"challenger": "the first bot", "fill": "none, with 2 seats"}
     for keys in tournament_file.FORMATS.values():
         for key, default in keys.items():
-            assert said[f"format.{key}"] == (str(default) or "the first bot")
+            assert said[f"format.{key}"] == (str(default) or without[key])
     said = defaults(manifest.KEYS)
     assert (said["limits.memory_mb"], said["limits.tables"]) == (str(manifest.MEMORY_MB[0]), str(manifest.TABLES[0]))

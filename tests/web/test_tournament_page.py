@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.tournaments import TournamentBoardEntry
+from cutpurse.experiments.brackets import DOUBLE_ELIMINATION, Lane
+from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.tournaments import FINISHED, TournamentBoardEntry, TournamentEntry
+from cutpurse.server.matches.tournament_rules import ELIMINATION, TournamentPlan, duels_of
+from tests.looking import looks
+from tests.server.awarded_matches import MATCHES, put_matches
 from tests.server.league_world import LeagueWorld, league_world
 from tests.web.accounts import Person, text_of
 
@@ -44,7 +50,7 @@ async def test_a_host_plans_starts_follows_and_stops_a_tournament(world: LeagueW
     for person, path in ((root, f"/host/tournaments/{entry.id}"), (stranger, f"/tournaments/{entry.id}")):
         page = await person.get(path)
         assert page.status_code == 200
-        assert "Final" in page.text
+        assert "Bracket Final 1 ann/sneak:1.0 1 2 bob/thug:2 0 Boards" in text_of(page.text)
         assert 'href="/matches/match0001"' in page.text
         assert "data-pending" in page.text
         assert "ann/sneak:1.0 against bob/thug:2 1 : 0 match000" in text_of(page.text)
@@ -89,4 +95,64 @@ async def test_nobody_else_plans_starts_or_stops_one(world: LeagueWorld) -> None
     assert (await ann.get("/host/tournaments/0123456789ab")).status_code == 403
     assert (await ann.get("/tournaments/0123456789ab")).status_code == 404
     assert world.store.tournaments() == []
+    ann.close()
+
+
+async def test_both_brackets_are_drawn_and_each_duel_stands_between_those_that_lead_to_it(world: LeagueWorld) -> None:
+    bots = tuple(Identity("ann", f"bot{number}", "1") for number in range(5))
+    plan = TournamentPlan("duel", DOUBLE_ELIMINATION, 1, bots)
+    world.store.start_tournament(TournamentEntry("0123456789ab", "duel", "root", plan.text, datetime.now(UTC)), 9)
+    results: dict[int, list[str]] = {}
+    while due := [duel for duel in duels_of(plan, results) if duel.is_due]:
+        for duel in due:
+            is_last = duel.lane is Lane.FINAL and duel.round == 0
+            results[duel.number] = ["01" if is_last else "10"]
+            board = TournamentBoardEntry(duel.number, 0, f"match{duel.number:04}", results[duel.number][0])
+            world.store.put_tournament_board("0123456789ab", board)
+    ann = Person(world.arena.address)
+    page = await ann.get("/tournaments/0123456789ab")
+    html = page.text
+    text = text_of(html)
+    assert "Double elimination, best of 1" in text
+    titles = ["Winners' bracket", "Losers' bracket", "The finals"]
+    heads = [title.replace("&#39;", "'") for title in re.findall(r"<h2>(.*?)</h2>", html)]
+    assert heads == [*titles, "Boards"]
+    assert re.findall(r"<h3>(.*?)</h3>", html) == [
+        *("Round 1", "Round 2", "Round 3"),
+        *("Round 1", "Round 2", "Round 3", "Round 4"),
+        *("Grand final", "Reset duel"),
+    ]
+    lanes = html.split('class="bracket"')[1:]
+    widths = [[column.count('class="slot') for column in lane.split("<h3>")[1:]] for lane in lanes]
+    assert widths == [[4, 2, 1], [2, 2, 1, 1], [1, 1]]
+    assert lanes[1].count('class="slot gap" aria-hidden="true"') == 1, "nobody comes down from two byes"
+    assert re.findall(r'<li class="(\w+)"><h3>', lanes[1]) == ["straight", "halves", "straight", "nothing"]
+    assert re.search(r"Reset duel 1 ann/bot0:1 won 1 \d ann/bot\d:1 0 Boards", text)
+    assert "Losers' bracket: Round 4" in text
+    german = await ann.get("/tournaments/0123456789ab", headers={"Accept-Language": "de"})
+    assert "Verliererrunde" in german.text
+    ann.close()
+
+
+async def test_a_tournament_that_is_over_shows_awards_and_none_before(world: LeagueWorld) -> None:
+    bots = (Identity("ann", "sneak", "1.0"), Identity("bob", "thug", "2"))
+    put_matches(world.store, "duel", bots, is_rated=False)
+    plan = TournamentPlan("duel", ELIMINATION, 3, bots)
+    world.store.start_tournament(TournamentEntry("0123456789ab", "duel", "root", plan.text, datetime.now(UTC)), 9)
+    for board, match in enumerate(MATCHES):
+        world.store.put_tournament_board("0123456789ab", TournamentBoardEntry(0, board, match, "=="))
+    ann = Person(world.arena.address)
+    assert "wards" not in (await ann.get("/tournaments/0123456789ab")).text
+    world.store.end_tournament("0123456789ab", FINISHED, datetime.now(UTC))
+    page = await ann.get("/tournaments/0123456789ab")
+    assert "The awards are being worked out." in page.text
+    assert "data-pending" in page.text
+    async for _ in looks():
+        page = await ann.get("/tournaments/0123456789ab")
+        if "data-pending" not in page.text:
+            break
+    text = text_of(page.text)
+    assert "Awards" in text
+    assert "Calmest clock: ann/sneak:1.0 , its slowest answer took 9 ms." in text
+    assert 'href="/matches/ad0000ac"' in page.text
     ann.close()

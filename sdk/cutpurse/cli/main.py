@@ -67,6 +67,7 @@ class Commands(LazyGroup):
         "mcp": "cutpurse.cli.commands.mcp:mcp",
         "tournament": "cutpurse.cli.commands.tournament:app",
         "season": "cutpurse.cli.commands.season:app",
+        "awards": "cutpurse.cli.commands.awards:awards",
         "status": "cutpurse.cli.commands.status:status",
     }
 

@@ -73,6 +73,7 @@ class LadderAdminCommands(LazyGroup):
         "delete": "cutpurse.cli.commands.ladder_admin:delete",
         "freeze": "cutpurse.cli.commands.ladder_admin:freeze",
         "unfreeze": "cutpurse.cli.commands.ladder_admin:unfreeze",
+        "overall": "cutpurse.cli.commands.ladder_overall:overall",
         "pairs": "cutpurse.cli.commands.ladder_pairs:pairs",
     }
 

@@ -24,6 +24,7 @@ from cutpurse.server.web.account.pair_search import PairSearch
 from cutpurse.server.web.account.search_process import SearchProcess
 from cutpurse.server.web.api import routes as api
 from cutpurse.server.web.api import tables
+from cutpurse.server.web.award_work import AwardWork
 from cutpurse.server.web.downloads import Downloads
 from cutpurse.server.web.event_broadcast import EventBroadcaster
 from cutpurse.server.web.forms import FormRefused, refuse_in_a_line
@@ -111,6 +112,7 @@ def create_app(
     offered_languages()  # reads the catalogues now, like the templates
     drawing.environment()  # reads its templates now, before an upgrade can replace them
     app.state.replays = replay.Replays()
+    app.state.awards = AwardWork()
     app.state.pictures = PictureProcess()
     app.state.luck = LuckProcess()
     app.state.search = SearchProcess()

@@ -1,0 +1,146 @@
+"""`cutpurse awards`: what was most remarkable in a tournament, or on a ladder in some time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from cutpurse.cli.arguments import AsJson
+from cutpurse.cli.completion import complete_ladders
+from cutpurse.cli.league_options import Authority, Database, Server, asked, count, short, since_ms
+from cutpurse.cli.progress import Progress
+from cutpurse.engine.errors import UsageError
+from cutpurse.games.awards import Award, AwardKind, Awards, AwardUnit
+from cutpurse.process.terminal import print_json, print_lines, print_message, table
+from cutpurse.wire.errors import NotFound
+from cutpurse.wire.text import format_count, printable
+
+if TYPE_CHECKING:
+    from cutpurse.wire.league import League
+
+__all__ = ["awards"]
+
+PAGE: Final = 500  # matches per request
+MOST: Final = 1_000  # matches, if nothing else is given
+TITLES: Final = {
+    AwardKind.STEAL: "largest steal",
+    AwardKind.COMEBACK: "longest comeback",
+    AwardKind.CLOCK: "calmest clock",
+}
+
+
+def awards(
+    ladder: Annotated[
+        str | None,
+        typer.Argument(metavar="[LADDER]", help="Ladder whose matches count.", autocompletion=complete_ladders),
+    ] = None,
+    tournament: Annotated[
+        str | None, typer.Option(metavar="ID", help="A tournament of a server, instead of a ladder.")
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHEN",
+            help="Only matches that ended at or after this time: 2027-01-31, 2027-01-31T18:00, 12h or 7d ago.",
+        ),
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="WHEN", help="Only matches that ended before this time.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help=f"Only the newest N matches of the ladder. [default: {MOST}]")
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Work out awards from the records of finished matches: largest steal, longest comeback and calmest clock.
+
+    House bots get none. Only matches that you may see count.
+
+    Example: cutpurse awards greed --since 2027-01-01 --until 2027-02-01
+    """
+    from cutpurse.v1 import ladder_pb2
+    from cutpurse.wire.award_matches import tournament_matches
+
+    if (ladder is None) == (tournament is None):
+        raise UsageError("name a ladder, or a tournament with --tournament ID: one of them")
+    if tournament is not None and not (since is None and until is None and limit is None):
+        raise UsageError("--since, --until and --limit are for a ladder; a tournament counts as a whole")
+    with asked(server, ca, db) as league:
+        if tournament is not None:
+            request = ladder_pb2.GetTournamentRequest(tournament=tournament)
+            shown = league.GetTournament(request).tournament
+            if not shown.ended_ms:
+                raise UsageError(
+                    f"tournament {printable(tournament, 64)} is being played: it has awards when it is over"
+                )
+            matches = tournament_matches(shown)
+        else:
+            wanted = ladder_pb2.ListMatchesRequest(
+                ladder=ladder or "", since_ms=since_ms("--since", since), until_ms=since_ms("--until", until)
+            )
+            matches = _listed(league, wanted, count("--limit", limit, 100_000) or MOST)
+        found = _worked_out(league, matches)
+    if as_json:
+        print_json({"matches": found.matches, "awards": [_row(award) for award in found.best()]})
+        return
+    cells = [
+        (TITLES[award.kind], award.bot, _value(award), short(award.match), award.at or "") for award in found.best()
+    ]
+    print_lines(table(("award", "bot", "for", "match", "at"), cells))
+    print_message(f"from {format_count(found.matches, 'match', 'matches')}")
+    if found.unread:
+        print_message(f"{format_count(found.unread, 'match', 'matches')} without a record that can be replayed here")
+
+
+def _listed(league: League, wanted: Any, most: int) -> list[str]:
+    """Return the newest matches that count, the oldest first."""
+    matches: list[str] = []
+    while len(matches) < most:
+        wanted.limit = min(PAGE, most - len(matches))
+        page = league.ListMatches(wanted)
+        matches += [one.match for one in page.matches if not one.void_cause]
+        if not page.next:
+            break
+        wanted.before = page.next
+    return matches[::-1]
+
+
+def _worked_out(league: League, matches: list[str]) -> Awards:
+    from cutpurse.v1 import ladder_pb2
+    from cutpurse.wire.award_matches import award_match
+
+    found = Awards()
+    with Progress("matches") as progress:
+        for number, match in enumerate(matches, 1):
+            answer = league.GetMatch(ladder_pb2.GetMatchRequest(match=match))
+            pieces = league.GetRecord(ladder_pb2.GetRecordRequest(match=match)) if answer.has_record else ()
+            found.add(award_match(answer, b"".join(one.piece for one in pieces)))
+            progress(number, len(matches))
+    if not found.matches:
+        raise NotFound("there are no finished matches that count")
+    return found
+
+
+def _value(award: Award) -> str:
+    match award.unit:
+        case AwardUnit.CARDS:
+            return format_count(int(award.value), "card", "cards")
+        case AwardUnit.MONEY:
+            return f"${award.value:,.0f}"
+        case AwardUnit.SHARE:
+            return f"last for {award.value:.0%} of the match"
+        case AwardUnit.MILLISECONDS:
+            return f"slowest answer {award.value:,.0f} ms"
+
+
+def _row(award: Award) -> dict[str, Any]:
+    return {
+        "award": award.kind.value,
+        "bot": award.bot,
+        "value": award.value,
+        "unit": award.unit.value,
+        "match": award.match,
+        "at": award.at or None,
+    }

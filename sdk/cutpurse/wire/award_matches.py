@@ -1,0 +1,43 @@
+"""Matches of a league as `cutpurse.games.awards` reads them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cutpurse.engine.errors import RecordError
+from cutpurse.engine.record import Record
+from cutpurse.games.awards import SeenMatch
+from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.league import format_bot_name
+from cutpurse.wire.match_file import read_matches
+
+__all__ = ["award_match", "tournament_matches"]
+
+_HOUSE: Final = "house"  # owner of the bots that only fill seats
+
+
+def tournament_matches(shown: ladder_pb2.TournamentShown) -> list[str]:
+    """List the matches of a tournament that counted, by duel and board."""
+    return [board.match for duel in shown.duels for board in duel.boards if board.match and board.result]
+
+
+def award_match(answer: ladder_pb2.GetMatchResponse, content: bytes) -> SeenMatch:
+    """Return a match for `Awards`; its house bots get none.
+
+    Args:
+        answer: The match.
+        content: Its match file; empty if there is none.
+    """
+    seats = answer.match.seats
+    bots = tuple(None if seat.bot.owner == _HOUSE else format_bot_name(seat.bot) for seat in seats)
+    times = tuple(list(course.thinking_ms) for course in answer.courses)
+    return SeenMatch(answer.match.match, bots, _record(content), times)
+
+
+def _record(content: bytes) -> Record | None:
+    """Return the record of a match file; None if it cannot be read or is not of a whole match."""
+    try:
+        filed = next(read_matches(content), None)
+        return None if filed is None or filed.is_imagined else filed.record()
+    except RecordError:
+        return None
