@@ -36,6 +36,7 @@ from cutpurse.server.forwarding.forwarder import Forwarder
 from cutpurse.server.hosting.arena_stages import ARENA_STAGES, ENDING, RUNNING, ArenaEvent, ArenaStage
 from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.garbage import rarely_collected
+from cutpurse.server.hosting.leased_tests import LeasedTests
 from cutpurse.server.hosting.leasing import Leasing
 from cutpurse.server.hosting.listen_address import check_length, checked, house_socket_address, is_taken
 from cutpurse.server.hosting.options import grpc_options
@@ -107,6 +108,7 @@ class ArenaServices:
         status: Tells admins what this server runs on; None means that it is not shown.
         dealer: Deals the matches that workers play; None if none do.
         leasing: Which ladders are played here; None means all.
+        leased_tests: The version tests of the leased ladders; None if all ladders are played here.
         notify: Where receivers of notices are stored, and how they are reached; None means that there are none.
         sign_in: Lets people sign in at a provider; needs `tokens`. None means that they cannot.
         others: The other arenas of the league, and the key of this one; None if there are none.
@@ -123,6 +125,7 @@ class ArenaServices:
     status: Callable[[], status_pb2.GetStatusResponse] | None = None
     dealer: WorkDealer | None = None
     leasing: Leasing | None = None
+    leased_tests: LeasedTests | None = None
     notify: tuple[ReceiverRegistry, Channels] | None = None
     sign_in: SignIn | None = None
     others: tuple[OtherArenas, str] | None = None
@@ -179,6 +182,7 @@ class Arena:
         self._status = services.status
         self._dealer = services.dealer
         self._leasing = services.leasing
+        self._leased_tests = services.leased_tests
         self._notify = services.notify
         self._others = services.others
         self._matches = matches
@@ -286,12 +290,18 @@ class Arena:
             except BaseException:  # bots that already connected must not stay with a server that nothing drives
                 await self._close()
                 raise
-        if self._dealer is not None:
-            self._dealer.begin()
-        if self._league is not None and self._league.tournaments is not None:
-            self._league.tournaments[1].begin()
+        self._begin_to_play()
         self._log.info("listening", address=bound)
         return bound
+
+    def _begin_to_play(self) -> None:
+        """Begin the matches that no bot asks for: those of workers, tests and tournaments."""
+        if self._dealer is not None:
+            self._dealer.begin()
+        if self._leased_tests is not None:
+            self._leased_tests.begin()
+        if self._league is not None and self._league.tournaments is not None:
+            self._league.tournaments[1].begin()
 
     def _offer_notices(self) -> list[str]:
         """Add the service of receivers, if notices are sent; return the names of added services."""
@@ -441,6 +451,8 @@ class Arena:
         """End every call, by force if necessary, and stop the timers."""
         self._happened(ArenaEvent.CLOSE)
         self.sessions.close(self._loop.time())
+        if self._leased_tests is not None:
+            self._leased_tests.close()
         if self._league is not None and self._league.tournaments is not None:
             self._league.tournaments[1].close()
         if self._watch is not None:

@@ -65,6 +65,11 @@ class Leasing:
         """Run `Lobby.locate`."""
         return self._lobby.locate(plays, owner)
 
+    def epoch_of(self, ladder: str) -> int | None:
+        """Return the epoch in which this arena plays a ladder; None if it does not; thread-safe."""
+        epoch = self._epochs.get(ladder)
+        return epoch if epoch == self._leased.get(ladder) else None
+
     def begin(self) -> None:
         """Take the first ladders; waits for the database.  Raises StoreError."""
         self._take(self._store.tend(self._utc()))

@@ -37,6 +37,7 @@ from cutpurse.server.dealing.work_dealer import DealerSite, WorkDealer
 from cutpurse.server.errors import AddressError
 from cutpurse.server.hosting.arena import Arena, ArenaServices, Listening
 from cutpurse.server.hosting.certificate import Certificate
+from cutpurse.server.hosting.leased_tests import LeasedTests
 from cutpurse.server.hosting.leasing import Leasing
 from cutpurse.server.hosting.listen_address import checked, is_local
 from cutpurse.server.hosting.status_service import server_status
@@ -229,7 +230,7 @@ def open_arena(
                         lobby,
                         None if leasing is None else lobby.other_arenas,
                         testing,
-                        _tournaments(store, answers, lobby, log),
+                        _tournaments(store, answers, lobby, leasing, log),
                     ),
                     watching,
                     desk,
@@ -239,6 +240,7 @@ def open_arena(
                     partial(server_status, lobby, store, places, dealer, leasing),
                     dealer,
                     leasing,
+                    None if leasing is None else LeasedTests(testing, lobby, leasing.epoch_of, log),
                     (store, channels) if channels is not None else None,
                     None if sign_in is None else _sign_in(sign_in, store),
                     (lobby.other_arenas, key_of(store.holder.name)) if isinstance(store, ArenaStore) else None,
@@ -289,10 +291,8 @@ def _leasing(store: Store, lobby: Lobby, log: Logger) -> Leasing | None:
     return leasing
 
 
-def _testing(store: Store, answers: Answers, lobby: Lobby, log: Logger) -> VersionTesting | None:
-    """Go on with the version tests of an earlier server; None if several arenas share the league."""
-    if isinstance(store, ArenaStore):
-        return None
+def _testing(store: Store, answers: Answers, lobby: Lobby, log: Logger) -> VersionTesting:
+    """Return the version tests, and go on with those of an earlier server if this one is alone."""
 
     def end(test: str, verdict: Verdict) -> None:
         log.info("version test ended", test=test, outcome=verdict.value)
@@ -300,18 +300,17 @@ def _testing(store: Store, answers: Answers, lobby: Lobby, log: Logger) -> Versi
 
     testing = VersionTesting(store, answers, lobby.tests, _utc, is_paused=lobby.is_paused, plays_here=lobby.plays)
     lobby.tests.on_verdict = end
-    for test in testing.unfinished():
-        lobby.start_test(test)
+    if not isinstance(store, ArenaStore):  # otherwise `LeasedTests` goes on with those of leased ladders
+        for entry in testing.unfinished():
+            lobby.start_test(testing.resumed(entry))
     return testing
 
 
 def _tournaments(
-    store: Store, answers: Answers, lobby: Lobby, log: Logger
-) -> tuple[Tournaments, TournamentPlay] | None:
-    """Return the tournaments, and those that are played; None if several arenas share the league."""
-    if isinstance(store, ArenaStore):
-        return None
-    playing = TournamentPlay(store, lobby, log, _utc)
+    store: Store, answers: Answers, lobby: Lobby, leasing: Leasing | None, log: Logger
+) -> tuple[Tournaments, TournamentPlay]:
+    """Return the tournaments, and those that are played here."""
+    playing = TournamentPlay(store, lobby, log, _utc, epoch_of=None if leasing is None else leasing.epoch_of)
     return Tournaments(store, answers, _utc, plays_here=lobby.plays, waits_for=playing.waits_for), playing
 
 

@@ -193,6 +193,7 @@ class Lobby:
         if self._pairing.ladder_named(name) is None:
             return True
         self._dealing.close_ladder(name)
+        self.tests.forget_ladder(name)
         self._requests.forget_ladder(name, f"another arena plays ladder {name} now")
         if voided := self._matches.void_ladder(name):
             self._log.info("matches void", why="another arena may have the ladder", ladder=name, matches=voided)

@@ -123,7 +123,9 @@ class VersionTests:
 
     # -- which tests run
     def add(self, test: VersionTest) -> None:
-        """Add a test; one that has a verdict already ends at once."""
+        """Add a test; one that has a verdict already ends at once, and one that runs stays as it is."""
+        if test.id in self._running:
+            return
         if (verdict := test.state.verdict) is not None:
             self.on_verdict(test.id, verdict)
             return
@@ -134,6 +136,17 @@ class VersionTests:
         """Deal no more boards for a test; an open board is played to its end."""
         if self._running.pop(test, None) is not None:
             self._look_who_is_needed()
+
+    def forget_ladder(self, ladder: str) -> None:
+        """Deal no more boards for the tests of a ladder, which go on at the arena that takes it."""
+        for running in list(self._running.values()):
+            if running.test.ladder == ladder:
+                self.remove(running.test.id)
+
+    @property
+    def running(self) -> Sequence[str]:
+        """IDs of the tests for which boards are dealt."""
+        return list(self._running)
 
     def is_running(self, test: str) -> bool:
         """Return whether boards are dealt for a test; thread-safe."""
