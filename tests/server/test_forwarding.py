@@ -20,7 +20,7 @@ from cutpurse.v1 import ladder_pb2, status_pb2, status_pb2_grpc
 from tests.postgresql_server import PostgresqlServer
 from tests.server.dialling import Ended, how_it_ended
 from tests.server.secure import place_in
-from tests.server.two_arenas import FAR, HIDDEN, LIMITS, League, renew, site, two_arenas
+from tests.server.two_arenas import FAR, HIDDEN, LIMITS, League, Site, renew, site, two_arenas
 
 pytestmark = pytest.mark.full
 pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install 'cutpurse[cluster]'")
@@ -152,6 +152,22 @@ async def test_the_status_shows_both_arenas_through_either(league: League) -> No
             told = await ask(status_pb2.GetStatusRequest(), metadata=league.metadata("root"))
         (away,) = [arena for arena in told.arenas if arena.address == "127.0.0.1:9"]
         assert (away.version, away.ladders, away.lag_s) == ("", ["far"], 7.5)
+
+
+async def test_an_arena_without_a_ladder_is_in_the_status_of_the_others_until_it_leaves(league: League) -> None:
+    async def shown(one: Site) -> dict[str, tuple[str, list[str]]]:
+        renew(one)
+        async with grpc.aio.insecure_channel(one.address) as channel:
+            ask: Any = status_pb2_grpc.StatusServiceStub(channel).GetStatus
+            told = await ask(status_pb2.GetStatusRequest(), metadata=league.metadata("root"))
+        return {arena.address: (arena.version, [*arena.ladders]) for arena in told.arenas}
+
+    async with site(league.a.opened.store.database.address) as c:
+        for one in (league.a, league.b):
+            version, ladders = (await shown(one))[c.address]
+            assert (version != "", ladders) == (True, [])
+    for one in (league.a, league.b):
+        assert set(await shown(one)) == {league.a.address, league.b.address}
 
 
 async def test_limits_by_address_hold_for_both_arenas_together(league: League) -> None:

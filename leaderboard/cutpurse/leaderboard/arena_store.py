@@ -46,6 +46,7 @@ class Tended:
         ladders: All ladders.
         paused: All paused versions.
         voided: Matches of the last arena that are void now.
+        arenas: The other arenas, with and without ladders.
     """
 
     began_at: float
@@ -54,6 +55,7 @@ class Tended:
     ladders: Sequence[LadderEntry]
     paused: Collection[Identity]
     voided: Sequence[str]
+    arenas: Sequence[LadderHolder] = ()
 
 
 class ArenaStore(Store):
@@ -110,9 +112,11 @@ class ArenaStore(Store):
         self._has_tended = True
         with self.reading() as connection:
             elsewhere = leases.others(connection, self.holder.name)
+            arenas = leases.present(connection, self.holder.name)
             ladders = queries.ladders(connection)
             paused = {Identity(bot.owner, bot.bot, bot.version) for bot in queries.bots(connection) if bot.paused}
-        return Tended(began_at, {**found.epochs, **self._people_ladders}, elsewhere, ladders, paused, voided)
+        epochs = {**found.epochs, **self._people_ladders}
+        return Tended(began_at, epochs, elsewhere, ladders, paused, voided, arenas)
 
     def _tend(self, connection: Connection, takes_more: bool) -> tuple[float, Leases]:
         began_at = time.monotonic()
