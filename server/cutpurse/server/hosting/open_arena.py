@@ -32,7 +32,7 @@ from cutpurse.server.access.sign_in_settings import SignInSettings
 from cutpurse.server.act_log import ActLog, act_log_beside
 from cutpurse.server.counts import Counts
 from cutpurse.server.dealing.match_queue import PgMatchQueue
-from cutpurse.server.dealing.stored_archives import StoredArchives
+from cutpurse.server.dealing.stored_archives import ArchiveSweep, StoredArchives
 from cutpurse.server.dealing.work_dealer import DealerSite, WorkDealer
 from cutpurse.server.errors import AddressError
 from cutpurse.server.hosting.arena import Arena, ArenaServices, Listening
@@ -325,6 +325,7 @@ def _desk(site: HostingSite, lobby: Lobby) -> SubmissionDesk:
         plays_here=lobby.plays_here,
         needed_for_tests=lambda: lobby.tests.needed,
         is_shared=isinstance(site.store, ArenaStore),
+        sweep=ArchiveSweep(site.store).look,
     )
     meters = ResourceMeters(desk.residents.uses)
     lobby.on_started.append(meters.started)
