@@ -13,7 +13,7 @@ import pytest
 from cutpurse.leaderboard import leases
 from cutpurse.server.matches.other_arenas import OtherArena
 from cutpurse.v1 import arena_pb2, ladder_pb2
-from tests.looking import until_so
+from tests.looking import looks, until_so
 from tests.postgresql_server import PostgresqlServer
 from tests.server.dialling import Ended
 from tests.server.raw_bot import RawBot
@@ -117,8 +117,9 @@ async def test_a_tournament_is_planned_started_seen_and_stopped_through_the_othe
 
 
 async def until_waits(league: League, one: Site, tournament: str) -> None:
-    while not (await league.ask(one, "GetTournament", tournament=tournament)).tournament.waits_for:
-        await asyncio.sleep(0.02)
+    async for _ in looks():
+        if (await league.ask(one, "GetTournament", tournament=tournament)).tournament.waits_for:
+            return
 
 
 async def test_of_an_arena_that_is_away_a_line_says_so_and_the_answers_of_the_database_stay(league: League) -> None:
