@@ -170,7 +170,7 @@ class Lobby:
             CallRefused: If a match is being played there, since its result needs the ladder.
         """
         try:
-            if self._requests.is_open_on(name):
+            if self._requests.is_open_on(name) or self.tests.is_open_on(name):
                 raise ValueError(f"a match is being played on ladder {name}")
             self._pairing.remove_ladder(name)
         except ValueError as problem:
