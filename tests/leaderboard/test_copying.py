@@ -19,7 +19,7 @@ from cutpurse.leaderboard.models import Base
 from cutpurse.leaderboard.notices.receivers import WEBHOOK, NewReceiver
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.relations import BOARDS, LEASES, OUTBOX, OVERTAKINGS, REPORTS, TEST_BOARDS
+from cutpurse.leaderboard.relations import ARENAS, BOARDS, LEASES, OUTBOX, OVERTAKINGS, REPORTS, TEST_BOARDS
 from cutpurse.leaderboard.results import DecisionLog, DecisionUsage, FinishedSeat, Identity, SeatNote
 from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.leaderboard.seasons import NewSeason, SeasonBot, SeriesEntry
@@ -68,6 +68,7 @@ def fill(store: Store, matches: int) -> None:
         put(store, row)
     lease = insert(LEASES).values(ladder_id=1, holder="one", address="10.0.0.1:7777", epoch=1, until=DAWN)
     put(store, lease)
+    put(store, insert(ARENAS).values(holder="one", address="10.0.0.1:7777", until=DAWN))
     report = insert(REPORTS).values(match_id="open", report=b"report")
     store.put_work(
         [NewWork("open", "0.1", "{}", bytes(32))], DAWN, lambda connection: connection.execute(report).close()

@@ -18,6 +18,7 @@ from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import PEOPLE
+from cutpurse.leaderboard.tournaments import TournamentBoardEntry, TournamentEntry
 from tests.forked import ForkedProcess
 from tests.kill_loops import KillLoop
 from tests.leaderboard.databases import change_by_hand
@@ -92,6 +93,43 @@ def test_ladders_of_other_games_are_left_and_none_is_taken_while_it_drains(addre
     with ArenaStore(address, "a:7777", games=["szmal"]) as store:
         assert dict(store.tend(NOON, takes_more=False).epochs) == {}
         assert dict(store.tend(NOON).epochs) == {SECOND: 1}
+
+
+def test_an_arena_without_a_ladder_is_known_until_it_leaves_or_is_silent(
+    arenas: tuple[ArenaStore, ArenaStore], address: str
+) -> None:
+    a, b = arenas
+
+    def known(one: ArenaStore) -> list[tuple[str, bool]]:
+        return [(arena.address, arena.lag_s < 60) for arena in one.tend(NOON).arenas]
+
+    assert known(a) == []
+    assert known(b) == [("a:7777", True)]
+    assert known(a) == [("b:7777", True)]
+    b.release()
+    assert known(a) == []
+    assert known(b) == [("a:7777", True)], "it has come back"
+    change_by_hand(address, "UPDATE arenas SET until = until - interval '2 hours'")
+    assert known(a) == []
+    assert known(b) == [("a:7777", True)]
+
+
+def test_who_lost_a_ladder_changes_no_board_of_its_tournaments(
+    arenas: tuple[ArenaStore, ArenaStore], address: str
+) -> None:
+    a, b = arenas
+    a.tend(NOON)
+    a.start_tournament(TournamentEntry("t", LADDER, "root", "{}", NOON), 9)
+    a.put_tournament_board("t", TournamentBoardEntry(0, 0, "m1"))
+    run_out(address)
+    a.put_tournament_board("t", TournamentBoardEntry(0, 0, "m1", "10"))  # nobody has taken the ladder
+    b.tend(NOON)
+    for _ in range(2):  # its leases are known to be lost only the second time
+        with pytest.raises(LadderMoved, match=f"tournament t: this arena does not have ladder {LADDER}"):
+            a.put_tournament_board("t", TournamentBoardEntry(0, 0, "m2"))
+        a.tend(NOON)
+    b.put_tournament_board("t", TournamentBoardEntry(0, 1, "m3"))
+    assert a.tournament_boards("t") == [TournamentBoardEntry(0, 0, "m1", "10"), TournamentBoardEntry(0, 1, "m3")]
 
 
 def test_who_lost_a_ladder_writes_nothing_there(arenas: tuple[ArenaStore, ArenaStore], address: str) -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import io
-import json
 import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,108 +13,23 @@ from typing import Any
 import grpc
 import pytest
 
-from cutpurse.engine.clocks import TimeControl
 from cutpurse.leaderboard import leases
-from cutpurse.leaderboard.owner_registry import NewToken
-from cutpurse.leaderboard.results import LadderTerms
-from cutpurse.leaderboard.store import Store
 from cutpurse.server.forwarding.forwarder import CALLER_KEY, FORWARDED_KEY
-from cutpurse.server.hosting.certificate import Certificate
-from cutpurse.server.hosting.open_arena import OneOfSeveral, OpenArena, open_arena
-from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.limits import ServerLimits
-from cutpurse.server.logs import logger
-from cutpurse.server.matches.lobby import OpenMatch
 from cutpurse.server.matches.other_arenas import OtherArena, key_of
-from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc, status_pb2, status_pb2_grpc
+from cutpurse.v1 import ladder_pb2, status_pb2, status_pb2_grpc
 from tests.postgresql_server import PostgresqlServer
 from tests.server.dialling import Ended, how_it_ended
-from tests.server.raw_bot import RawBot
 from tests.server.secure import place_in
+from tests.server.two_arenas import FAR, HIDDEN, LIMITS, League, Site, renew, site, two_arenas
 
 pytestmark = pytest.mark.full
 pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install 'cutpurse[cluster]'")
-
-SLOW = TimeControl(base_ms=60_000, poll_floor_ms=0)
-NEAR, FAR = (Ladder(name, "greed", 2, {}, SLOW) for name in ("near", "far"))
-HIDDEN = replace(NEAR, name="hidden", terms=LadderTerms(owners=("ann", "bob"), is_private=True))
-OWNERS = ("ann", "bob", "eve")
-LIMITS = ServerLimits(watchers_per_address=2)
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server keeps its log of acts in the folder where it was started."""
     monkeypatch.chdir(tmp_path)
-
-
-class Site:
-    """One of the two arenas, and a caller of it."""
-
-    def __init__(self, opened: OpenArena, address: str, said: io.StringIO, channel: grpc.aio.Channel) -> None:
-        self.opened = opened
-        self.address = address
-        self.said = said
-        self.stub = ladder_pb2_grpc.LadderServiceStub(channel)
-
-
-class League:
-    """Arena `a` has the ladder `near`; arena `b` has `far`, and `hidden`, which ann and bob may see."""
-
-    def __init__(self, a: Site, b: Site, tokens: dict[str, str]) -> None:
-        self.a, self.b, self.tokens = a, b, tokens
-
-    def metadata(self, who: str) -> tuple[tuple[str, str], ...]:
-        return (("authorization", f"Bearer {self.tokens[who]}"),) if who else ()
-
-    async def ask(
-        self, site: Site, method: str, who: str = "", said: tuple[tuple[str, str], ...] = (), **fields: Any
-    ) -> Any:
-        """The answer of an arena to a call with a token of this owner.  Raises Ended."""
-        request = getattr(ladder_pb2, f"{method}Request")(**fields)
-        call = getattr(site.stub, method)(request, metadata=(*self.metadata(who), *said))
-        try:
-            return await call
-        except grpc.aio.AioRpcError:
-            raise await how_it_ended(call) from None
-
-    async def watch(
-        self, site: Site, who: str = "", said: tuple[tuple[str, str], ...] = (), **asked: Any
-    ) -> tuple[Any, ladder_pb2.WatchMatchResponse]:
-        """A watch call, and its first message.  Raises Ended."""
-        request = ladder_pb2.WatchMatchRequest(**asked)
-        call: Any = site.stub.WatchMatch(request, metadata=(*self.metadata(who), *said))
-        try:
-            message = await call.read()
-        except grpc.aio.AioRpcError:
-            raise await how_it_ended(call) from None
-        if message is grpc.aio.EOF:
-            raise await how_it_ended(call)
-        return call, message
-
-    async def enter(self, stack: AsyncExitStack, owner: str, bot: str, ladder: str) -> RawBot:
-        """A bot that plays on one ladder of arena `b`."""
-        raw = await stack.enter_async_context(RawBot(self.b.address, self.tokens[owner]))
-        await raw.hello(bot, games=[arena_pb2.GameWanted(game="greed", ladders=[ladder])])
-        return raw
-
-    async def sit_down(self, stack: AsyncExitStack, ladder: str) -> str:
-        """A bot of ann and one of bob come in at arena `b`, and are dealt; the name of their match."""
-        began = self.next_match()
-        for owner in OWNERS[:2]:
-            await self.enter(stack, owner, f"{owner}s", ladder)
-        return await began
-
-    def next_match(self) -> asyncio.Future[str]:
-        """The name of the next match of arena `b`."""
-        began: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-
-        def note(match: OpenMatch) -> None:
-            if not began.done():
-                began.set_result(match.name)
-
-        self.b.opened.lobby.on_started.append(note)
-        return began
 
 
 @pytest.fixture(autouse=True)
@@ -135,60 +47,10 @@ def database(postgresql: PostgresqlServer, tmp_path: Path, monkeypatch: pytest.M
     postgresql.free(address)
 
 
-@asynccontextmanager
-async def site(
-    database: str, *ladders: str, certificate: Certificate | None = None, pem: bytes = b""
-) -> AsyncIterator[Site]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    said = io.StringIO()
-    several = OneOfSeveral(address if certificate is None else f"https://{address}", ladders)
-    with open_arena(
-        address,
-        database,
-        [NEAR, FAR, HIDDEN],
-        logger(said, "debug"),
-        LIMITS,
-        one_of_several=several,
-        certificate=certificate,
-        watch_delay_s=0.05,
-    ) as opened:
-        await opened.arena.start()
-        try:
-            async with (
-                grpc.aio.insecure_channel(address)
-                if certificate is None
-                else grpc.aio.secure_channel(address, grpc.ssl_channel_credentials(pem))
-            ) as channel:
-                yield Site(opened, several.address, said, channel)
-        finally:
-            await opened.arena.stop()
-
-
 @pytest.fixture
 async def league(database: str) -> AsyncIterator[League]:
-    tokens = {}
-    with Store(database) as store:
-        for owner, scopes in (*((one, ("play", "read")) for one in OWNERS), ("root", ("admin", "play"))):
-            ((token, _),) = store.create_tokens([NewToken(owner, scopes=scopes)], datetime.now(UTC))
-            tokens[owner] = token.reveal()
-    async with AsyncExitStack() as stack:
-        a = await stack.enter_async_context(site(database, "near"))
-        b = await stack.enter_async_context(site(database, "far", "hidden"))
-        renew(a)
-        yield League(a, b, tokens)
-    for one in (a, b):
-        log = one.said.getvalue()
-        assert not any(token[13:] in log for token in tokens.values())
-        assert [line for line in map(json.loads, log.splitlines()) if line["level"] == "error"] == []
-
-
-def renew(one: Site) -> None:
-    """Let an arena look at the leases now."""
-    leasing = one.opened.arena._leasing
-    assert leasing is not None
-    leasing.begin()
+    async with two_arenas(database) as league:
+        yield league
 
 
 async def test_who_is_online_at_one_arena_is_seen_through_the_other(league: League) -> None:
@@ -290,6 +152,22 @@ async def test_the_status_shows_both_arenas_through_either(league: League) -> No
             told = await ask(status_pb2.GetStatusRequest(), metadata=league.metadata("root"))
         (away,) = [arena for arena in told.arenas if arena.address == "127.0.0.1:9"]
         assert (away.version, away.ladders, away.lag_s) == ("", ["far"], 7.5)
+
+
+async def test_an_arena_without_a_ladder_is_in_the_status_of_the_others_until_it_leaves(league: League) -> None:
+    async def shown(one: Site) -> dict[str, tuple[str, list[str]]]:
+        renew(one)
+        async with grpc.aio.insecure_channel(one.address) as channel:
+            ask: Any = status_pb2_grpc.StatusServiceStub(channel).GetStatus
+            told = await ask(status_pb2.GetStatusRequest(), metadata=league.metadata("root"))
+        return {arena.address: (arena.version, [*arena.ladders]) for arena in told.arenas}
+
+    async with site(league.a.opened.store.database.address) as c:
+        for one in (league.a, league.b):
+            version, ladders = (await shown(one))[c.address]
+            assert (version != "", ladders) == (True, [])
+    for one in (league.a, league.b):
+        assert set(await shown(one)) == {league.a.address, league.b.address}
 
 
 async def test_limits_by_address_hold_for_both_arenas_together(league: League) -> None:

@@ -17,6 +17,7 @@ from cutpurse.cli.ladder_file import read_ladders
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
+from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import LadderTerms, MatchAnnouncement
 from cutpurse.leaderboard.schema import newest_revision
@@ -56,6 +57,21 @@ def test_an_empty_database_gets_a_ladder_for_each_game_and_no_other_at_the_secon
     assert first == sorted(default_ladders(), key=lambda ladder: ladder.name)
     assert len(store.ladders()) == len(GAMES)
     assert found(store) == first
+
+
+def test_two_servers_that_start_at_once_make_each_ladder_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = found(store)
+    ladders, ensure = store.ladders, store.ensure
+    looked_before = ["the other server had made them"]
+
+    def made(new: NewLadder, created: datetime | None = None) -> int:
+        looked_before.clear()
+        return ensure(new, created)
+
+    monkeypatch.setattr(store, "ladders", lambda: [] if looked_before else ladders())
+    monkeypatch.setattr(store, "ensure", made)
+    assert found(store) == first
+    assert len(ladders()) == len(GAMES)
 
 
 def test_a_database_with_a_ladder_is_played_as_it_is(store: Store) -> None:

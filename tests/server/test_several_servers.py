@@ -17,6 +17,7 @@ import pytest
 
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
+from tests.looking import until
 from tests.postgresql_server import PostgresqlServer
 from tests.typed import typed
 
@@ -104,18 +105,24 @@ def serve(start: Callable[..., Process], db: str, *ladders: str) -> tuple[Proces
     return start("serve", "--db", db, "--address", at, "--arena-address", at, *house, "--drain", "0", *words), at
 
 
-def test_bots_play_at_both_and_all_at_one_when_the_other_is_killed(
-    tmp_path: Path, postgresql: PostgresqlServer, start: Callable[..., Process]
-) -> None:
+def league_of_two_ladders(postgresql: PostgresqlServer, folder: Path) -> str:
+    """The address of a league with the ladders x and y."""
     db = postgresql.create()
-    ladders = tmp_path / "ladders.toml"
+    ladders = folder / "ladders.toml"
     ladders.write_text(
         "".join(
             f'[[ladder]]\nname = "{name}"\ngame = "greed"\nseats = 3\nhouse = ["random", "greedy"]\n' for name in "xy"
         )
     )
-    made = typed("ladder", "create", "--from", str(ladders), "--db", db, folder=tmp_path)
+    made = typed("ladder", "create", "--from", str(ladders), "--db", db, folder=folder)
     assert made.returncode == 0, made.stderr
+    return db
+
+
+def test_bots_play_at_both_and_all_at_one_when_the_other_is_killed(
+    tmp_path: Path, postgresql: PostgresqlServer, start: Callable[..., Process]
+) -> None:
+    db = league_of_two_ladders(postgresql, tmp_path)
     a, at_a = serve(start, db, "x")
     b, at_b = serve(start, db, "y")
     a.until("bots dial in at")
@@ -149,6 +156,45 @@ def test_bots_play_at_both_and_all_at_one_when_the_other_is_killed(
     with LeaderboardReader(db) as reader:
         assert [(check.ladder, check.equal) for check in recompute(reader)] == [("x", True), ("y", True)]
         assert all(len(reader.matches(ladder, limit=9)) > 1 for ladder in "xy")
+
+
+def answer(*words: str, folder: Path, server: str) -> str:
+    """What a command prints that asks a server."""
+    done = typed(*words, "--server", server, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_tournament_and_a_version_test_go_on_after_the_server_that_played_them_is_killed(
+    tmp_path: Path, postgresql: PostgresqlServer, start: Callable[..., Process]
+) -> None:
+    db = league_of_two_ladders(postgresql, tmp_path)
+    a, at_a = serve(start, db, "x")
+    b, _ = serve(start, db, "y")
+    a.until("bots dial in at")
+    b.until("bots dial in at")
+    for name, version in (("one", "1"), ("one", "2"), ("two", "1"), ("three", "1")):
+        words = ("--name", name, "--version", version, "--ladder", "y", "--server", at_a)
+        start("bot", "run", "random", *words).until("plays at")
+    cup = ("tournament", "start", "y", "one", "two", "three", "--best-of", "9")
+    plan = answer(*cup, folder=tmp_path, server=at_a).split("plan ")[1].split()[0]
+    name = answer(*cup, "--plan", plan, folder=tmp_path, server=at_a).split()[0]
+    test = answer("bot", "test", "one:2", "one:1", "--ladder", "y", "--max-boards", "6", folder=tmp_path, server=at_a)
+    with LeaderboardReader(db) as reader:
+        until(lambda: any(board.result for board in reader.tournament_boards(name)), "a board of the tournament")
+        b.process.send_signal(signal.SIGKILL)
+        b.process.wait()
+        before = [board for board in reader.tournament_boards(name) if board.result]
+        a.until('"tournament goes on"')
+        until(lambda: reader.tournament(name).ended is not None, "the end of the tournament", 600.0)
+        until(lambda: reader.version_test(test.split()[0]).ended is not None, "the end of the version test", 600.0)
+        boards = reader.tournament_boards(name)
+        assert all(board in boards for board in before), "what counted stays"
+        assert all(board.result for board in boards)
+        assert len({board.match for board in boards if board.match}) == sum(board.match != "" for board in boards)
+        assert len(reader.version_test_boards(test.split()[0])) == 6
+    shown = json.loads(answer("tournament", "show", name, "--json", folder=tmp_path, server=at_a))
+    assert (shown["outcome"], shown["plan"]) == ("finished", plan)
 
 
 @pytest.mark.soak

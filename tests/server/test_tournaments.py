@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -270,7 +270,14 @@ class Lobby:
 class Played:
     """A tournament of a store, looked at when the test says so."""
 
-    def __init__(self, store: Store, format_: str = ELIMINATION, count: int = 2, best_of: int = 1) -> None:
+    def __init__(
+        self,
+        store: Store,
+        format_: str = ELIMINATION,
+        count: int = 2,
+        best_of: int = 1,
+        epoch_of: Callable[[str], int | None] | None = None,
+    ) -> None:
         self.store, self.lobby = store, Lobby()
         store.ensure(LADDER.kept)
         self.bots = tuple(Identity("ann", f"bot{number}", "1") for number in range(count))
@@ -279,7 +286,8 @@ class Played:
         plan = TournamentPlan("duel", format_, best_of, self.bots)
         entry = store.start_tournament(TournamentEntry("t", "duel", "root", plan.text, datetime.now(UTC)), 9)
         self.log = io.StringIO()
-        self.play = TournamentPlay(store, self.lobby, logger(self.log, "debug"), lambda: datetime.now(UTC), away_s=0.0)
+        said, utc = logger(self.log, "debug"), lambda: datetime.now(UTC)
+        self.play = TournamentPlay(store, self.lobby, said, utc, epoch_of=epoch_of, away_s=0.0)
         self.play.start(entry)
 
     async def look(self) -> list[TournamentBoardEntry]:
@@ -369,3 +377,56 @@ async def test_no_more_than_four_boards_wait_or_are_played_and_none_after_a_stop
     assert len(await played.look()) == 4
     played.play.stop("t")
     assert len(played.lobby.asked) == 4
+
+
+# -- several arenas
+async def test_a_tournament_is_played_by_the_arena_that_has_its_ladder_from_what_the_database_has(store: Store) -> None:
+    epochs: dict[str, int] = {"duel": 1}
+    played = Played(store, best_of=3, epoch_of=epochs.get)
+    (first,) = await played.look()
+    played.end(first.match, [1, 2])
+    (counted, second) = await played.look()
+    del epochs["duel"]
+    played.lobby.gone = {"bot0", "bot1"}  # as a lobby without the ladder says
+    assert await played.look() == [counted, second]
+    await played.play.follow()
+    assert await played.look() == [counted, second], "not its ladder"
+    third = TournamentBoardEntry(0, 1, "there", "01")  # the other arena plays the second board again, and the end
+    store.put_tournament_board("t", third)
+    epochs["duel"], played.lobby.gone = 3, set()
+    await played.play.follow()
+    await played.look()
+    assert store.tournament("t").outcome == "finished"
+    assert store.tournament_boards("t") == [counted, third]
+
+
+async def test_a_ladder_that_was_lost_and_taken_again_leaves_nothing_of_before(store: Store) -> None:
+    epochs = {"duel": 1}
+    played = Played(store, best_of=3, epoch_of=epochs.get)
+    (first,) = await played.look()
+    there = TournamentBoardEntry(0, 0, "there", "01")
+    store.put_tournament_board("t", there)
+    epochs["duel"] = 3
+    played.end(first.match, [2, 1])
+    assert await played.look() == [there]
+    await played.play.follow()
+    (_, second) = await played.look()
+    assert (second.board, second.result) == (1, "")
+
+
+async def test_a_tournament_that_another_arena_started_is_found_and_one_that_it_stopped_is_dropped(
+    store: Store,
+) -> None:
+    played = Played(store, epoch_of=lambda ladder: 1)
+    entry = store.tournament("t")
+    other = store.start_tournament(replace(entry, id="other"), 9)
+    store.end_tournament("t", "stopped", datetime.now(UTC))
+    await played.play.follow()
+    assert await played.look() == []
+    await played.play.look(other.id)
+    assert len(store.tournament_boards(other.id)) == 1
+    played.play.stop(other.id)
+    await played.play.follow()  # its end is not stored yet
+    played.lobby.told.clear()
+    await played.play.look(other.id)
+    assert len(played.lobby.asked) == 1

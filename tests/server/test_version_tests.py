@@ -242,6 +242,34 @@ def test_a_stopped_test_ends_its_open_board_and_deals_no_more() -> None:
     assert world.lobby.is_idle
 
 
+def test_a_test_is_forgotten_with_its_ladder_and_goes_on_from_what_the_next_arena_finds() -> None:
+    world = World([unpaired(2)])
+    new, _ = versions(world)
+    opponents(world)
+    verdicts = start(world)
+    world.run(lambda: bool(new.open))
+    assert not world.lobby.lose_ladder("it"), "the end of a match is not settled"
+    assert world.lobby.tests.running == []
+    world.run(lambda: world.lobby.lose_ladder("it"))
+    assert (world.lobby.tables, verdicts, world.lobby.tests.tables) == (0, [], 0)
+    assert {result.void_cause for result in world.store.kept.values()} == {"void_server"}
+    world.lobby.take_ladder(unpaired(2))
+    verdicts = start(world)
+    world.run(lambda: bool(verdicts))
+    assert len([board for board in boards_of(world) if not any(result.is_void for result in board)]) == 3
+
+
+def test_a_test_that_runs_is_not_added_again() -> None:
+    world = World([unpaired(2)])
+    new, _ = versions(world)
+    opponents(world)
+    start(world)
+    world.run(lambda: bool(new.open))
+    verdicts = start(world)  # as the look at the database finds it
+    world.run(lambda: bool(verdicts))
+    assert len(list(boards_of(world))) == 3
+
+
 def test_a_test_that_had_its_verdict_before_ends_at_once() -> None:
     tests = VersionTests()
     verdicts: list[tuple[str, Verdict]] = []

@@ -21,13 +21,14 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from cutpurse.leaderboard import leases, queries, result_writer, write_state
+from cutpurse.leaderboard import leases, queries, result_writer, tournaments, write_state
 from cutpurse.leaderboard.database import Database
 from cutpurse.leaderboard.errors import InvalidEntry, LadderMoved
 from cutpurse.leaderboard.leases import Holder, LadderHolder, Leases
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tournaments import TournamentBoardEntry
 
 __all__ = ["ArenaStore", "Tended"]
 
@@ -45,6 +46,7 @@ class Tended:
         ladders: All ladders.
         paused: All paused versions.
         voided: Matches of the last arena that are void now.
+        arenas: The other arenas, with and without ladders.
     """
 
     began_at: float
@@ -53,6 +55,7 @@ class Tended:
     ladders: Sequence[LadderEntry]
     paused: Collection[Identity]
     voided: Sequence[str]
+    arenas: Sequence[LadderHolder] = ()
 
 
 class ArenaStore(Store):
@@ -109,9 +112,11 @@ class ArenaStore(Store):
         self._has_tended = True
         with self.reading() as connection:
             elsewhere = leases.others(connection, self.holder.name)
+            arenas = leases.present(connection, self.holder.name)
             ladders = queries.ladders(connection)
             paused = {Identity(bot.owner, bot.bot, bot.version) for bot in queries.bots(connection) if bot.paused}
-        return Tended(began_at, {**found.epochs, **self._people_ladders}, elsewhere, ladders, paused, voided)
+        epochs = {**found.epochs, **self._people_ladders}
+        return Tended(began_at, epochs, elsewhere, ladders, paused, voided, arenas)
 
     def _tend(self, connection: Connection, takes_more: bool) -> tuple[float, Leases]:
         began_at = time.monotonic()
@@ -124,6 +129,17 @@ class ArenaStore(Store):
     def release(self) -> None:
         """Give up all ladders, after the last result.  Raises StoreError."""
         self._do(lambda connection: leases.release(connection, self.holder.name))
+
+    def put_tournament_board(self, tournament_id: str, board: TournamentBoardEntry) -> None:
+        """Run `tournaments.put_tournament_board`, if this arena has the ladder.  Raises LadderMoved otherwise."""
+
+        def put(connection: Connection) -> None:
+            ladder = tournaments.tournament(connection, tournament_id).ladder
+            if not leases.held(connection, self.holder.name, self._epochs, {ladder}):
+                raise LadderMoved(f"tournament {tournament_id}: this arena does not have ladder {ladder}")
+            tournaments.put_tournament_board(connection, tournament_id, board)
+
+        self._do(put)
 
     def _write_all(
         self, connection: Connection, entries: Sequence[FinishedMatch | MatchAnnouncement]

@@ -77,7 +77,7 @@ class NewLadder:
     is_hosted: bool = False
 
 
-def ensure_ladder(connection: Connection, new: NewLadder) -> int:
+def ensure_ladder(connection: Connection, new: NewLadder, created: datetime | None = None) -> int:
     """Return the ID of a ladder, creating it with its first epoch if it is new.
 
     Raises:
@@ -87,7 +87,7 @@ def ensure_ladder(connection: Connection, new: NewLadder) -> int:
     row = _defined(new)
     found = connection.execute(select(LADDERS).where(LADDERS.c.name == ladder)).mappings().first()
     if found is None:
-        return _made(connection, row, new.terms, rating, None)
+        return _made(connection, row, new.terms, rating, created)
     for name, value in row.items():
         if found[name] != value:
             raise InvalidEntry(

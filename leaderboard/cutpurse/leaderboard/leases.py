@@ -7,6 +7,8 @@ epoch. All times are the database's, so no two clocks are compared.
 Every function works in the transaction of its connection. `held` locks the leases until that transaction ends, so a
 ladder cannot be taken while its results are being written. Only PostgreSQL has leagues of several arenas.
 
+Each arena has a row of its own, too, which it renews with its leases, so that one without a ladder is known.
+
 The ladders of people have no lease: nothing is rated there, and each arena plays those of its own page.
 """
 
@@ -21,7 +23,7 @@ from sqlalchemy import Connection, text
 
 from cutpurse.leaderboard.tokens import PEOPLE
 
-__all__ = ["DELAY_S", "LEASE_S", "Holder", "LadderHolder", "Leases", "held", "others", "release", "tend"]
+__all__ = ["DELAY_S", "LEASE_S", "Holder", "LadderHolder", "Leases", "held", "others", "present", "release", "tend"]
 
 LEASE_S: Final = 10.0  # seconds that a lease lasts
 DELAY_S: Final = 2 * LEASE_S  # seconds that an arena leaves a free ladder to those that prefer it
@@ -58,6 +60,17 @@ SELECT ladders.name, address, holder,
 FROM leases JOIN ladders ON ladders.id = leases.ladder_id
 WHERE holder <> :holder AND until > {_NOW} ORDER BY ladders.name
 """)
+_STAY: Final = text(f"""
+INSERT INTO arenas (holder, address, until)
+VALUES (:holder, :address, {_NOW} + make_interval(secs => :lease_s))
+ON CONFLICT (holder) DO UPDATE SET until = EXCLUDED.until
+""")
+_FORGET: Final = text(f"DELETE FROM arenas WHERE until < {_NOW}")
+_PRESENT: Final = text(f"""
+SELECT address, holder, CAST(:lease_s - EXTRACT(EPOCH FROM until - {_NOW}) AS float) AS lag_s
+FROM arenas WHERE holder <> :holder AND until > {_NOW} ORDER BY address
+""")
+_LEAVE: Final = text("DELETE FROM arenas WHERE holder = :holder")
 _RELEASE: Final = text(f"UPDATE leases SET until = {_NOW} WHERE holder = :holder AND until > {_NOW}")
 
 
@@ -82,12 +95,12 @@ class Holder:
 
 
 class LadderHolder(NamedTuple):
-    """The arena that has a ladder.
+    """An arena, as the others know it.
 
     Attributes:
         address: Where bots dial it.
         name: Name of its process, as in `Holder`; only those who can read the database know it.
-        lag_s: Seconds since it renewed the lease.
+        lag_s: Seconds since it renewed its leases.
     """
 
     address: str
@@ -112,6 +125,8 @@ def tend(connection: Connection, holder: Holder, takes_more: bool = True) -> Lea
     """Renew the leases of an arena, and take free ladders, unless `takes_more` is false."""
     connection.execute(_ADD, {"people": _PEOPLE})
     facts = {"holder": holder.name, "lease_s": LEASE_S}
+    connection.execute(_STAY, {**facts, "address": holder.address})
+    connection.execute(_FORGET)
     renewed = {row.name: row.epoch for row in connection.execute(_RENEW, facts)}
     asked = {
         **facts,
@@ -142,6 +157,13 @@ def others(connection: Connection, holder: str) -> dict[str, LadderHolder]:
     return {row.name: LadderHolder(row.address, row.holder, row.lag_s) for row in rows}
 
 
+def present(connection: Connection, holder: str) -> list[LadderHolder]:
+    """Return the arenas other than `holder`, with and without ladders."""
+    rows = connection.execute(_PRESENT, {"holder": holder, "lease_s": LEASE_S})
+    return [LadderHolder(row.address, row.holder, row.lag_s) for row in rows]
+
+
 def release(connection: Connection, holder: str) -> None:
-    """End the leases of an arena, so that others can take its ladders at once."""
+    """End the leases of an arena that leaves, so that others can take its ladders at once."""
     connection.execute(_RELEASE, {"holder": holder})
+    connection.execute(_LEAVE, {"holder": holder})

@@ -57,6 +57,7 @@ __all__ = [
     "SeatRow",
     "SubmissionRow",
     "ArchiveRow",
+    "ArenaRow",
     "Base",
     "ReportRow",
     "TestBoardRow",
@@ -250,6 +251,15 @@ class LeaseRow(Base, table=True):
     holder: str  # name of the arena's process; empty if nobody ever had it
     address: str  # where bots dial it
     epoch: int
+    until: datetime = Field(sa_type=UtcDateTime)
+
+
+class ArenaRow(Base, table=True):
+    """An arena of a league of several, also one that has no ladder, until a time of the database's clock."""
+
+    __tablename__ = "arenas"
+    holder: str = Field(primary_key=True)  # name of its process, as in `leases`
+    address: str  # where bots dial it
     until: datetime = Field(sa_type=UtcDateTime)
 
 

@@ -284,6 +284,11 @@ class Readings:
         with self.reading() as connection:
             return work.archive(connection, digest)
 
+    def archive_keys(self) -> set[bytes]:
+        """Run `work.archive_keys`."""
+        with self.reading() as connection:
+            return work.archive_keys(connection)
+
     def has_archive(self, digest: bytes) -> bool:
         """Run `work.has_archive`."""
         with self.reading() as connection:

@@ -9,6 +9,7 @@ from cutpurse.leaderboard.models import Base
 __all__ = [
     "ACCOUNTS",
     "ARCHIVES",
+    "ARENAS",
     "BOARDS",
     "BOTS",
     "CHANGES",
@@ -72,6 +73,7 @@ PAUSES = Base.metadata.tables["pauses"]
 SUBMISSIONS = Base.metadata.tables["submissions"]
 WORK = Base.metadata.tables["work"]
 REPORTS = Base.metadata.tables["reports"]
+ARENAS = Base.metadata.tables["arenas"]
 ARCHIVES = Base.metadata.tables["archives"]
 RECEIVERS = Base.metadata.tables["receivers"]
 OUTBOX = Base.metadata.tables["outbox"]

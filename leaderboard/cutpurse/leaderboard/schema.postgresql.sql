@@ -5,6 +5,12 @@ CREATE TABLE archives (
 	content BYTEA NOT NULL,
 	CONSTRAINT pk_archives PRIMARY KEY (digest)
 );
+CREATE TABLE arenas (
+	holder VARCHAR COLLATE "C" NOT NULL,
+	address VARCHAR COLLATE "C" NOT NULL,
+	until TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+	CONSTRAINT pk_arenas PRIMARY KEY (holder)
+);
 CREATE TABLE ladders (
 	id BIGSERIAL NOT NULL,
 	name VARCHAR COLLATE "C" NOT NULL,
@@ -446,4 +452,4 @@ CREATE TABLE usages (
 );
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
-INSERT INTO alembic_version VALUES ('20');
+INSERT INTO alembic_version VALUES ('21');

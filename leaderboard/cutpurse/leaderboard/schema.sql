@@ -17,6 +17,12 @@ CREATE TABLE archives (
 	content BLOB NOT NULL,
 	CONSTRAINT pk_archives PRIMARY KEY (digest)
 );
+CREATE TABLE arenas (
+	holder VARCHAR NOT NULL,
+	address VARCHAR NOT NULL,
+	until DATETIME NOT NULL,
+	CONSTRAINT pk_arenas PRIMARY KEY (holder)
+);
 CREATE TABLE boards (
 	id VARCHAR NOT NULL,
 	ladder_id INTEGER NOT NULL,
@@ -432,4 +438,4 @@ CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE i
 CREATE INDEX ix_test_boards_test_id ON test_boards (test_id);
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE INDEX ix_version_tests_owner_id ON version_tests (owner_id);
-INSERT INTO alembic_version VALUES ('20');
+INSERT INTO alembic_version VALUES ('21');

@@ -167,9 +167,9 @@ class Store(Readings):
         """
         return self.ensure(NewLadder(name, game, seats, rating, settings or {}, clock or {}))
 
-    def ensure(self, new: NewLadder) -> int:
+    def ensure(self, new: NewLadder, created: datetime | None = None) -> int:
         """Create a ladder if it is new, and return its ID; the terms of an existing one may differ."""
-        return self._do(lambda connection: ladders.ensure_ladder(connection, new))
+        return self._do(lambda connection: ladders.ensure_ladder(connection, new, created))
 
     def create_ladder(
         self,
@@ -563,16 +563,32 @@ class Store(Readings):
         self._do_work(lambda connection: work.remove_work(connection, matches))
 
     def put_archive(self, digest: bytes, content: bytes) -> None:
-        """Run `work.put_archive`."""
-        self._do_work(lambda connection: work.put_archive(connection, digest, content))
+        """Store packed files under their SHA-256, unless they are."""
+        self.put_archives({digest: content})
+
+    def put_archives(self, contents: Mapping[bytes, bytes]) -> None:
+        """Run `work.put_archives`."""
+        self._do_work(lambda connection: work.put_archives(connection, contents))
 
     def drop_archives(self, digests: Collection[bytes]) -> None:
         """Run `work.drop_archives`."""
         self._do_work(lambda connection: work.drop_archives(connection, digests))
 
-    def remove_archives(self, kept: Collection[bytes]) -> None:
-        """Run `work.remove_archives`."""
-        self._do_work(lambda connection: work.remove_archives(connection, kept))
+    def remove_archives(
+        self, needed: Callable[[Connection], Collection[bytes]], among: Collection[bytes] | None = None
+    ) -> None:
+        """Remove what no key of `needed` names, as of that transaction.
+
+        Args:
+            needed: Returns the keys to keep.
+            among: Remove nothing but these. Default: everything.
+        """
+
+        def remove(connection: Connection) -> None:
+            found = work.archive_keys(connection) if among is None else {*among}
+            work.drop_archives(connection, found - {*needed(connection)})
+
+        self._do_work(remove)
 
     def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
         """Store and rate a result; the future is done after the commit.

@@ -26,15 +26,16 @@ __all__ = [
     "NewWork",
     "WorkLoad",
     "archive",
+    "archive_keys",
+    "archives",
     "count_work",
     "create_functions",
     "drop_archives",
     "ended_work",
     "has_archive",
     "open_work",
-    "put_archive",
+    "put_archives",
     "put_work",
-    "remove_archives",
     "remove_work",
     "unfinished_work",
     "work_load",
@@ -234,15 +235,22 @@ def archive(connection: Connection, digest: bytes) -> bytes | None:
     return None if content is None else bytes(content)
 
 
-def put_archive(connection: Connection, digest: bytes, content: bytes) -> None:
-    """Store packed files under their SHA-256, unless they are."""
-    if not has_archive(connection, digest):
-        connection.execute(insert(ARCHIVES).values(digest=digest, content=content))
+def put_archives(connection: Connection, contents: Mapping[bytes, bytes]) -> None:
+    """Store contents under their keys, but those whose keys have one already."""
+    for digest, content in contents.items():
+        if not has_archive(connection, digest):
+            connection.execute(insert(ARCHIVES).values(digest=digest, content=content))
 
 
-def remove_archives(connection: Connection, kept: Collection[bytes]) -> None:
-    """Remove all packed files but those with these SHA-256."""
-    connection.execute(delete(ARCHIVES).where(ARCHIVES.c.digest.not_in(sorted(kept))))
+def archives(connection: Connection, digests: Collection[bytes]) -> dict[bytes, bytes]:
+    """Return what is stored under several keys."""
+    found = select(ARCHIVES.c.digest, ARCHIVES.c.content).where(ARCHIVES.c.digest.in_(sorted(digests)))
+    return {bytes(row.digest): bytes(row.content) for row in connection.execute(found)}
+
+
+def archive_keys(connection: Connection) -> set[bytes]:
+    """Return all keys under which something is stored."""
+    return {bytes(digest) for digest in connection.scalars(select(ARCHIVES.c.digest))}
 
 
 def drop_archives(connection: Connection, digests: Collection[bytes]) -> None:

@@ -92,7 +92,7 @@ class GetStatusResponse(_message.Message):
 
     @_builtins.property
     def arenas(self) -> _containers.RepeatedCompositeFieldContainer[Global___ArenaStatus]:
-        """The servers that share the league and have ladders, by address, this one included. Empty: it is alone."""
+        """The servers that share the league, by address, this one included. Empty: it is alone."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class ArenaStatus(_message.Message):
     """Seconds since it renewed its leases. Beyond 5 it begins no match; after 10 another server takes its ladders."""
     @_builtins.property
     def ladders(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Names of its ladders."""
+        """Names of its ladders. Empty: it stands by."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ from cutpurse.server.dealing.hosted_player import HostedPlayer, hosted_player
 from cutpurse.server.dealing.match_queue import MatchQueue
 from cutpurse.server.dealing.match_report import CheckedReport, FalseReport, check_report
 from cutpurse.server.dealing.match_task import MatchTask, TaskSeat
-from cutpurse.server.dealing.stored_archives import archive_keys
+from cutpurse.server.dealing.stored_archives import needed_archives
 from cutpurse.server.ladder_config import ladder_of
 from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.matches.deals import dealt
@@ -225,14 +225,12 @@ class WorkDealer:
     def _open_to_workers(self) -> None:
         """Create what workers need, and remove files that no match needs any more."""
         self._store.open_to_workers(self._queue.install)
-        open_work = self._store.open_work()
-        tasks = map(MatchTask.from_json, open_work.values())
-        if self._own is None:  # otherwise another server may be dealing with files that were just stored
-            kept = archive_keys(self._store, {one.digest for one in self._store.submissions() if one.is_kept})
-            needed = {bytes.fromhex(seat.files) for task in tasks for seat in task.seats if seat.files}
-            self._store.remove_archives(kept | needed)
+        if (
+            self._own is None
+        ):  # otherwise another server may be dealing with files that were just stored: `ArchiveSweep`
+            self._store.remove_archives(needed_archives)
         self._is_open = True
-        self._log.info("open to workers", open_matches=len(open_work))
+        self._log.info("open to workers", open_matches=len(self._store.open_work()))
 
     # -- new matches
     def _deal(self, now: float) -> None:
@@ -299,7 +297,7 @@ class WorkDealer:
         if not player.digest:
             return b""
         known = self._packed.get(player.digest)
-        if known is None:
+        if known is None or not self._store.has_archive(known):
             known, content = pack_files(self._site.files.tree(player.digest))
             self._store.put_archive(known, content)
             self._packed[player.digest] = known

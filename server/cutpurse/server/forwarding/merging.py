@@ -1,4 +1,4 @@
-"""Answers about who is online and which bots run, completed by those of other arenas.
+"""Answers about who is online, which bots run and what waits for whom, completed by those of other arenas.
 
 Each arena answers by what its caller may see. Answers are only put together here, so nothing hidden can appear. This
 module knows no call and no database.
@@ -6,14 +6,14 @@ module knows no call and no database.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final, TypeVar
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Any, Final, TypeVar
 
 from google.protobuf.message import Message
 
 from cutpurse.v1 import ladder_pb2, submission_pb2
 
-__all__ = ["MERGES", "merge"]
+__all__ = ["MERGES", "ladders_in_play", "merge"]
 
 Answer = TypeVar("Answer", bound=Message)
 
@@ -32,6 +32,35 @@ def merge(own: Answer, others: Mapping[str, bytes], address_of: Callable[[str], 
     read = {address: type(own).FromString(answer) for address, answer in others.items()}
     MERGES[type(own).__name__](own, read, address_of)
     return own
+
+
+def ladders_in_play(own: Message) -> Set[str]:
+    """Return the ladders of the tests and tournaments of an answer that have not ended, so that they may wait."""
+    return {shown.ladder for shown in _tests_or_tournaments(own) if not shown.ended_ms}
+
+
+def _tests_or_tournaments(answer: Any) -> Sequence[Any]:
+    kind = type(answer).__name__
+    if kind in ("GetTestResponse", "GetTournamentResponse"):
+        return [answer.test if kind == "GetTestResponse" else answer.tournament]
+    if kind in ("ListTestsResponse", "ListTournamentsResponse"):
+        return [*(answer.tests if kind == "ListTestsResponse" else answer.tournaments)]
+    return ()
+
+
+def _waits(own: Answer, others: Mapping[str, Answer], address_of: Callable[[str], str]) -> None:
+    """Say what a test or tournament waits for, which only the arena of its ladder knows."""
+    there = {
+        (address, _id_of(shown)): shown for address, answer in others.items() for shown in _tests_or_tournaments(answer)
+    }
+    for shown in _tests_or_tournaments(own):
+        found = there.get((address_of(shown.ladder), _id_of(shown)))
+        if found is not None and not shown.ended_ms:
+            shown.waits_for = found.waits_for
+
+
+def _id_of(shown: ladder_pb2.VersionTestShown | ladder_pb2.TournamentShown) -> str:
+    return shown.test if isinstance(shown, ladder_pb2.VersionTestShown) else shown.tournament
 
 
 def _ladders(
@@ -122,6 +151,10 @@ MERGES: Final[Mapping[str, Callable[..., None]]] = {
     "ListRankingsResponse": _rankings,
     "ListOpenMatchesResponse": _open_matches,
     "ListBotsResponse": _bots,
+    "ListTestsResponse": _waits,
+    "GetTestResponse": _waits,
+    "ListTournamentsResponse": _waits,
+    "GetTournamentResponse": _waits,
     "ListSubmissionsResponse": _submissions,
     "GetSubmissionLogResponse": _submission_log,
 }

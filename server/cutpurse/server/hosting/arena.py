@@ -36,6 +36,7 @@ from cutpurse.server.forwarding.forwarder import Forwarder
 from cutpurse.server.hosting.arena_stages import ARENA_STAGES, ENDING, RUNNING, ArenaEvent, ArenaStage
 from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.garbage import rarely_collected
+from cutpurse.server.hosting.leased_tests import LeasedTests
 from cutpurse.server.hosting.leasing import Leasing
 from cutpurse.server.hosting.listen_address import check_length, checked, house_socket_address, is_taken
 from cutpurse.server.hosting.options import grpc_options
@@ -113,6 +114,7 @@ class ArenaServices:
         status: Tells admins what this server runs on; None means that it is not shown.
         dealer: Deals the matches that workers play; None if none do.
         leasing: Which ladders are played here; None means all.
+        leased_tests: The version tests of the leased ladders; None if all ladders are played here.
         notify: Where receivers of notices are stored, and how they are reached; None means that there are none.
         sign_in: Lets people sign in at a provider; needs `tokens`. None means that they cannot.
         others: The other arenas of the league, and the key of this one; None if there are none.
@@ -129,6 +131,7 @@ class ArenaServices:
     status: Callable[[], status_pb2.GetStatusResponse] | None = None
     dealer: WorkDealer | None = None
     leasing: Leasing | None = None
+    leased_tests: LeasedTests | None = None
     notify: tuple[ReceiverRegistry, Channels] | None = None
     sign_in: SignIn | None = None
     others: tuple[OtherArenas, str] | None = None
@@ -185,6 +188,7 @@ class Arena:
         self._status = services.status
         self._dealer = services.dealer
         self._leasing = services.leasing
+        self._leased_tests = services.leased_tests
         self._notify = services.notify
         self._others = services.others
         self._matches = matches
@@ -299,11 +303,15 @@ class Arena:
         self._log.info("listening", address=bound)
         return bound
 
-    def _played_by_itself(self) -> list[RunningTournaments | RunningSeasons]:
-        """List what the server plays by itself, as far as it does."""
-        if self._league is None:
-            return []
-        return [played[1] for played in (self._league.tournaments, self._league.seasons) if played is not None]
+    def _played_by_itself(self) -> list[LeasedTests | RunningTournaments | RunningSeasons]:
+        """List what the server plays without being asked by a bot: version tests, tournaments and seasons."""
+        played: list[LeasedTests | RunningTournaments | RunningSeasons] = []
+        if self._leased_tests is not None:
+            played.append(self._leased_tests)
+        if self._league is not None:
+            parts = (self._league.tournaments, self._league.seasons)
+            played.extend([part[1] for part in parts if part is not None])
+        return played
 
     def _offer_notices(self) -> list[str]:
         """Add the service of receivers, if notices are sent; return the names of added services."""

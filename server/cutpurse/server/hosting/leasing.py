@@ -65,6 +65,11 @@ class Leasing:
         """Run `Lobby.locate`."""
         return self._lobby.locate(plays, owner)
 
+    def epoch_of(self, ladder: str) -> int | None:
+        """Return the epoch in which this arena plays a ladder; None if it does not; thread-safe."""
+        epoch = self._epochs.get(ladder)
+        return epoch if epoch == self._leased.get(ladder) else None
+
     def begin(self) -> None:
         """Take the first ladders; waits for the database.  Raises StoreError."""
         self._take(self._store.tend(self._utc()))
@@ -126,11 +131,12 @@ class Leasing:
         self._lobby.see_pauses(frozenset(found.paused) - self._paused, self._paused - frozenset(found.paused))
         self._paused = frozenset(found.paused)
         self._lobby.other_arenas.set(
-            (ladder, _other_arena(found.elsewhere.get(name)))
+            (ladder, _other_arena(found.elsewhere[name]) if name in found.elsewhere else None)
             for name, ladder in self._ladders.items()
             if name not in found.epochs and not ladder.is_for_people
         )
-        self._lobby.other_arenas.lags = {one.address: one.lag_s for one in found.elsewhere.values()}
+        self._lobby.other_arenas.set_present(map(_other_arena, found.arenas))
+        self._lobby.other_arenas.lags = {one.address: one.lag_s for one in (*found.arenas, *found.elsewhere.values())}
         self._settle()
 
     def _settle(self) -> None:
@@ -149,8 +155,8 @@ class Leasing:
         return name in self._epochs and self._epochs[name] == self._leased.get(name)
 
 
-def _other_arena(holder: LadderHolder | None) -> OtherArena | None:
-    return None if holder is None else OtherArena(holder.address, key_of(holder.name))
+def _other_arena(holder: LadderHolder) -> OtherArena:
+    return OtherArena(holder.address, key_of(holder.name))
 
 
 def _playable(entry: LadderEntry) -> Ladder | None:

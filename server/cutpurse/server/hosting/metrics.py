@@ -143,7 +143,9 @@ def _of_the_league(opened: OpenArena) -> Iterator[Metric]:
     lag_s = 0.0 if opened.leasing is None else max(0.0, monotonic() - opened.leasing.renewed_at)
     yield _gauge("leases_lag_seconds", "Time since the leases were renewed; after 10 s another server may play", lag_s)
     others = opened.lobby.other_arenas.arenas
-    yield _gauge("other_servers", "Other servers that have ladders of the league", len({one.address for one in others}))
+    yield _gauge(
+        "other_servers", "Other servers of the league, with and without ladders", len({one.address for one in others})
+    )
 
 
 def _of_notices(sender: Sender | None) -> Iterator[Metric]:

@@ -33,11 +33,12 @@ from cutpurse.server.access.sign_in_settings import SignInSettings
 from cutpurse.server.act_log import ActLog, act_log_beside
 from cutpurse.server.counts import Counts
 from cutpurse.server.dealing.match_queue import PgMatchQueue
-from cutpurse.server.dealing.stored_archives import StoredArchives
+from cutpurse.server.dealing.stored_archives import ArchiveSweep, StoredArchives
 from cutpurse.server.dealing.work_dealer import DealerSite, WorkDealer
 from cutpurse.server.errors import AddressError
 from cutpurse.server.hosting.arena import Arena, ArenaServices, Listening
 from cutpurse.server.hosting.certificate import Certificate
+from cutpurse.server.hosting.leased_tests import LeasedTests
 from cutpurse.server.hosting.leasing import Leasing
 from cutpurse.server.hosting.listen_address import checked, is_local
 from cutpurse.server.hosting.season_play import SeasonPlay
@@ -213,6 +214,7 @@ def open_arena(
                     places.on_lost, places.part = lobby.lose, lobby.part
             leasing = _leasing(store, lobby, log)
             answers = Answers(store, _utc)
+            testing = _testing(store, answers, lobby, log)
             watching = Watching(lobby, log, delay_s=watch_delay_s, limits=limits)
             arena = Arena(
                 Listening(address, certificate, insecure, has_house=house is not None or has_page),
@@ -223,7 +225,7 @@ def open_arena(
                 services=ArenaServices(
                     guard,
                     store if asks else None,
-                    _running_league(store, answers, lobby, leasing, log),
+                    _running_league(store, answers, lobby, leasing, testing, log),
                     watching,
                     desk,
                     places,
@@ -232,6 +234,7 @@ def open_arena(
                     partial(server_status, lobby, store, places, dealer, leasing),
                     dealer,
                     leasing,
+                    None if leasing is None else LeasedTests(testing, lobby, leasing.epoch_of, log),
                     (store, channels) if channels is not None else None,
                     None if sign_in is None else _sign_in(sign_in, store),
                     (lobby.other_arenas, key_of(store.holder.name)) if isinstance(store, ArenaStore) else None,
@@ -283,25 +286,26 @@ def _leasing(store: Store, lobby: Lobby, log: Logger) -> Leasing | None:
 
 
 def _running_league(
-    store: Store, answers: Answers, lobby: Lobby, leasing: Leasing | None, log: Logger
+    store: Store, answers: Answers, lobby: Lobby, leasing: Leasing | None, testing: VersionTesting, log: Logger
 ) -> RunningLeague:
-    """Return what callers may ask and change, with what the server plays by itself."""
-    tournaments = _tournaments(store, answers, lobby, log)
+    """Return what callers may ask and change, with what the server plays by itself.
+
+    Only a server that is alone plays seasons.
+    """
+    tournaments = _tournaments(store, answers, lobby, leasing, log)
     return RunningLeague(
         answers,
         LadderAdmin(store, answers, _utc),
         lobby,
         None if leasing is None else lobby.other_arenas,
-        _testing(store, answers, lobby, log),
+        testing,
         tournaments,
-        None if tournaments is None else _seasons(store, answers, lobby, *tournaments, log),
+        None if leasing is not None else _seasons(store, answers, lobby, *tournaments, log),
     )
 
 
-def _testing(store: Store, answers: Answers, lobby: Lobby, log: Logger) -> VersionTesting | None:
-    """Go on with the version tests of an earlier server; None if several arenas share the league."""
-    if isinstance(store, ArenaStore):
-        return None
+def _testing(store: Store, answers: Answers, lobby: Lobby, log: Logger) -> VersionTesting:
+    """Return the version tests, and go on with those of an earlier server if this one is alone."""
 
     def end(test: str, verdict: Verdict) -> None:
         log.info("version test ended", test=test, outcome=verdict.value)
@@ -309,18 +313,17 @@ def _testing(store: Store, answers: Answers, lobby: Lobby, log: Logger) -> Versi
 
     testing = VersionTesting(store, answers, lobby.tests, _utc, is_paused=lobby.is_paused, plays_here=lobby.plays)
     lobby.tests.on_verdict = end
-    for test in testing.unfinished():
-        lobby.start_test(test)
+    if not isinstance(store, ArenaStore):  # otherwise `LeasedTests` goes on with those of leased ladders
+        for entry in testing.unfinished():
+            lobby.start_test(testing.resumed(entry))
     return testing
 
 
 def _tournaments(
-    store: Store, answers: Answers, lobby: Lobby, log: Logger
-) -> tuple[Tournaments, TournamentPlay] | None:
-    """Return the tournaments, and those that are played; None if several arenas share the league."""
-    if isinstance(store, ArenaStore):
-        return None
-    playing = TournamentPlay(store, lobby, log, _utc)
+    store: Store, answers: Answers, lobby: Lobby, leasing: Leasing | None, log: Logger
+) -> tuple[Tournaments, TournamentPlay]:
+    """Return the tournaments, and those that are played here."""
+    playing = TournamentPlay(store, lobby, log, _utc, epoch_of=None if leasing is None else leasing.epoch_of)
     return Tournaments(store, answers, _utc, plays_here=lobby.plays, waits_for=playing.waits_for), playing
 
 
@@ -344,6 +347,7 @@ def _desk(site: HostingSite, lobby: Lobby) -> SubmissionDesk:
         plays_here=lobby.plays_here,
         needed_for_tests=lambda: lobby.tests.needed,
         is_shared=isinstance(site.store, ArenaStore),
+        sweep=ArchiveSweep(site.store).look,
     )
     meters = ResourceMeters(desk.residents.uses)
     lobby.on_started.append(meters.started)

@@ -2,7 +2,8 @@
 
 Each board is a requested match, so it is unrated and has the rights of a request of an admin. What is played next
 follows from the stored boards alone. So a server that was killed goes on where it was: a match that it lost was voided
-at its start, and a void match is played again.
+at its start, and a void match is played again. Where several arenas share a league, the one that has the ladder plays
+its tournaments, and drops them when it loses the ladder.
 
 A bot is away while it is offline, paused, not on the ladder, or declines requests. A bot that has been away for
 `AWAY_S` when a board of it is due loses that board.
@@ -31,6 +32,7 @@ __all__ = ["AWAY_S", "TournamentLobby", "TournamentPlay", "TournamentStore"]
 
 LOOK_S: Final = 0.1  # between two looks at the boards
 AGAIN_S: Final = 5.0  # after an error
+FOLLOW_S: Final = 2.0  # between two looks at the tournaments that the database has, if there are other arenas
 AWAY_S: Final = 60.0  # for which a bot can be away before it loses a board
 AT_ONCE: Final = 4  # boards of a tournament that wait or are played
 MISSES: Final = 4  # looks at which a match is neither known to the lobby nor stored, until it counts as lost
@@ -73,6 +75,7 @@ class _Running:
     """A tournament that is played."""
 
     entry: TournamentEntry
+    epoch: int  # of its ladder
     plan: TournamentPlan
     results: dict[int, list[str]]  # by duel, of its boards in order
     duels: list[Duel]
@@ -82,7 +85,7 @@ class _Running:
     waits_for: str = ""
 
     @classmethod
-    def of(cls, entry: TournamentEntry, boards: Sequence[TournamentBoardEntry]) -> _Running:
+    def of(cls, entry: TournamentEntry, epoch: int, boards: Sequence[TournamentBoardEntry]) -> _Running:
         """Return a stored tournament as it goes on; `boards` are in order."""
         plan = TournamentPlan.from_text(entry.plan)
         results: dict[int, list[str]] = {}
@@ -90,7 +93,7 @@ class _Running:
             if board.result:
                 results.setdefault(board.duel, []).append(board.result)
         unfinished = {(board.duel, board.board): board for board in boards if not board.result}
-        return cls(entry, plan, results, duels_of(plan, results), unfinished)
+        return cls(entry, epoch, plan, results, duels_of(plan, results), unfinished)
 
     def know(self, board: TournamentBoardEntry) -> None:
         """Take a stored board into account. In a round robin it changes one duel of thousands."""
@@ -117,12 +120,29 @@ class TournamentPlay:
         log: Logger,
         utc: Callable[[], datetime],
         *,
+        epoch_of: Callable[[str], int | None] | None = None,
         look_s: float = LOOK_S,
         away_s: float = AWAY_S,
     ) -> None:
+        """Set up; `begin` starts it.
+
+        Args:
+            store: Where tournaments are stored.
+            lobby: Where their matches are played.
+            log: The server's log.
+            utc: Returns the time of day.
+            epoch_of: Returns the epoch in which this arena plays a ladder; None if it does not. Default: this server
+                is alone, and plays all.
+            look_s: Seconds between two looks at the boards.
+            away_s: Seconds for which a bot can be away before it loses a board.
+        """
         self._store, self._lobby, self._log, self._utc = store, lobby, log, utc
+        self._is_alone = epoch_of is None
+        self._epoch_of = epoch_of or (lambda ladder: 0)
         self._look_s, self._away_s = look_s, away_s
         self._running: dict[str, _Running] = {}
+        self._stopped: set[str] = set()  # a look at the database that began earlier may still have them
+        self._follow_at = 0.0  # next look at the database
         self._task: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
 
@@ -137,11 +157,13 @@ class TournamentPlay:
 
     def start(self, entry: TournamentEntry) -> None:
         """Play a tournament from now on."""
-        self._running.setdefault(entry.id, _Running.of(entry, ()))
-        self._woken.set()
+        if (epoch := self._epoch_of(entry.ladder)) is not None:  # otherwise another arena finds it in the database
+            self._running.setdefault(entry.id, _Running.of(entry, epoch, ()))
+            self._woken.set()
 
     def stop(self, tournament: str) -> None:
         """Play no more boards of a tournament."""
+        self._stopped.add(tournament)
         self._running.pop(tournament, None)
 
     def waits_for(self, tournament: str) -> str:
@@ -150,14 +172,23 @@ class TournamentPlay:
         return "" if running is None else running.waits_for
 
     async def _run(self) -> None:
-        while not await self._guarded(self._load):
+        while not await self._guarded(self.follow):
             await asyncio.sleep(AGAIN_S)
         while True:
             self._woken.clear()
             if not self._running:
-                await self._woken.wait()
+                await self._wait()
             done = [await self._guarded(partial(self.look, name)) for name in list(self._running)]
+            if not self._is_alone and asyncio.get_running_loop().time() >= self._follow_at:
+                done.append(await self._guarded(self.follow))
             await asyncio.sleep(self._look_s if all(done) else AGAIN_S)
+
+    async def _wait(self) -> None:
+        """Wait until a tournament is started, here or, with other arenas, perhaps there."""
+        try:
+            await asyncio.wait_for(self._woken.wait(), None if self._is_alone else FOLLOW_S)
+        except TimeoutError:
+            self._follow_at = 0.0
 
     async def _guarded(self, work: Callable[[], Awaitable[None]]) -> bool:
         """Await `work`; log its error and return False, so that other tournaments go on."""
@@ -171,11 +202,35 @@ class TournamentPlay:
             return True
         return False
 
-    async def _load(self) -> None:
-        for entry in await asyncio.to_thread(self._store.tournaments, True):
+    async def follow(self) -> None:
+        """Play the tournaments that the database has for the ladders of this arena, and no others."""
+        self._follow_at = asyncio.get_running_loop().time() + FOLLOW_S
+        before = [] if self._is_alone else list(self._running)  # without one that is started during the look
+        entries = {entry.id: entry for entry in await asyncio.to_thread(self._store.tournaments, True)}
+        for tournament in before:
+            if tournament not in entries:  # it was stopped at another arena
+                self._running.pop(tournament, None)
+        for entry in entries.values():
+            self._drop_if_lost(entry.id)
+            epoch = self._epoch_of(entry.ladder)
+            if epoch is None or entry.id in self._running or entry.id in self._stopped:
+                continue
             boards = await asyncio.to_thread(self._store.tournament_boards, entry.id)
-            self._running[entry.id] = _Running.of(entry, boards)
-            self._log.info("tournament goes on", tournament=entry.id, ladder=entry.ladder, boards=len(boards))
+            if entry.id not in self._running and entry.id not in self._stopped:
+                self._running[entry.id] = _Running.of(entry, epoch, boards)
+                self._log.info("tournament goes on", tournament=entry.id, ladder=entry.ladder, boards=len(boards))
+
+    def _drop_if_lost(self, tournament: str) -> None:
+        """Forget a tournament whose ladder this arena has lost; what it knows of the boards is not true any more."""
+        running = self._running.get(tournament)
+        if running is not None and self._epoch_of(running.entry.ladder) != running.epoch:
+            del self._running[tournament]
+            self._log.info("tournament lost", tournament=tournament, ladder=running.entry.ladder)
+
+    def _is_played(self, running: _Running) -> bool:
+        """Return whether a tournament was not stopped, and its ladder not lost, during a wait."""
+        self._drop_if_lost(running.entry.id)
+        return self._running.get(running.entry.id) is running
 
     async def look(self, tournament: str) -> None:
         """Do what is due for a tournament."""
@@ -183,10 +238,12 @@ class TournamentPlay:
         if running is None:
             return
         for board in list(running.open.values()):
+            if not self._is_played(running):
+                return
             await self._settle(running, board)
         due = list(islice((duel for duel in running.duels if duel.is_due), AT_ONCE))
         if not due:
-            if self._running.get(tournament) is not running:
+            if not self._is_played(running):
                 return
             await asyncio.to_thread(self._store.end_tournament, tournament, FINISHED, self._utc())
             self._running.pop(tournament, None)
@@ -194,7 +251,7 @@ class TournamentPlay:
             return
         reasons = []
         for duel in due:
-            if self._running.get(tournament) is not running:  # it was stopped meanwhile
+            if not self._is_played(running):
                 return
             key = (duel.number, len(duel.results))
             if key not in running.open:

@@ -30,7 +30,7 @@ from cutpurse.server.act_log import ActLog
 from cutpurse.server.call_status import abort, status_of
 from cutpurse.server.errors import CallRefused, CallStatus
 from cutpurse.server.forwarding.forwarder import Forwarder, moving
-from cutpurse.server.forwarding.merging import merge
+from cutpurse.server.forwarding.merging import ladders_in_play, merge
 from cutpurse.server.ladder_config import Ladder, ladder_of
 from cutpurse.server.league.league_queries import STRANGER, Answers, Caller, may_see
 from cutpurse.server.league.presence import NOWHERE, LiveMatchView, OnlineBotView, Presence
@@ -63,13 +63,8 @@ MOST_CALLS: Final = 512  # simultaneous calls of all addresses
 MOST_BYTES: Final = 3_500_000  # maximum bytes of an answer: gRPC clients accept 4 MiB by default
 SEEN: Final = 20.0  # how long a snapshot of the lobby is reused, as a multiple of the time that it took
 PIECE: Final = 65_536  # bytes of a record per message
-# Answers that tell who is online, and changes that the arena of the ladder makes.
-ONLINE: Final = ("ListLadders", "ListRankings", "ListOpenMatches", "ListBots")
-STEERED: Final[Mapping[str, Any]] = {
-    "ChangeLadder": ladder_pb2.ChangeLadderRequest,
-    "DeleteLadder": ladder_pb2.DeleteLadderRequest,
-    "RequestMatch": ladder_pb2.RequestMatchRequest,
-}
+ONLINE: Final = ("ListLadders", "ListRankings", "ListOpenMatches", "ListBots")  # answers that tell who is online
+PLAYED: Final = ("RequestMatch", "StartTest", "PlanTournament", "StartTournament")  # calls that need the ladder's arena
 
 Told = TypeVar("Told")
 Handlers: TypeAlias = "Mapping[str, grpc.RpcMethodHandler[Any, Any]]"  # gRPC's own classes are not generic at run time
@@ -217,6 +212,7 @@ class LadderService:
         self._tournaments = league.tournaments
         self._seasons = league.seasons
         self._testing = league.testing
+        self._steered_ladders = _steered_ladders(league)
         self._entrance = entrance
         self._log = log
         self._incident_number = incident_number
@@ -306,12 +302,16 @@ class LadderService:
         async def read(request: bytes, context: Context) -> bytes:
             async def told(caller: Caller) -> bytes:
                 with self._turn(context):
+                    if (passed_on := await self._passed_on(name, request, caller, context)) is not None:
+                        return passed_on
                     presence = self._seen()
                     asked = kind.FromString(request)
-                    arenas = self._asked_too(name, asked, caller, context)
-                    if not arenas or self._forwarder is None:
+                    if self._forwarder is None:
                         return await self._apart(lambda: _sized(answer(asked, caller, presence)))
                     own = await self._apart(lambda: answer(asked, caller, presence))  # first, since it may be a refusal
+                    arenas = self._asked_too(name, asked, own, caller, context)
+                    if not arenas:
+                        return await self._apart(lambda: _sized(own))
                     more = await self._forwarder.ask_all(arenas, f"/{LADDER}/{name}", request, context)
                     others = {arena.address: told for arena, told in more.items()}
                     address_of = self._forwarder.others.address_of
@@ -321,11 +321,16 @@ class LadderService:
 
         return read
 
-    def _asked_too(self, name: str, asked: Any, caller: Caller, context: Context) -> Collection[OtherArena]:
-        """Return the other arenas that complete an answer about who is online."""
+    def _asked_too(
+        self, name: str, asked: Any, own: Message, caller: Caller, context: Context
+    ) -> Collection[OtherArena]:
+        """Return the other arenas that complete this arena's own answer."""
         forwarder = self._forwarder
-        if forwarder is None or name not in ONLINE or is_of_this_run(caller) or forwarder.is_forwarded(context):
+        if forwarder is None or is_of_this_run(caller) or forwarder.is_forwarded(context):
             return ()
+        if name not in ONLINE:
+            found = map(forwarder.others.arena_of, ladders_in_play(own))
+            return dict.fromkeys(arena for arena in found if arena is not None)
         if name in ("ListLadders", "ListBots") or not asked.ladder:
             return forwarder.others.arenas
         arena = forwarder.others.arena_of(asked.ladder)
@@ -341,9 +346,8 @@ class LadderService:
                 async def steered() -> bytes:
                     # until its end: otherwise a caller could leave, call again, and evade the limit
                     with self._turn(context):
-                        arena = self._steered_at(name, request, caller, context)
-                        if arena is not None and self._forwarder is not None:
-                            return await self._forwarder.ask(arena, f"/{LADDER}/{name}", request, context)
+                        if (passed_on := await self._passed_on(name, request, caller, context)) is not None:
+                            return passed_on
                         return _sized(await steer(request, caller))
 
                 task = asyncio.get_running_loop().create_task(steered())
@@ -358,28 +362,27 @@ class LadderService:
 
         return write
 
-    def _steered_at(self, name: str, request: bytes, caller: Caller, context: Context) -> OtherArena | None:
-        """Return the arena that makes a change to a ladder; None if this one does.
+    async def _passed_on(self, name: str, request: bytes, caller: Caller, context: Context) -> bytes | None:
+        """Return the answer of the arena whose ladder a call is about; None if this arena answers.
 
         Raises:
             CallRefused: SILENT if no arena has the ladder and one is needed; ELSEWHERE if the call was passed on to
                 this arena, which has lost the ladder meanwhile.
         """
-        kind, others = STEERED.get(name), self._other_arenas
-        if kind is None or others is None:
+        ladder_of, others = self._steered_ladders.get(name), self._other_arenas
+        if ladder_of is None or others is None:
             return None
-        asked = kind.FromString(request)
-        ladder = others.ladder_named(asked.ladder)
+        ladder = others.ladder_named(await self._apart(lambda: ladder_of(request, caller)))
         if ladder is None or not may_see(caller, ladder.terms):
             return None
         arena = others.arena_of(ladder.name)
         if arena is None:
-            if name == "RequestMatch":
+            if name in PLAYED:
                 raise moving(ladder.name)
             return None  # the database is enough
         if self._forwarder is None or is_of_this_run(caller) or self._forwarder.is_forwarded(context):
             raise elsewhere(ladder.name, arena.address)
-        return arena
+        return await self._forwarder.ask(arena, f"/{LADDER}/{name}", request, context)
 
     def _settle(self, task: asyncio.Task[bytes]) -> None:
         self._steered.discard(task)
@@ -617,6 +620,28 @@ class LadderService:
     def _ending(self, problem: Exception) -> CallStatus:
         unable = "the league cannot be read now; nothing was changed"
         return status_of(problem, self._log, self._incident_number, in_trouble="league not read", unable=unable)
+
+
+def _steered_ladders(league: RunningLeague) -> Mapping[str, Callable[[bytes, Caller], str]]:
+    """Return how to find the ladder of a call that only its arena answers, by method."""
+    found: dict[str, Callable[[bytes, Caller], str]] = {
+        "ChangeLadder": lambda request, caller: ladder_pb2.ChangeLadderRequest.FromString(request).ladder,
+        "DeleteLadder": lambda request, caller: ladder_pb2.DeleteLadderRequest.FromString(request).ladder,
+        "RequestMatch": lambda request, caller: ladder_pb2.RequestMatchRequest.FromString(request).ladder,
+        "StartTest": lambda request, caller: ladder_pb2.StartTestRequest.FromString(request).ladder,
+        "PlanTournament": lambda request, caller: ladder_pb2.PlanTournamentRequest.FromString(request).wanted.ladder,
+        "StartTournament": lambda request, caller: ladder_pb2.StartTournamentRequest.FromString(request).wanted.ladder,
+    }
+    if (testing := league.testing) is not None:
+        found["StopTest"] = lambda request, caller: testing.ladder_of(
+            ladder_pb2.StopTestRequest.FromString(request).test, caller
+        )
+    if league.tournaments is not None:
+        tournaments = league.tournaments[0]
+        found["StopTournament"] = lambda request, caller: tournaments.ladder_of(
+            ladder_pb2.StopTournamentRequest.FromString(request).tournament, caller
+        )
+    return found
 
 
 def _sized(answer: Message) -> bytes:

@@ -88,7 +88,7 @@ def played(store: Store, wanted: LadderSelection, now: datetime, log: Logger) ->
     for ladder in made:
         if ladder.is_hosted and (why := why_not_hosted(store.database.address)):
             raise UsageError(f"{wanted.file}, ladder {ladder.name}: {why}")
-        store.create_ladders([ladder.kept], now)
+        store.ensure(ladder.kept, now)  # another server that starts at the same time may have made it meanwhile
         log.info("ladder made", ladder=ladder.name, game=ladder.game)
     if wanted.house:
         _let_in(store, wanted.house, {ladder.name for ladder in defined})
@@ -188,6 +188,6 @@ def _keep_people_ladders(store: Store, wanted: Sequence[Ladder], now: datetime) 
     for ladder in wanted:
         entry = there.get(ladder.name)
         if entry is None:
-            store.create_ladders([ladder.kept], now)
+            store.ensure(ladder.kept, now)
         elif entry.terms != ladder.terms:
             store.change_ladder(ladder.name, ladder.terms)

@@ -108,7 +108,7 @@ class Tournaments(TournamentQueries):
             store: Where tournaments are stored.
             answers: Knows which ladders a caller can see.
             utc: Returns the time of day.
-            plays_here: Returns whether this server plays a ladder, always alone.
+            plays_here: Returns whether this server plays a ladder; only then can a tournament start there.
             waits_for: Returns why a board of a tournament cannot begin now; empty if nothing is known.
         """
         super().__init__(store, answers, waits_for)
@@ -142,6 +142,10 @@ class Tournaments(TournamentQueries):
         if entry.ended is not None:
             raise CallRefused("SETTINGS", f"tournament {entry.id} has ended already: {entry.outcome}")
         return self._store.end_tournament(entry.id, STOPPED, self._utc())
+
+    def ladder_of(self, tournament: str, caller: Caller) -> str:
+        """Return the ladder of a tournament whose results this caller can see."""
+        return self._seen(tournament, caller).ladder
 
     # -- plans
     def _plan(self, wanted: ladder_pb2.TournamentWanted, caller: Caller, presence: Presence) -> TournamentPlan:

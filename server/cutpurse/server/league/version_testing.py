@@ -69,7 +69,7 @@ class VersionTesting:
             tests: The tests that run.
             utc: Returns the time of day.
             is_paused: Returns whether a version is paused.
-            plays_here: Returns whether this server plays a ladder, always alone.
+            plays_here: Returns whether this server plays a ladder; only then can a test start there.
         """
         self._store = store
         self._answers = answers
@@ -79,10 +79,17 @@ class VersionTesting:
         self._plays_here = plays_here
         self._ended: OrderedDict[str, ladder_pb2.VersionTestShown] = OrderedDict()  # tests with a verdict, by ID
 
-    def unfinished(self) -> list[VersionTest]:
-        """Return the tests that go on when a server starts, the oldest first."""
-        entries = self._store.version_tests(only_running=True)
-        return [running_test(entry, self._store.version_test_boards(entry.id)) for entry in reversed(entries)]
+    def unfinished(self) -> Sequence[VersionTestEntry]:
+        """Return the stored tests that run, the oldest first."""
+        return self._store.version_tests(only_running=True)[::-1]
+
+    def resumed(self, entry: VersionTestEntry) -> VersionTest:
+        """Return a stored test as it goes on, with what its boards have found."""
+        return running_test(entry, self._store.version_test_boards(entry.id))
+
+    def ladder_of(self, test: str, caller: Caller) -> str:
+        """Return the ladder of a test that this caller can see."""
+        return self._seen(test, caller).ladder
 
     def start(self, asked: ladder_pb2.StartTestRequest, caller: Caller, presence: Presence) -> VersionTest:
         """Store a test, and return it; the caller must hand it to the lobby."""

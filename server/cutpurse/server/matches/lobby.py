@@ -179,7 +179,7 @@ class Lobby:
             CallRefused: If a match is being played there, since its result needs the ladder.
         """
         try:
-            if self._requests.is_open_on(name):
+            if self._requests.is_open_on(name) or self.tests.is_open_on(name):
                 raise ValueError(f"a match is being played on ladder {name}")
             self._pairing.remove_ladder(name)
         except ValueError as problem:
@@ -202,6 +202,7 @@ class Lobby:
         if self._pairing.ladder_named(name) is None:
             return True
         self._dealing.close_ladder(name)
+        self.tests.forget_ladder(name)
         self._requests.forget_ladder(name, f"another arena plays ladder {name} now")
         if voided := self._matches.void_ladder(name):
             self._log.info("matches void", why="another arena may have the ladder", ladder=name, matches=voided)

@@ -1,4 +1,4 @@
-"""The ladders of the league that other arenas play, and where those are dialled.
+"""The other arenas of the league, the ladders that they play, and where they are dialled.
 
 This module knows no stream, no clock and no database.
 """
@@ -29,15 +29,20 @@ class OtherArena(NamedTuple):
 
 
 class OtherArenas:
-    """The ladders that this arena does not play."""
+    """The ladders that this arena does not play, and the other arenas."""
 
     def __init__(self) -> None:
         self._ladders: Mapping[str, _OtherLadder] = {}
+        self._present: Collection[OtherArena] = ()
         self.lags: Mapping[str, float] = {}  # seconds since an arena renewed its leases, by address
 
     def set(self, ladders: Iterable[tuple[Ladder, OtherArena | None]]) -> None:
         """Set the ladders, each with its arena; None where none has it now."""
         self._ladders = {ladder.name: _OtherLadder(ladder, arena) for ladder, arena in ladders}
+
+    def set_present(self, arenas: Iterable[OtherArena]) -> None:
+        """Set the arenas that are known to be there; those that have ladders are known by these, too."""
+        self._present = tuple(arenas)
 
     def ladders(self, owner: str) -> Iterable[Ladder]:
         """Return the ladders that `owner` can see."""
@@ -64,8 +69,9 @@ class OtherArenas:
 
     @property
     def arenas(self) -> Collection[OtherArena]:
-        """The arenas that have at least one of the ladders."""
-        return dict.fromkeys(other.arena for other in self._ladders.values() if other.arena is not None)
+        """The other arenas, with and without ladders."""
+        with_ladders = (other.arena for other in self._ladders.values() if other.arena is not None)
+        return dict.fromkeys((*with_ladders, *self._present))
 
     def wanted(self, plays: Callable[[str, str], bool], owner: str) -> Sequence[tuple[str, str]]:
         """Return the ladders that a connected bot wants to play and may, each with its address, if it has one."""

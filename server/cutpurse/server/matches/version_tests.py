@@ -14,6 +14,7 @@ This module knows no stream, no store and no clock: times (in seconds) and chanc
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
@@ -120,10 +121,13 @@ class VersionTests:
         self.needed: frozenset[Identity] = frozenset()  # versions in tests that run; replaced, never changed
         self._running: dict[str, _RunningTest] = {}
         self._lent: set[Identity] = set()  # opponents in boards that are played
+        self._played_on: Counter[str] = Counter()  # boards that are played, by ladder
 
     # -- which tests run
     def add(self, test: VersionTest) -> None:
-        """Add a test; one that has a verdict already ends at once."""
+        """Add a test; one that has a verdict already ends at once, and one that runs stays as it is."""
+        if test.id in self._running:
+            return
         if (verdict := test.state.verdict) is not None:
             self.on_verdict(test.id, verdict)
             return
@@ -134,6 +138,17 @@ class VersionTests:
         """Deal no more boards for a test; an open board is played to its end."""
         if self._running.pop(test, None) is not None:
             self._look_who_is_needed()
+
+    def forget_ladder(self, ladder: str) -> None:
+        """Deal no more boards for the tests of a ladder, which go on at the arena that takes it."""
+        for running in list(self._running.values()):
+            if running.test.ladder == ladder:
+                self.remove(running.test.id)
+
+    @property
+    def running(self) -> Sequence[str]:
+        """IDs of the tests for which boards are dealt."""
+        return list(self._running)
 
     def is_running(self, test: str) -> bool:
         """Return whether boards are dealt for a test; thread-safe."""
@@ -152,6 +167,10 @@ class VersionTests:
     def _look_who_is_needed(self) -> None:
         tests = [running.test for running in self._running.values()]
         self.needed = frozenset(identity for test in tests for identity in (test.new, test.old))
+
+    def is_open_on(self, ladder: str) -> bool:
+        """Return whether a board of a test is played on a ladder, even if the test is forgotten."""
+        return self._played_on[ladder] > 0
 
     # -- tables
     def has_room(self, tables: int) -> bool:
@@ -207,6 +226,7 @@ class VersionTests:
             running.board = _arranged(test, ladder, here, opponents, chance())
             running.points = {}
             self._lent |= {player.identity for player in opponents}
+            self._played_on[ladder.name] += 1
             self._running[test.id] = self._running.pop(test.id)  # the others come first now
             return running.board
         return None
@@ -248,6 +268,7 @@ class VersionTests:
     def board_ended(self, board: DrawnBoard, now: float, is_void: bool) -> None:
         """Note that both matches of a board are over; a board with a void match does not count."""
         self._lent -= {player.identity for player in board.seating.players}
+        self._played_on[board.test.ladder] -= 1
         running = self._running.get(board.test.id)
         if running is None or running.board is not board:
             return

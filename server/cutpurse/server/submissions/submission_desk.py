@@ -132,6 +132,7 @@ class SubmissionDesk:
         plays_here: Callable[[Sequence[str], Sequence[str]], bool] = lambda games, ladders: True,
         needed_for_tests: Callable[[], Collection[Identity]] = frozenset,
         is_shared: bool = False,
+        sweep: Callable[[float], None] = lambda now: None,
     ) -> None:
         """Create the desk; nothing runs before `begin`.
 
@@ -147,7 +148,9 @@ class SubmissionDesk:
                 it is needed, even if it is not active.
             is_shared: Whether other arenas have desks for the same submissions. Then each runs the bots that play on
                 its ladders, and takes up the submissions of an arena that is gone.
+            sweep: Called often, if it is shared, to remove shared files that nothing needs; it may raise StoreError.
         """
+        self._sweep = sweep
         self._is_isolated = site.runner.name != "process"
         self._is_rotation = is_rotation
         self._plays_here = plays_here
@@ -253,6 +256,7 @@ class SubmissionDesk:
         """Follow what other arenas have changed and the ladders that moved, and take up what a lost arena left."""
         try:
             self.intake.put(self._store.claim_submissions(self.intake.at_hand, SILENT_S))
+            self._sweep(monotonic())
         except errors.LeaderboardError as problem:
             if not self._is_behind:  # otherwise `_sync` has logged it
                 self._log.error("submissions not claimed", text=str(problem))
@@ -374,6 +378,8 @@ class SubmissionDesk:
             self._remove([digest])
             raise
         self._remove([one.digest for one in same if one.digest != digest])  # archives of a rejected submission
+        if self._is_shared:
+            self._share([entry])  # again, since it may have been removed before anything needed it
         self._log.info("submission received", bot=entry.shown, bytes=len(content), sha256=digest.hex()[:16])
         if entry.state in UNDER_WAY:
             self.intake.put([entry])
