@@ -57,6 +57,7 @@ NO_RESULTS: Final = {  # these do so, too, and tell the terms of the ladder, or 
         "/host/tournaments/plan",
         f"/host/tournaments/{TOURNAMENT}/stop",
         "/matches/match0000/play-on",
+        "/ladders/duel/play",
     )
 }
 OWN: Final = "/me/bots/sneak"  # names the matches of one's own bot
