@@ -71,8 +71,8 @@ async def test_a_lost_stream_is_opened_again_at_the_same_decision(
 
         def session(carry_out: Any) -> CountedSession:
             dials = Dialling(arena.address, token=people.reveal())
-            words = (OwnerDials(dials, token), PERSON) if rated_on else (dials, "person-1")
-            sessions.append(CountedSession(*words, "greed", name, carry_out))
+            to, bot_name = (OwnerDials(dials, token), PERSON) if rated_on else (dials, "person-1")
+            sessions.append(CountedSession(to, bot_name, "greed", name, carry_out))
             return sessions[0]
 
         person = Person("greed", session, asyncio.get_running_loop(), rated_on)
