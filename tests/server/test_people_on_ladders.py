@@ -153,7 +153,7 @@ def test_a_slow_person_is_rated_with_a_bot_that_loses_nothing() -> None:
     world = World([ladder(), ladder("other", admits_people=False)])
     ann = world.bot("person", 1, SLOW, owner="ann")
     bob, cid = (world.bot("thug", 2, THINKS, owner=owner) for owner in ("bob", "cid"))
-    ann.plays = lambda game, name: name == "duel"  # type: ignore[method-assign]
+    ann.plays = lambda game, ladder: ladder == "duel"  # type: ignore[method-assign]
     world.run(lambda: bool(ann.done))
     (match,) = ann.done
     assert match.ended is not None

@@ -56,6 +56,14 @@ async def refusal(world: LeagueWorld, method: str, who: str, **fields: Any) -> t
     return ended.value.reason, ended.value.text
 
 
+async def test_people_play_no_tournament(world: LeagueWorld) -> None:
+    person = Identity("ann", "person", "1")
+    await asyncio.to_thread(world.store.standings(person, datetime.now(UTC)).result)
+    bots = [TWO[0], Bot(owner="ann", bot="person")]
+    refused = await refusal(world, "PlanTournament", "root", wanted=wanted(bots=bots))
+    assert refused == ("SETTINGS", "ann/person:1: people play no tournaments")
+
+
 @pytest.mark.parametrize(
     ("changed", "reason", "text"),
     [

@@ -84,6 +84,14 @@ def kept(tmp_path: Path) -> Iterator[Kept]:
         yield Kept(tmp_path, store)
 
 
+def test_no_program_is_handed_in_as_a_person(kept: Kept) -> None:
+    with pytest.raises(
+        CallRefused, match=r"^'person' is the name of people who play on the page; give the bot another"
+    ):
+        kept.hand_in("ann", archive("person"))
+    assert kept.archives() == set()
+
+
 def test_what_was_refused_is_gone_when_others_take_its_place(kept: Kept) -> None:
     for source in "abc":
         entry = kept.hand_in("ann", archive("sneak", source))

@@ -62,6 +62,7 @@ NO_RESULTS: Final = {  # these do so, too, and tell the terms of the ladder, or 
         f"/host/seasons/{SERIES}",
         f"/host/seasons/{SERIES}/stop",
         "/matches/match0000/play-on",
+        "/ladders/duel/play",
     )
 }
 OWN: Final = "/me/bots/sneak"  # names the matches of one's own bot

@@ -64,13 +64,13 @@ class Session:
         self.session: Any = self
         self.answers: list[tuple[int, int]] = []
         self.problem: CutpurseError | None = None
-        self.has_left = False
+        self.leaves = 0
 
     def answer(self, table: ClientTable, decision: int, option: int) -> None:
         self.answers.append((decision, option))
 
     def leave(self) -> None:
-        self.has_left = True
+        self.leaves += 1
 
     def wake(self) -> None: ...
 
@@ -320,11 +320,11 @@ async def test_who_is_away_is_in_line_no_more() -> None:
     async with aclosing(seated.person.listen()) as moments:
         await news(moments, 2)
         seated.time.pass_by(10 * LINE_AWAY_S)
-        assert not seated.arena.has_left
+        assert seated.arena.leaves == 0
     seated.time.pass_by(LINE_AWAY_S - 0.01)
-    assert not seated.arena.has_left
+    assert seated.arena.leaves == 0
     seated.time.pass_by(LINE_AWAY_S)
-    assert seated.arena.has_left
+    assert seated.arena.leaves == 1
     assert seated.person.status == "Your match does not go on: you were away, so you are not in line any more."
     seated.begin().ask(1)  # paired at the same moment: the others do not wait
     assert seated.arena.answers == [(1, seated.message.safe_option)]
@@ -333,7 +333,7 @@ async def test_who_is_away_is_in_line_no_more() -> None:
 def test_who_leaves_the_line_gets_no_match() -> None:
     seated = Seated("duel")
     seated.person.leave()
-    assert seated.arena.has_left
+    assert seated.arena.leaves == 1
 
 
 def test_what_the_server_says_is_shown_in_line_and_not_at_the_table() -> None:

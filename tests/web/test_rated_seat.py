@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +18,7 @@ from cutpurse.server.access.owners import BAD
 from cutpurse.server.access.person_guard import NO_OWNERS
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.people import CLOCK, VOUCHER_KEY
+from cutpurse.server.web.seat.pages import COOKIE
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from cutpurse.wire.errors import NotAuthorised
 from cutpurse.wire.league import league_at
@@ -25,14 +26,14 @@ from cutpurse.wire.server_address import TOKEN_VARIABLE
 from tests.looking import until
 from tests.server.raw_bot import Ended, RawBot
 from tests.web.people import HOUSE, PeoplePage, Visitor, decision_of, options_of, people_page
-from tests.web.test_seat import COOKIE, line_of
+from tests.web.test_seat import line_of
 
-OWNERS = dict.fromkeys(("ann", "bob", "cid", "dora", "eve", "fay"), ("play", "read"))
+OWNERS: dict[str, Sequence[str]] = dict.fromkeys(("ann", "bob", "cid", "dora", "eve", "fay"), ("play", "read"))
 OWNERS |= {"guest": ("read",), "host": ("read", "admin")}
 
 
 def ladder_of(name: str, seats: int = 2, clock: TimeControl = CLOCK, **terms: Any) -> Ladder:
-    usual = {"house": HOUSE, "admits_people": True}
+    usual: dict[str, Any] = {"house": HOUSE, "admits_people": True}
     return Ladder(name, "greed", seats, {}, clock, terms=LadderTerms(**usual | terms))
 
 

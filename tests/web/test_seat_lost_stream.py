@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.results import PERSON, LadderTerms
+from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import PEOPLE, new_token
 from cutpurse.sdk.run import connect
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.league.ladder_setup import LadderSelection
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.people import people_bot, people_ladder
-from cutpurse.server.web.seat.arena_session import PersonSession
+from cutpurse.server.people import CLOCK, people_bot, people_ladder
+from cutpurse.server.web.seat.arena_session import OwnerDials, PersonSession
 from cutpurse.server.web.seat.person import Person
 from cutpurse.wire.connection import Dialling
+from cutpurse.wire.local_arena import Host
 from cutpurse.wire.server_address import TOKEN_VARIABLE
 from tests.looking import until_so
 from tests.server.arenas import running_arena
 from tests.web.people import FirstOption, decision_of, options_of
 
+DUEL = Ladder("duel", "greed", 2, control=CLOCK, terms=LadderTerms(house=("random",), admits_people=True))
 LIMITS = ServerLimits(connection_age_s=2.0, connection_age_grace_s=0.2)
 BOTS = (f"{PEOPLE}/person-1", f"house/{people_bot('random')}")
+
+
+def owner_token(folder: Path) -> str:
+    """Create the database of a server with one owner, and return their token."""
+    with Store(folder / "test.db") as store:
+        ((token, _),) = store.create_tokens([NewToken("ann")], datetime.now(UTC))
+    return token.reveal()
 
 
 class CountedSession(PersonSession):
@@ -40,27 +54,29 @@ class CountedSession(PersonSession):
         return await super()._stream(channel)
 
 
+@pytest.mark.parametrize("rated_on", ["", "duel"])
 async def test_a_lost_stream_is_opened_again_at_the_same_decision(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rated_on: str
 ) -> None:
     house, people = new_token(), new_token()
     monkeypatch.setenv(TOKEN_VARIABLE, house.reveal())
-    ladders = LadderSelection(games=["greed"], house=("random",), people=True).people_ladders
+    monkeypatch.setattr("cutpurse.server.web.seat.person.LONE_SHARE", 0.0)
+    ladders = [*LadderSelection(games=["greed"], house=("random",), people=True).people_ladders, DUEL]
+    token = owner_token(tmp_path)
     async with running_arena(tmp_path, ladders, LIMITS, house=house, people=people) as arena:
-        name = people_ladder("greed", 2)
-        bot = asyncio.create_task(
-            connect(FirstOption, ladders=name, server=arena.address, name=people_bot("random"), quiet=True)
-        )
+        name, opponent = (rated_on, "random") if rated_on else (people_ladder("greed", 2), people_bot("random"))
+        bot = asyncio.create_task(connect(FirstOption, ladders=name, server=arena.address, name=opponent, quiet=True))
         await until_so(lambda: len(arena.opened.lobby.here()) == 1)
         sessions: list[CountedSession] = []
 
         def session(carry_out: Any) -> CountedSession:
             dials = Dialling(arena.address, token=people.reveal())
-            sessions.append(CountedSession(dials, "person-1", "greed", name, carry_out))
+            to, bot_name = (OwnerDials(dials, token), PERSON) if rated_on else (dials, "person-1")
+            sessions.append(CountedSession(to, bot_name, "greed", name, carry_out))
             return sessions[0]
 
-        person = Person("greed", session, asyncio.get_running_loop())
-        playing = asyncio.create_task(person.play(BOTS))
+        person = Person("greed", session, asyncio.get_running_loop(), rated_on)
+        playing = asyncio.create_task(person.play(() if rated_on else BOTS))
         answered: list[int] = []
         async for news in person.listen():
             html = person.html()
@@ -77,6 +93,22 @@ async def test_a_lost_stream_is_opened_again_at_the_same_decision(
         assert answered == sorted(set(answered))
         bot.cancel()
         await asyncio.gather(bot, return_exceptions=True)
+
+
+async def test_a_ladder_of_another_server_is_told_in_a_line() -> None:
+    async with Host(is_on_a_port=True) as other:
+        other.sends_to = "127.0.0.1:2"
+        dials = OwnerDials(Dialling(other.address), new_token().reveal())
+
+        def session(carry_out: Any) -> PersonSession:
+            return PersonSession(dials, PERSON, "greed", "duel", carry_out)
+
+        person = Person("greed", session, asyncio.get_running_loop(), "duel")
+        await person.play(())
+    assert person.status == (
+        "Your match does not go on: another server of this league plays the ladder duel; "
+        "play there on the page of that server."
+    )
 
 
 async def test_a_server_that_does_not_answer_is_told_in_a_line() -> None:
