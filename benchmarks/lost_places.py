@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import resource
 import tempfile
 import time
 from collections import Counter
@@ -22,7 +23,7 @@ from benchmarks.accepted_bots import accept_bots
 from benchmarks.running_places import PlaceProcess, certificate_of, issue_certificate
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.leaderboard.queries import MatchEntry
-from cutpurse.server.hosting.open_arena import OpenArena, open_arena
+from cutpurse.server.hosting.open_arena import open_arena
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.runners.port import runner_named
@@ -35,7 +36,9 @@ KILL_EVERY_S: Final = 75.0
 BACK_S: Final = 10.0  # until a killed place is started again
 LADDER: Final = "duel"
 CONTROL: Final = TimeControl(base_ms=20_000, bank_ms=20_000)
-BOT: Final = 'from cutpurse.sdk.run import run\n\nraise SystemExit(run("{bot}", "greed", quiet=True))\n'
+BOT: Final = (
+    'from cutpurse.sdk.run import run\n\nraise SystemExit(run("{bot}", "greed", max_tables={tables}, quiet=True))\n'
+)
 CORES_A_BOT: Final = 0.5
 
 
@@ -51,6 +54,9 @@ class LostPlaces:
         faults: Faults in all matches.
         void: Number of void matches by cause, as the server's log names it.
         removed: Bots that were taken off.
+        decisions: Decisions of the matches with a result.
+        server_cpu_s: CPU seconds of the server.
+        places_cpu_s: CPU seconds of the places and of those bots that ended before their place.
     """
 
     seconds: float
@@ -60,6 +66,9 @@ class LostPlaces:
     faults: int
     void: dict[str, int]
     removed: int
+    decisions: int = 0
+    server_cpu_s: float = 0.0
+    places_cpu_s: float = 0.0
 
     @property
     def lines(self) -> list[str]:
@@ -67,7 +76,9 @@ class LostPlaces:
         void = "; ".join(f"{cause}: {count:,}" for cause, count in sorted(self.void.items())) or "none"
         return [
             f"{self.kills} places killed in {self.seconds / 60:.1f} minutes; bots moved {self.moved:,} times",
-            f"matches with a result: {self.played:,}",
+            f"matches with a result: {self.played:,}, {self.played / self.seconds * 60:,.0f} a minute",
+            f"decisions: {self.decisions:,}, {self.decisions / self.seconds:,.0f} a second",
+            f"CPU seconds: {self.server_cpu_s:.0f} of the server, {self.places_cpu_s:.0f} of places and bots",
             f"faults: {self.faults:,}",
             f"void matches: {sum(self.void.values()):,} ({void})",
             f"bots taken off: {self.removed}",
@@ -75,7 +86,12 @@ class LostPlaces:
 
 
 async def lose_places(
-    minutes: float, bots: int, runner: str, kill_every_s: float = KILL_EVERY_S, bot: str = "search"
+    minutes: float,
+    bots: int,
+    runner: str,
+    kill_every_s: float = KILL_EVERY_S,
+    bot: str = "search",
+    tables: int | None = None,
 ) -> LostPlaces:
     """Play for this long, kill one of two places after the other, and return what was seen.
 
@@ -85,12 +101,14 @@ async def lose_places(
         runner: Runner of the places and of the server: process, bubblewrap or container.
         kill_every_s: Seconds between two kills.
         bot: Name of the built-in bot that all of them are.
+        tables: Matches that a bot plays at a time. Default: as many as it is fast enough for.
     """
     with tempfile.TemporaryDirectory(prefix="cut-") as name, ExitStack() as stack:
         folder = Path(name)
         issue_certificate(folder)
         ladder = Ladder(LADDER, "greed", 2, control=CONTROL)
-        accept_bots(folder, ladder, {f"{bot}{number}": BOT.format(bot=bot) for number in range(1, bots + 1)})
+        source = BOT.format(bot=bot, tables=tables)
+        accept_bots(folder, ladder, {f"{bot}{number}": source for number in range(1, bots + 1)})
         said = io.StringIO()
         opened = stack.enter_context(
             open_arena(
@@ -109,10 +127,14 @@ async def lose_places(
             for place in places:
                 place.start()
                 stack.callback(place.kill)
-            began = time.monotonic()
+            began, server_cpu_s = time.monotonic(), time.process_time()
             kills = await _kill_in_turn(places, minutes * 60, kill_every_s)
-            seconds = time.monotonic() - began
-            return _report(opened, said.getvalue(), seconds, kills, bots)
+            seconds, server_cpu_s = time.monotonic() - began, time.process_time() - server_cpu_s
+            log = said.getvalue()  # what the end of the places makes void is not counted
+            matches = opened.store.matches(limit=10**6)
+            for place in places:
+                await asyncio.to_thread(place.stop)
+            return _report(matches, log, seconds, kills, bots, server_cpu_s)
         finally:
             await opened.arena.stop()
 
@@ -131,16 +153,19 @@ async def _kill_in_turn(places: Sequence[PlaceProcess], seconds: float, kill_eve
     return kills
 
 
-def _report(opened: OpenArena, log: str, seconds: float, kills: int, bots: int) -> LostPlaces:
+def _report(
+    matches: Sequence[MatchEntry], log: str, seconds: float, kills: int, bots: int, server_cpu_s: float
+) -> LostPlaces:
     events: list[dict[str, Any]] = [json.loads(line) for line in log.splitlines()]
     named = {match: one["why"] for one in events if one["event"] == "matches void" for match in one["matches"]}
-    matches: list[MatchEntry] = opened.store.matches(limit=10**6)
     counts = Counter(one["event"] for one in events)
+    played = [match for match in matches if match.void_cause is None]
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return LostPlaces(
         seconds=seconds,
         kills=kills,
         moved=max(0, counts["bot sent to a place"] - bots),
-        played=sum(match.void_cause is None for match in matches),
+        played=len(played),
         faults=sum(seat.faults for match in matches for seat in match.seats),
         void=dict(
             Counter(
@@ -150,4 +175,7 @@ def _report(opened: OpenArena, log: str, seconds: float, kills: int, bots: int) 
             )
         ),
         removed=counts["resident taken off"],
+        decisions=sum(match.decisions for match in played),
+        server_cpu_s=server_cpu_s,
+        places_cpu_s=used.ru_utime + used.ru_stime,
     )

@@ -1,7 +1,7 @@
 """The time that a place adds to a decision, and what happens to matches whose places are killed.
 
     python -m benchmarks.places [--rounds 3] [--decisions 3000] [--runner process]
-    python -m benchmarks.places --minutes 60 [--bots 60] [--bot search] [--kill-every 75] [--runner process]
+    python -m benchmarks.places --minutes 60 [--bots 60] [--bot search] [--tables 1] [--kill-every 75]
 
 The first: from the server's question to the answer of a bot, there and back. Two bots that answer at once play each
 other, in turn on the server itself and at a place on the same machine, which dials in over TLS. Times are wall time, so
@@ -103,13 +103,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, help="instead, kill places in turn for so long")
     parser.add_argument("--bots", type=int, default=60, help="number of bots, with --minutes [default: 60]")
     parser.add_argument("--bot", default="search", help="built-in bot, with --minutes [default: search]")
+    parser.add_argument("--tables", type=int, help="matches of a bot at a time, with --minutes [default: many]")
     parser.add_argument(
         "--kill-every", type=float, default=KILL_EVERY_S, help=f"seconds, with --minutes [default: {KILL_EVERY_S:g}]"
     )
     given = parser.parse_args(arguments)
     if given.minutes:
         print(f"{machine_line(machine())}; {given.runner}, {given.bots} bots {given.bot} on two places")
-        report = asyncio.run(lose_places(given.minutes, given.bots, given.runner, given.kill_every, given.bot))
+        report = asyncio.run(
+            lose_places(given.minutes, given.bots, given.runner, given.kill_every, given.bot, given.tables)
+        )
         print("\n".join(report.lines))
         return 0
     rows: dict[str, list[tuple[float, float, float]]] = {"on the server": [], "at a place": []}

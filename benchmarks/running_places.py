@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -57,5 +58,13 @@ class PlaceProcess:
         """Kill the place with SIGKILL, if it runs."""
         if self._process is not None:
             self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def stop(self) -> None:
+        """End the place at once, so that it waits for its bots' ends, if it runs."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.send_signal(signal.SIGINT)  # the second signal ends it at once
             self._process.wait()
             self._process = None

@@ -69,6 +69,9 @@ def _work(work: Callable[..., None], writer: Any, arguments: tuple[object, ...])
     """Do the work of a new process."""
 
     def say(line: str) -> None:
-        os.write(writer.fileno(), f"{line}\n".encode())
+        try:
+            os.write(writer.fileno(), f"{line}\n".encode())
+        except BrokenPipeError:  # the tests were killed; a callback of a future would go on
+            os._exit(1)
 
     work(say, *arguments)

@@ -1,4 +1,4 @@
-"""The log of a process that goes on writing, of which each poll reads only what is new."""
+"""The log of a process that goes on writing: each poll reads only what is new."""
 
 from __future__ import annotations
 

@@ -13,6 +13,8 @@ from tests.looking import until
 
 __all__ = ["RealPlace"]
 
+START_S = 300.0  # on a busy machine
+
 
 class RealPlace:
     """A process of `cutpurse place`; it can be started again after its end."""
@@ -45,7 +47,9 @@ class RealPlace:
         self.spawn()
         process = self.process
         assert process is not None
-        until(lambda: self._growing.count("attends") > before or process.poll() is not None, "the place attends")
+        until(
+            lambda: self._growing.count("attends") > before or process.poll() is not None, "the place attends", START_S
+        )
         assert process.poll() is None, self.said()
 
     def said(self) -> str:

@@ -30,6 +30,7 @@ from tests.submissions.desks import FIRST, bot_folder
 __all__ = ["HostedLeague"]
 
 HEARTBEAT_S = 2.0
+START_S = 300.0  # on a busy machine
 # The command line, with a heartbeat that makes a lost worker known soon.
 QUICK = f"""
 import sys
@@ -80,7 +81,7 @@ class HostedLeague:
         before = log.count("bots dial in at")
         flags = ("--submissions", "process", "--address", f"unix:{self.folder}/s", "--drain", "1", "--game", "greed")
         self.server = server = self._start("server", ["serve", "--db", self.address, *flags])
-        until(lambda: log.count("bots dial in at") > before or server.poll() is not None, "the server listens")
+        until(lambda: log.count("bots dial in at") > before or server.poll() is not None, "the server listens", START_S)
         assert server.poll() is None, self.said("server")[-2_000:]
 
     def start_worker(self, *flags: str) -> subprocess.Popen[bytes]:

@@ -132,7 +132,7 @@ def test_kills_of_worker_server_and_database_lose_no_match_and_deal_none_twice(
 ) -> None:
     rng, kills = kill_loop.rng, kill_loop.kills
     league.start_server()
-    until(lambda: league.count("SELECT count(*) FROM work") > 0, "matches are dealt")
+    until(lambda: league.count("SELECT count(*) FROM work") > 0, "matches are dealt", 240)
     with psycopg.connect(league.address, autocommit=True) as owner:
         owner.execute(AUDIT.encode())
     workers = [league.start_worker(), league.start_worker()]
@@ -154,7 +154,7 @@ def test_kills_of_worker_server_and_database_lose_no_match_and_deal_none_twice(
             case 3:
                 postgresql.kill()
                 postgresql.start()
-    until(lambda: is_frozen(league), "the ladder is frozen")
+    until(lambda: is_frozen(league), "the ladder is frozen", 240)
     until(lambda: league.count("SELECT count(*) FROM work") == 0, "all matches are settled", 240)
     assert league.count("SELECT count(*) FROM open_matches") == 0
     twice = "SELECT 1 FROM dealt GROUP BY match_id HAVING count(*) > 1"
