@@ -185,10 +185,14 @@ def _final(shown: ladder_pb2.SeasonShown) -> list[str]:
 def _plan_lines(shown: ladder_pb2.SeasonShown) -> list[str]:
     lines = [_title(shown)]
     for number, division in enumerate(shown.divisions, 1):
-        size = f"at most {division.size} bots, {division.down} go down" if division.size else "all other bots"
+        size = f"at most {division.size} bots, {_goes(division.down)}" if division.size else "all other bots"
         names = ", ".join(_name(one.bot) for one in division.standings) or "no bot yet"
         lines.append(f"division {number}, ladder {printable(division.ladder, 64)}: {size}: {names}")
     return [*lines, f"it ends {_end(shown)}", *_final(shown)]
+
+
+def _goes(down: int) -> str:
+    return f"{down} goes down" if down == 1 else f"{down} go down"
 
 
 def _name(bot: ladder_pb2.BotName) -> str:
