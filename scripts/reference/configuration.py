@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from cutpurse.cli import ladder_file
+from cutpurse.cli import ladder_file, season_file
 from cutpurse.experiments.tournament import tournament_file
 from cutpurse.server.access import sign_in_settings
 from cutpurse.server.hosting.configuration import CONFIG_VARIABLE, FILE, SETTINGS
@@ -42,6 +42,12 @@ Game, seats, settings, clock and boards of a ladder never change. The other keys
 Each bot is a text, as in `cutpurse play`, or `{{ name = "mine", bot = "my_bot.py" }}`. Paths start at the file's
 folder.
 
+## Seasons
+
+`cutpurse season plan FILE` and `season start FILE` read [seasons](../how-to/seasons.md). All keys of a [ladder](#ladders) but `frozen`, `hosted` and `max_bots`
+are those of each division. Divisions are tables `[[division]]`, the first one first.
+
+{season}
 ## Signing in
 
 `cutpurse serve --sign-in FILE` reads how people sign in with OpenID Connect. Paths start at the file's folder.
@@ -71,6 +77,7 @@ def page() -> str:
         ladder=_keys(ladder_file.KEYS),
         sign_in=_keys(sign_in_settings.KEYS),
         tournament=_keys(tournament_file.KEYS),
+        season=_keys(season_file.KEYS),
         manifest_file=manifest.MANIFEST,
         manifest=_keys(manifest.KEYS),
     )

@@ -314,7 +314,7 @@ def _standing(bot: SeasonBot) -> ladder_pb2.SeasonStanding:
     if after is not None:
         move = "LEAVES" if not after else "STAYS" if after == bot.division else "UP" if after < bot.division else "DOWN"
     return ladder_pb2.SeasonStanding(
-        place=bot.place if bot.place and bot.matches else 0,
+        place=bot.place if bot.place and bot.rating is not None else 0,
         bot=bot_name(bot.owner, bot.bot, bot.version or ""),
         rating=bot.rating,
         matches=bot.matches or 0,
