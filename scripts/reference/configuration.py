@@ -44,8 +44,9 @@ folder.
 
 ## Seasons
 
-`cutpurse season plan FILE` and `season start FILE` read [seasons](../how-to/seasons.md). All keys of a [ladder](#ladders) but `frozen`, `hosted` and `max_bots`
-are those of each division. Divisions are tables `[[division]]`, the first one first.
+`cutpurse season plan FILE` and `season start FILE` read [seasons](../how-to/seasons.md). All keys of a
+[ladder](#ladders) but `frozen`, `hosted` and `max_bots` are those of each division. Divisions are tables
+`[[division]]`, the first one first.
 
 {season}
 ## Signing in

@@ -74,9 +74,10 @@ async def test_a_host_plans_starts_shows_lists_and_stops_seasons(tmp_path: Path)
         assert (document["plan"], document["phase"], document["champion"]) == (plan, "playing", None)
         assert document["divisions"][0]["standings"][0]["bot"] == "sneak"
         assert (await run("list", "ann")).stdout.splitlines()[1].split()[:6] == [series, "cup", "greed", "1", "of", "4"]
+        assert json.loads((await run("list --game szmal --json")).stdout) == []
         stopped = await run(f"stop {series}")
         assert (stopped.exit_code, stopped.stderr) == (0, f"seasons {series} are stopped\n")
-        assert json.loads((await run("list --json")).stdout)[0]["outcome"] == "stopped"
+        assert json.loads((await run("list --game greed --json")).stdout)[0]["outcome"] == "stopped"
         unknown = await run("show 0123456789ab")
         assert (unknown.exit_code, len(unknown.stderr.splitlines())) == (4, 1)
     offline = CliRunner().invoke(app, ["season", "show", series, "--db", str(tmp_path / "test.db")])

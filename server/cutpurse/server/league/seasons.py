@@ -60,7 +60,11 @@ class SeasonQueries:
         """Answer ListSeasons."""
         visible = self._answers.with_results(caller)
         states = (self._readings.season(entry.id) for entry in self._readings.series_list())
-        seen = [state for state in states if visible.keys() >= set(state.ladders)]
+        seen = [
+            state
+            for state in states
+            if visible.keys() >= set(state.ladders) and asked.game in ("", visible[state.ladders[0]].game)
+        ]
         return ladder_pb2.ListSeasonsResponse(
             seasons=[_season(state, _plan(state.series), ()) for state in seen[:MOST_LISTED]]
         )
