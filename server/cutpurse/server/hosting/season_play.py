@@ -51,6 +51,9 @@ class SeasonLobby(Protocol):
     def here(self) -> Sequence[OnlineBotView]:
         """Run `Lobby.here`."""
 
+    def plays(self, ladder: str) -> bool:
+        """Run `Lobby.plays`."""
+
     def set_ladder(self, ladder: Ladder) -> None:
         """Run `Lobby.set_ladder`."""
 
@@ -106,7 +109,9 @@ class SeasonPlay:
         running = {entry.id for entry in self._store.series_list(only_running=True)}
         for series in sorted(running):
             state = self._store.season(series)
-            if (plan := self._plan_of(state)) is not None:
+            if not all(self._lobby.plays(ladder) for ladder in state.ladders):
+                self._log.warning("seasons not played", series=series, text="this server plays other games")
+            elif (plan := self._plan_of(state)) is not None:
                 self._running[series] = _RunningSeries(plan)
                 for division, ladder in enumerate(state.ladders, 1):
                     self._lobby.set_members(ladder, members_of(plan, state.bots, division, is_waiting=True))
