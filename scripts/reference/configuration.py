@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from cutpurse.cli import ladder_file
+from cutpurse.cli import ladder_file, season_file
 from cutpurse.experiments.tournament import server_file, tournament_file
 from cutpurse.server.access import sign_in_settings
 from cutpurse.server.hosting.configuration import CONFIG_VARIABLE, FILE, SETTINGS
@@ -45,6 +45,14 @@ folder.
 `cutpurse tournament start --from FILE` reads a tournament that a server plays.
 
 {server_tournament}
+
+## Seasons
+
+`cutpurse season plan FILE` and `season start FILE` read [seasons](../how-to/seasons.md). All keys of a
+[ladder](#ladders) but `frozen`, `hosted` and `max_bots` are those of each division. Divisions are tables
+`[[division]]`, the first one first.
+
+{season}
 ## Signing in
 
 `cutpurse serve --sign-in FILE` reads how people sign in with OpenID Connect. Paths start at the file's folder.
@@ -75,6 +83,7 @@ def page() -> str:
         sign_in=_keys(sign_in_settings.KEYS),
         tournament=_keys(tournament_file.KEYS),
         server_tournament=_keys(server_file.KEYS),
+        season=_keys(season_file.KEYS),
         manifest_file=manifest.MANIFEST,
         manifest=_keys(manifest.KEYS),
     )

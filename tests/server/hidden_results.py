@@ -79,7 +79,7 @@ async def hidden_league(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncI
 
 
 def _start_season(world: LeagueWorld, bot: Identity) -> None:
-    """Store seasons on the ladder duel, of which the server knows nothing, so that they stay as they are."""
+    """Store seasons on the ladder duel. The server does not know them, so they stay as they are."""
     now = datetime.now(UTC)
     ladder = ladder_with_defaults("duel", "greed", 2, {}, TimeControl())
     plan = SeasonPlan(ladder, (DivisionPlan(0, 0, (bot[:2],)),), 9, 0, None, 0, 1, 60, None)

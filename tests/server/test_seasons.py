@@ -50,6 +50,7 @@ class Lobby:
         self.members: dict[str, DivisionMembers] = {}
         self.online = online
         self.busy: set[str] = set()
+        self.unknown: set[str] = set()
         self.paused: set[str] = set()
 
     def here(self) -> Sequence[Online]:
@@ -64,6 +65,9 @@ class Lobby:
             )
             for name in sorted(self.online)
         ]
+
+    def plays(self, ladder: str) -> bool:
+        return ladder not in self.unknown
 
     def set_ladder(self, ladder: Ladder) -> None:
         assert ladder.members is not None
@@ -382,6 +386,17 @@ def test_a_series_that_is_stopped_freezes_its_ladders_and_its_final(store: Store
     assert played.look() == stopped
     assert store.stop_series("s", DAWN) == stopped
     assert store.put_season_table("s", 1, (), None, None, DAWN) == stopped
+
+
+def test_a_server_of_other_games_leaves_seasons_alone(store: Store) -> None:
+    played = Played(store)
+    played.lobby.unknown = {"cup-2-s1"}
+    played.play = SeasonPlay(store, played.lobby, played.finals.append, logger(played.log, "debug"), lambda: played.now)
+    played.play.restore()
+    assert "this server plays other games" in played.log.getvalue()
+    assert played.look(86_400.0).phase == "playing"
+    played.restart()
+    assert played.look().phase == "ending", "one that plays it goes on"
 
 
 def test_no_phase_happens_out_of_turn_and_no_division_is_deleted(store: Store) -> None:

@@ -3337,12 +3337,17 @@ class ListSeasonsRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    GAME_FIELD_NUMBER: _builtins.int
+    game: _builtins.str
+    """Of this game; empty: of all."""
     def __init__(
         self,
+        *,
+        game: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

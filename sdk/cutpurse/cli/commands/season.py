@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 import typer
 
 from cutpurse.cli.arguments import AsJson
+from cutpurse.cli.completion import complete_games
 from cutpurse.cli.league_options import Authority, Database, Server, asked, bot_row, count, iso, local_time
 from cutpurse.process.terminal import paint, print_json, print_lines, print_message, table
 from cutpurse.wire.text import format_count, printable
@@ -80,7 +81,15 @@ def start(
 
 
 @app.command("list")
-def list_seasons(server: Server = None, ca: Authority = None, db: Database = None, as_json: AsJson = False) -> None:
+def list_seasons(
+    game: Annotated[
+        str | None, typer.Option(metavar="GAME", help="Only those of this game.", autocompletion=complete_games)
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
     """List the seasons of a server, the newest first.
 
     Example: cutpurse season list
@@ -88,7 +97,7 @@ def list_seasons(server: Server = None, ca: Authority = None, db: Database = Non
     from cutpurse.v1 import ladder_pb2
 
     with asked(server, ca, db) as league:
-        found = league.ListSeasons(ladder_pb2.ListSeasonsRequest()).seasons
+        found = league.ListSeasons(ladder_pb2.ListSeasonsRequest(game=game or "")).seasons
     if as_json:
         print_json([_row(one) for one in found])
         return
@@ -185,10 +194,14 @@ def _final(shown: ladder_pb2.SeasonShown) -> list[str]:
 def _plan_lines(shown: ladder_pb2.SeasonShown) -> list[str]:
     lines = [_title(shown)]
     for number, division in enumerate(shown.divisions, 1):
-        size = f"at most {division.size} bots, {division.down} go down" if division.size else "all other bots"
+        size = f"at most {division.size} bots, {_goes(division.down)}" if division.size else "all other bots"
         names = ", ".join(_name(one.bot) for one in division.standings) or "no bot yet"
         lines.append(f"division {number}, ladder {printable(division.ladder, 64)}: {size}: {names}")
     return [*lines, f"it ends {_end(shown)}", *_final(shown)]
+
+
+def _goes(down: int) -> str:
+    return f"{down} goes down" if down == 1 else f"{down} go down"
 
 
 def _name(bot: ladder_pb2.BotName) -> str:

@@ -51,6 +51,9 @@ class SeasonLobby(Protocol):
     def here(self) -> Sequence[OnlineBotView]:
         """Run `Lobby.here`."""
 
+    def plays(self, ladder: str) -> bool:
+        """Run `Lobby.plays`."""
+
     def set_ladder(self, ladder: Ladder) -> None:
         """Run `Lobby.set_ladder`."""
 
@@ -62,7 +65,7 @@ class SeasonLobby(Protocol):
 
 
 @dataclass(slots=True)
-class _Running:
+class _RunningSeries:
     """A series that goes on: its plan, and what was seen of its bots and matches."""
 
     plan: SeasonPlan
@@ -97,7 +100,7 @@ class SeasonPlay:
         """
         self._store, self._lobby, self._start_final, self._log, self._utc = store, lobby, start_final, log, utc
         self._look_s = look_s
-        self._running: dict[str, _Running] = {}
+        self._running: dict[str, _RunningSeries] = {}
         self._task: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
 
@@ -106,8 +109,10 @@ class SeasonPlay:
         running = {entry.id for entry in self._store.series_list(only_running=True)}
         for series in sorted(running):
             state = self._store.season(series)
-            if (plan := self._plan_of(state)) is not None:
-                self._running[series] = _Running(plan)
+            if not all(self._lobby.plays(ladder) for ladder in state.ladders):
+                self._log.warning("seasons not played", series=series, text="this server plays other games")
+            elif (plan := self._plan_of(state)) is not None:
+                self._running[series] = _RunningSeries(plan)
                 for division, ladder in enumerate(state.ladders, 1):
                     self._lobby.set_members(ladder, members_of(plan, state.bots, division, is_waiting=True))
         current = {ladder for series in self._running for ladder in self._store.season(series).ladders}
@@ -126,7 +131,7 @@ class SeasonPlay:
     async def start(self, state: SeasonState) -> None:
         """Play a series from now on."""
         if (plan := self._plan_of(state)) is not None:
-            self._running[state.series.id] = _Running(plan)
+            self._running[state.series.id] = _RunningSeries(plan)
             await self._admit(state)
             self._woken.set()
 
@@ -186,7 +191,7 @@ class SeasonPlay:
                 await self._begin_next(running, state)
 
     # -- phases
-    async def _play(self, running: _Running, state: SeasonState) -> None:
+    async def _play(self, running: _RunningSeries, state: SeasonState) -> None:
         await self._count(running, state)
         if await self._note_bots(running, state):
             return  # the next look knows them
@@ -198,7 +203,7 @@ class SeasonPlay:
             await self._admit(state)
             self._tell(state, "season ends")
 
-    async def _put_table(self, running: _Running, state: SeasonState) -> None:
+    async def _put_table(self, running: _RunningSeries, state: SeasonState) -> None:
         if not all(self._lobby.is_quiet(ladder) for ladder in state.ladders):
             return
         rankings = await asyncio.to_thread(self._final_rankings, state.ladders)
@@ -216,7 +221,7 @@ class SeasonPlay:
             self._start_final(final)
         await self._admit_if_over(state)
 
-    async def _end_final(self, running: _Running, state: SeasonState) -> None:
+    async def _end_final(self, running: _RunningSeries, state: SeasonState) -> None:
         final = await asyncio.to_thread(self._store.tournament, state.tournament)
         if final.ended is None:
             return
@@ -233,7 +238,7 @@ class SeasonPlay:
         self._tell(state, "season over", champion=named)
         await self._admit_if_over(state)
 
-    async def _begin_next(self, running: _Running, state: SeasonState) -> None:
+    async def _begin_next(self, running: _RunningSeries, state: SeasonState) -> None:
         plan, number = running.plan, state.number + 1
         new = plan.season(number, self._utc(), next_divisions(plan, state.bots))
         old = state.ladders
@@ -262,7 +267,7 @@ class SeasonPlay:
         return TournamentEntry(secrets.token_hex(6), ladder, state.series.started_by, drawn.text, now)
 
     # -- bots and ladders
-    async def _count(self, running: _Running, state: SeasonState) -> None:
+    async def _count(self, running: _RunningSeries, state: SeasonState) -> None:
         """Count the rated matches of each bot, if there are more than at the last look."""
         boards = (state.number, await asyncio.to_thread(self._boards, state.ladders))
         if boards == running.boards:
@@ -281,7 +286,7 @@ class SeasonPlay:
             self._store.put_estimates(self._store.ladder_estimates(ladder), self._utc()).result()
         return [self._store.rankings(ladder) for ladder in ladders]
 
-    async def _note_bots(self, running: _Running, state: SeasonState) -> bool:
+    async def _note_bots(self, running: _RunningSeries, state: SeasonState) -> bool:
         """Store which bots are new, have left or are back; return whether there were any."""
         now, plan = asyncio.get_running_loop().time(), running.plan
         on = {
@@ -310,14 +315,14 @@ class SeasonPlay:
             await self._add(running, state, new, is_late=self._is_late(running, state))
         return bool(gone or new)
 
-    def _is_late(self, running: _Running, state: SeasonState) -> bool:
+    def _is_late(self, running: _RunningSeries, state: SeasonState) -> bool:
         """Return whether a bot that comes now to the lowest division comes late."""
         last = [bot for bot in state.bots if bot.division == len(state.ladders)]
         most = max((running.matches.get(bot.key, 0) for bot in last), default=0)
         return 0 < running.plan.matches <= HALF * most
 
     async def _add(
-        self, running: _Running, state: SeasonState, bots: Sequence[tuple[str, str]], *, is_late: bool
+        self, running: _RunningSeries, state: SeasonState, bots: Sequence[tuple[str, str]], *, is_late: bool
     ) -> None:
         """Add newcomers to the lowest division."""
         seed = 1 + max((bot.seed for bot in state.bots if bot.division == len(state.ladders)), default=0)

@@ -61,7 +61,11 @@ class SeasonQueries:
         """Answer ListSeasons."""
         visible = self._answers.with_results(caller)
         states = (self._readings.season(entry.id) for entry in self._readings.series_list())
-        seen = [state for state in states if visible.keys() >= set(state.ladders)]
+        seen = [
+            state
+            for state in states
+            if visible.keys() >= set(state.ladders) and asked.game in ("", visible[state.ladders[0]].game)
+        ]
         return ladder_pb2.ListSeasonsResponse(
             seasons=[_season(state, _plan(state.series), ()) for state in seen[:MOST_LISTED]]
         )
@@ -315,7 +319,7 @@ def _standing(bot: SeasonBot) -> ladder_pb2.SeasonStanding:
     if after is not None:
         move = "LEAVES" if not after else "STAYS" if after == bot.division else "UP" if after < bot.division else "DOWN"
     return ladder_pb2.SeasonStanding(
-        place=bot.place if bot.place and bot.matches else 0,
+        place=bot.place if bot.place and bot.rating is not None else 0,
         bot=bot_name(bot.owner, bot.bot, bot.version or ""),
         rating=bot.rating,
         matches=bot.matches or 0,
