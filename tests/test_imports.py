@@ -70,7 +70,12 @@ SERVER_MAY_IMPORT: dict[str, set[str]] = {
 }
 
 # Arithmetic that imports nothing of the project, so that the server can use it as well as local commands.
-ANY_MAY_IMPORT = {"cutpurse.experiments.brackets", "cutpurse.experiments.compare", "cutpurse.experiments.sprt"}
+ANY_MAY_IMPORT = {
+    "cutpurse.experiments.brackets",
+    "cutpurse.experiments.compare",
+    "cutpurse.experiments.overall",
+    "cutpurse.experiments.sprt",
+}
 
 # Time is handed in, chance is one stream, and what is sent or stored is someone else's business.
 NO_WORLD = {

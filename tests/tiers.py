@@ -65,6 +65,7 @@ _PROCESSES: Final = (
     "workers/test_real_workers.py",
     # `make test` uses a browser only in web/test_everyday_questions.py.
     "web/test_beside_a_replay.py",
+    "web/test_bracket_in_a_browser.py",
     "web/test_demo_open.py",
     "web/test_every_page.py",
     "web/test_harness.py",

@@ -64,6 +64,16 @@ def test_a_link_that_moves_ends_the_sessions_of_the_owner_before(store: Store) -
     assert store.open_session(ANN, session("ann"), NOW, may_create=True)[1].owner == "bob"
 
 
+def test_the_members_of_a_team_sign_in_as_one_owner_with_a_session_each(store: Store) -> None:
+    for account in (ANN, OTHER):
+        store.link_account(account, "red_team", NOW)
+    ann, _ = store.open_session(ANN, session("ann"), NOW, may_create=False)
+    other, _ = store.open_session(OTHER, session("bob"), NOW, may_create=False)
+    assert {entry.id: entry.owner for entry in store.tokens()} == {ann.id: "red_team", other.id: "red_team"}
+    store.revoke_token(ann.id, NOW)
+    assert {entry.id: entry.revoked for entry in store.tokens()} == {ann.id: NOW, other.id: None}
+
+
 def test_sessions_that_ended_are_removed_and_nothing_else_is(store: Store) -> None:
     store.create_tokens([NewToken("ann", expires=NOW + HOUR)], NOW)
     store.link_account(ANN, "ann", NOW)

@@ -18,7 +18,6 @@ from cutpurse.wire.errors import NotFound, needs
 from cutpurse.wire.text import printable
 
 if TYPE_CHECKING:
-    from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import League
 
 __all__ = ["overall"]
@@ -79,22 +78,15 @@ def overall(
 def _rated(league: League, ladder: str) -> Iterator[PlacedMatch]:
     """Yield the rated matches of a ladder, the newest first."""
     from cutpurse.v1 import ladder_pb2
+    from cutpurse.wire.placed_matches import placed_matches
 
     before = 0
     while True:
         page = league.ListMatches(ladder_pb2.ListMatchesRequest(ladder=ladder, limit=PAGE, before=before))
-        for match in page.matches:
-            if match.rated_number and len(match.seats) > 1:
-                bots = tuple(_bot(seat.bot) for seat in match.seats)
-                yield PlacedMatch(ladder, bots, tuple(seat.place for seat in match.seats))
+        yield from placed_matches(page.matches)
         if not page.next or page.next == before:  # the last page, or a server that sends the same page again
             return
         before = page.next
-
-
-def _bot(bot: ladder_pb2.BotName) -> str:
-    name = printable(bot.bot, 64)
-    return f"{printable(bot.owner, 64)}/{name}" if bot.owner else name
 
 
 def _row(row: OverallRow) -> dict[str, object]:

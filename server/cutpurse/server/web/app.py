@@ -47,6 +47,7 @@ from cutpurse.server.web.pages import (
     live,
     match,
     matches,
+    overall,
     pictures,
     replay,
     season,
@@ -68,7 +69,7 @@ __all__ = ["create_app", "end_streams"]
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 PAGES: Final = (
     *(home, ladders, ladder, bots, bot, feeds, events, matches, match, replay, pictures, live, guided, docs),
-    *(tournament, season),
+    *(tournament, season, overall),
     *(seat_pages, play_on, in_person, account_pages, provider_pages, account_home, account_acts),
     *(account_host, own_match, api, tables),
 )
@@ -113,6 +114,7 @@ def create_app(
     drawing.environment()  # reads its templates now, before an upgrade can replace them
     app.state.replays = replay.Replays()
     app.state.awards = AwardWork()
+    app.state.overall = overall.OverallTable()
     app.state.pictures = PictureProcess()
     app.state.luck = LuckProcess()
     app.state.search = SearchProcess()
