@@ -189,6 +189,8 @@ def test_the_check_of_the_promise_holds_for_the_match_of_the_page() -> None:
     opening = response(shown("payload: ends")).ends[0].opening
     assert check["holds"](started, opening) is True
     assert check["key"](opening) == board_key(opening.seed, opening.params)
+    opening.nonces[:] = [bytes(range(32)), b""]
+    assert check["key"](opening) == board_key(opening.seed, opening.params, opening.nonces)
     opening.params += b" "
     assert check["holds"](started, opening) is False
 
