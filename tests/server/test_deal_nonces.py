@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import grpc.aio
 import pytest
 
 from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind, TimeControl
@@ -17,11 +20,16 @@ from cutpurse.games import GAMES
 from cutpurse.leaderboard.match_file_writer import match_file
 from cutpurse.leaderboard.results import FinishedMatch, MatchAnnouncement, Nonces
 from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.online.bot_pool import PlayedMatch
+from cutpurse.sdk.run import connect
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.deal_nonces import WAITS_S, DealNonces
 from cutpurse.server.matches.lobby import MatchRequest
+from cutpurse.v1 import arena_pb2
 from cutpurse.wire.match_file import MatchFileCheck, check, read_matches
 from tests.engine.toy import Toy
+from tests.server.arenas import running_arena
+from tests.server.dialling import Bot, Ended
 from tests.server.small_world import BotThere, World
 from tests.server.stores import match_of
 from tests.server.test_match_file import line_of
@@ -414,3 +422,37 @@ def test_a_nonce_of_a_house_bot_is_refused(tmp_path: Path) -> None:
     seats = (replace(result.seats[0], player=result.seats[0].player._replace(owner="house")), *result.seats[1:])
     with pytest.raises(RecordError, match="a nonce of a house bot, which the server itself runs"):
         checked(files_of(replace(result, deal=deal, seats=seats), tmp_path))
+
+
+# -- a real server
+async def with_nonce(address: str, nonce: bytes) -> list[arena_pb2.Refusal]:
+    """Play a match as a bot in another language that sends its nonce twice; return the refusals of nonces."""
+    refusals: list[arena_pb2.Refusal] = []
+    async with grpc.aio.insecure_channel(address) as channel:
+        bot = Bot(channel)
+        await bot.say_hello("raw", max_tables=1, features=["nonces"] if nonce else [])
+        with suppress(Ended):
+            while True:
+                response = await bot.read()
+                refusals += [one for one in response.refusals if not one.decision]
+                asked_at = [one.table for one in response.starts if one.nonce_ms]
+                nonces = [arena_pb2.Nonce(table=table, nonce=nonce) for table in asked_at for _ in range(2)]
+                await bot.answer_all(response, nonces=nonces, leaving=bool(response.ends))
+    return refusals
+
+
+@pytest.mark.parametrize("nonce", [NONCE, b""], ids=["adds one", "knows of none"])
+async def test_the_sdk_and_a_bot_of_another_language_add_to_one_deal(nonce: bytes, tmp_path: Path) -> None:
+    mine: list[PlayedMatch] = []
+    async with running_arena(tmp_path, [Ladder("greed", "greed", 2, matches_wanted=1)]) as arena:
+        other = asyncio.create_task(with_nonce(arena.address, nonce))
+        await connect("first_option", "greed", server=arena.address, matches=1, quiet=True, on_match=mine.append)
+        refusals = await asyncio.wait_for(other, 30)
+        (played,) = mine
+        entry = arena.opened.store.match(played.match)
+        content = match_file(entry, arena.opened.store.record(played.match))
+    seats = ["raw" if seat.bot == "raw" else "sdk" for seat in entry.seats]
+    assert dict(zip(seats, entry.deal.by_seat, strict=True)) == {"raw": nonce, "sdk": bytes.fromhex(played.nonce)}
+    assert len(played.nonce) == 64
+    assert [one.reason for one in refusals] == [arena_pb2.REFUSAL_REASON_ALREADY_DECIDED] * bool(nonce)
+    assert any(line.startswith("after the commitment, these added a nonce") for line in checked(content).checked)

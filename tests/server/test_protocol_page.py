@@ -24,6 +24,7 @@ from cutpurse.process import child
 from cutpurse.server.errors import call_status
 from cutpurse.server.hosting.options import grpc_options
 from cutpurse.server.limits import ServerLimits
+from cutpurse.server.matches.deal_nonces import WAITS_S
 from cutpurse.server.matches.seat_notes import NOTE_BYTES, NOTE_LEAST
 from cutpurse.server.submissions import hosted_bots
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
@@ -169,6 +170,7 @@ def test_the_limits_are_those_of_the_server() -> None:
         f"[heartbeat](#envelopes) every {limits.heartbeat_ms // 1_000} seconds",
         f"less than {options['grpc.http2.min_ping_interval_without_data_ms'] // 1_000} seconds after the one before",
         f"the {({2: 'third'})[options['grpc.http2.max_ping_strikes']]}\nends the connection",
+        f"at the latest `nonce_ms` ({WAITS_S * 1_000:,.0f}) after MatchStarted",
         f"within `poll_floor_ms` ({TimeControl().poll_floor_ms} ms)",
     ):
         assert told_so in text, told_so
@@ -189,6 +191,8 @@ def test_the_check_of_the_promise_holds_for_the_match_of_the_page() -> None:
     opening = response(shown("payload: ends")).ends[0].opening
     assert check["holds"](started, opening) is True
     assert check["key"](opening) == board_key(opening.seed, opening.params)
+    opening.nonces[:] = [bytes(range(32)), b""]
+    assert check["key"](opening) == board_key(opening.seed, opening.params, opening.nonces)
     opening.params += b" "
     assert check["holds"](started, opening) is False
 

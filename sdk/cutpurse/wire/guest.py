@@ -257,8 +257,8 @@ class Guest:
             self.most_wanted = max(self.most_wanted, self.max_tables)
         self.leaving |= request.leaving
         for given in request.nonces:
-            if given.table in self.tables:
-                self.tables[given.table].nonces.append(given.nonce)
+            if (played := self.tables.get(given.table)) is not None:
+                played.nonces.append(given.nonce)
         for answer in request.answers:
             self._hear_reply(answer, now)
         for give_up in request.give_ups:

@@ -120,6 +120,7 @@ def match(request: Request, ask: Asked, match: str) -> Response:
         uses=any(seat.HasField("usage") for seat in one.seats),
         commitment=told.commitment.hex(),
         seed=told.opening.seed.hex(),
+        nonces=[nonce.hex() for nonce in told.opening.nonces],
         params=told.opening.params.decode("utf-8", "replace"),
     )
 
