@@ -148,6 +148,17 @@ def test_a_match_with_a_person_is_void_if_the_page_is_lost() -> None:
     assert house.lobby.lost == [ANN]
 
 
+def test_it_is_void_too_if_the_page_comes_back_and_the_person_plays_again() -> None:
+    house = House()
+    games = [arena_pb2.GameWanted(game="greed", ladders=["greed"])]
+    house.dial("person", PERSON, games=games).welcomed().tables(1)
+    house.dial("person", PERSON, games=games).welcomed()
+    assert house.lobby.lost == [ANN]
+    house.bad.add(PERSON.token)  # the owner's own doing: the seat is taken over, as that of any bot
+    house.sessions.check_tokens(house.now)
+    assert house.lobby.lost == [ANN]
+
+
 # -- play
 def test_a_slow_person_is_rated_with_a_bot_that_loses_nothing() -> None:
     world = World([ladder(), ladder("other", admits_people=False)])
