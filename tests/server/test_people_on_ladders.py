@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from random import Random
 
 import pytest
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
+from cutpurse.leaderboard.migrations import versions
 from cutpurse.leaderboard.results import Identity, LadderTerms
+from cutpurse.leaderboard.sqlite_database import writing_engine
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.access.owners import Grant
@@ -75,10 +78,14 @@ def test_an_older_program_of_that_name_gets_another(tmp_path: Path) -> None:
         seen = datetime(2026, 11, 27, tzinfo=UTC)
         for bot in ("person", "sneak"):
             store.standings(Identity("ann", bot, "1"), seen).result()
-    with closing(sqlite3.connect(tmp_path / "old.db")) as file:
-        file.executescript(
-            "ALTER TABLE ladders DROP COLUMN admits_people; UPDATE alembic_version SET version_num = '16';"
-        )
+    (file,) = Path(versions.__path__[0]).glob("v*_people.py")
+    migration = import_module(f"{versions.__name__}.{file.stem}")
+    engine = writing_engine(tmp_path / "old.db", busy_timeout_s=1.0)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE ladders DROP COLUMN admits_people")
+        with Operations.context(MigrationContext.configure(connection)):
+            migration.upgrade()
+    engine.dispose()
     with Store(tmp_path / "old.db") as store:
         assert sorted(entry.bot for entry in store.bots()) == ["person.1", "sneak"]
         assert [entry.terms.admits_people for entry in store.ladders()] == [False]
@@ -145,6 +152,17 @@ def test_a_match_with_a_person_is_void_if_the_page_is_lost() -> None:
     house.now += house.limits.resume_window_ms / 1_000 + 1.0
     house.sessions.tick(house.now)
     assert len(house.sessions) == 0
+    assert house.lobby.lost == [ANN]
+
+
+def test_it_is_void_too_if_the_page_comes_back_and_the_person_plays_again() -> None:
+    house = House()
+    games = [arena_pb2.GameWanted(game="greed", ladders=["greed"])]
+    house.dial("person", PERSON, games=games).welcomed().tables(1)
+    house.dial("person", PERSON, games=games).welcomed()
+    assert house.lobby.lost == [ANN]
+    house.bad.add(PERSON.token)  # the owner's own doing: the seat is taken over, as that of any bot
+    house.sessions.check_tokens(house.now)
     assert house.lobby.lost == [ANN]
 
 

@@ -154,6 +154,7 @@ class Sessions:
         if older is not None:
             if older.link is not None:
                 older.link.close(call_status("SUPERSEDED", "a newer stream of this bot took over"), now)
+            self._void_person(older)
             self._forget(older)
         if len(self._by_id) >= self.limits.most_sessions:
             raise CallRefused("STREAMS", f"there are {self.limits.most_sessions} sessions already; come back later")
@@ -257,10 +258,7 @@ class Sessions:
             return
         self._look_at = now + 1.0
         for session in [session for session in self._by_id.values() if self._is_given_up(session, now)]:
-            if (
-                session.identity.is_person
-            ):  # the page plays a seat to its end, so the page is lost, by no fault of theirs
-                self._matches.lose([session.identity], "the page of a person is lost")
+            self._void_person(session)
             self._forget(session)
         self.check_tokens(now)
         self._check_queues(now)
@@ -329,6 +327,11 @@ class Sessions:
         if self._by_identity.get(session.identity) is session:
             del self._by_identity[session.identity]
         session.forget()
+
+    def _void_person(self, session: ServerSession) -> None:
+        """Void the match of a person's lost session: the page plays every seat to its end, so the page was lost."""
+        if session.identity.is_person:
+            self._matches.lose([session.identity], "the page of a person is lost")
 
     def _reconnect_after_ms(self) -> int:
         least, most = _RECONNECT_MS
