@@ -17,9 +17,9 @@ UNKNOWN = arena_pb2.PlayRequest(answers=[arena_pb2.Answer(table=9_999, decision=
 
 
 def filled(size: int) -> bytes:
-    """An envelope of this size that says nothing: field 100, of a later version."""
+    """An envelope of this size that says nothing: field 1012, of a later version."""
     left = size - 5
-    body = b"\xa2\x06" + bytes([left & 0x7F | 0x80, left >> 7 & 0x7F | 0x80, left >> 14]) + bytes(left)
+    body = b"\xa2\x3f" + bytes([left & 0x7F | 0x80, left >> 7 & 0x7F | 0x80, left >> 14]) + bytes(left)
     assert len(body) == size
     return body
 

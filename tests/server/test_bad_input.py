@@ -85,7 +85,7 @@ async def finish(honest_bots: list[asyncio.Task[arena_pb2.MatchEnded]]) -> arena
 async def test_no_or_another_version(arena: RunningArena, major: int) -> None:
     ended = await refused(arena, protocol_major=major)
     assert (ended.code, ended.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "PROTOCOL_VERSION")
-    assert "1.0" in ended.text
+    assert "1.1" in ended.text
     assert f"{major}." in ended.text
     assert await is_served(arena)
 
@@ -134,7 +134,7 @@ async def test_unknown_fields_and_enum_values_are_passed_over(arena: RunningAren
     playing = await others(arena.address)
     async with grpc.aio.insecure_channel(arena.address) as channel:
         call: Any = channel.stream_stream("/cutpurse.v1.ArenaService/Play")()
-        unknown = bytes.fromhex("a206036e6577")  # field 100, a text
+        unknown = bytes.fromhex("a23f036e6577")  # field 1012, a text
         hello = arena_pb2.Hello(protocol_major=1, bot="newer", max_tables=1, features=["telepathy"])
         await call.write(arena_pb2.PlayRequest(hello=hello).SerializeToString() + unknown)
         end = None

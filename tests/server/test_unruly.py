@@ -47,12 +47,12 @@ async def test_garbage_later_on_costs_strikes() -> None:
 async def test_an_envelope_may_have_64_kib_and_unknown_fields_are_ignored() -> None:
     async with house() as server:
         bot = await server.welcomed()
-        filling = b"\xa2\x06" + b"\xf8\xff\x03" + b"x" * 65_528  # field 100, of a later version
+        filling = b"\xa2\x3f" + b"\xf8\xff\x03" + b"x" * 65_528  # field 1012, of a later version
         assert len(filling) < 65_536
         await bot.send(filling)
         await bot.say(max_tables=0)
         await server.until(lambda: server.lobby.told[-1] == "changed ann 0")
-        await bot.send(filling + b"\xa0\x06" + b"\x01" * 8)
+        await bot.send(filling + b"\xa0\x3f" + b"\x01" * 8)
         with pytest.raises(Ended, match="RESOURCE_EXHAUSTED"):
             await bot.read()
         assert await server.health() == "SERVING"
