@@ -64,8 +64,8 @@ def test_every_option_variable_and_metric_has_a_meaning() -> None:
 def test_the_defaults_of_a_ladder_on_the_page_are_those_of_the_server() -> None:
     said, clock, terms = defaults(ladder_file.KEYS), TimeControl(), LadderTerms()
     for name in ladder_file.CLOCK:
-        usual, with_people = f"{getattr(clock, name):,}", f"{getattr(CLOCK, name):,}"
-        assert said[f"clock.{name}"] == (usual if usual == with_people else f"{usual}; with `people` {with_people}")
+        usual, slow = f"{getattr(clock, name):,}", f"{getattr(CLOCK, name):,}"
+        assert said[f"clock.{name}"] == (usual if usual == slow else f"{usual}; with `people` {slow}")
     numbers = {"max_bots": terms.most_bots, "max_per_owner": terms.most_per_owner}
     numbers |= {"pause_failed": terms.pause_failed, "pause_window": terms.pause_window}
     assert {name: said[name] for name in numbers} == {name: str(number) for name, number in numbers.items()}
