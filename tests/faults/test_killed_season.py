@@ -61,7 +61,7 @@ def wanted() -> ladder_pb2.SeasonWanted:
         pause_ms=2_000,
         seasons=2,
         final_top=2,
-        final_best_of=3,
+        final_best_of=1,
     )
 
 
@@ -93,11 +93,12 @@ def tables(shown: ladder_pb2.SeasonShown) -> list[list[tuple[str, int, int, int]
 
 
 @pytest.mark.full
+@pytest.mark.timeout(900)
 def test_seasons_survive_kills_in_each_phase(tmp_path: Path) -> None:
     killed: list[str] = []
     with ExitStack() as stack:
         host = Host(tmp_path, stack)
-        stack.enter_context(herd(tmp_path, host.address, BOTS, tables=4, think_ms=(0, 1)))
+        stack.enter_context(herd(tmp_path, host.address, BOTS, tables=2, think_ms=(0, 1)))
         series = start(host)
         table: list[list[tuple[str, int, int, int]]] = []
 

@@ -61,7 +61,8 @@ async def test_everybody_follows_a_season_and_a_host_stops_it(world: LeagueWorld
     assert 'href="/seasons/' + series + '/1"' in (await stranger.get("/ladders/cup-1-s1")).text
     assert "/seasons/" not in (await stranger.get("/ladders/duel")).text
     assert "cup season 1, 2 divisions, played" in text_of((await root.get("/host")).text)
-    assert (await stranger.get(f"/seasons/{series}/2")).status_code == 404
+    for which, status in (("2", 404), ("0", 400), ("x", 400), ("9" * 30, 400)):
+        assert (await stranger.get(f"/seasons/{series}/{which}")).status_code == status
     await root.post(f"/host/seasons/{series}/stop", {}, page=f"/host/seasons/{series}")
     page = await stranger.get(f"/seasons/{series}")
     assert ("A host stopped it." in text_of(page.text), "data-pending" in page.text) == (True, False)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
 from cutpurse.server.web.pages.tournament import tournament_facts
@@ -13,6 +13,8 @@ from cutpurse.server.web.rendering import Asked, show
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["router", "season_facts"]
+
+MAX_NUMBER: Final = 1_000_000  # of a season
 
 router = APIRouter(include_in_schema=False)
 
@@ -24,7 +26,7 @@ def newest_season(request: Request, ask: Asked, series: str) -> Response:
 
 
 @router.api_route("/seasons/{series}/{number}", methods=["GET", "HEAD"])
-def season(request: Request, ask: Asked, series: str, number: int) -> Response:
+def season(request: Request, ask: Asked, series: str, number: Annotated[int, Path(ge=1, le=MAX_NUMBER)]) -> Response:
     """Show a season of a series on public ladders."""
     return show(request, "season.html", **season_facts(ask.season(series, number)))
 
