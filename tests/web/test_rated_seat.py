@@ -114,6 +114,8 @@ def test_people_meet_each_other_and_bots_are_not_needed(page: PeoplePage, visito
     bob, cid = signed_in(page, visitors, "bob"), signed_in(page, visitors, "cid")
     assert "You are in line for a match." in bob.sit_down_rated("meeting").text
     cid.sit_down_rated("meeting")
+    until(lambda: decision_of(bob.get("/seat").text) + decision_of(cid.get("/seat").text) > 0, "the match begins")
+    assert '<span class="badge person">a person</span>' in bob.get("/live").text
     asked = {bob: 0, cid: 0}
     ended: set[Visitor] = set()
     while len(ended) < 2:
