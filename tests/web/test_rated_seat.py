@@ -114,6 +114,8 @@ def test_people_meet_each_other_and_bots_are_not_needed(page: PeoplePage, visito
     bob, cid = signed_in(page, visitors, "bob"), signed_in(page, visitors, "cid")
     assert "You are in line for a match." in bob.sit_down_rated("meeting").text
     cid.sit_down_rated("meeting")
+    until(lambda: decision_of(bob.get("/seat").text) + decision_of(cid.get("/seat").text) > 0, "the match begins")
+    assert '<span class="badge person">a person</span>' in bob.get("/live").text
     asked = {bob: 0, cid: 0}
     ended: set[Visitor] = set()
     while len(ended) < 2:
@@ -215,11 +217,11 @@ def test_a_term_that_changes_is_told_in_line_and_a_revoked_token_ends_the_wait(
 ) -> None:
     fay = signed_in(page, visitors, "fay")
     assert "You are in line for a match." in fay.sit_down_rated("changing").text
-    terms = ladder_pb2.LadderTerms(pause_failed=3, pause_window=8)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv(TOKEN_VARIABLE, page.tokens["host"])
-        with league_at(server=page.arena) as league:
-            league.ChangeLadder(ladder_pb2.ChangeLadderRequest(ladder="changing", terms=terms))
+    host = signed_in(page, visitors, "host")
+    form = host.get("/host/ladders/changing").text
+    assert 'name="people" value="1" checked' in form
+    fields = {"key": form.partition('name="key" value="')[2][:64], "most_bots": "0", "most_per_owner": "0"}
+    assert 'name="people" value="1" checked' not in host.post("/host/ladders/changing", fields).text
     line = "the server says: ladder changing admits programs only, and no people"
     until(lambda: line in fay.get("/seat").text, "the new term is told")
     key = fay.get("/me/tokens").text.partition('name="key" value="')[2][:64]

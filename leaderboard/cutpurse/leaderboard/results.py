@@ -75,7 +75,7 @@ class Identity(NamedTuple):
     @property
     def is_person(self) -> bool:
         """Whether this is the owner in person, at a table of the page, and no program."""
-        return self.bot == PERSON
+        return self.bot == PERSON and self.owner not in ("", NOBODY)
 
 
 @dataclass(frozen=True, slots=True)

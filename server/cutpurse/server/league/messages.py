@@ -13,7 +13,7 @@ from typing import Any
 from cutpurse.leaderboard.estimates.history import RatingPoint
 from cutpurse.leaderboard.queries import HistoryStep, LadderEntry, MatchEntry, Opponent, Ranking, SeatEntry
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.leaderboard.results import PERSON, DecisionLog, DecisionUsage, LadderTerms, SeatNote, UsageTotal
+from cutpurse.leaderboard.results import DecisionLog, DecisionUsage, Identity, LadderTerms, SeatNote, UsageTotal
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 from cutpurse.wire.usage import FALLBACKS
 
@@ -36,7 +36,7 @@ __all__ = [
 
 def bot_name(owner: str, bot: str, version: str = "") -> ladder_pb2.BotName:
     """Encode the name of a bot or of a version."""
-    return ladder_pb2.BotName(owner=owner, bot=bot, version=version, person=bot == PERSON)
+    return ladder_pb2.BotName(owner=owner, bot=bot, version=version, person=Identity(owner, bot, version).is_person)
 
 
 def milliseconds(moment: datetime | None) -> int:

@@ -22,6 +22,7 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, StrictUndefined
 
 from cutpurse.games import GAMES
+from cutpurse.leaderboard.results import Identity
 from cutpurse.server.web.anchors import strength
 from cutpurse.server.web.charts import interval, scale, share
 from cutpurse.server.web.conditional_response import conditional_response
@@ -175,6 +176,11 @@ def _bot_shown(bot: Any) -> str:
     return name if bot.owner in ("", "local") else f"{printable(bot.owner, 64)}/{name}"
 
 
+def _is_person(bot: Any) -> bool:
+    """Return whether a bot is its owner in person, and no program."""
+    return Identity(bot.owner, bot.bot, bot.version).is_person
+
+
 def _sits_twice(bot: Any, bots: Iterable[Any]) -> bool:
     """Return whether a match has several versions of a bot, so that its name alone is ambiguous."""
     return sum((one.owner, one.bot) == (bot.owner, bot.bot) for one in bots) > 1
@@ -231,6 +237,7 @@ FILTERS: Final = {
     "segment": _segment,
     "bot_path": _bot_path,
     "bot_shown": _bot_shown,
+    "is_person": _is_person,
     "sits_twice": _sits_twice,
     "iso": _iso,
     "utc": _utc,
