@@ -49,6 +49,11 @@ class ForkedProcess:
         assert self._process.pid is not None
         return self._process.pid
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.is_alive()
+
     def send(self, number: signal.Signals) -> None:
         """Send a signal."""
         os.kill(self.pid, number)

@@ -289,6 +289,7 @@ class Arenas:
         self._lines: SimpleQueue[str] = SimpleQueue()
         self._readers: list[Thread] = []
         self._numbers = ["", ""]
+        self._is_ending = False
         self.running = [self.start(at) for at in range(2)]
 
     def start(self, at: int) -> ForkedProcess:
@@ -304,6 +305,7 @@ class Arenas:
         with process.said:
             for line in process.said:
                 self._lines.put(line.decode())
+        self._lines.put("ended")
 
     def play(self, count: int) -> None:
         """Read on until `count` results of each ladder were acknowledged."""
@@ -317,6 +319,8 @@ class Arenas:
         ladder, _, match = self._lines.get().partition(" ")
         if ladder == "begun":
             self._begun.add(match.strip())
+        elif ladder == "ended":
+            assert self._is_ending or all(process.is_alive for process in self.running), "an arena ended by itself"
         elif match.endswith("\n"):
             self.acknowledged.add(match.strip())
             return ladder
@@ -332,8 +336,10 @@ class Arenas:
         self.running[at].kill()
 
     def end(self) -> None:
-        for at in range(2):
-            self.kill(at)
+        self._is_ending = True
+        for process in self.running:
+            if process.is_alive:
+                process.kill()
         for reader in self._readers:
             reader.join()
         while not self._lines.empty():

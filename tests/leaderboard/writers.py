@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -76,7 +77,10 @@ def play_as_an_arena(say: Say, database: str, own: str, number: int) -> None:
         number: Number of its first match.
     """
     leases.LEASE_S = leases.DELAY_S = LEASE_S  # type: ignore[misc]  # in this process only
-    store = ArenaStore(database, own, games=["greed", "szmal"], preferred=[own])
+    store = None
+    while store is None:
+        with suppress(StoreError):  # another arena opens it at this moment, and takes long on a busy machine
+            store = ArenaStore(database, own, games=["greed", "szmal"], preferred=[own])
     say(f"begun {number}")
     renewed = -1.0
     ladders: list[str] = []
