@@ -73,7 +73,7 @@ def _hello(random: Random) -> arena_pb2.Hello:
         games=[arena_pb2.GameWanted(game="greed", ladders=["rough"])],
     )
     if random.random() < 0.2:
-        hello.features.extend(random.choice(("agenda", "notes", "telepathy", "")) for _ in range(random.randrange(4)))
+        hello.features.extend(random.choice(("agenda", "nonces", "notes", "telepathy", "")) for _ in range(random.randrange(4)))
     if random.random() < 0.1:
         hello.games.add(game=random.choice(("greed", "szmal", "chess", "")), ladders=[random.choice(("rough", ""))])
     if random.random() < 0.1:
@@ -94,6 +94,9 @@ def _envelope(random: Random, had: int) -> bytes:
         for _ in range(random.choice((1, 1, 3, 400))):
             note = request.notes.add(table=random.choice(NUMBERS), decision=random.choice(NUMBERS))
             note.text = random.choice(("", "x", "\x00\x1b[2J", "é" * 3_000))[: 99 if len(request.notes) > 3 else None]
+    if random.random() < 0.15:
+        for _ in range(random.choice((1, 1, 2, 400))):
+            request.nonces.add(table=random.choice(NUMBERS), nonce=random.randbytes(random.choice((32, 32, 31, 0))))
     if random.random() < 0.1:
         request.max_tables = random.choice(NUMBERS)
     if random.random() < 0.03:

@@ -510,7 +510,5 @@ def _not_checked(head: Head) -> list[str]:
     )
     nonces = "that the server did not choose among seeds before it published this commitment: no seat added a nonce"
     if head.nonces_match:
-        nonces = (
-            "that bots sent these nonces and no others: the SDK compares a bot's own; see `cutpurse bot run --json`"
-        )
+        nonces = "that bots sent these nonces, and no others: a bot knows its own; see `cutpurse bot run --json`"
     return [told, nonces, word]
