@@ -49,7 +49,7 @@ folder.
 ## Seasons
 
 `cutpurse season plan FILE` and `season start FILE` read [seasons](../how-to/seasons.md). All keys of a
-[ladder](#ladders) but `frozen`, `hosted` and `max_bots` are those of each division. Divisions are tables
+[ladder](#ladders) but `frozen`, `hosted`, `max_bots`, `people` and `title` are those of each division. Divisions are tables
 `[[division]]`, the first one first.
 
 {season}

@@ -54,7 +54,7 @@ KEYS: Final = (
     FileKey("division.bots", "its bots in the first season, as `OWNER/NAME`; all others begin in the last one", "none"),
 )
 _OWN: Final = ("matches", "lasts", "ends", "pause", "seasons", "away", "final", "seeds", "division")
-_NOT_HERE: Final = ("frozen", "hosted", "max_bots")  # keys of a ladder that a season decides itself
+_NOT_HERE: Final = ("frozen", "hosted", "max_bots", "people", "title")  # keys of a ladder that divisions do not have
 _OF_LADDER: Final = tuple(
     name for name in dict.fromkeys(key.name.partition(".")[0] for key in LADDER_KEYS) if name not in _NOT_HERE
 )
