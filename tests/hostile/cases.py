@@ -73,7 +73,9 @@ def _hello(random: Random) -> arena_pb2.Hello:
         games=[arena_pb2.GameWanted(game="greed", ladders=["rough"])],
     )
     if random.random() < 0.2:
-        hello.features.extend(random.choice(("agenda", "nonces", "notes", "telepathy", "")) for _ in range(random.randrange(4)))
+        hello.features.extend(
+            random.choice(("agenda", "nonces", "notes", "telepathy", "")) for _ in range(random.randrange(4))
+        )
     if random.random() < 0.1:
         hello.games.add(game=random.choice(("greed", "szmal", "chess", "")), ladders=[random.choice(("rough", ""))])
     if random.random() < 0.1:
