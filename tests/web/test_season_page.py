@@ -91,7 +91,7 @@ async def test_the_final_its_champion_and_the_next_season_are_shown(world: Leagu
     stranger = Person(world.arena.address)
     text = text_of((await stranger.get("/seasons/5ea50")).text)
     assert "The tables are final, and the final is being played." in text
-    assert "bob/thug:2 against ann/sneak:1.0" in text, "the bracket"
+    assert "Bracket Final 1 bob/thug:2 2 ann/sneak:1.0" in text
     assert "1st bob/thug 31.2 9 has left 2nd ann/sneak 24.5 9 goes down" in text
     store.put_tournament_board("f1a1", TournamentBoardEntry(0, 0, "match0001", "01"))
     store.end_tournament("f1a1", "finished", now)
