@@ -49,8 +49,8 @@ folder.
 ## Seasons
 
 `cutpurse season plan FILE` and `season start FILE` read [seasons](../how-to/seasons.md). All keys of a
-[ladder](#ladders) but `frozen`, `hosted`, `max_bots`, `people` and `title` are those of each division. Divisions are tables
-`[[division]]`, the first one first.
+[ladder](#ladders) but `frozen`, `hosted`, `max_bots`, `people` and `title` are those of each division. Divisions are
+tables `[[division]]`, the first one first.
 
 {season}
 ## Signing in
