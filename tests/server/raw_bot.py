@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import deque
 from collections.abc import Sequence
 from typing import Any, Self
@@ -65,8 +64,7 @@ class RawBot:
     async def hello(self, name: str, **fields: Any) -> arena_pb2.Welcome:
         """Send Hello with one table, changed by `fields`, and return Welcome."""
         told: dict[str, Any] = {"protocol_major": 1, "bot": name, "max_tables": 1, **fields}
-        with contextlib.suppress(grpc.aio.AioRpcError):  # the server may have refused the token already; `read` says so
-            await self.send(hello=arena_pb2.Hello(**told))
+        await self.send(hello=arena_pb2.Hello(**told))
         return (await self._take()).welcome
 
     async def _take(self) -> arena_pb2.PlayResponse:
