@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import select
 import signal
+import threading
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -74,9 +76,15 @@ def _work(work: Callable[..., None], writer: Any, arguments: tuple[object, ...])
     """Do the work of a new process."""
 
     def say(line: str) -> None:
-        try:
-            os.write(writer.fileno(), f"{line}\n".encode())
-        except BrokenPipeError:  # the tests were killed; a callback of a future would go on
-            os._exit(1)
+        os.write(writer.fileno(), f"{line}\n".encode())
 
+    threading.Thread(target=_end_with_the_reader, args=(writer,), daemon=True).start()
     work(say, *arguments)
+
+
+def _end_with_the_reader(writer: Any) -> None:
+    """End the process when nobody can read what it says, as after the tests were killed."""
+    poll = select.poll()
+    poll.register(writer.fileno(), 0)
+    poll.poll()
+    os._exit(1)
