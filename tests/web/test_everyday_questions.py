@@ -61,7 +61,7 @@ class Reader:
 
 
 def who_leads(reader: Reader) -> None:
-    reader.reads(r"(?s)greed.*?±.*?(too close to call|sure)", "main")
+    reader.reads(r"(?s)Greed.*?±.*?(too close to call|sure)", "main")
     reader.click("main a[href='/ladders/greed']")
     reader.reads(r"leads\.")
     reader.reads(r"probability of 95 %")

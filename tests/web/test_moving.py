@@ -132,7 +132,7 @@ def test_a_ladder_that_is_deleted_while_it_is_looked_at_is_told_as_gone(live: Li
 def test_without_javascript_a_ladder_is_all_there(live: LiveLeague, watched: Watched) -> None:
     page = watched.page(java_script_enabled=False)
     page.goto(f"{live.page}/ladders/greed")
-    assert page.locator("h1").inner_text() == "greed"
+    assert page.locator("h1").inner_text() == "Greed"
     assert page.locator(".copy:visible").count() == 0
     page.goto(f"{live.page}/")
     assert page.locator("ol.commands li").count() == 5

@@ -82,6 +82,7 @@ def test_a_person_who_is_signed_in_plays_rated_and_stands_in_the_ranking(
         assert (judged(page), widest(page)) == ([], "")
         page.goto(f"{people.address}/matches/{rated_match(people.arena).match}")
         assert "a person" in page.inner_text("main")
+        page.wait_for_selector("ul.luck")  # found beside the page; nothing is asked for any more
         assert judged(page) == []
 
 

@@ -29,6 +29,7 @@ from cutpurse.wire.client_session import Ask, Begin, ClientSession, Finish, Welc
 from cutpurse.wire.connection import UNTRUSTED, Dialling, why_unreachable
 from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
 from cutpurse.wire.server_address import CA_VARIABLE, SECURE
+from cutpurse.wire.stream_ending import ReportedEndings
 from cutpurse.wire.text import format_count, printable
 
 __all__ = ["Client", "Companions", "StayOptions"]
@@ -41,9 +42,6 @@ INLINE_S: Final = 0.005  # seconds of work on an envelope before finished answer
 HOME_S: Final = 10.0  # seconds without the server that it was sent to until it asks the first one again
 MOVES: Final = 4  # referrals in a row that are followed at once
 BACKOFF_S: Final = (0.2, 2.0)  # first and longest wait between two attempts
-MADE_UP: Final = (grpc.StatusCode.INTERNAL, "Internal error from Core")  # status that grpc.aio makes up
-STATUS_S: Final = 0.01  # between two checks for the server's own status
-STATUS_TRIES: Final = 100
 ALONE_S: Final = 15.0  # seconds without a match before the first message about it
 LEAST_SILENCE_S: Final = 0.5  # extra time to read what arrived while this process was busy
 # What a read or write raises when the call has ended.
@@ -400,8 +398,7 @@ class Client:
             self._over = False
             call: Any = channel.stream_stream(PLAY)(metadata=self.dialling.metadata)
             self._call = call
-            told: list[_Ended] = []
-            call.add_done_callback(lambda call: told.append(_ended(call)))
+            endings = ReportedEndings(call)
             self._is_silent = False
             follows = asyncio.create_task(self._follow(call))
             writes = asyncio.create_task(self._write(call))
@@ -424,7 +421,7 @@ class Client:
             follows.result()  # raises what the task raised
             if self._is_silent:
                 return _Ended(grpc.StatusCode.UNAVAILABLE, "the server was silent for too long")
-            return await _end_of(told)
+            return _told(*await endings.of_server())
 
     async def _follow(self, call: Any) -> None:
         """Process the server's envelopes until the stream ends, and send the results.
@@ -562,34 +559,6 @@ class Client:
             left = self.matches - self._begun - self._companions.begun(self) + len(self.session.tables)
             tables = min(tables, max(1, left))
         self.session.want_tables(tables)
-
-
-async def _end_of(told: list[_Ended]) -> _Ended:
-    """Return the status of an ended call, out of those that its done-callback reported.
-
-    A write that meets the end of the stream makes grpc.aio 1.83 report a status of its own, before or after the
-    server's. A client that believed it would reconnect after SUPERSEDED, and take the stream from the newer client.
-    """
-    for _ in range(STATUS_TRIES):
-        for ended in told:
-            if (ended.code, ended.text) != MADE_UP:
-                return ended
-        await asyncio.sleep(STATUS_S)
-    return told[0]
-
-
-def _now(coroutine: Any) -> Any:
-    """Return the result of a coroutine that waits for nothing."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        return end.value
-    raise AssertionError("it waits")
-
-
-def _ended(call: Any) -> _Ended:
-    """Return the status of an ended call."""
-    return _told(_now(call.code()), _now(call.details()), _now(call.trailing_metadata()))
 
 
 def _told(code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[str, str | bytes]] | None) -> _Ended:

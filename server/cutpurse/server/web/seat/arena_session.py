@@ -24,6 +24,7 @@ from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.client_session import Begin, ClientSession, Todo, Welcomed
 from cutpurse.wire.errors import NotFound, ServerRefused, ServerUnreachable
 from cutpurse.wire.league import problem_of
+from cutpurse.wire.stream_ending import ReportedEndings
 from cutpurse.wire.text import printable
 
 __all__ = ["Dials", "OwnerDials", "PersonSession"]
@@ -203,6 +204,7 @@ class PersonSession:
         """Run one stream, from Hello to its status; return the text and reason of the status."""
         loop = asyncio.get_running_loop()
         call: Any = channel.stream_stream(PLAY)(metadata=self._dials.metadata)
+        endings = ReportedEndings(call)
         writing = asyncio.create_task(self._write(call))
         try:
             while (data := await _read(call)) is not None:
@@ -212,7 +214,8 @@ class PersonSession:
                 self._wake.set()
                 if self.session.done():
                     loop.call_later(LINGER_S, call.cancel)
-            return _ending(await call.details(), await call.trailing_metadata())
+            ending = await endings.of_server()
+            return _ending(ending.details, ending.metadata)
         finally:
             writing.cancel()
             call.cancel()
