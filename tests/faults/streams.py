@@ -7,6 +7,7 @@ envelopes, as TCP does, and a `Fault` at one envelope.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from enum import Enum
 from typing import Final, NamedTuple
@@ -185,7 +186,7 @@ class Bot:
 
     def __init__(self, house: House, name: str, tables: int, matches: int, fault: Fault | None = None) -> None:
         self.house = house
-        self.session = ClientSession(name, max_tables=tables)
+        self.session = ClientSession(name, max_tables=tables, entropy=random.Random(name).randbytes)
         self.matches = matches
         self.fault = fault
         self.passed = {True: 0, False: 0}  # envelopes up and down so far

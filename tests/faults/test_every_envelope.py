@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -17,6 +18,8 @@ from tests.faults.streams import LIMITS, Bot, Fault, FaultKind, House, answers_t
 from tests.server.stores import match_of
 
 ROUGH = 17  # every so manieth envelope is tried; in `make soak` each
+# A deal waits for nonces for one second, and a fault lasts longer.
+OF_A_LOST_NONCE = "the nonce came .* too late; the deal is made without it|took this bot's nonce along"
 SHORT: dict[str, Mapping[str, str]] = {
     "bag_o_loot": {"rounds": "1"},
     "steal_and_plunder": {"max_games": "1"},
@@ -50,7 +53,7 @@ def played(game: str, tables: int, fault: Fault | None = None) -> Bot:
             assert sat.notes == notes, "not what the bot said about each of them, once"
     for bot in bots:
         assert sorted(bot.begun) == sorted(match for match, _ in bot.finished) == sorted(results)
-        assert bot.notes == []
+        assert [note for note in bot.notes if not re.search(OF_A_LOST_NONCE, note)] == []
         for match, finish in bot.finished:
             assert finish.result.places == tuple(seat.place for seat in results[match].seats)
             assert finish.rated

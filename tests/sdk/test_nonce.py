@@ -214,6 +214,24 @@ def test_a_nonce_that_does_not_count_is_told_once(reason: arena_pb2.RefusalReaso
     assert isinstance(finish, Finish)
 
 
+def test_a_nonce_that_was_lost_with_a_stream_is_told_without_alarm() -> None:
+    mine, played = script(), meeting()
+    mine.say(welcome=WELCOME, starts=[played.started()])
+    mine.again()
+    has_dealt = played.started()
+    has_dealt.nonce_ms = 0
+    mine.say(welcome=arena_pb2.Welcome(session="s", resumed=True), starts=[has_dealt])
+    played.nonces = []
+    played.deal()
+    played.play()
+    end = played.end()
+    end.opening.nonces_match = ""
+    _, note = mine.say(ends=[end])
+    assert isinstance(note, OwnerNotice)
+    assert note.text.endswith("a lost stream took this bot's nonce along; the deal was made without it")
+    assert "WARNING" not in note.text
+
+
 def test_a_repeat_that_was_not_needed_is_no_news() -> None:
     mine, played = script(), meeting()
     mine.say(welcome=WELCOME, starts=[played.started()])

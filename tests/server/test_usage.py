@@ -278,5 +278,6 @@ async def test_over_the_wire_a_bots_usage_is_in_its_log_the_match_and_the_rankin
         assert rows["model"]["cost_micros_per_match"] == pytest.approx(310 * per_match / 105, abs=4)  # both are rounded
         assert f"{per_match:,}" in table
         sheet = ask("ladder", "rankings", "greed", "--csv").splitlines()
-        assert sheet[0].endswith(",estimated,tokens_per_match,cost_micros_per_match")
-        assert sum(line.endswith(f",{per_match},{rows['model']['cost_micros_per_match']}") for line in sheet) == 1
+        assert sheet[0].endswith(",estimated,tokens_per_match,cost_micros_per_match,person")
+        ends = f",{per_match},{rows['model']['cost_micros_per_match']},false"
+        assert sum(line.endswith(ends) for line in sheet) == 1

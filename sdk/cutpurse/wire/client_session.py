@@ -30,7 +30,7 @@ from cutpurse.games import GAMES
 from cutpurse.v1 import arena_pb2
 from cutpurse.v1.arena_pb2 import Answer, Note
 from cutpurse.wire.catalogue import catalogue_of
-from cutpurse.wire.deal_check import broken_promise
+from cutpurse.wire.deal_check import broken_promise, counts_nonce
 from cutpurse.wire.decode import TableInfo, events_of
 from cutpurse.wire.errors import ServerRefused
 from cutpurse.wire.text import printable
@@ -102,6 +102,7 @@ class ClientTable:
     before: str = ""  # notes from before the first decision, sent with its answer
     first: arena_pb2.Decision | None = None  # the first decision, with all events from the deal on; None: without
     nonce: bytes = b""  # added to the deal; empty: none, or the server refused it
+    nonce_may_be_lost: bool = False  # a stream was lost before the first decision, perhaps with the nonce
 
     def is_open(self, decision: int) -> bool:
         """Return whether this is the last decision, and the match goes on."""
@@ -275,6 +276,8 @@ class ClientSession:
         self._in = False
         self.silent_at = None
         self._out.clear()
+        for table in self.tables.values():
+            table.nonce_may_be_lost |= bool(table.nonce) and not table.asked
 
     @property
     def can_resume(self) -> bool:
@@ -444,6 +447,10 @@ class ClientSession:
             todos.append(Opened(table.match, opened.rated))
 
     def _check_promise(self, table: ClientTable, opening: arena_pb2.Opening, todos: list[Todo]) -> None:
+        if table.nonce_may_be_lost and not counts_nonce(table, opening):
+            table.nonce = b""
+            text = f"match {table.match}: a lost stream took this bot's nonce along; the deal was made without it"
+            todos.append(OwnerNotice(text, False, table))
         if broken := broken_promise(table, opening):
             self._warn(table, broken, todos)
 

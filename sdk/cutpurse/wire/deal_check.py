@@ -19,7 +19,7 @@ from cutpurse.wire.text import printable
 if TYPE_CHECKING:
     from cutpurse.wire.client_session import ClientTable
 
-__all__ = ["broken_promise"]
+__all__ = ["broken_promise", "counts_nonce"]
 
 
 def broken_promise(table: ClientTable, opening: arena_pb2.Opening) -> str:
@@ -38,6 +38,12 @@ def broken_promise(table: ClientTable, opening: arena_pb2.Opening) -> str:
     return "" if "position" in params else _other_cards(table, opening)
 
 
+def counts_nonce(table: ClientTable, opening: arena_pb2.Opening) -> bool:
+    """Return whether the deal counts the nonce of this seat."""
+    is_of_match = printable(opening.nonces_match) == table.match
+    return is_of_match and opening.nonces[table.seat : table.seat + 1] == [table.nonce]
+
+
 def _wrong_nonces(table: ClientTable, opening: arena_pb2.Opening, *, is_only: bool) -> str:
     """Describe what is wrong with the nonces of an opening; empty if nothing is.
 
@@ -46,8 +52,8 @@ def _wrong_nonces(table: ClientTable, opening: arena_pb2.Opening, *, is_only: bo
         opening: What the server opened.
         is_only: Whether the match is the only one on its board, so that no other has nonces.
     """
-    nonces, match, seat = opening.nonces, printable(opening.nonces_match), table.seat
-    if table.nonce and (match != table.match or nonces[seat : seat + 1] != [table.nonce]):
+    nonces, match = opening.nonces, printable(opening.nonces_match)
+    if table.nonce and not counts_nonce(table, opening):
         return "the deal does not count the nonce that this bot added to it"
     if nonces and is_only and match != table.match:
         return f"the deal counts the nonces of another match, {match}"
