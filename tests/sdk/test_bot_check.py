@@ -203,7 +203,7 @@ def test_the_command_prints_a_table_and_ends_with_the_code_of_a_bot_that_failed(
     head, *rows, last = shown.stdout.splitlines()
     assert head.split() == ["scenario", "verdict", "seen"]
     assert len(rows) == len(SCENARIOS) + 1
-    assert "failed 2 of 15" in last
+    assert "failed 2 of 16" in last
     assert shown.stderr == ""
 
 
