@@ -107,7 +107,7 @@ class Bot:
         call = arena_pb2_grpc.ArenaServiceStub(grpc.insecure_channel(address)).Play(
             iter([arena_pb2.PlayRequest(hello=hello)])
         )
-        next(call)
+        next(call, None)  # the server may end the stream without a word
 
     def refused(self, refusal: arena_pb2.Refusal) -> None:
         """Answer again, if that is possible."""
