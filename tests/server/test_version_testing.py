@@ -17,7 +17,7 @@ from cutpurse.leaderboard.version_tests import NewVersionTest
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.league.version_test_results import design_text
 from cutpurse.v1 import ladder_pb2
-from tests.looking import looks
+from tests.looking import looks, until_so
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.dialling import Ended
 from tests.server.league_world import LeagueWorld, league_world
@@ -133,6 +133,7 @@ async def bots(arena: RunningArena) -> AsyncIterator[None]:
     names = (("sneak", "2"), ("sneak", "1"), ("brute", "1"))
     tasks = [asyncio.create_task(play(arena.address, name, version)) for name, version in names]
     try:
+        await until_so(lambda: len(arena.opened.lobby.here()) == len(names))
         yield
     finally:
         for task in tasks:
