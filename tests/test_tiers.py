@@ -58,7 +58,7 @@ def test_only_the_quick_run_leaves_out_anything() -> None:
 
 
 def test_what_the_compiled_build_skips_runs_on_the_pure_one() -> None:
-    assert 'step make test-all "TESTS=-m needs_pure"\n' in (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8")
+    assert 'step make test-all "TESTS=-m needs_pure $pure"\n' in (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8")
     planted, mixed = "tests/properties/test_planted_leaks.py", "tests/server/test_table.py"
     every, _ = collected(planted, mixed)
     chosen, _ = collected("-m", "needs_pure", planted, mixed)

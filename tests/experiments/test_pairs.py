@@ -45,8 +45,8 @@ def pairs_in(findings: object) -> set[tuple[PairedBot, PairedBot]]:
         pytest.param("steal_and_plunder", "feeder", 150, marks=pytest.mark.full),
         pytest.param("stolen_treasure", "pact", 150, marks=pytest.mark.full),
         pytest.param("stolen_treasure", "feeder", 150, marks=pytest.mark.full),
-        pytest.param("bag_o_loot", "pact", 250, marks=pytest.mark.full),
-        pytest.param("bag_o_loot", "feeder", 150, marks=pytest.mark.full),
+        pytest.param("bag_o_loot", "pact", 250, marks=pytest.mark.soak),
+        pytest.param("bag_o_loot", "feeder", 150, marks=pytest.mark.soak),
     ],
 )
 def test_a_planted_pair_is_found_and_nobody_else(game: str, kind: str, matches: int) -> None:

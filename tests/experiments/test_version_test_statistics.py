@@ -61,15 +61,16 @@ def _play(
 
 @pytest.mark.full
 @pytest.mark.parametrize(("edge", "wrong"), [(0.0, Verdict.BETTER), (0.6, Verdict.NOT_BETTER)])
-def test_at_most_five_in_a_hundred_verdicts_are_wrong(edge: float, wrong: Verdict) -> None:
+def test_at_most_five_in_a_hundred_verdicts_are_wrong(edge: float, wrong: Verdict, soak: bool) -> None:
     """A wrong verdict is a false alarm for equal versions, and a miss for one that is better by what is looked for.
 
-    An edge of 0.6 is a gain of 0.3 spreads of a board's difference. Counted on 2026-11-26: 22 false alarms, 1 miss.
+    An edge of 0.6 is a gain of 0.3 spreads of a board's difference. Of 1,000 each: 22 false alarms and 1 miss.
     """
     design = Design(effect=0.3, max_boards=2_000)
-    verdicts = [verdict_of(number, edge, design) for number in range(1_000)]
-    assert verdicts.count(wrong) <= 50
-    assert verdicts.count(Verdict.UNDECIDED) <= 20
+    tests = 1_000 if soak else 300
+    verdicts = [verdict_of(number, edge, design) for number in range(tests)]
+    assert verdicts.count(wrong) <= tests * 0.05
+    assert verdicts.count(Verdict.UNDECIDED) <= tests * 0.02
 
 
 def test_a_much_better_version_is_soon_found() -> None:

@@ -14,7 +14,7 @@ from tests.properties.random_play import EVERY_GAME, EVERY_TABLE
 PAIRS = 20  # for each number of players
 PAIRS_IN_SOAK = 100_000  # for each game
 STEPS_IN_SOAK = 2  # that a pair goes on for; with as many pairs as that, others begin where it would have gone
-IMAGINED = 2_500  # for each game
+IMAGINED = 1_000  # for each game
 IMAGINED_IN_SOAK = 10_000
 
 pytestmark = pytest.mark.timeout(0)  # the number of pairs sets the time

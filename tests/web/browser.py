@@ -23,7 +23,7 @@ __all__ = ["PATIENCE_MS", "Watched", "chromium", "keeping_pages"]
 
 _SHELL: Final = "chromium-headless-shell"
 _BROWSER: Final = "chromium"
-PATIENCE_MS: Final = 20_000  # maximum of every wait; the machine may be busy
+PATIENCE_MS: Final = 60_000  # maximum of every wait; a first page took over 20 s on a busy machine
 _HERE: Final = frozenset({"127.0.0.1", "localhost"})
 _FLAGS: Final = (
     "--no-sandbox",

@@ -84,7 +84,7 @@ MEASURE: Final = """async ([leastWidth, leastType]) => {
 }"""
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [pytest.param("large", marks=pytest.mark.soak), "medium", "phone"])
 @pytest.mark.parametrize(("game", "seats"), TRIED)
 def test_the_whole_table_fits_at_every_step(watched: Watched, tables: str, game: str, seats: int, size: str) -> None:
     width, height = SIZES[size]
@@ -97,7 +97,7 @@ def test_the_whole_table_fits_at_every_step(watched: Watched, tables: str, game:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("size", ["medium", "phone"])
+@pytest.mark.parametrize("size", [pytest.param("medium", marks=pytest.mark.soak), "phone"])
 @pytest.mark.parametrize("game", ["steal_and_plunder", "szmal"])
 def test_the_whole_table_fits_in_german_too(watched: Watched, tables: str, game: str, size: str) -> None:
     """German has the longest words of the page's languages."""
