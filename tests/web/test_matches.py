@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
@@ -14,6 +17,7 @@ from starlette.testclient import TestClient
 
 from cutpurse.leaderboard.queries import MatchEntry
 from cutpurse.leaderboard.reader import LeaderboardReader
+from cutpurse.leaderboard.results import Nonces
 from cutpurse.server.web.pages.matches import bot_meant
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from cutpurse.wire.errors import NotFound, ServerUnreachable
@@ -132,6 +136,21 @@ def test_a_match_tells_seats_ratings_faults_and_what_proves_it(page: TestClient,
         change = f"{seat.after.mu - seat.before.mu:+.2f}".replace("-", "\N{MINUS SIGN}")
         assert f">{change}<" in html
     assert html.count("<rect ") >= sum(1 for _ in match.seats)
+    assert "Nonces" not in html
+
+
+def test_a_match_shows_the_nonces_by_seat(league_db: Path, stored: list[MatchEntry], tmp_path: Path) -> None:
+    match, path = stored[0], tmp_path / "nonces.db"
+    shutil.copy(league_db, path)
+    given = [bytes([seat]) * 16 for seat in range(1, len(match.seats))]
+    with closing(sqlite3.connect(path)) as database, database:
+        nonces = Nonces(match.match, (b"", *given)).to_json()
+        database.execute("UPDATE boards SET nonces = ? WHERE id = ?", (nonces, match.deal.board))
+    with page_of_file(path) as page:
+        html = unescape(page.get(f"/matches/{match.match}").text)
+    assert "so the server alone could not choose the cards" in html
+    shown = re.findall(r"<dt>Nonces</dt><dd>(.*?)</dd>", html)
+    assert re.findall(r'<code class="long">(.*?)</code>', shown[0]) == ["-", *[nonce.hex() for nonce in given]]
 
 
 def test_its_bots_lead_to_what_they_did_on_its_ladder_if_it_was_rated(
