@@ -25,6 +25,7 @@ from tests.leaderboard.databases import change_by_hand
 from tests.leaderboard.sample_results import DAWN, LADDER, PLAYERS, RATING, prepare, random_result, result
 from tests.leaderboard.test_announced import announcement
 from tests.leaderboard.writers import play_as_an_arena
+from tests.looking import until
 from tests.postgresql_server import PostgresqlServer
 
 pytestmark = pytest.mark.full
@@ -256,6 +257,28 @@ def test_an_arena_that_stands_still_while_it_opens_holds_up_no_other(
             assert idle == "0", "once it is open, an arena may be idle"
     finally:
         stopped.release()
+
+
+def test_an_arena_that_stands_still_between_statements_sent_together_loses_the_write_lock(
+    arenas: tuple[ArenaStore, ArenaStore], address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, _ = arenas
+    monkeypatch.setattr(postgresql_database, "SHARED_IDLE_S", 0)
+    with ExitStack() as stack:
+        watcher = stack.enter_context(psycopg.connect(address, autocommit=True))
+        stopped = psycopg.pq.PGconn.connect(address.encode())
+        stack.callback(stopped.finish)
+        # What psycopg sends for many rows, up to the middle: no timeout of PostgreSQL ends such a wait.
+        stopped.enter_pipeline_mode()
+        stopped.send_query_params(b"BEGIN", None)
+        stopped.send_query_params(b"SELECT pg_advisory_xact_lock(%d)" % postgresql_database.WRITE_LOCK, None)
+        stopped.send_flush_request()
+        stopped.flush()
+        waits = "SELECT state, wait_event FROM pg_stat_activity WHERE pid = %s"
+        pid = stopped.backend_pid
+        until(lambda: watcher.execute(waits, (pid,)).fetchone() == ("active", "ClientRead"), "it holds the lock")
+        assert dict(a.tend(NOON).epochs) == {LADDER: 1, SECOND: 1}
+        until(lambda: watcher.execute(waits, (pid,)).fetchone() is None, "its session has ended")
 
 
 def test_an_arena_of_another_version_does_not_join(address: str) -> None:

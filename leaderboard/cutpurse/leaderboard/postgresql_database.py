@@ -7,9 +7,11 @@ its disk.
 
 Several arenas share that lock, and each of their transactions begins with a second one. So transactions write one after
 the other, and each sees what the one before it has written, as if one process wrote all. A process that stops within a
-transaction would hold up all others, so the server ends its session after `SHARED_IDLE_S`. An arena that opens the
-database alone holds the lock for itself until it has upgraded the schema; one that stops meanwhile loses its session
-after `OPENING_IDLE_S`, so that others can start. This module knows no table.
+transaction would hold up all others, so the server ends its session after `SHARED_IDLE_S`. PostgreSQL does that between
+two statements, but not while it waits for the rest of several that are sent together: then an arena that waits for the
+second lock ends the session that holds it. An arena that opens the database alone holds the lock for itself until it
+has upgraded the schema; one that stops meanwhile loses its session after `OPENING_IDLE_S`, so that others can start.
+This module knows no table.
 """
 
 from __future__ import annotations
@@ -73,6 +75,13 @@ _HOLDER: Final = """
 SELECT sessions.application_name FROM pg_locks JOIN pg_stat_activity AS sessions USING (pid)
 WHERE locktype = 'advisory' AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND classid = %(high)s AND objid = %(low)s AND objsubid = 1 AND granted
+"""
+# A session that holds the lock and has waited for its process in the middle of several statements, for too long.
+_END_STOPPED: Final = f"""
+SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity AS sessions USING (pid)
+WHERE locktype = 'advisory' AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND classid = {WRITE_LOCK >> 32} AND objid = {WRITE_LOCK & 0xFFFFFFFF} AND objsubid = 1 AND granted
+  AND state = 'active' AND wait_event = 'ClientRead' AND clock_timestamp() - state_change > make_interval(secs => %(s)s)
 """
 
 # Beginnings of a SQLSTATE that are failures of the database: connection, transaction state and rollback, resources,
@@ -291,7 +300,9 @@ class _Session(WriteAccess):
 def _begin_with_lock(engine: Engine) -> None:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (WRITE_LOCK,))
+        if not connection.exec_driver_sql("SELECT pg_try_advisory_xact_lock(%s)", (WRITE_LOCK,)).scalar_one():
+            connection.exec_driver_sql(_END_STOPPED, {"s": SHARED_IDLE_S})
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (WRITE_LOCK,))
 
 
 def _describe(application_name: str | None) -> str | None:
