@@ -45,7 +45,7 @@ def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(tmp_path: Path, 
         file = sqlite3.connect(path)
         assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         file.close()
-    assert len(acknowledged) > len(kills) * 20
+    assert len(acknowledged) > len(kills) * 5
     kill_loop.count(acknowledged_results=len(acknowledged))
 
     check_ledger(path, acknowledged)

@@ -313,7 +313,7 @@ def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(
         matches = [line.decode().strip() for line in [*told, *writer.unread()]]
         acknowledged.update(matches)
         start = max([start, *(int(match[1:]) + 1 for match in matches)])
-    assert len(acknowledged) > len(kills) * 20
+    assert len(acknowledged) > len(kills) * 5
     kill_loop.count(acknowledged_results=len(acknowledged))
 
     check_ledger(address, acknowledged)
