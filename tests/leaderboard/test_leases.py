@@ -259,8 +259,9 @@ def test_an_arena_that_stands_still_while_it_opens_holds_up_no_other(
         stopped.release()
 
 
+@pytest.mark.parametrize(("is_synced", "state"), [(False, "active"), (True, "idle in transaction")])
 def test_an_arena_that_stands_still_between_statements_sent_together_loses_the_write_lock(
-    arenas: tuple[ArenaStore, ArenaStore], address: str, monkeypatch: pytest.MonkeyPatch
+    arenas: tuple[ArenaStore, ArenaStore], address: str, monkeypatch: pytest.MonkeyPatch, is_synced: bool, state: str
 ) -> None:
     a, _ = arenas
     monkeypatch.setattr(postgresql_database, "SHARED_IDLE_S", 0)
@@ -272,11 +273,13 @@ def test_an_arena_that_stands_still_between_statements_sent_together_loses_the_w
         stopped.enter_pipeline_mode()
         stopped.send_query_params(b"BEGIN", None)
         stopped.send_query_params(b"SELECT pg_advisory_xact_lock(%d)" % postgresql_database.WRITE_LOCK, None)
+        if is_synced:
+            stopped.pipeline_sync()
         stopped.send_flush_request()
         stopped.flush()
         waits = "SELECT state, wait_event FROM pg_stat_activity WHERE pid = %s"
         pid = stopped.backend_pid
-        until(lambda: watcher.execute(waits, (pid,)).fetchone() == ("active", "ClientRead"), "it holds the lock")
+        until(lambda: watcher.execute(waits, (pid,)).fetchone() == (state, "ClientRead"), "it holds the lock")
         assert dict(a.tend(NOON).epochs) == {LADDER: 1, SECOND: 1}
         until(lambda: watcher.execute(waits, (pid,)).fetchone() is None, "its session has ended")
 

@@ -101,7 +101,7 @@ def serve(start: Callable[..., Process], db: str, *ladders: str) -> tuple[Proces
     """A server that takes these ladders first."""
     at = f"127.0.0.1:{free_port()}"
     words = [word for ladder in ladders for word in ("--arena-ladder", ladder)]
-    house = ("--house", "random,greedy,search")
+    house = ("--house", "random,greedy")
     return start("serve", "--db", db, "--address", at, "--arena-address", at, *house, "--drain", "0", *words), at
 
 

@@ -76,12 +76,13 @@ SELECT sessions.application_name FROM pg_locks JOIN pg_stat_activity AS sessions
 WHERE locktype = 'advisory' AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND classid = %(high)s AND objid = %(low)s AND objsubid = 1 AND granted
 """
-# A session that holds the lock and has waited for its process in the middle of several statements, for too long.
+# A session that holds the lock and has waited for its process for too long. While statements come together, PostgreSQL
+# applies no limit of its own to that; it may call the session active, or idle if a request to flush came last.
 _END_STOPPED: Final = f"""
 SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity AS sessions USING (pid)
 WHERE locktype = 'advisory' AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND classid = {WRITE_LOCK >> 32} AND objid = {WRITE_LOCK & 0xFFFFFFFF} AND objsubid = 1 AND granted
-  AND state = 'active' AND wait_event = 'ClientRead' AND clock_timestamp() - state_change > make_interval(secs => %(s)s)
+  AND wait_event = 'ClientRead' AND clock_timestamp() - state_change > make_interval(secs => %(s)s)
 """
 
 # Beginnings of a SQLSTATE that are failures of the database: connection, transaction state and rollback, resources,
