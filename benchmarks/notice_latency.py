@@ -39,11 +39,12 @@ from cutpurse.leaderboard.notices.outbox import queue_notices
 from cutpurse.leaderboard.notices.receivers import MAX_RECEIVERS, WEBHOOK, NewReceiver
 from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.store import Store
+from cutpurse.server.limits import ServerLimits
 
 __all__ = ["main"]
 
 GAME: Final = "greed"
-BOTS_OF_AN_OWNER: Final = 50  # a server has a limit for each owner
+OWNERS: Final = 4  # a match has four seats, and bots of one owner never meet
 SETTLES_S: Final = 3.0  # from the first question until the answers of a window are spread
 WAITING: Final = "cutpurse_notices_waiting"
 DELIVERED: Final = "cutpurse_notices_delivered_total"
@@ -83,6 +84,11 @@ class NoticeWindow:
 
 
 # -- receivers
+def is_down(path: str, second: int) -> bool:
+    """Return whether the receiver at this path answers nothing good in this second."""
+    return random.Random(f"{path} {second}").random() < 0.5
+
+
 @contextmanager
 def failing_webhooks() -> Iterator[str]:
     """Answer webhooks on a thread, and yield their address; each path is down half of the time."""
@@ -90,8 +96,7 @@ def failing_webhooks() -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["content-length"]))
-            is_down = random.Random(f"{self.path} {int(time.monotonic())}").random() < 0.5
-            self.send_response_only(503 if is_down else 204)
+            self.send_response_only(503 if is_down(self.path, int(time.monotonic())) else 204)
             self.end_headers()
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
@@ -105,15 +110,15 @@ def failing_webhooks() -> Iterator[str]:
         server.server_close()
 
 
-def prepare(database: Path, owners: int, webhooks: str, receivers: int, notices: int) -> list[str]:
+def prepare(database: Path, webhooks: str, receivers: int, notices: int) -> list[str]:
     """Create a database in which notices wait for receivers; return a token of each owner."""
     now = datetime.now(UTC)
-    names = [f"owner{number}" for number in range(max(owners, -(-receivers // MAX_RECEIVERS)))]
+    names = [f"owner{number}" for number in range(OWNERS)]
     heard: dict[str, int] = dict.fromkeys(names, 0)  # receivers of each owner
     with Store(database) as store:
         tokens = [token.reveal() for token, _ in store.create_tokens([NewToken(name) for name in names], now)]
         for number in range(receivers):
-            owner = names[number % len(names)]
+            owner = names[number % OWNERS]
             heard[owner] += 1
             store.add_receiver(NewReceiver(owner, WEBHOOK, f"{webhooks}/{number}", b"key"), now)
     if receivers:
@@ -123,7 +128,7 @@ def prepare(database: Path, owners: int, webhooks: str, receivers: int, notices:
                 own = range(notices * count // receivers // max(1, count))  # each goes to all receivers of its owner
                 queue_notices(connection, [replace(notice_of(now, number), owner=owner) for number in own])
         engine.dispose()
-    return tokens[:owners]
+    return tokens
 
 
 # -- measuring
@@ -133,7 +138,7 @@ def measure(bots: int, seconds: float, receivers: int, notices: int) -> NoticeWi
         folder = Path(name)
         database, log = folder / "league.db", folder / "server.log"
         webhooks = stack.enter_context(failing_webhooks())
-        tokens = prepare(database, -(-bots // BOTS_OF_AN_OWNER), webhooks, receivers, notices)
+        tokens = prepare(database, webhooks, receivers, notices)
         command = [sys.executable, "-m", "cutpurse.cli", "serve", "--db", str(database), "--game", GAME]
         command += ["--address", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--drain", "0", "--log-level", "warning"]
         command += ["--notify", WEBHOOK, "--notify-network", "127.0.0.0/8"]
@@ -141,9 +146,8 @@ def measure(bots: int, seconds: float, receivers: int, notices: int) -> NoticeWi
         address, metrics = told(log, r"bots dial in at (\S+);"), told(log, r"metrics at (\S+)")
         clients = stack.enter_context(Child("benchmarks.arena.raw_bots"))
         for number, token in enumerate(tokens):
-            first = BOTS_OF_AN_OWNER * number
-            count = min(BOTS_OF_AN_OWNER, bots - first)
-            clients.ask("dial", first=first, count=count, address=address, games=[GAME], token=token)
+            first, end = [bots * part // OWNERS for part in (number, number + 1)]
+            clients.ask("dial", first=first, count=end - first, address=address, games=[GAME], token=token)
         clients.ask("play")
         clients.ask("listen", seconds=SETTLES_S)
         counted = (DECISIONS, DELIVERED, FAILED, FAULTS)
@@ -190,8 +194,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="length of a window [default: 10]")
     parser.add_argument("--rounds", type=int, default=5, help="of two windows each [default: 5]")
     wanted = parser.parse_args(arguments)
-    if min(wanted.notices, wanted.receivers, wanted.bots, wanted.rounds) < 1:
-        parser.error("at least one of each")
+    if wanted.rounds < 1 or wanted.notices < wanted.receivers or not 1 <= wanted.receivers <= OWNERS * MAX_RECEIVERS:
+        parser.error(f"a round, 1 to {OWNERS * MAX_RECEIVERS} receivers, and a notice for each of them")
+    if not OWNERS <= wanted.bots <= OWNERS * ServerLimits().sessions_per_owner:
+        parser.error(f"from {OWNERS} to {OWNERS * ServerLimits().sessions_per_owner} bots")
     run(wanted.bots, wanted.seconds, wanted.rounds, wanted.receivers, wanted.notices)
 
 
