@@ -30,6 +30,7 @@ from typing import Final
 
 from sqlalchemy import create_engine
 
+from benchmarks.arena.arena_bench import versions
 from benchmarks.arena.child import Child
 from benchmarks.arena.summary import Turnarounds, turnarounds
 from benchmarks.machine import machine, machine_line
@@ -166,7 +167,7 @@ def measure(bots: int, seconds: float, receivers: int, notices: int) -> NoticeWi
 
 def run(bots: int, seconds: float, rounds: int, receivers: int, notices: int) -> None:
     """Measure and print."""
-    print(machine_line(machine()))
+    print(f"{machine_line(machine())}; {', '.join(f'{name} {number}' for name, number in versions().items())}")
     windows: dict[str, list[NoticeWindow]] = {"without receivers": [], "while notices are sent": []}
     without, beside = windows.values()
     for number in range(rounds):
