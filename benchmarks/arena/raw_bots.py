@@ -40,12 +40,13 @@ class Log:
 class RawBot:
     """One bot of the arena."""
 
-    def __init__(self, name: str, address: str, log: Log, games: Sequence[str] = ()) -> None:
-        """Set up a bot of these games, or of all."""
+    def __init__(self, name: str, address: str, log: Log, games: Sequence[str] = (), token: str = "") -> None:
+        """Set up a bot of these games, or of all, with a token where the server asks for one."""
         self.name = name
         self.welcomed = asyncio.Event()
         self._address = address
         self._log = log
+        self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
         self._games = [arena_pb2.GameWanted(game=game) for game in games]
         self._tables = 0
         self._resume: arena_pb2.Resume | None = None
@@ -83,7 +84,7 @@ class RawBot:
         hello = arena_pb2.Hello(protocol_major=1, bot=self.name, resume=self._resume, games=self._games)
         self._out.put_nowait(("", arena_pb2.PlayRequest(hello=hello, max_tables=self._tables)))
         async with grpc.aio.insecure_channel(self._address, options=OPTIONS) as channel:
-            call: Any = channel.stream_stream(PLAY)()
+            call: Any = channel.stream_stream(PLAY)(metadata=self._metadata)
             writer = asyncio.create_task(self._write(call))
             with suppress(grpc.aio.AioRpcError):
                 while (data := await call.read()) is not grpc.aio.EOF:
@@ -159,7 +160,7 @@ class RawBots:
         self._bots: list[RawBot | BareBot] = []
 
     async def dial(
-        self, first: int, count: int, address: str, answer_bytes: int = 0, games: Sequence[str] = ()
+        self, first: int, count: int, address: str, answer_bytes: int = 0, games: Sequence[str] = (), token: str = ""
     ) -> dict[str, object]:
         """Connect `count` bots, numbered from `first`, and wait until all are welcomed.
 
@@ -176,7 +177,7 @@ class RawBots:
                 if answer_bytes:
                     bot = BareBot(name, address, self._log, bytes(answer_bytes))
                 else:
-                    bot = RawBot(name, address, self._log, games)
+                    bot = RawBot(name, address, self._log, games, token)
                 self._bots.append(bot)
                 await bot.welcomed.wait()
 

@@ -33,10 +33,11 @@ NO = b"HTTP/1.1 503 No\r\n\r\n"
 
 
 class Clock:
-    """A clock that goes when the test says so."""
+    """A clock that goes when the test says so, and keeps the pauses of a sender."""
 
     def __init__(self) -> None:
         self.now = DAWN
+        self.pauses: list[float] = []
 
     def __call__(self) -> datetime:
         return self.now
@@ -79,7 +80,15 @@ def queue(store: Store, owner: str, count: int, first: int = 0) -> list[str]:
 
 
 def sender_of(store: Store, deliver: senders.Deliver, clock: Clock, log: io.StringIO | None = None) -> Sender:
-    return Sender(store, deliver, logger(log or io.StringIO(), "debug"), clock, lambda: 1.0, run=lambda job: job())
+    return Sender(
+        store,
+        deliver,
+        logger(log or io.StringIO(), "debug"),
+        clock,
+        lambda: 1.0,
+        run=lambda job: job(),
+        pause=clock.pauses.append,
+    )
 
 
 def local_channels(clock: Clock) -> Channels:
@@ -98,6 +107,16 @@ def test_notices_arrive_in_order_and_few_at_each_look(store: Store) -> None:
         sender.look()
     assert deliveries.arrived == sent
     assert (sender.delivered, sender.failed, sender.counts.waiting) == (28, 0, 0)
+
+
+def test_a_pause_between_two_deliveries_leaves_the_event_loop_its_turn(store: Store) -> None:
+    for owner in ("ann", "bob"):
+        listen(store, owner)
+        queue(store, owner, 10)
+    clock = Clock()
+    sender_of(store, Deliveries(), clock).look()
+    assert len(clock.pauses) == 2 * 9
+    assert sum(clock.pauses) / 2 < senders.LOOK_S, "a receiver is free again at the next look"
 
 
 def test_mail_and_chat_get_one_at_each_look(store: Store) -> None:
@@ -288,6 +307,7 @@ def test_a_receiver_that_is_down_half_of_the_time_loses_nothing(count: int, stor
 
 def test_threads_deliver_and_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(senders, "LOOK_S", 0.005)
+    monkeypatch.setattr(senders, "PAUSE_S", 0.001)
     with webhook_receiver() as running:
         receiver = listen(store, address=running.url)
         sender = Sender(store, local_channels(Clock()).deliver, logger(io.StringIO()), Clock(), random.random)

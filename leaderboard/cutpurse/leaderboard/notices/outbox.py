@@ -206,7 +206,7 @@ def settle(connection: Connection, outcomes: Sequence[Outcome], now: datetime) -
         entry = next(iter(receivers(connection, ids=[outcome.receiver])), None)
         if entry is None:
             continue
-        delivered = sum(_remove(connection, outcome.receiver, notice) for notice in outcome.delivered)
+        delivered = _remove(connection, outcome.receiver, outcome.delivered) if outcome.delivered else 0
         values: dict[str, object] = {
             "waiting": entry.waiting - delivered,
             "delivered": entry.delivered + delivered,
@@ -226,13 +226,17 @@ def settle(connection: Connection, outcomes: Sequence[Outcome], now: datetime) -
         connection.execute(update(RECEIVERS).where(RECEIVERS.c.id == outcome.receiver).values(values))
 
 
-def _remove(connection: Connection, receiver: int, notice: Waiting) -> int:
-    """Delete a delivered notice, unless another sender has, and return the number of deleted rows.
+def _remove(connection: Connection, receiver: int, notices: Sequence[Waiting]) -> int:
+    """Delete delivered notices, unless another sender has, and return the number of deleted rows.
 
-    SQLite may number a new row as a deleted one, so the ID is compared, too.
+    SQLite may number a new row as a deleted one, so the IDs are compared, too.
     """
-    row = (OUTBOX.c.number == notice.number, OUTBOX.c.receiver_id == receiver, OUTBOX.c.event_id == notice.event_id)
-    return connection.execute(delete(OUTBOX).where(*row)).rowcount
+    rows = (
+        OUTBOX.c.receiver_id == receiver,
+        OUTBOX.c.number.in_([notice.number for notice in notices]),
+        OUTBOX.c.event_id.in_([notice.event_id for notice in notices]),
+    )
+    return connection.execute(delete(OUTBOX).where(*rows)).rowcount
 
 
 def release_claims(connection: Connection) -> None:

@@ -5,9 +5,9 @@
     sender.close()    # before the store
 
 No match ever waits for it: notices are in the outbox already, and every claim and every outcome is one short
-transaction. Each receiver is served by one thread at a time, so its notices arrive in order; the next one is not sent
-before the last one has arrived. After a failure the receiver is left alone for a while that doubles. A receiver that
-has failed for `GIVE_UP_S` is paused.
+transaction. A thread pauses between two deliveries, so that the event loop soon has its turn. Each receiver is served
+by one thread at a time, so its notices arrive in order; the next one is not sent before the last one has arrived. After
+a failure the receiver is left alone for a while that doubles. A receiver that has failed for `GIVE_UP_S` is paused.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ LOOK_S: Final = 1.0  # seconds between looks into the outbox; so a receiver gets
 MOST_EACH: Final = 10  # notices to a webhook at each look
 MOST_TO_PEOPLE: Final = 1  # notices to mail or chat at each look
 WORKERS: Final = 4  # deliveries at once
+PAUSE_S: Final = 0.08  # between two deliveries of a job, whose nine pauses are shorter than the time between looks
 JOB_S: Final = 30.0  # after this time a job begins no further delivery
 CLAIM_S: Final = 120.0  # longer than any job: after it, another sender may try
 FIRST_WAIT_S: Final = 1.0  # seconds after the first failure; doubled each time, up to LONGEST_WAIT_S
@@ -74,6 +75,7 @@ class Sender:
         utc: Callable[[], datetime],
         jitter: Callable[[], float],
         run: Callable[[Callable[[], None]], None] | None = None,
+        pause: Callable[[float], object] | None = None,
     ) -> None:
         """Set up without a thread.
 
@@ -84,6 +86,7 @@ class Sender:
             utc: Returns the time of day.
             jitter: Returns random numbers from 0 to 1.
             run: Runs a job, now or later. Default: on threads of this sender.
+            pause: Waits for seconds. Default: at most until this sender is closed.
         """
         self.counts = ReceiverCounts(0, 0, 0)
         self.delivered = self.failed = self.given_up = 0
@@ -98,6 +101,7 @@ class Sender:
         self._unsettled: list[Outcome] = []
         self._busy = 0
         self._closing = threading.Event()
+        self._pause = pause or self._closing.wait
         self._thread: threading.Thread | None = None
 
     def begin(self) -> None:
@@ -170,7 +174,9 @@ class Sender:
         most = MOST_EACH if receiver.kind == WEBHOOK else MOST_TO_PEOPLE
         delivered: list[Waiting] = []
         problem = ""
-        for notice in claim.notices[:most]:
+        for number, notice in enumerate(claim.notices[:most]):
+            if number:
+                self._pause(PAUSE_S)
             if self._closing.is_set() or (self._utc() - began).total_seconds() > JOB_S:
                 break
             try:
