@@ -765,7 +765,9 @@ Global___MatchStarted: _TypeAlias = MatchStarted  # noqa: Y015
 
 @_typing.final
 class SeatTaken(_message.Message):
-    """The bot of a seat."""
+    """The bot of a seat. While its ladder hides names, the other seats are "seat-0", "seat-1" and so on, without version and
+    owner; in Opening.params all seats are, counted over all matches of the board.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
