@@ -75,7 +75,7 @@ KEYS: Final = (
     ),
     FileKey(
         "names_hidden_until",
-        "time until which only hosts see which bot plays in which seat, and the results; without a time zone: UTC",
+        "time until which only hosts see which bot plays in which seat, and results; without a time zone: UTC",
         "names are shown",
     ),
     FileKey("frozen", "date or time from which on no match starts", "never"),

@@ -528,7 +528,7 @@ class ServerMatch:
         return uint_field(_TABLE, number) + self._beginning + uint_field(_SEAT, seat) + seats + wait
 
     def _seats_for(self, seat: int) -> bytes:
-        """Encode the part of MatchStarted with the bots of the seats, of which only the own one has its name."""
+        """Encode the bots of all seats for MatchStarted, with the name of this seat's bot only."""
         seats = [arena_pb2.SeatTaken(bot=hidden_seat(number)) for number in range(len(self._identities))]
         seats[seat] = _seat_taken(self._identities[seat])
         return arena_pb2.MatchStarted(seats=seats).SerializeToString()
