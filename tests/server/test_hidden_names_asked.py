@@ -154,6 +154,7 @@ async def test_bots_of_others_are_listed_the_same_whether_or_not_they_play(leagu
         async with at_a_table(league):
             assert await of_others(who, who) == before
             everybody = (await world.ask("ListBots", who, ladder="duel")).bots
+            assert not any(one.created_ms or one.paused_ms for one in everybody if one.bot.owner != who)
             here = [one.bot.owner for one in everybody if one.is_here or one.tables]
             assert here == ([who] if who else []), who
             by_root = (await world.ask("ListBots", "root", ladder="duel")).bots

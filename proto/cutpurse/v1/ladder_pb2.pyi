@@ -2088,7 +2088,7 @@ class BotShown(_message.Message):
     PAUSED_MS_FIELD_NUMBER: _builtins.int
     PAUSED_FOR_FIELD_NUMBER: _builtins.int
     created_ms: _builtins.int
-    """When it became known; 0 if that was not recorded."""
+    """When it became known; 0 if that was not recorded, or where `paused_ms` is hidden."""
     is_here: _builtins.bool
     """True if it is online. For other owners, ladders with hidden names do not count."""
     tables: _builtins.int

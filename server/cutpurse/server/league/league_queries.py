@@ -582,7 +582,7 @@ def _bot_shown(
     paused = entry.paused if entry is not None else None
     return ladder_pb2.BotShown(
         bot=bot_name(*identity),
-        created_ms=milliseconds(entry.created) if entry is not None else 0,
+        created_ms=milliseconds(entry.created) if entry is not None and is_told_when else 0,
         is_here=is_here,
         tables=tables,
         ladders=ladders,
