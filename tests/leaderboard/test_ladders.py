@@ -94,6 +94,7 @@ def test_a_ladder_that_cannot_be_is_refused(store: Store, changed: dict[str, obj
         ({"most_bots": 2**63}, "must be a count"),
         ({"most_per_owner": -1}, "at most -1 bots of an owner: it must be a count"),
         ({"frozen": datetime(2026, 1, 1)}, "needs a time zone"),  # noqa: DTZ001  # that is what is refused
+        ({"names_hidden_until": datetime(2026, 1, 1)}, "names hidden until .* needs a time zone"),  # noqa: DTZ001  # so, too
     ],
 )
 def test_terms_that_cannot_be_are_refused(terms: dict[str, object], said: str) -> None:

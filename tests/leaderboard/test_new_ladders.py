@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -23,6 +23,7 @@ def test_all_of_them_or_none(database: str) -> None:
         most_per_owner=2,
         results_hidden_until=frozen,
         title="The one – jeden",
+        names_hidden_until=frozen + timedelta(days=1),
     )
     one = NewLadder("one", "greed", 2, RATING, {"rounds": "3"}, {"base_ms": 500}, terms)
     two = NewLadder("two", "greed", 4, RATING)

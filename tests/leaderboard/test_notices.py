@@ -250,9 +250,10 @@ def test_an_owner_who_may_not_see_a_private_ladder_hears_nothing_of_it(store: St
     assert len(texts(store, root)) == 3
 
 
-def test_while_results_are_hidden_only_hosts_hear_who_was_overtaken(ranked: Store) -> None:
+@pytest.mark.parametrize("term", ["results_hidden_until", "names_hidden_until"])
+def test_while_results_are_hidden_only_hosts_hear_who_was_overtaken(ranked: Store, term: str) -> None:
     owner, root = listen(ranked, "owner 0"), listen(ranked, "root", is_host=True)
-    ranked.change_ladder(LADDER, LadderTerms(results_hidden_until=NOW + timedelta(minutes=1)))
+    ranked.change_ladder(LADDER, LadderTerms(**{term: NOW + timedelta(minutes=1)}))  # type: ignore[arg-type]  # by name
     estimate(ranked, [1, 2, 3, 4], NOW)
     estimate(ranked, [2, 1, 3, 4], NOW)
     said = f"owner 1/bot 1 overtook owner 0/bot 0 on ladder {LADDER}; it is in place 2 now."

@@ -30,6 +30,7 @@ title = "Greed for two"
 pause_window = 12
 on_outage = "void"
 results_hidden_until = 2027-02-01T12:30:00
+names_hidden_until = 2027-02-01
 frozen = 2027-01-31T18:00:00+01:00
 house = ["random"]
 
@@ -66,6 +67,8 @@ def test_everything_that_can_be_said(file: Path) -> None:
     assert datetime.fromtimestamp(terms.frozen_ms / 1_000, UTC) == datetime(2027, 1, 31, 17, tzinfo=UTC)
     hidden_until = datetime.fromtimestamp(terms.results_hidden_until_ms / 1_000, UTC)
     assert hidden_until == datetime(2027, 2, 1, 12, 30, tzinfo=UTC)  # in UTC on every machine
+    hidden_until = datetime.fromtimestamp(terms.names_hidden_until_ms / 1_000, UTC)
+    assert hidden_until == datetime(2027, 2, 1, tzinfo=UTC)
     assert plain == ladder_pb2.LadderDefined(name="plain", game="szmal", terms=ladder_pb2.LadderTerms())
     assert not plain.HasField("clock")
 
@@ -90,6 +93,7 @@ def test_everything_that_can_be_said(file: Path) -> None:
         ("[[ladder]]\nname = 'x'\ngame = 'greed'\nfrozen = 'soon'", "frozen is 'soon'; it is as 2027-01-31"),
         ("[[ladder]]\nname = 'x'\ngame = 'greed'\nfrozen = 5", "frozen is 5; it is a date"),
         ("[[ladder]]\nname = 'x'\ngame = 'greed'\nresults_hidden_until = 5", "results_hidden_until is 5; it is a date"),
+        ("[[ladder]]\nname = 'x'\ngame = 'greed'\nnames_hidden_until = 5", "names_hidden_until is 5; it is a date"),
         ("[[ladder]]\nname = 'x'\ngame = 'greed'\nsettings = 5", "settings is 5; it is a table"),
         ("[[ladder]]\nname = 'x'\ngame = 'greed'\nsettings = { a = [] }", "settings.a is []; it is a text, a number"),
         ("[[ladder]]\nname = 'x'\ngame = 'greed'\nclock = { base = 5 }", "there is no clock.base; there are: base_ms"),

@@ -39,10 +39,14 @@ def LINE(ladder: str) -> str:  # noqa: N802 # it is the text of one case
 
 
 class HiddenLeague:
-    """A league world with a public and a private ladder, both with hidden results, and the server's clock."""
+    """A league world with a public and a private ladder, both with hidden results, and the server's clock.
 
-    def __init__(self, world: LeagueWorld) -> None:
+    `term` is the term of the ladders by which results are hidden.
+    """
+
+    def __init__(self, world: LeagueWorld, term: str) -> None:
         self.world = world
+        self.term = term
         self.is_over = False
 
     def utc(self) -> datetime:
@@ -50,20 +54,22 @@ class HiddenLeague:
         return UNTIL if self.is_over else UNTIL - timedelta(milliseconds=1)
 
     async def hide(self, ladder: str, until: datetime | None) -> None:
-        """Hide the results of a ladder until a time, or show them."""
+        """Hide the results of a ladder until a time, and also names if that is the term, or show them."""
         (found,) = [one for one in (await self.world.ask("ListLadders", "root")).ladders if one.defined.name == ladder]
         terms = found.defined.terms
-        terms.results_hidden_until_ms = 0 if until is None else int(until.timestamp() * 1_000)
+        setattr(terms, self.term, 0 if until is None else int(until.timestamp() * 1_000))
         await self.world.ask("ChangeLadder", "root", ladder=ladder, terms=terms)
 
 
 @asynccontextmanager
-async def hidden_league(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[HiddenLeague]:
+async def hidden_league(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, term: str = "results_hidden_until_ms"
+) -> AsyncIterator[HiddenLeague]:
     """Run the league; results of its ladders are hidden, ratings are estimated, and ann has a version test."""
     leagues: list[HiddenLeague] = []
     monkeypatch.setattr(open_arena, "_utc", lambda: leagues[0].utc() if leagues else datetime.now(UTC))
     async with league_world(folder) as world:
-        league = HiddenLeague(world)
+        league = HiddenLeague(world, term)
         new, old = Identity("ann", "sneak", "1.1"), Identity("ann", "sneak", "1.0")
         test = NewVersionTest(TEST, "duel", new, old, design_text(version_testing._design(0)))
         world.store.start_version_test(test, datetime.now(UTC), 2, 10)

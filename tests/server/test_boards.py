@@ -359,6 +359,8 @@ def test_nobody_meets_a_deal_twice_with_memory() -> None:
 
 def test_who_meets_a_deal_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     true = deals.dealt_for_all
-    monkeypatch.setattr(match_start, "dealt_for_all", lambda *about: true(*about)._replace(seed=bytes(32)))
+    monkeypatch.setattr(
+        match_start, "dealt_for_all", lambda *about, **how: true(*about, **how)._replace(seed=bytes(32))
+    )
     dealt = list(evening(1, 200))
     assert met_twice(dealt, evening_forgets) != []

@@ -190,6 +190,9 @@ def test_a_plan_is_read_as_it_was_written_and_its_hash_changes_with_it() -> None
     plan = plan_of((3, 1), (0, 0), ladder=ladder, ends=DAWN + timedelta(days=2), seasons=1, lasts_s=90)
     assert SeasonPlan.from_text(plan.text) == plan
     assert SeasonPlan.from_text(plan.text).digest == plan.digest
+    assert "names_hidden_until" not in plan.text  # so plans of older versions keep their hash
+    nameless = replace(plan, ladder=replace(ladder, terms=replace(terms, names_hidden_until=DAWN)))
+    assert (SeasonPlan.from_text(nameless.text), nameless.digest == plan.digest) == (nameless, False)
     for changed in ({"matches": 11}, {"away_s": 1}, {"final": None}, {"divisions": plan.divisions[:1]}):
         assert replace(plan, **changed).digest != plan.digest
     assert plan.ends_at(DAWN) == DAWN + timedelta(seconds=90)

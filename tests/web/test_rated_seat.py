@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import grpc.aio
@@ -42,6 +42,7 @@ LADDERS = (
     ladder_of("alone", house=()),
     ladder_of("meeting", house=()),
     ladder_of("changing", house=()),
+    ladder_of("masked", house=(), names_hidden_until=datetime.now(UTC) + timedelta(days=1)),
     ladder_of("machines", admits_people=False),
     ladder_of("frozen", frozen=datetime(2020, 1, 1, tzinfo=UTC)),
     ladder_of("of-bob", owners=("bob",)),
@@ -131,6 +132,21 @@ def test_people_meet_each_other_and_bots_are_not_needed(page: PeoplePage, visito
     match = shown(page, table.partition('href="/matches/')[2].partition("/")[0])
     assert {seat.bot.owner for seat in match.seats} == {"bob", "cid"}
     assert match.rated_number > 0
+
+
+def test_people_do_not_see_each_others_names_where_these_are_hidden(page: PeoplePage, visitors: ExitStack) -> None:
+    bob, cid = signed_in(page, visitors, "bob"), signed_in(page, visitors, "cid")
+    assert "Only hosts see which bot plays in which seat until" in bob.get("/ladders/masked/play").text
+    bob.sit_down_rated("masked")
+    cid.sit_down_rated("masked")
+    until(lambda: decision_of(bob.get("/seat").text) + decision_of(cid.get("/seat").text) > 0, "the match begins")
+    for person, other in ((bob, "cid"), (cid, "bob")):
+        table = person.get("/seat").text
+        assert f"{other}/" not in table
+        if asked := decision_of(table):
+            assert ("seat-0" in table) != ("seat-1" in table)
+            person.answer(asked, 0)
+    assert "bob/" not in cid.get("/live").text
 
 
 def test_who_leaves_a_rated_match_is_rated_as_it_ends(page: PeoplePage, visitors: ExitStack) -> None:

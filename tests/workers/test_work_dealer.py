@@ -6,7 +6,7 @@ import io
 import json
 import secrets
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -314,3 +314,20 @@ def test_a_frozen_ladder_gets_no_more_matches(world: World) -> None:
     world.look()
     assert world.waiting() == []
     assert len(world.store.matches("cloud")) == AHEAD
+
+
+def test_matches_that_are_dealt_while_names_are_hidden_hide_them(world: World) -> None:
+    entry = world.store.ladder("cloud")
+    world.store.change_ladder("cloud", type(entry.terms)(names_hidden_until=NOW + timedelta(minutes=1)))
+    first = world.waiting()
+    for match in first:
+        assert world.play(match)
+    world.look()
+    outcome, task, seed = world.take(world.waiting()[0])
+    assert (outcome, task is not None) == ("taken", True)
+    assert task is not None
+    assert task.hides_names
+    assert [seat["bot"] for seat in json.loads(task.params)["seats"]] == ["bot-0", "bot-1"]
+    assert world.hand_back(task.match, write_report(finished(task, seed)), "w1")
+    world.look()
+    assert world.store.match(task.match).void_cause is None

@@ -230,6 +230,7 @@ def _terms(terms: LadderTerms) -> dict[str, object]:
         "results_hidden_until": terms.results_hidden_until,
         "title": terms.title,
         "admits_people": terms.admits_people,
+        "names_hidden_until": terms.names_hidden_until,
     }
 
 

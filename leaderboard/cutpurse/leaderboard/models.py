@@ -238,6 +238,7 @@ class LadderRow(Base, table=True):
     results_hidden_until: datetime | None = Field(default=None, sa_type=UtcDateTime)  # only hosts see results before
     title: str = ""  # what pages call the ladder; empty for its name
     admits_people: bool = False  # owners may play in person, on the page
+    names_hidden_until: datetime | None = Field(default=None, sa_type=UtcDateTime)  # only hosts see names before
 
 
 class LeaseRow(Base, table=True):

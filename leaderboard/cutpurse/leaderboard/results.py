@@ -448,6 +448,8 @@ class LadderTerms:
         results_hidden_until: Show results only to hosts before this time; None if they were never hidden.
         title: What pages call the ladder; empty for its name.
         admits_people: Owners may play in person, on the page.
+        names_hidden_until: Before this time only hosts see which bot plays in which seat, and so no results either;
+            None if names were never hidden.
 
     Raises:
         InvalidEntry: If a value is invalid.
@@ -465,10 +467,22 @@ class LadderTerms:
     results_hidden_until: datetime | None = None
     title: str = ""
     admits_people: bool = False
+    names_hidden_until: datetime | None = None
+
+    @property
+    def results_shown_from(self) -> datetime | None:
+        """The time from which everybody sees the results: not before the names; None if they were never hidden."""
+        times = [time for time in (self.results_hidden_until, self.names_hidden_until) if time is not None]
+        return max(times, default=None)
 
     def hides_results(self, at: datetime) -> bool:
         """Return whether only hosts see the results at this time of day."""
-        return self.results_hidden_until is not None and at < self.results_hidden_until
+        shown_from = self.results_shown_from
+        return shown_from is not None and at < shown_from
+
+    def hides_names(self, at: datetime) -> bool:
+        """Return whether only hosts see which bot plays in which seat at this time of day."""
+        return self.names_hidden_until is not None and at < self.names_hidden_until
 
     @property
     def is_limited(self) -> bool:
@@ -489,6 +503,8 @@ class LadderTerms:
             raise InvalidEntry(f"frozen from {self.frozen} on: that needs a time zone")
         if self.results_hidden_until is not None and self.results_hidden_until.tzinfo is None:
             raise InvalidEntry(f"results hidden until {self.results_hidden_until}: that needs a time zone")
+        if self.names_hidden_until is not None and self.names_hidden_until.tzinfo is None:
+            raise InvalidEntry(f"names hidden until {self.names_hidden_until}: that needs a time zone")
         if problem := title_problem(self.title):
             raise InvalidEntry(problem)
 

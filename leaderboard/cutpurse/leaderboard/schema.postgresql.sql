@@ -33,6 +33,7 @@ CREATE TABLE ladders (
 	results_hidden_until TIMESTAMP WITHOUT TIME ZONE,
 	title VARCHAR COLLATE "C" NOT NULL,
 	admits_people BOOLEAN NOT NULL,
+	names_hidden_until TIMESTAMP WITHOUT TIME ZONE,
 	CONSTRAINT pk_ladders PRIMARY KEY (id),
 	CONSTRAINT uq_ladders_name UNIQUE (name)
 );
@@ -452,4 +453,4 @@ CREATE TABLE usages (
 );
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
-INSERT INTO alembic_version VALUES ('21');
+INSERT INTO alembic_version VALUES ('22');

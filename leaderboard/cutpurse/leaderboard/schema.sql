@@ -78,7 +78,7 @@ CREATE TABLE ladders (
 	game VARCHAR NOT NULL,
 	settings VARCHAR NOT NULL,
 	seats INTEGER NOT NULL,
-	clock VARCHAR NOT NULL, owners VARCHAR DEFAULT '[]' NOT NULL, most_bots INTEGER DEFAULT '0' NOT NULL, is_private BOOLEAN DEFAULT '0' NOT NULL, frozen DATETIME, house VARCHAR DEFAULT '[]' NOT NULL, created DATETIME, boards VARCHAR DEFAULT 'plain' NOT NULL, most_per_owner INTEGER DEFAULT '0' NOT NULL, pause_failed INTEGER DEFAULT '3' NOT NULL, pause_window INTEGER DEFAULT '8' NOT NULL, voids_outages BOOLEAN DEFAULT 0 NOT NULL, is_hosted BOOLEAN DEFAULT 0 NOT NULL, results_hidden_until DATETIME, title VARCHAR DEFAULT '' NOT NULL, admits_people BOOLEAN DEFAULT 0 NOT NULL,
+	clock VARCHAR NOT NULL, owners VARCHAR DEFAULT '[]' NOT NULL, most_bots INTEGER DEFAULT '0' NOT NULL, is_private BOOLEAN DEFAULT '0' NOT NULL, frozen DATETIME, house VARCHAR DEFAULT '[]' NOT NULL, created DATETIME, boards VARCHAR DEFAULT 'plain' NOT NULL, most_per_owner INTEGER DEFAULT '0' NOT NULL, pause_failed INTEGER DEFAULT '3' NOT NULL, pause_window INTEGER DEFAULT '8' NOT NULL, voids_outages BOOLEAN DEFAULT 0 NOT NULL, is_hosted BOOLEAN DEFAULT 0 NOT NULL, results_hidden_until DATETIME, title VARCHAR DEFAULT '' NOT NULL, admits_people BOOLEAN DEFAULT 0 NOT NULL, names_hidden_until DATETIME,
 	CONSTRAINT pk_ladders PRIMARY KEY (id),
 	CONSTRAINT uq_ladders_name UNIQUE (name)
 );
@@ -438,4 +438,4 @@ CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE i
 CREATE INDEX ix_test_boards_test_id ON test_boards (test_id);
 CREATE INDEX ix_usages_ladder_id_version_id ON usages (ladder_id, version_id);
 CREATE INDEX ix_version_tests_owner_id ON version_tests (owner_id);
-INSERT INTO alembic_version VALUES ('21');
+INSERT INTO alembic_version VALUES ('22');

@@ -765,7 +765,9 @@ Global___MatchStarted: _TypeAlias = MatchStarted  # noqa: Y015
 
 @_typing.final
 class SeatTaken(_message.Message):
-    """The bot of a seat."""
+    """The bot of a seat. While the ladder hides names, the bots of other seats are "seat-0", "seat-1" and so on, without version
+    and owner. Opening.params then has "bot-0", "bot-1" and so on for all bots of the board.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -381,6 +381,7 @@ class LadderTerms(_message.Message):
     RESULTS_HIDDEN_UNTIL_MS_FIELD_NUMBER: _builtins.int
     TITLE_FIELD_NUMBER: _builtins.int
     PEOPLE_FIELD_NUMBER: _builtins.int
+    NAMES_HIDDEN_UNTIL_MS_FIELD_NUMBER: _builtins.int
     most_bots: _builtins.int
     """Maximum number of simultaneous bots. 0: no limit."""
     private: _builtins.bool
@@ -409,6 +410,10 @@ class LadderTerms(_message.Message):
     """True: owners may also play in person, on the page, and are rated. Only for plain boards that are not hosted, with a base time
     of at least 20 s; without a clock in the request, such a ladder gets 90 s per decision and 900 s per match.
     """
+    names_hidden_until_ms: _builtins.int
+    """Before this time only admins see which bot plays in which seat, and, as with `results_hidden_until_ms`, the results. Bots
+    see "seat-0", "seat-1" and so on, see SeatTaken. 0: names were never hidden.
+    """
     @_builtins.property
     def owners(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Owners whose bots may play. None: all owners."""
@@ -432,10 +437,11 @@ class LadderTerms(_message.Message):
         results_hidden_until_ms: _builtins.int = ...,
         title: _builtins.str = ...,
         people: _builtins.bool = ...,
+        names_hidden_until_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "pause_failed", b"pause_failed", "pause_window", b"pause_window"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "people", b"people", "private", b"private", "results_hidden_until_ms", b"results_hidden_until_ms", "title", b"title", "voids_outages", b"voids_outages"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "names_hidden_until_ms", b"names_hidden_until_ms", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "people", b"people", "private", b"private", "results_hidden_until_ms", b"results_hidden_until_ms", "title", b"title", "voids_outages", b"voids_outages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__pause_failed: _TypeAlias = _typing.Literal["pause_failed"]  # noqa: Y015
     _WhichOneofArgType__pause_failed: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed"]  # noqa: Y015
@@ -463,6 +469,8 @@ class LadderShown(_message.Message):
     HAS_HIDDEN_RESULTS_FIELD_NUMBER: _builtins.int
     SEASON_FIELD_NUMBER: _builtins.int
     SEASON_NUMBER_FIELD_NUMBER: _builtins.int
+    HIDDEN_UNTIL_MS_FIELD_NUMBER: _builtins.int
+    HAS_HIDDEN_NAMES_FIELD_NUMBER: _builtins.int
     matches: _builtins.int
     """Number of rated matches."""
     bots: _builtins.int
@@ -479,6 +487,10 @@ class LadderShown(_message.Message):
     """ID of the series of seasons of which it is a division; empty if it is none."""
     season_number: _builtins.int
     """Number of the season."""
+    hidden_until_ms: _builtins.int
+    """Until when `has_hidden_results` lasts; 0 if it is false."""
+    has_hidden_names: _builtins.bool
+    """True if it is hidden now which bot plays in which seat, see LadderTerms."""
     @_builtins.property
     def defined(self) -> Global___LadderDefined:
         """Its fixed properties."""
@@ -495,10 +507,12 @@ class LadderShown(_message.Message):
         has_hidden_results: _builtins.bool = ...,
         season: _builtins.str = ...,
         season_number: _builtins.int = ...,
+        hidden_until_ms: _builtins.int = ...,
+        has_hidden_names: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["defined", b"defined"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "created_ms", b"created_ms", "defined", b"defined", "has_hidden_results", b"has_hidden_results", "is_frozen", b"is_frozen", "matches", b"matches", "season", b"season", "season_number", b"season_number", "tables", b"tables"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "created_ms", b"created_ms", "defined", b"defined", "has_hidden_names", b"has_hidden_names", "has_hidden_results", b"has_hidden_results", "hidden_until_ms", b"hidden_until_ms", "is_frozen", b"is_frozen", "matches", b"matches", "season", b"season", "season_number", b"season_number", "tables", b"tables"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1421,7 +1435,7 @@ class MatchSeat(_message.Message):
     """And of memory at most, in bytes."""
     @_builtins.property
     def bot(self) -> Global___BotName:
-        """Who sat there."""
+        """Who sat there. While names are hidden, "seat-0", "seat-1" and so on for all but the caller's own bot."""
 
     @_builtins.property
     def before(self) -> Global___SkillShown:
@@ -1930,7 +1944,9 @@ class RequestMatchRequest(_message.Message):
     """32 bytes that the deal is made from; absent: fresh. The same seed and seats give the same cards."""
     @_builtins.property
     def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotName]:
-        """Bots by seat. House bots take the remaining seats."""
+        """Bots by seat. House bots take the remaining seats. While names on the ladder are hidden, only admins may name bots of
+        other owners.
+        """
 
     @_builtins.property
     def position(self) -> Global___StartPosition:
@@ -2072,13 +2088,13 @@ class BotShown(_message.Message):
     PAUSED_MS_FIELD_NUMBER: _builtins.int
     PAUSED_FOR_FIELD_NUMBER: _builtins.int
     created_ms: _builtins.int
-    """When it became known; 0 if that was not recorded."""
+    """When it became known; 0 if that was not recorded, or where `paused_ms` is hidden."""
     is_here: _builtins.bool
-    """True if it is online."""
+    """True if it is online. For other owners, ladders with hidden names do not count."""
     tables: _builtins.int
-    """At how many tables it sits, on ladders that the caller may see."""
+    """At how many tables it sits, on ladders that the caller may see; for other owners, on those without hidden names."""
     paused_ms: _builtins.int
-    """When it was paused; 0: it is not."""
+    """When it was paused; 0: it is not, or it plays on a ladder with hidden names and has another owner."""
     paused_for: _builtins.str
     """Why it was paused, for its owner and admins."""
     @_builtins.property

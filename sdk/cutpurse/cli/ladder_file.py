@@ -12,6 +12,7 @@
     owners = ["ann", "bob"]
     private = true
     results_hidden_until = 2027-01-31T18:00:00Z
+    names_hidden_until = 2027-01-31T18:00:00Z
     people = false
     max_bots = 60
     max_per_owner = 1
@@ -71,6 +72,11 @@ KEYS: Final = (
         "results_hidden_until",
         "time until which only hosts see rankings and matches; without a time zone: UTC",
         "results are shown",
+    ),
+    FileKey(
+        "names_hidden_until",
+        "time until which only hosts see which bot plays in which seat, and results; without a time zone: UTC",
+        "names are shown",
     ),
     FileKey("frozen", "date or time from which on no match starts", "never"),
     FileKey("house", "list of house bots that fill empty seats", "none"),
@@ -161,7 +167,7 @@ def read_ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefine
     for key in ("name", "game"):
         if not table.get(key):
             raise UsageError(f"{where} has no {key}")
-    frozen, hidden_until = table.get("frozen"), table.get("results_hidden_until")
+    frozen = table.get("frozen")
     return ladder_pb2.LadderDefined(
         name=_text(table, "name", where),
         game=_text(table, "game", where),
@@ -185,13 +191,17 @@ def read_ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefine
             pause_failed=_count(table, "pause_failed", where) if "pause_failed" in table else None,
             pause_window=_count(table, "pause_window", where) if "pause_window" in table else None,
             voids_outages=voids_outages(table.get("on_outage", "play"), f"{where}: on_outage"),
-            results_hidden_until_ms=0
-            if hidden_until is None
-            else moment_ms(hidden_until, f"{where}: results_hidden_until", UTC),
+            results_hidden_until_ms=_hidden_until_ms(table, "results_hidden_until", where),
             title=_text(table, "title", where),
             people=_switch(table, "people", where),
+            names_hidden_until_ms=_hidden_until_ms(table, "names_hidden_until", where),
         ),
     )
+
+
+def _hidden_until_ms(table: Mapping[str, Any], key: str, where: str) -> int:
+    until = table.get(key)
+    return 0 if until is None else moment_ms(until, f"{where}: {key}", UTC)
 
 
 def _clock(written: Mapping[str, Any], where: str) -> ladder_pb2.LadderClock | None:

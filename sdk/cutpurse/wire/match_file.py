@@ -22,6 +22,7 @@ from cutpurse.engine.errors import RecordError
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import Record, Verified, Visit, read_record, verified
 from cutpurse.games import game_named
+from cutpurse.wire.hidden_names import are_hidden, names_of
 
 __all__ = [
     "SCHEMA",
@@ -331,7 +332,7 @@ def _check_the_deal(head: Head, checked: list[str]) -> None:
         "seats": seats,
         "settings": head.settings,
     }
-    is_chosen = False
+    is_chosen = is_hidden = False
     tables = {head.match: seats}
     try:
         settled = json.loads(head.params)
@@ -339,6 +340,10 @@ def _check_the_deal(head: Head, checked: list[str]) -> None:
         if kind:  # the same cards in several matches, or again
             tables = _checked_tables(kind, settled["tables"])
             settled["seats"] = tables[head.match]
+        if is_hidden := are_hidden(settled["seats"]):
+            names = names_of(settled["seats"], seats)
+            tables = {match: [names.get(seat["bot"], seat) for seat in seated] for match, seated in tables.items()}
+            tables[head.match] = settled["seats"] = seats
         # The requester of a match may choose its seed, to get the same cards again. The board follows from the seed,
         # so another match may have it too. The store therefore saves each such match under a board of its own.
         is_chosen = bool(head.requested_by) and settled["board"] == chosen_board(head.seed)
@@ -351,7 +356,10 @@ def _check_the_deal(head: Head, checked: list[str]) -> None:
         if said[name] != value:
             text = f"what was settled before the deal has other {name} than the head: {said[name]!r:.200}"
             raise RecordError(text)
-    checked.append("what was settled before the deal names this board, game, rules version, seats and settings")
+    settled_seats = "" if is_hidden else "seats and "
+    checked.append(f"what was settled before the deal names this board, game, rules version, {settled_seats}settings")
+    if is_hidden:
+        checked.append("the names of the bots were hidden then: who sat where is the server's word alone")
     if kind:
         others = len(settled["tables"]) - 1
         checked.append(f"it is a board of kind {kind}: who sat in the other matches of it, {others}, was settled too")
@@ -393,7 +401,7 @@ def _checked_tables(kind: str, tables: list[dict[str, Any]]) -> dict[str, list[d
             raise RecordError("the board is said to be a rotation, and not everybody had every seat once")
     elif kind == "duplicate":
         everybody = [bot for seats in bots for bot in seats]
-        sides = [bot[:2] if bot[0] in (_NOBODY, _HOUSE) else bot[:1] for bot in everybody]
+        sides = [bot[:2] if bot[0] in ("", _NOBODY, _HOUSE) else bot[:1] for bot in everybody]
         if len(bots) < 2 or len(bots) != len(tables) or len(set(sides)) < len(sides):
             raise RecordError("the board is said to be a duplicate, and somebody sat at two of its tables")
     elif kind == "test":

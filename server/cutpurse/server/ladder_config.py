@@ -294,11 +294,9 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
     window = terms.pause_window if terms.HasField("pause_window") else PAUSE_WINDOW
     if problem := pause_problem(failed, window):
         raise CallRefused("SETTINGS", problem)
-    if terms.frozen_ms > _LATEST_MS:
-        raise CallRefused("SETTINGS", f"frozen_ms is {terms.frozen_ms}; it is in ms since 1970, and before 2100")
-    if terms.results_hidden_until_ms > _LATEST_MS:
-        text = f"results_hidden_until_ms is {terms.results_hidden_until_ms}; it is in ms since 1970, and before 2100"
-        raise CallRefused("SETTINGS", text)
+    for what in ("frozen_ms", "results_hidden_until_ms", "names_hidden_until_ms"):
+        if (ms := getattr(terms, what)) > _LATEST_MS:
+            raise CallRefused("SETTINGS", f"{what} is {ms}; it is in ms since 1970, and before 2100")
     if problem := title_problem(terms.title):
         raise CallRefused("SETTINGS", problem)
     return LadderTerms(
@@ -314,6 +312,7 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
         results_hidden_until=_moment(terms.results_hidden_until_ms),
         title=terms.title,
         admits_people=terms.people,
+        names_hidden_until=_moment(terms.names_hidden_until_ms),
     )
 
 

@@ -108,12 +108,14 @@ def queue_notices(connection: Connection, notices: Sequence[Notice]) -> None:
 
 def _terms_of(connection: Connection, names: set[str]) -> dict[str, LadderTerms]:
     """Return the terms of ladders that decide who may see them and their results."""
-    columns = (LADDERS.c.name, LADDERS.c.owners, LADDERS.c.is_private, LADDERS.c.results_hidden_until)
+    times = (LADDERS.c.results_hidden_until, LADDERS.c.names_hidden_until)
+    columns = (LADDERS.c.name, LADDERS.c.owners, LADDERS.c.is_private, *times)
     return {
         row.name: LadderTerms(
             owners=tuple(json.loads(row.owners)),
             is_private=row.is_private,
             results_hidden_until=row.results_hidden_until,
+            names_hidden_until=row.names_hidden_until,
         )
         for row in connection.execute(select(*columns).where(LADDERS.c.name.in_(sorted(names))))
     }

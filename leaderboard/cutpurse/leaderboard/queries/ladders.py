@@ -92,6 +92,7 @@ def _entry(row: Row[*tuple[Any, ...]]) -> LadderEntry:
             row.results_hidden_until,
             row.title,
             row.admits_people,
+            row.names_hidden_until,
         ),
         row.created,
         row.boards,

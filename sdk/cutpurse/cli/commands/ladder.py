@@ -378,7 +378,8 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
         ("max bots", _limits(terms)),
         ("pause", pause_shown(terms)),
         ("on outage", "a match is void" if terms.voids_outages else "the safe option is played"),
-        ("results", f"hidden until {utc_time(terms.results_hidden_until_ms)}" if one.has_hidden_results else "shown"),
+        ("results", f"hidden until {utc_time(one.hidden_until_ms)}" if one.has_hidden_results else "shown"),
+        ("names", f"hidden until {utc_time(terms.names_hidden_until_ms)}" if one.has_hidden_names else "shown"),
         ("house bots", ", ".join(printable(bot, 64) for bot in terms.house) or "none"),
         ("matches", f"{one.matches:,}"),
         ("now", f"{format_count(one.bots, 'bot', 'bots')}, {format_count(one.tables, 'table', 'tables')}"),
@@ -423,6 +424,8 @@ def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
         "private": terms.private,
         "results_hidden_until": iso(terms.results_hidden_until_ms),
         "has_hidden_results": one.has_hidden_results,
+        "names_hidden_until": iso(terms.names_hidden_until_ms),
+        "has_hidden_names": one.has_hidden_names,
         "people": terms.people,
         "frozen": iso(terms.frozen_ms),
         "is_frozen": one.is_frozen,
@@ -442,7 +445,7 @@ def _state(one: ladder_pb2.LadderShown) -> str:
     elif terms.frozen_ms:
         words.append(f"frozen from {local_time(terms.frozen_ms)}")
     if one.has_hidden_results:
-        words.append("results hidden")
+        words.append("names and results hidden" if one.has_hidden_names else "results hidden")
     return ", ".join(words) or "open"
 
 

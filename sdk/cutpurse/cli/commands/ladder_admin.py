@@ -75,6 +75,16 @@ HiddenUntil: TypeAlias = Annotated[
     ),
 ]
 
+NamesHiddenUntil: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--names-hidden-until",
+        metavar="DATE",
+        help="Show which bot plays in which seat, and so the results, only to hosts until this time, such as "
+        "2027-01-31T18:00, in UTC. [default: shown]",
+    ),
+]
+
 Title: TypeAlias = Annotated[
     str | None, typer.Option("--title", metavar="TEXT", help="What pages call the ladder. [default: its name]")
 ]
@@ -126,6 +136,7 @@ def create(
     on_outage: OnOutage = None,
     private: Annotated[bool, typer.Option("--private", help="Show results only to owners who may play.")] = False,
     results_hidden_until: HiddenUntil = None,
+    names_hidden_until: NamesHiddenUntil = None,
     people: Annotated[
         bool, typer.Option("--people", help="Let owners also play in person, on the page; they are rated.")
     ] = False,
@@ -182,9 +193,10 @@ def create(
                     pause_failed=None if pause_failed is None else _not_negative("--pause-failed", pause_failed),
                     pause_window=None if pause_window is None else _not_negative("--pause-window", pause_window),
                     voids_outages=on_outage is not None and voids_outages(on_outage, "--on-outage"),
-                    results_hidden_until_ms=_hidden_until_ms(results_hidden_until) or 0,
+                    results_hidden_until_ms=_hidden_until_ms("results", results_hidden_until) or 0,
                     title=title or "",
                     people=people,
+                    names_hidden_until_ms=_hidden_until_ms("names", names_hidden_until) or 0,
                 ),
             )
         ]
@@ -193,15 +205,15 @@ def create(
     _tell([answer.ladder, *answer.more], "made", as_json, is_list=of is not None)
 
 
-def _hidden_until_ms(until: str | None, are_shown: bool = False) -> int | None:
-    """Return until when results are hidden, in ms since 1970; None if it is not given.  Raises UsageError."""
+def _hidden_until_ms(what: str, until: str | None, are_shown: bool = False) -> int | None:
+    """Return until when results or names are hidden, in ms since 1970; None if it is not given.  Raises UsageError."""
     from cutpurse.cli.ladder_file import moment_ms
 
     if until is not None and are_shown:
-        raise UsageError("--results-hidden-until and --show-results: name one of them")
+        raise UsageError(f"--{what}-hidden-until and --show-{what}: name one of them")
     if are_shown:
         return 0
-    return None if until is None else moment_ms(until, "--results-hidden-until", UTC)
+    return None if until is None else moment_ms(until, f"--{what}-hidden-until", UTC)
 
 
 def _one_by_one(named: Sequence[str] | None) -> list[str]:
@@ -231,6 +243,8 @@ def change(
     ] = None,
     results_hidden_until: HiddenUntil = None,
     show_results: Annotated[bool, typer.Option("--show-results", help="Hide results no longer.")] = False,
+    names_hidden_until: NamesHiddenUntil = None,
+    show_names: Annotated[bool, typer.Option("--show-names", help="Hide names no longer.")] = False,
     people: Annotated[
         bool | None,
         typer.Option("--people/--no-people", help="Let owners also play in person, on the page, or programs only."),
@@ -263,15 +277,16 @@ def change(
         "pause_window": pause_window if pause_window is None else _not_negative("--pause-window", pause_window),
         "voids_outages": None if on_outage is None else voids_outages(on_outage, "--on-outage"),
         "private": private,
-        "results_hidden_until_ms": _hidden_until_ms(results_hidden_until, show_results),
+        "results_hidden_until_ms": _hidden_until_ms("results", results_hidden_until, show_results),
+        "names_hidden_until_ms": _hidden_until_ms("names", names_hidden_until, show_names),
         "people": people,
     }
     asked_for = (owner, add_owner, remove_owner, house, *replaced.values())
     if all(one is None for one in asked_for) and not (any_owner or no_house):
         raise UsageError(
             "nothing is to be changed; name --title, --owner, --any-owner, --max-bots, --max-per-owner, "
-            "--pause-failed, --pause-window, --on-outage, --private, --results-hidden-until, --show-results, --people "
-            "or --house"
+            "--pause-failed, --pause-window, --on-outage, --private, --results-hidden-until, --show-results, "
+            "--names-hidden-until, --show-names, --people or --house"
         )
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:

@@ -49,6 +49,7 @@ class MatchTask:
         started: When the match was announced.
         reason: Why these bots meet.
         seats: The bots, by seat.
+        hides_names: Whether its bots do not learn whom they play against.
     """
 
     match: str
@@ -63,6 +64,7 @@ class MatchTask:
     started: datetime
     reason: str
     seats: tuple[TaskSeat, ...]
+    hides_names: bool = False
 
     @property
     def players(self) -> tuple[Identity, ...]:

@@ -266,7 +266,8 @@ class WorkDealer:
         seats = tuple(TaskSeat(player.identity, self._files_of(player).hex()) for player in players)
         match = self._site.entropy(16).hex()
         identities = tuple(player.identity for player in players)
-        deal = dealt(ladder, match, identities, self._site.entropy)
+        hides_names = ladder.terms.hides_names(utc)
+        deal = dealt(ladder, match, identities, self._site.entropy, hides_names=hides_names)
         task = MatchTask(
             match,
             ladder.name,
@@ -280,6 +281,7 @@ class WorkDealer:
             utc,
             seating.reason,
             seats,
+            hides_names,
         )
         announced = MatchAnnouncement(match, ladder.name, task.rules, deal, utc, identities, reason=seating.reason)
         self._store.announce(announced).result()

@@ -6,7 +6,9 @@ visible to its owner, and to callers who may see a ladder where it was rated or 
 and the reason of a pause are for its owner and the server's admins.
 
 The results of a visible ladder may be hidden until a time, see `why_hidden`: queries about them are refused, and they
-are left out of lists. Owners still get the logs of their own bots, without the result of the match.
+are left out of lists. Owners still get the logs of their own bots, without the result of the match. The names of the
+bots in its matches may be hidden, too, and then the results are, see `hides_names`: those logs name no other bot, and
+nothing tells which bots of other owners are online or play there now.
 
 Every answer waits for the database, so call these methods only where no other work waits. This module knows no stream,
 no event loop and no command.
@@ -50,7 +52,7 @@ from cutpurse.server.matches.deals import opening_to_proto
 from cutpurse.server.matches.start_position import StartPosition, position_of
 from cutpurse.v1 import arena_pb2, ladder_pb2
 
-__all__ = ["ANYTHING", "STRANGER", "Answers", "Caller", "may_see", "why_hidden"]
+__all__ = ["ANYTHING", "STRANGER", "Answers", "Caller", "hides_names", "may_see", "why_hidden"]
 
 MOST_NAMED: Final = 20  # maximum ladders or bots named in a refusal
 MOST_NUMBER: Final = 2**63 - 1
@@ -98,10 +100,15 @@ def may_see(caller: Caller, terms: LadderTerms) -> bool:
 
 def why_hidden(caller: Caller, ladder: str, terms: LadderTerms, at: datetime) -> str:
     """Return the line that refuses the results of a visible ladder to this caller now; empty if they are shown."""
-    until = terms.results_hidden_until
+    until = terms.results_shown_from
     if until is None or caller.is_admin or not terms.hides_results(at):
         return ""
-    return f"results of {ladder} are hidden until {until.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"results of {ladder} are hidden until {_utc_text(until)}"
+
+
+def hides_names(caller: Caller, terms: LadderTerms, at: datetime) -> bool:
+    """Return whether it is hidden from this caller now which bot plays in which seat on a visible ladder."""
+    return not caller.is_admin and terms.hides_names(at)
 
 
 class Answers:
@@ -146,6 +153,9 @@ class Answers:
     def _why_hidden(self, entry: LadderEntry, caller: Caller) -> str:
         return why_hidden(caller, entry.name, entry.terms, self.utc())
 
+    def _hides_names(self, entry: LadderEntry, caller: Caller) -> bool:
+        return hides_names(caller, entry.terms, self.utc())
+
     def _check_results(self, entry: LadderEntry, caller: Caller) -> None:
         """Check that this caller may see the results of a visible ladder.  Raises CallRefused: NOT_YOURS."""
         if why := self._why_hidden(entry, caller):
@@ -189,25 +199,34 @@ class Answers:
     def bots(self, caller: Caller, presence: Presence, owner: str | None = None) -> list[ladder_pb2.BotShown]:
         """List the versions, stored or online, that this caller can see, of one owner or of all."""
         visible = self.visible(caller)
+        nameless = {name for name, entry in visible.items() if self._hides_names(entry, caller)}
         on: dict[Identity, set[str]] = {
             bot.identity: {name for name in bot.ladders if name in visible} for bot in presence.bots
         }
-        tables = Counter(seat for match in presence.matches if match.ladder.name in visible for seat in match.seats)
+        tables = Counter(
+            seat
+            for match in presence.matches
+            if match.ladder.name in visible
+            for seat in match.seats
+            if match.ladder.name not in nameless or caller.answers_for(seat.owner)
+        )
         known = [(Identity(entry.owner, entry.bot, entry.version), entry) for entry in self._readings.bots(owner)]
         new = sorted(set(on) - {identity for identity, _ in known})
         shown = []
         for identity, entry in [*known, *((one, None) for one in new if owner in (None, one.owner))]:
             rated = {name for name in entry.ladders if name in visible} if entry is not None else set()
             here = on.get(identity, set())
-            if rated or here or caller.answers_for(identity.owner):
+            is_own = caller.answers_for(identity.owner)
+            if rated or here or is_own:
                 shown.append(
                     _bot_shown(
                         identity,
                         entry,
                         ladders=sorted(rated | here),
-                        is_here=bool(here) or (identity in on and caller.answers_for(identity.owner)),
+                        is_here=bool(here - nameless) or (identity in on and is_own),
                         tables=tables[identity],
-                        is_told_why=caller.answers_for(identity.owner),
+                        is_told_when=is_own or not (rated | here) & nameless,
+                        is_told_why=is_own,
                     )
                 )
         return sorted(shown, key=lambda bot: (bot.bot.owner, bot.bot.bot))
@@ -436,14 +455,25 @@ class Answers:
     ) -> tuple[str, tuple[Identity, ...]]:
         """Return the ladder and the bots of a requested match, each in its newest online version.
 
-        A caller who may play on a ladder may request a match by its rules, even without the scope "read".
+        A caller who may play on a ladder may request a match by its rules, even without the scope "read". While names
+        on it are hidden, only an admin may name bots of other owners, since their seats would be known.
+
+        Raises:
+            CallRefused: NOT_FOUND, NOT_YOURS, or BAD_MESSAGE.
         """
-        ladder = self.ladder(asked.ladder, Caller(caller.owner, caller.scopes | {"read"})).name
+        entry = self.ladder(asked.ladder, Caller(caller.owner, caller.scopes | {"read"}))
+        ladder, own = entry.name, {caller.owner or NOBODY, HOUSE}
+        is_nameless = self._hides_names(entry, caller)
         if not asked.bots or len(asked.bots) > MOST_CHOSEN:
             raise CallRefused("BAD_MESSAGE", f"{len(asked.bots)} bots are named; name one for each seat, or for some")
         versions = [Identity(entry.owner, entry.bot, entry.version) for entry in self._readings.bots()]
         ages = {identity: age for age, identity in enumerate(versions)}
+        if is_nameless and any(caller.owner_of(bot) not in own for bot in asked.bots):
+            text = f"names on {ladder} are hidden until {_utc_text(entry.terms.names_hidden_until)}"
+            raise CallRefused("NOT_YOURS", f"{text}; name your own bots and house bots")
         here = [bot.identity for bot in presence.bots if ladder in bot.ladders]
+        if is_nameless:
+            here = [identity for identity in here if identity.owner in own]
         here.sort(key=lambda identity: ages.get(identity, len(ages)))  # unknown versions have just come online
         return ladder, tuple(_one_of(bot, caller.owner_of(_needed(bot)), here, ladder) for bot in asked.bots)
 
@@ -476,7 +506,9 @@ class Answers:
             ladder_pb2.SeatLog(
                 match=match_shown(entry.match)
                 if entry.match.ladder in shown
-                else match_without_result(entry.match, entry.seat),
+                else match_without_result(
+                    entry.match, entry.seat, hides_names=self._hides_names(visible[entry.match.ladder], caller)
+                ),
                 seat=entry.seat,
                 course=course_shown(entry.course, is_told_why=True),
                 notes=notes_kept(entry.notes),
@@ -504,6 +536,10 @@ class Answers:
                 "NOT_YOURS", f"{_shown(bot, owner)} belongs to another owner; only that owner may do this"
             )
         return owner, bot.bot
+
+
+def _utc_text(moment: datetime | None) -> str:
+    return "" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _ladder_of(visible: Mapping[str, LadderEntry], name: str) -> LadderEntry:
@@ -534,16 +570,23 @@ def _needed(bot: ladder_pb2.BotName) -> ladder_pb2.BotName:
 
 
 def _bot_shown(
-    identity: Identity, entry: BotEntry | None, *, ladders: list[str], is_here: bool, tables: int, is_told_why: bool
+    identity: Identity,
+    entry: BotEntry | None,
+    *,
+    ladders: list[str],
+    is_here: bool,
+    tables: int,
+    is_told_when: bool,
+    is_told_why: bool,
 ) -> ladder_pb2.BotShown:
     paused = entry.paused if entry is not None else None
     return ladder_pb2.BotShown(
         bot=bot_name(*identity),
-        created_ms=milliseconds(entry.created) if entry is not None else 0,
+        created_ms=milliseconds(entry.created) if entry is not None and is_told_when else 0,
         is_here=is_here,
         tables=tables,
         ladders=ladders,
-        paused_ms=milliseconds(paused.since) if paused is not None else 0,
+        paused_ms=milliseconds(paused.since) if paused is not None and is_told_when else 0,
         paused_for=paused.cause if paused is not None and is_told_why else "",
     )
 

@@ -15,6 +15,7 @@ from cutpurse.leaderboard.queries import HistoryStep, LadderEntry, MatchEntry, O
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.results import DecisionLog, DecisionUsage, Identity, LadderTerms, SeatNote, UsageTotal
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
+from cutpurse.wire.hidden_names import hidden_seat
 from cutpurse.wire.usage import FALLBACKS
 
 __all__ = [
@@ -63,6 +64,8 @@ def ladder_shown(entry: LadderEntry, bots: int, tables: int, now: datetime) -> l
         created_ms=milliseconds(entry.created),
         is_frozen=entry.terms.frozen is not None and now >= entry.terms.frozen,
         has_hidden_results=entry.terms.hides_results(now),
+        hidden_until_ms=milliseconds(entry.terms.results_shown_from) if entry.terms.hides_results(now) else 0,
+        has_hidden_names=entry.terms.hides_names(now),
     )
 
 
@@ -148,20 +151,23 @@ def match_shown(entry: MatchEntry) -> ladder_pb2.MatchShown:
     )
 
 
-def match_without_result(entry: MatchEntry, seat: int) -> ladder_pb2.MatchShown:
+def match_without_result(entry: MatchEntry, seat: int, *, hides_names: bool) -> ladder_pb2.MatchShown:
     """Encode what the owner of a seat learns of a finished match whose result is hidden.
 
-    That is which bots met, and of this seat its faults, times and reports: no place, score, or change of a rating.
+    That is which bots met, unless names are hidden, and of this seat its faults, times and reports: no place, score, or
+    change of a rating.
     """
     shown = match_shown(entry)
     shown.reason, shown.rated_number = "", 0
+    if hides_names and shown.requested_by != entry.seats[seat].owner:
+        shown.requested_by = ""
     for number, other in enumerate(shown.seats):
         if number == seat:
             for field in ("place", "score", "before", "after"):
                 other.ClearField(field)
         else:
             bot = ladder_pb2.BotName()
-            bot.CopyFrom(other.bot)
+            bot.CopyFrom(bot_name("", hidden_seat(number)) if hides_names else other.bot)
             other.Clear()
             other.bot.CopyFrom(bot)
     return shown
@@ -272,4 +278,5 @@ def terms_shown(terms: LadderTerms) -> ladder_pb2.LadderTerms:
         results_hidden_until_ms=milliseconds(terms.results_hidden_until),
         title=terms.title,
         people=terms.admits_people,
+        names_hidden_until_ms=milliseconds(terms.names_hidden_until),
     )

@@ -197,10 +197,11 @@ class Dealing:
         )
         position = None if requested is None else requested.position
         try:
-            deal = dealt(ladder, name, seats, self._entropy, seed, position)
+            hides_names = self._hides_names(ladder)
+            deal = dealt(ladder, name, seats, self._entropy, seed, position, hides_names=hides_names)
             # The client that chose a seed wants the same cards again, and no record shows the deal of a position.
             nonces = DealNonces() if seed is None and position is None else None
-            plan = MatchPlan(ladder, name, deal, requested_by=by, reason=reason, position=position, nonces=nonces)
+            plan = MatchPlan(ladder, name, deal, by, reason, position=position, nonces=nonces, hides_names=hides_names)
             table = self._table(plan, players, now)
         except Exception as problem:
             incident = incident_of(problem, self._incident_number(), name)
@@ -235,6 +236,11 @@ class Dealing:
         phrases = self._phrases_of(plan.ladder)
         return ServerMatch(plan, players, now, self._matches.moved, self._incident_number, phrases, self._outages.take)
 
+    def _hides_names(self, ladder: Ladder) -> bool:
+        """Return whether a match that is dealt now hides its names, by the terms that the ladder has now."""
+        current = self._pairing.ladder_named(ladder.name) or ladder
+        return current.terms.hides_names(self._utc())
+
     # -- boards of several matches
     def _deal(self, seating: Seating, now: float, drawn: DrawnBoard | None = None) -> None:
         """Deal a board of several matches, for a ladder or a version test: announce all of them, and begin none."""
@@ -242,7 +248,9 @@ class Dealing:
         tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
         matches = tuple(self._entropy(16).hex() for _ in tables)
         kind, by, test = (ladder.boards, "", "") if drawn is None else (TEST, drawn.test.owner, drawn.test.id)
-        deal = dealt_for_all(ladder, dict(zip(matches, tables, strict=True)), self._entropy, kind)
+        hides_names = self._hides_names(ladder)
+        by_match = dict(zip(matches, tables, strict=True))
+        deal = dealt_for_all(ladder, by_match, self._entropy, kind, hides_names=hides_names)
         if drawn is not None:
             for table in seating.tables:
                 self._pairing.sat(table)
@@ -253,7 +261,7 @@ class Dealing:
             )
             for name, seats in zip(matches, tables, strict=True)
         )
-        self._boards.dealt(OpenBoard(seating, deal, matches, announced, now, drawn))
+        self._boards.dealt(OpenBoard(seating, deal, matches, announced, now, drawn, hides_names))
         self._log.info("board dealt", board=deal.board, ladder=ladder.name, kind=kind, matches=list(matches))
 
     def _begin(self, board: OpenBoard, at: int, now: float, there: tuple[PairableBot, ...] | None = None) -> None:
@@ -267,7 +275,17 @@ class Dealing:
         drawn = board.drawn
         by, test = ("", "") if drawn is None else (drawn.test.owner, drawn.test.id)
         matches = len(seating.tables)
-        plan = MatchPlan(ladder, name, board.deal, by, seating.reason, matches, test=test, nonces=board.nonces)
+        plan = MatchPlan(
+            ladder,
+            name,
+            board.deal,
+            by,
+            seating.reason,
+            matches,
+            test=test,
+            nonces=board.nonces,
+            hides_names=board.hides_names,
+        )
         if drawn is not None:
             self._tests.match_began()
         try:

@@ -38,6 +38,7 @@ class OpenBoard:
         matches: Match IDs.
         announced: The store's answer for each match.
         drawn: The board of a version test, which is not rated; None for the board of a ladder.
+        hides_names: Whether its bots do not learn whom they play against.
         waiting: Indexes of the matches that have not begun.
     """
 
@@ -47,6 +48,7 @@ class OpenBoard:
     announced: tuple[Future[None], ...]
     began: float
     drawn: DrawnBoard | None = None
+    hides_names: bool = False
     waiting: list[int] = field(init=False)
     is_void: bool = False
     waits_since: float = field(init=False)  # when it was dealt, or its latest finished match ended

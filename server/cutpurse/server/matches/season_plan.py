@@ -101,6 +101,8 @@ class SeasonPlan:
             "terms": {
                 **{name: getattr(terms, name) for name in _TERMS},
                 "results_hidden_until": _iso(terms.results_hidden_until),
+                # plans without it keep their text, and so their digest
+                **({} if terms.names_hidden_until is None else {"names_hidden_until": _iso(terms.names_hidden_until)}),
             },
             "divisions": [asdict(division) for division in self.divisions],
             "matches": self.matches,
@@ -131,6 +133,7 @@ class SeasonPlan:
         terms: dict[str, Any] = {
             **{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()},
             "results_hidden_until": _moment(given["results_hidden_until"]),
+            "names_hidden_until": _moment(given.get("names_hidden_until")),
         }
         ladder = ladder_with_defaults(
             facts["name"], facts["game"], facts["seats"], facts["settings"], TimeControl(**facts["clock"])

@@ -52,6 +52,7 @@ from cutpurse.server.state_table import next_state
 from cutpurse.v1 import arena_pb2
 from cutpurse.wire.catalogue import settings_on_the_wire
 from cutpurse.wire.encode import DECISION_EVENTS, ENDED_EVENTS, MatchEncoder
+from cutpurse.wire.hidden_names import hidden_seat
 from cutpurse.wire.phrase_cache import PhraseCache
 from cutpurse.wire.wire_format import uint_field
 
@@ -315,6 +316,10 @@ class _MatchSeat:
         return self._table.ended(self.seat, self.number, self._told, self.player.wants_events, self.player.sends_usage)
 
 
+def _seat_taken(identity: Identity) -> arena_pb2.SeatTaken:
+    return arena_pb2.SeatTaken(bot=identity.bot, version=identity.version, owner=identity.owner)
+
+
 @dataclass(frozen=True, slots=True)
 class MatchPlan:
     """A match to be played.
@@ -329,6 +334,7 @@ class MatchPlan:
         position: Position to play on from; None for a new deal.
         test: ID of the version test that it is played for; empty for other matches. Its bots cannot see it.
         nonces: Nonces of its board; None if no seat is to add one.
+        hides_names: Whether its bots do not learn whom they play against.
     """
 
     ladder: Ladder
@@ -340,6 +346,7 @@ class MatchPlan:
     position: StartPosition | None = None
     test: str = ""
     nonces: DealNonces | None = None
+    hides_names: bool = False
 
 
 class ServerMatch:
@@ -390,6 +397,7 @@ class ServerMatch:
         self.reason = plan.reason
         self.board_matches = plan.board_matches
         self.test = plan.test
+        self._hides_names = plan.hides_names
         # Called after each change of the game, and once when the match closes. They must not raise.
         self.on_moved: list[Callable[[ServerMatch], None]] = []
         check_seats(players)
@@ -401,7 +409,7 @@ class ServerMatch:
         self._moved = moved
         self._incident_number = incident_number
         self._take_outage = take_outage
-        self._beginning = b""  # MatchStarted without the parts of a seat, once encoded
+        self._beginning = b""  # MatchStarted without the parts of a seat, or hidden names, once encoded
         self._ending: FinishedMatch | None = None
         self._is_rated = False
         self._stage = MatchStage.DEALT
@@ -516,7 +524,14 @@ class ServerMatch:
             self._beginning = self._begins()
         asks = not self.over and self._nonces is not None and self._nonces.awaits(self.name, seat)
         wait = uint_field(_NONCE_MS, round(WAITS_S * 1_000)) if asks else b""
-        return uint_field(_TABLE, number) + self._beginning + uint_field(_SEAT, seat) + wait
+        seats = self._seats_for(seat) if self._hides_names else b""
+        return uint_field(_TABLE, number) + self._beginning + uint_field(_SEAT, seat) + seats + wait
+
+    def _seats_for(self, seat: int) -> bytes:
+        """Encode the bots of all seats for MatchStarted, with the name of this seat's bot only."""
+        seats = [arena_pb2.SeatTaken(bot=hidden_seat(number)) for number in range(len(self._identities))]
+        seats[seat] = _seat_taken(self._identities[seat])
+        return arena_pb2.MatchStarted(seats=seats).SerializeToString()
 
     def _begins(self) -> bytes:
         """Encode the part of MatchStarted that all seats share."""
@@ -527,7 +542,7 @@ class ServerMatch:
             rules_version=ladder.rules.words.version,
             catalogue_digest=self.encoder.digest,
             settings=settings_on_the_wire(self.match.game.settings),
-            seats=[arena_pb2.SeatTaken(bot=who.bot, version=who.version, owner=who.owner) for who in self._identities],
+            seats=() if self._hides_names else map(_seat_taken, self._identities),
             clock=arena_pb2.Clock(
                 base_ms=control.base_ms,
                 bank_ms=control.bank_ms,

@@ -97,7 +97,8 @@ class MatchPlayer:
             arena = Arena(Listening(f"unix:{socket}"), lobby, self._log, services=ArenaServices(tokens))
             await arena.start()
             try:
-                plan = MatchPlan(ladder, task.match, task.deal(seed), reason=task.reason)
+                deal, hides_names = task.deal(seed), task.hides_names
+                plan = MatchPlan(ladder, task.match, deal, reason=task.reason, hides_names=hides_names)
                 lobby.assign(AssignedMatch(plan, task.players))
                 played = await self._played(task, seed, store, bots, given_up)
                 is_accepted = await hand_back(played)

@@ -108,6 +108,7 @@ async def create_ladder(request: Request) -> Response:
             private="private" in fields,
             people="people" in fields,
             results_hidden_until_ms=_utc_ms(fields, "results_hidden_until"),
+            names_hidden_until_ms=_utc_ms(fields, "names_hidden_until"),
             title=fields.get("title", "").strip(),
         )
         name, game = fields.get("name", "").strip(), fields.get("game", "")
@@ -139,6 +140,7 @@ async def change_ladder(request: Request, name: str) -> Response:
                 terms.private = "private" in fields
                 terms.people = "people" in fields
                 terms.results_hidden_until_ms = _utc_ms(fields, "results_hidden_until")
+                terms.names_hidden_until_ms = _utc_ms(fields, "names_hidden_until")
                 terms.most_bots, terms.most_per_owner = _number(fields, "most_bots"), _number(fields, "most_per_owner")
         league.ChangeLadder(ladder_pb2.ChangeLadderRequest(ladder=name, terms=terms, expected=expected))
         return _address(name)
