@@ -16,6 +16,7 @@ from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry, StoreError
 from cutpurse.leaderboard.estimates.estimated import Estimated
 from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.results import Deal, FinishedSeat, Identity, StoreOutcome
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import (
@@ -452,3 +453,16 @@ def test_a_path_may_have_any_characters(tmp_path: Path) -> None:
         prepare(store)
         assert store.rankings(LADDER) == []
     assert odd.exists()
+
+
+def test_a_connection_that_another_thread_still_uses_is_closed_when_it_comes_back(database: str) -> None:
+    with Store(database) as store:
+        prepare(store)
+    reader = LeaderboardReader(database)
+    with reader.reading() as connection:
+        in_use = connection.connection.dbapi_connection
+        reader.close()
+        assert queries.ladder(connection, LADDER).name == LADDER
+    assert in_use is not None
+    with pytest.raises(Exception, match="closed"):
+        in_use.cursor().execute("SELECT 1")

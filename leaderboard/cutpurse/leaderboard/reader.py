@@ -15,8 +15,9 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, event
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from cutpurse.leaderboard import queries, seasons, tournaments, version_tests, work
 from cutpurse.leaderboard.database import Database, find_database
@@ -50,6 +51,11 @@ from cutpurse.leaderboard.work import EndedWork, WorkLoad
 __all__ = ["LeaderboardReader", "Readings"]
 
 
+def _end(connection: object, record: ConnectionPoolEntry) -> None:
+    """Close a connection that comes back to a pool which nobody uses any more."""
+    record.invalidate()
+
+
 class Readings:
     """The queries of a leaderboard, on read-only connections."""
 
@@ -67,7 +73,8 @@ class Readings:
         self._reading = self.database.open_for_reading(busy_timeout_s)
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database: idle connections now, and those in use by another thread once they come back."""
+        event.listen(self._reading, "checkin", _end)
         self._reading.dispose()
 
     def __enter__(self) -> Self:
