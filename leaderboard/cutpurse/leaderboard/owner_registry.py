@@ -20,12 +20,9 @@ from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.relations import BOTS, OWNERS, TOKENS, VERSIONS
 from cutpurse.leaderboard.results import checked_name
-from cutpurse.leaderboard.tokens import HOUSE, NOBODY, PEOPLE, Token
+from cutpurse.leaderboard.tokens import HOUSE, LINK, NOBODY, PEOPLE, SCOPES, Token
 
 __all__ = [
-    "LINK",
-    "SCOPES",
-    "SESSION",
     "NewToken",
     "create_tokens",
     "ensure_owner",
@@ -35,9 +32,6 @@ __all__ = [
     "revoke_token",
 ]
 
-SCOPES: Final = ("admin", "place", "play", "read")
-LINK: Final = "link"  # scope of a code that is exchanged once for a token with its other scopes
-SESSION: Final = "session"  # beside the scopes of a token that signing in at a provider created
 _OWNER: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # as for names of bots
 _LONGEST_LABEL: Final = 200  # characters
 

@@ -15,10 +15,10 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InvalidEntry
-from cutpurse.leaderboard.owner_registry import SESSION, NewToken, create_tokens, ensure_owner
+from cutpurse.leaderboard.owner_registry import NewToken, create_tokens, ensure_owner
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.relations import ACCOUNTS, OWNERS, TOKENS
-from cutpurse.leaderboard.tokens import Token
+from cutpurse.leaderboard.tokens import SESSION, Token
 
 __all__ = ["NotLinked", "ProviderAccount", "link_account", "open_session"]
 

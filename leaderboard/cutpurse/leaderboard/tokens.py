@@ -22,13 +22,29 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
-__all__ = ["HOUSE", "ID_LENGTH", "NOBODY", "PATTERN", "PEOPLE", "PREFIX", "Token", "new_token", "read_token"]
+__all__ = [
+    "HOUSE",
+    "ID_LENGTH",
+    "LINK",
+    "NOBODY",
+    "PATTERN",
+    "PEOPLE",
+    "PREFIX",
+    "SCOPES",
+    "SESSION",
+    "Token",
+    "new_token",
+    "read_token",
+]
 
 PREFIX: Final = "cutp_"
 ID_LENGTH: Final = 8
 NOBODY: Final = "local"  # owner of the bots on a server that needs no token
 HOUSE: Final = "house"  # owner of the house bots
 PEOPLE: Final = "people"  # owner of the seats of people who play on the page
+SCOPES: Final = ("admin", "place", "play", "read")
+LINK: Final = "link"  # scope of a code that is exchanged once for a token with its other scopes
+SESSION: Final = "session"  # beside the scopes of a token that signing in at a provider created
 PATTERN: Final = r"\bcutp_[0-9A-Za-z]{38}\b"  # for scanners of files and logs
 
 _SIGNS: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase

@@ -20,10 +20,10 @@ from sqlalchemy import Connection, and_, delete, exists, or_, select, update
 
 from cutpurse.leaderboard.notices.notice import RESULTS, Notice
 from cutpurse.leaderboard.notices.receivers import ReceiverEntry, receivers
-from cutpurse.leaderboard.owner_registry import LINK
 from cutpurse.leaderboard.relations import LADDERS, OUTBOX, RECEIVERS, TOKENS
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.rows import add_rows
+from cutpurse.leaderboard.tokens import LINK
 
 __all__ = [
     "LONGEST_WAIT_S",

@@ -22,9 +22,8 @@ from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
 from cutpurse.leaderboard.errors import LeaderboardError
-from cutpurse.leaderboard.owner_registry import LINK, SCOPES
 from cutpurse.leaderboard.queries import TokenEntry
-from cutpurse.leaderboard.tokens import HOUSE, NOBODY, PEOPLE, Token, read_token
+from cutpurse.leaderboard.tokens import HOUSE, LINK, NOBODY, PEOPLE, SCOPES, Token, read_token
 from cutpurse.server.access.contact import Contact
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.errors import CallRefused

@@ -18,9 +18,9 @@ import grpc
 from google.protobuf.message import Message
 
 from cutpurse.leaderboard.errors import InvalidEntry as NotTaken
-from cutpurse.leaderboard.owner_registry import LINK, SCOPES, SESSION, NewToken
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import TokenEntry
-from cutpurse.leaderboard.tokens import Token
+from cutpurse.leaderboard.tokens import LINK, SCOPES, SESSION, Token
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, check_scope
 from cutpurse.server.act_log import ActLog

@@ -107,7 +107,8 @@ def create(
     Example: cutpurse token create ann --page https://league.example --db league.db
     """
     with needs("server"):
-        from cutpurse.leaderboard.owner_registry import LINK, NewToken
+        from cutpurse.leaderboard.owner_registry import NewToken
+        from cutpurse.leaderboard.tokens import LINK
     now = datetime.now(UTC)
     scopes = (*(scope or ("play", "read")), *((LINK,) if page else ()))
     common: dict[str, Any] = {"scopes": scopes, "expires": _moment(expires, now)}

@@ -15,7 +15,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
-from cutpurse.leaderboard.owner_registry import LINK, SCOPES
+from cutpurse.leaderboard.tokens import LINK, SCOPES
 from cutpurse.server.web.account.acts import days_ms
 from cutpurse.server.web.account.pair_search import PairSearch
 from cutpurse.server.web.account.signed_in import Signed, accounts_of, act, look, show_once

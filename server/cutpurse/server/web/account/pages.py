@@ -14,8 +14,7 @@ from typing import Final
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from cutpurse.leaderboard.owner_registry import SESSION
-from cutpurse.leaderboard.tokens import read_token
+from cutpurse.leaderboard.tokens import SESSION, read_token
 from cutpurse.server.web.account.calls import Account
 from cutpurse.server.web.account.cookie import forget_token, is_confidential, keep_token
 from cutpurse.server.web.account.signed_in import Signed, accounts_of, act, called, sign_in_page

@@ -17,7 +17,7 @@ from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.leaderboard.owner_registry import SESSION
+from cutpurse.leaderboard.tokens import SESSION
 from cutpurse.server.web.account.calls import Account, Accounts, KnownProvider
 from cutpurse.server.web.account.cookie import check_key, forget_token, form_key, is_confidential, token_of
 from cutpurse.server.web.forms import FormRefused, private, read_form
