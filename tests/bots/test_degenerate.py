@@ -11,7 +11,7 @@ from cutpurse.sdk.decision import Decision, Option
 from tests.bots.degenerate.harness import LIMIT, Outcome, SmallBot, measure, measure_until_clear
 from tests.bots.degenerate.lists import WAYS
 
-FEW: Final = 128  # matches of a bot that does well, in `make test`
+FEW: Final = 64  # matches of a bot that does well, in `make test`
 FULL: Final = 1000  # and in `make soak`
 A_LOOK: Final = 0.8  # standard errors that clear a bot in `make test`, mostly after 4 or 8 matches
 SURE: Final = 1.96  # standard errors on either side of a 95 % interval

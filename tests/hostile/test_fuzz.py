@@ -19,9 +19,9 @@ from tests.roots import CHECKOUT
 
 # Cases of each level, in parts that run beside each other; a case has about ten pieces. A part starts its own server.
 PARTS = [
-    ("frames", 0, 4_000),
-    ("calls", 0, 800),
-    ("links", 0, 6_000),
+    ("frames", 0, 2_000),
+    ("calls", 0, 500),
+    ("links", 0, 3_000),
 ]
 
 

@@ -25,7 +25,7 @@ from cutpurse.engine.words import FACE_DOWN, PASS_VERB, Unit
 from cutpurse.games import GAMES
 from tests.properties.random_play import EVERY_TABLE, RandomGame, all_cards, answer_at_random, canonical
 
-GAMES_EACH = 50
+GAMES_EACH = 30
 TENTH = 0.1
 AHEAD = 12  # decisions that copies are played on beside the original
 DEALS = {"greed": "game", "steal_and_plunder": "game", "bag_o_loot": "round"}  # the counter of what may be several

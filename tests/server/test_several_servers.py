@@ -178,10 +178,10 @@ def test_a_tournament_and_a_version_test_go_on_after_the_server_that_played_them
     for name, version in (("one", "1"), ("one", "2"), ("two", "1"), ("three", "1")):
         words = ("--name", name, "--version", version, "--ladder", "y", "--server", at_a)
         start("bot", "run", "random", *words).until("plays at")
-    cup = ("tournament", "start", "y", "one", "two", "three", "--best-of", "9")
+    cup = ("tournament", "start", "y", "one", "two", "three", "--best-of", "5")
     plan = answer(*cup, folder=tmp_path, server=at_a).split("plan ")[1].split()[0]
     name = answer(*cup, "--plan", plan, folder=tmp_path, server=at_a).split()[0]
-    test = answer("bot", "test", "one:2", "one:1", "--ladder", "y", "--max-boards", "6", folder=tmp_path, server=at_a)
+    test = answer("bot", "test", "one:2", "one:1", "--ladder", "y", "--max-boards", "4", folder=tmp_path, server=at_a)
     with LeaderboardReader(db) as reader:
         until(lambda: any(board.result for board in reader.tournament_boards(name)), "a board of the tournament")
         b.process.send_signal(signal.SIGKILL)
@@ -194,7 +194,7 @@ def test_a_tournament_and_a_version_test_go_on_after_the_server_that_played_them
         assert all(board in boards for board in before), "what counted stays"
         assert all(board.result for board in boards)
         assert len({board.match for board in boards if board.match}) == sum(board.match != "" for board in boards)
-        assert len(reader.version_test_boards(test.split()[0])) == 6
+        assert len(reader.version_test_boards(test.split()[0])) == 4
     shown = json.loads(answer("tournament", "show", name, "--json", folder=tmp_path, server=at_a))
     assert (shown["outcome"], shown["plan"]) == ("finished", plan)
 

@@ -13,7 +13,7 @@ from tests.simulation.world import World
 
 PER_TEST = 20
 WORLDS_QUICK = 40
-WORLDS = 300
+WORLDS = 200
 WORLDS_SOAK = 100_000
 KEPT = Path(__file__).with_name("seeds.txt")
 BROKEN_ONCE = [int(line.split("#")[0]) for line in KEPT.read_text().splitlines() if line.split("#")[0].strip()]
