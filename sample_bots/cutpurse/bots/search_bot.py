@@ -118,8 +118,7 @@ class SearchBot:
         stage, spent = 1, 0
         enough_s = decision.base_left_s * (1 - SHARE)  # infinite where no clock runs
         while rivals and spent + 1 + len(rivals) <= self.playouts and decision.base_left_s >= enough_s:
-            world = imagine(view.raw, chance)
-            share_knowledge(world, view.raw, chance)
+            world = self.imagined(view.raw, chance)
             for contender in (usual, *rivals):
                 contender.values.append(self.play_out(world.fork(), contender.act))
             if self.is_far:
@@ -139,6 +138,12 @@ class SearchBot:
         """
         raced = [one for one in self.contenders if one.values]
         return {one.index: (fmean(one.values), len(one.values)) for one in raced}
+
+    def imagined(self, view: View, chance: Chance) -> Game:
+        """Return a full state that fits what the bot sees, in which the others know as much as it does."""
+        world = imagine(view, chance)
+        share_knowledge(world, view, chance)
+        return world
 
     # -- a playout
     def play_out(self, game: Game, act: Act) -> float:
