@@ -22,7 +22,7 @@ from cutpurse.sdk.views import VIEWS
 from tests.learn.nets import random_net
 from tests.learn.positions import Position, greedy_answer, positions
 
-NETS = ["szmal"]
+NETS = ["stolen_treasure", "szmal"]
 LARGEST_KB = 700
 
 
@@ -95,8 +95,21 @@ def test_a_search_that_finds_something_better_overrules_the_net(net: Net, monkey
     assert overruled > 5
 
 
+def test_a_net_that_plays_better_without_a_search_decides_alone(net: Net, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expert_bot, "ALONE", {"greed"})
+    monkeypatch.setattr(SearchBot, "play_out", lambda bot, game, act: pytest.fail("it searches"))
+    for position in positions("greed", 4, 30):
+        assert answer(ExpertBot(20), position) == best_of(net, position)
+
+
+def test_where_there_is_no_net_nothing_is_decided_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expert_bot, "ALONE", {"greed"})
+    for position in positions("greed", 3, 6):
+        assert answer(ExpertBot(8), position) == answer(SearchBot(8), position)
+
+
 def test_there_are_no_other_nets() -> None:
-    names = [file.name for file in files("cutpurse.bots").joinpath("nets").iterdir()]
+    names = sorted(file.name for file in files("cutpurse.bots").joinpath("nets").iterdir())
     assert names == [f"{game}-4.npz" for game in NETS]
 
 

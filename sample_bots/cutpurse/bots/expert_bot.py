@@ -2,21 +2,24 @@
 
 The nets lie in `nets/`, a file for a game and number of seats, with how they were trained (`Net.training`). They are
 played with numpy alone. The search is that of `SearchBot`: it departs from the net's choice only for an option that
-playouts find clearly better. At a table that has no net the bot plays as `search`. This module knows no game.
+playouts find clearly better. Some nets play better without it, as measured in `docs/explanation/rungs.md`: they are
+named here, and decide alone. At a table that has no net the bot plays as `search`. This module knows no rules.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.resources import as_file, files
-from typing import Any
+from typing import Any, Final
 
 from cutpurse.bots.search_bot import SearchBot
 from cutpurse.learn.net import Net, load_net
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Decision, Option
 
-__all__ = ["ExpertBot", "net_of"]
+__all__ = ["ALONE", "ExpertBot", "net_of"]
+
+ALONE: Final = frozenset({"stolen_treasure"})  # games whose net plays without a search
 
 
 @cache
@@ -40,6 +43,13 @@ class ExpertBot(SearchBot):
         """Load the net of this table."""
         super().start(match)
         self.net = net_of(match.game, len(match.seats))
+        self.decides_alone = self.net is not None and match.game in ALONE
+
+    def choose(self, view: Any, decision: Decision) -> int:
+        """Return the index of the net's option, or of the one that wins the race of the search."""
+        if self.decides_alone:
+            return self.first_thought(view, decision).index
+        return super().choose(view, decision)
 
     def first_thought(self, view: Any, decision: Decision) -> Option:
         """Return the option that the net rates best, or the rule of thumb's without a net."""
