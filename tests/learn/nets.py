@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from cutpurse.learn import Space
-from cutpurse.learn.net import Columns, Inputs, Net
+from cutpurse.learn.net import Columns, Inputs, Net, observe
 from tests.learn.positions import positions
 
 __all__ = ["BOT", "net_bot", "random_net"]
@@ -36,7 +36,7 @@ def random_net(game: str, seats: int = 4, seed: int = 1) -> Net:
     """Return a net that reads what varies in a few positions, with random weights."""
     space = Space(game, seats)
     seen = list(positions(game, seats, 60))
-    views = np.stack([np.concatenate(space.observe(each.view), dtype=np.int32) for each in seen])
+    views = np.stack([observe(space, each.view) for each in seen])
     options = np.concatenate([space.features(each.view, each.options) for each in seen])
     view, option = Columns.varying(views), Columns.varying(options)
     chance = np.random.default_rng(seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from functools import cache
 from typing import Any
@@ -208,6 +209,27 @@ def test_zones_beyond_the_slots_are_counted_and_summed() -> None:
         "count": 2,
         "seen": counted((1, 5, 1, 6), len(planes.words.cards)),
     }
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_sums_add_up_what_the_slots_of_a_seat_have_alike(name: str) -> None:
+    space = Space(name, 4)
+    spans = spans_of(space, "planes")
+    kinds = "|".join(kind.name for kind in space.rules.words.zones if kind.many) or "none"
+    slot = re.compile(rf"({kinds})( of \d+,)? \d+ of (seat \+\d)")
+    summed = 0
+    for position in positions(name, 4, 60, greedy=True):
+        planes, _ = space.observe(position.view)
+        expected: dict[tuple[str | Any, ...], npt.NDArray[Any]] = {}
+        for span in spans:
+            if found := slot.fullmatch(span.what):
+                group = (*found.groups(), span.part)
+                expected[group] = expected.get(group, 0) + planes[span.slice].astype(int)
+        sums = space.sums_of(planes)
+        assert len(sums) == space.sums
+        assert sums.tolist() == [value for group in expected.values() for value in group]
+        summed += sums.sum()
+    assert (summed > 0) == any(kind.many for kind in space.rules.words.zones)
 
 
 def test_a_byte_ends_at_255() -> None:

@@ -33,6 +33,8 @@ from cutpurse.train.command import main
         ("--game greed --out net --rounds 0", 2, "--rounds is 0; the minimum is 1"),
         ("--game greed --out net --round-decisions 0", 2, "--round-decisions is 0; the minimum is 1"),
         ("--game greed --out net --watch-rounds 0", 2, "--watch-rounds is 0; the minimum is 1"),
+        ("--game greed --out net --lead -1", 2, "--lead is -1; it must be 0 or more"),
+        ("--game greed --out net --entropy nan", 2, "--entropy is nan; it must be 0 or more"),
         ("--game greed --out net --reward fame", 2, "argument --reward: invalid choice: 'fame' (choose from "),
         ("--game greed --out net --teacher nobody", 2, "no bot is called 'nobody'; there are: "),
         ("--game greed --out net --teacher none.py", 4, "no bot file none.py: it does not exist"),
@@ -74,7 +76,8 @@ def test_the_help_names_every_option_with_its_default(capsys: pytest.CaptureFixt
         main(["--help"])
     assert ended.value.code == 0
     text = " ".join(capsys.readouterr().out.split())
-    for default in ("the game's own", "0", "30, or no limit with --rounds", "greedy", "first", "8192", "6"):
+    numbers = ("0", "8192", "6", "3", "0.002")
+    for default in (*numbers, "the game's own", "30, or no limit with --rounds", "greedy", "first"):
         assert f"[default: {default}]" in text
 
 

@@ -238,6 +238,32 @@ def test_what_came_of_choices_is_credited_as_in_the_paper() -> None:
     assert [choice.reward for choice in story] == pytest.approx([v + a for v, a in zip(values, expected, strict=True)])
 
 
+def test_packs_are_read_as_their_sum() -> None:
+    training = Training(TrainingPlan("steal_and_plunder", seats=4, seed=1, round_decisions=200))
+    space, read = training.space, training.inputs.view.index
+    assert not space.is_summed[read[read < space.planes]].any()
+    assert (read >= space.planes + space.numbers).any()
+
+
+def test_a_lead_says_how_often_the_teacher_is_followed_at_first() -> None:
+    followed = []
+    for lead in (0.0, 3.0, 6.0):
+        training = Training(TrainingPlan("szmal", seats=4, seed=1, round_decisions=200, watch_rounds=1, lead=lead))
+        training.learn_a_round()
+        followed.append(training.learn_a_round().as_teacher or 0)
+    assert followed[0] < 0.6 < followed[1] < followed[2]
+
+
+def test_a_weight_of_entropy_keeps_a_net_undecided() -> None:
+    entropies = []
+    for entropy in (0.0, 1.0):
+        plan = TrainingPlan("greed", seats=3, seed=1, round_decisions=200, watch_rounds=1, entropy=entropy)
+        training = Training(plan)
+        reports = [training.learn_a_round() for _ in range(6)]
+        entropies.append(reports[-1].entropy or 0)
+    assert entropies[1] > 1.2 * entropies[0]
+
+
 def test_watching_learns_who_wins() -> None:
     training = Training(TrainingPlan("greed", seats=3, seed=1, round_decisions=600, watch_rounds=6))
     errors = [training.learn_a_round().value_error for _ in range(6)]

@@ -17,7 +17,8 @@ One form of net fits every game and any number of options:
 learn again what its adviser knows, but only where to differ from it.
 
 A net reads only those columns of a view and of an option that vary in play, divided by the largest value met, so that
-money of 55,000 and a flag of 1 weigh alike. The file is an archive of numpy arrays. It has no pickled objects, so the
+money of 55,000 and a flag of 1 weigh alike. Of zones that are made in play, such as packs, it can read the sum of a
+seat's instead of each. The file is an archive of numpy arrays. It has no pickled objects, so the
 file of a stranger can do nothing but be refused. Most of a net is W. Each of its rows is a step times whole numbers
 from -127 to 127, which are a byte each in the file. This module knows no particular game.
 """
@@ -45,7 +46,7 @@ from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.decision import Option as OptionOfBot
 from cutpurse.wire.errors import NotFound
 
-__all__ = ["Columns", "Inputs", "Net", "NetBot", "NetNotLoaded", "load_net"]
+__all__ = ["Columns", "Inputs", "Net", "NetBot", "NetNotLoaded", "load_net", "observe"]
 
 FORMAT: Final = 3
 MOST_BYTES: Final = 64 * 2**20  # of a file, and of all that it unpacks to
@@ -86,7 +87,7 @@ class Inputs:
 
         Args:
             space: What a view and an option mean.
-            view: Columns of a view: its planes, then its numbers.
+            view: Columns of what `observe` returns.
             option: Columns of the features of an option.
         """
         self.space = space
@@ -95,11 +96,18 @@ class Inputs:
 
     def read_view(self, view: View) -> Floats:
         """Return what a net reads of a view."""
-        return self.view.read(np.concatenate(self.space.observe(view), dtype=np.int32))
+        return self.view.read(observe(self.space, view))
 
     def read_options(self, view: View, options: Sequence[Option]) -> Floats:
         """Return what a net reads of each option, a row for each."""
         return self.option.read(self.space.features(view, options))
+
+
+def observe(space: Space, view: View) -> npt.NDArray[np.int32]:
+    """Return all that a net can read of a view: its planes, its numbers, and the sums of planes."""
+    planes, numbers = space.observe(view)
+    parts = (planes, numbers, space.sums_of(planes)) if space.sums else (planes, numbers)
+    return np.concatenate(parts, dtype=np.int32)
 
 
 class Net:
@@ -191,7 +199,7 @@ def load_net(path: str | PathLike[str]) -> Net:
             raise NetNotLoaded(f"net {name} was {problem}") from None
         except UsageError as problem:
             raise NetNotLoaded(f"net {name} cannot be played here: {problem}") from None
-        view = _columns(arrays, "view", space.planes + space.numbers)
+        view = _columns(arrays, "view", space.planes + space.numbers + space.sums)
         option = _columns(arrays, "option", space.option_features)
         weights = {key.removeprefix("weight_"): value for key, value in arrays.items() if key.startswith("weight_")}
         weights["view"] = _from_levels(weights["view"], arrays["view_step"])

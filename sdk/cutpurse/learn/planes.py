@@ -156,6 +156,7 @@ class Planes:
         spans = list(self._spans())
         self.spans: list[Span] = spans
         self.size = spans[-1].start + spans[-1].width
+        self.sum_of, self.sums = self._find_sums()
         self.first_slot: dict[tuple[ZoneKind, int], int] = {}  # by kind and seat, the number of its first slot
         self.slots = 0  # of zones made in play
         count = self.fixed
@@ -188,6 +189,24 @@ class Planes:
                 yield Span("planes", what, "count", at, 1)
                 yield Span("planes", what, "seen", at + 1, len(self.words.cards))
                 at += 1 + len(self.words.cards)
+
+    def _find_sums(self) -> tuple[list[int], int]:
+        """Return for each byte the sum that it counts for, or -1, and the number of sums.
+
+        What the slots of a seat have alike is summed: all packs, or all sets of one number.
+        """
+        sum_of, count = [-1] * self.size, 0
+        made_zones = [self._made[seat == 0][kind] for kind in self.made for seat in range(self.seats)]
+        at = self.size - sum(made.width for made in made_zones)
+        for made in made_zones:
+            width = made.block.width
+            slots_of_sum = made.slots.most if made.is_numbered else made.count
+            for place in range(made.count):
+                first = count + place // slots_of_sum * width
+                sum_of[at + place * width : at + (place + 1) * width] = range(first, first + width)
+            count += made.count // slots_of_sum * width
+            at += made.width
+        return sum_of, count
 
     def bytes_of(self, view: View) -> bytes:
         """Return the planes of a view of a seat."""

@@ -62,6 +62,16 @@ def _parser() -> argparse.ArgumentParser:
         "--round-decisions", type=int, default=8192, help="Decisions in a round, at least. [default: 8192]"
     )
     parser.add_argument("--watch-rounds", type=int, default=6, help="Rounds of watching. [default: 6]")
+    parser.add_argument(
+        "--lead",
+        type=float,
+        default=3.0,
+        help="Lead of the bot's choice at first, larger for games with many options: as log(9 x other options) it is "
+        "taken 9 times of 10. [default: 3]",
+    )
+    parser.add_argument(
+        "--entropy", type=float, default=0.002, help="Weight of staying undecided, which tries more. [default: 0.002]"
+    )
     return parser
 
 
@@ -75,6 +85,9 @@ def _check(given: argparse.Namespace) -> None:
     ):
         if value is not None and value < least:
             raise UsageError(f"{option} is {value}; the minimum is {least}")
+    for option, value in (("--lead", given.lead), ("--entropy", given.entropy)):
+        if not 0 <= value < math.inf:
+            raise UsageError(f"{option} is {value:g}; it must be 0 or more")
     if given.minutes is None:
         given.minutes = MINUTES if given.rounds is None else math.inf
     if not given.minutes > 0:
@@ -94,7 +107,7 @@ def _train(given: argparse.Namespace) -> None:
     from cutpurse.train.ppo import TrainingPlan
     from cutpurse.train.run import NET, TrainingRun
 
-    names = ("game", "seats", "seed", "teacher", "reward", "round_decisions", "watch_rounds")
+    names = ("game", "seats", "seed", "teacher", "reward", "round_decisions", "watch_rounds", "lead", "entropy")
     run = TrainingRun(given.out, TrainingPlan(**{name: getattr(given, name) for name in names}))
     training = run.training
     rounds = math.inf if given.rounds is None else given.rounds

@@ -13,7 +13,7 @@ A round plays matches to their end, then learns from their decisions:
    a bounded step. In most matches the net has one seat and the teacher has the others. In the rest the net has several
    seats, or a past version of it has the others, so that it does not learn to beat its teacher and nobody else.
 
-At first the net mostly takes the teacher's choice, since that one has a lead (`LEAD`). So it begins nearly as strong as
+At first the net mostly takes the teacher's choice, since that one has a lead. So it begins nearly as strong as
 its teacher. A net that had to copy the teacher's choices from examples would begin far weaker, as its errors add up.
 
 All that is random comes from the seed and the number of the round or match, and between rounds no match is open. So a
@@ -34,7 +34,7 @@ import numpy.typing as npt
 from cutpurse.engine.agenda import Option
 from cutpurse.engine.chance import match_key
 from cutpurse.learn.choice_table import BotSpec, ChoiceTable, TableRules
-from cutpurse.learn.net import Columns, Inputs, Net, NetBot
+from cutpurse.learn.net import Columns, Inputs, Net, NetBot, observe
 from cutpurse.learn.opponents import Opponents
 from cutpurse.learn.space import Space
 from cutpurse.wire.errors import needs
@@ -48,7 +48,6 @@ __all__ = ["TrainingPlan", "Report", "Training"]
 HIDDEN: Final = 192  # width of the net
 TABLES: Final = 64  # matches that are open at once, so that the net rates the options of all of them together
 BATCH: Final = 512  # decisions per step of the optimizer
-LEAD: Final = 3.0  # of the teacher's choice in the ratings, at first: it is taken 9 times of 10 where three others are
 WATCH_PASSES: Final = 2  # over the decisions of a round
 PASSES: Final = 3
 WATCH_RATE: Final = 1e-3  # learning rates
@@ -56,7 +55,6 @@ RATE: Final = 3e-4
 RATE_HALVES: Final = 300  # rounds until RATE is half, as 1 / sqrt(1 + 3 * round / RATE_HALVES)
 CLIP: Final = 0.2  # a step makes a choice at most this much likelier, or less likely
 TRACE: Final = 0.95  # lambda of the advantages (Schulman et al. 2016): how far they trust results more than values
-ENTROPY: Final = 0.002  # weight of staying undecided
 LONGEST_STEP: Final = 0.5  # norm of a gradient
 PAST_SHARE: Final = 0.1  # of the matches are against a past version
 MIXED_SHARE: Final = 0.1  # of the matches have the net in several seats
@@ -75,6 +73,8 @@ class TrainingPlan:
     reward: str = "first"
     round_decisions: int = 8192  # at least; with half of it the results of a round are too few to learn from
     watch_rounds: int = 6
+    lead: float = 3.0  # of the teacher's choice in the ratings, at first: it is taken 9 times of 10 where 3 others are
+    entropy: float = 0.002  # weight of staying undecided
 
 
 @dataclass(frozen=True)
@@ -126,14 +126,14 @@ class TrainingMatch:
 class Model(nn.Module):  # type: ignore[misc]  # torch is no part of the checks
     """The net of `cutpurse.learn.net` as torch learns it, and a value for each view."""
 
-    def __init__(self, view: int, option: int) -> None:
+    def __init__(self, view: int, option: int, lead: float) -> None:
         super().__init__()
         self.view = nn.Linear(view, HIDDEN)
         self.option = nn.Linear(option, HIDDEN, bias=False)
         self.hidden = nn.Linear(HIDDEN, HIDDEN)
         self.rating = nn.Linear(HIDDEN, 1, bias=False)
         self.advice = nn.Parameter(torch.zeros(HIDDEN))
-        self.lead = nn.Parameter(torch.tensor([LEAD]))
+        self.lead = nn.Parameter(torch.tensor([lead]))
         self.value = nn.Sequential(nn.ReLU(), nn.Linear(HIDDEN, HIDDEN // 2), nn.ReLU(), nn.Linear(HIDDEN // 2, 1))
 
     def forward(self, batch: Minibatch) -> tuple[Any, Any]:
@@ -217,7 +217,7 @@ class Training:
         return TableRules(self.plan.game, self.plan.seats, None, self.plan.reward, opponents)
 
     def _new_model(self) -> Model:
-        return Model(len(self.inputs.view.index), len(self.inputs.option.index))
+        return Model(len(self.inputs.view.index), len(self.inputs.option.index), self.plan.lead)
 
     def _new_optimizer(self, rate: float) -> Any:
         return torch.optim.Adam(self.model.parameters(), lr=rate)
@@ -239,19 +239,24 @@ class Training:
 
     # -- 1. watch
     def _choose_columns(self) -> tuple[Columns, Columns]:
-        """Choose what the net reads: all that varies in matches of the teacher and in random ones."""
+        """Choose what the net reads: all that varies in matches of the teacher and in random ones.
+
+        What is part of a sum is left out: a net that read each pack at its place would learn for each place anew.
+        """
         chance = np.random.default_rng([self.plan.seed])
         views: list[npt.NDArray[np.int32]] = []
         options: list[npt.NDArray[np.int32]] = []
 
         def look(table: ChoiceTable, answer: Option) -> Option:
-            views.append(np.concatenate(self.space.observe(table.view), dtype=np.int32))
+            views.append(observe(self.space, table.view))
             options.append(self.space.features(table.view, table.options))
             return table.options[chance.integers(len(table.options))] if self.matches % 2 else answer
 
         while len(views) < self.plan.round_decisions:
             self._watch_match(look)
-        return Columns.varying(np.stack(views)), Columns.varying(np.concatenate(options))
+        rows = np.stack(views)
+        rows[:, : self.space.planes][:, self.space.is_summed] = 0
+        return Columns.varying(rows), Columns.varying(np.concatenate(options))
 
     def _advisers(self, table: ChoiceTable) -> Opponents:
         """Return the teacher in each seat of a match that was just dealt."""
@@ -339,7 +344,7 @@ class Training:
             ratio = (log_probabilities[batch.chosen] - before).exp()
             policy_loss = -torch.minimum(ratio * gain, ratio.clamp(1 - CLIP, 1 + CLIP) * gain).mean()
             undecided = -(log_probabilities * log_probabilities.exp()).sum() / len(picked)
-            return policy_loss + 0.5 * ((values - rewards) ** 2).mean() - ENTROPY * undecided
+            return policy_loss + 0.5 * ((values - rewards) ** 2).mean() - self.plan.entropy * undecided
 
         self._descend(choices, PASSES, chance, loss)
         teacher, past = firsts["teacher"], firsts["past"]
