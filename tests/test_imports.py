@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bots": {"engine", "games", "wire", "sdk", "learn"},
     "learn": {"engine", "games", "wire", "process", "sdk"},
     "llm": {"engine", "games", "wire", "sdk"},
-    "train": {"engine", "games", "wire", "sdk", "learn"},
+    "train": {"engine", "games", "wire", "cli", "sdk", "learn"},
     "leaderboard": set(),
     "server": {"engine", "games", "v1", "wire", "process", "check", "leaderboard"},
     "server.commands": {"engine", "games", "v1", "wire", "process", "check", "leaderboard", "server", "cli"},

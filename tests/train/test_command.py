@@ -35,6 +35,8 @@ from cutpurse.train.command import main
         ("--game greed --out net --watch-rounds 0", 2, "--watch-rounds is 0; the minimum is 1"),
         ("--game greed --out net --lead -1", 2, "--lead is -1; it must be 0 or more"),
         ("--game greed --out net --entropy nan", 2, "--entropy is nan; it must be 0 or more"),
+        ("--game greed --out net --set colour=red", 2, "no setting is called 'colour'; there are: "),
+        ("--game greed --out net --set rounds", 2, "--set rounds: a setting is given as NAME=VALUE"),
         ("--game greed --out net --reward fame", 2, "argument --reward: invalid choice: 'fame' (choose from "),
         ("--game greed --out net --teacher nobody", 2, "no bot is called 'nobody'; there are: "),
         ("--game greed --out net --teacher none.py", 4, "no bot file none.py: it does not exist"),

@@ -135,6 +135,7 @@ def test_a_line_of_the_curve_that_was_torn_or_has_no_state_is_removed(whole: Pat
         ("--seats 4", "seats 3, not 4"),
         ("--game szmal", "game greed, not szmal"),
         ("--teacher random", "teacher greedy, not random"),
+        ("--set specials=none --set max_rounds=20", "settings none, not specials=none,max_rounds=20"),
     ],
 )
 def test_a_folder_of_another_run_is_refused(
@@ -243,6 +244,16 @@ def test_packs_are_read_as_their_sum() -> None:
     space, read = training.space, training.inputs.view.index
     assert not space.is_summed[read[read < space.planes]].any()
     assert (read >= space.planes + space.numbers).any()
+
+
+def test_matches_have_the_settings_of_the_plan() -> None:
+    decisions = []
+    for settings in ({}, {"rounds": "1"}):
+        plan = TrainingPlan("bag_o_loot", seats=4, seed=1, round_decisions=1, watch_rounds=1, settings=settings)
+        report = Training(plan).learn_a_round()
+        assert report.matches > 1  # the first ones are looked at only
+        decisions.append(report.decisions)
+    assert decisions[1] < decisions[0] / 2
 
 
 def test_a_lead_says_how_often_the_teacher_is_followed_at_first() -> None:

@@ -9,9 +9,11 @@ import argparse
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
+from cutpurse.cli.arguments import parse_settings
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import load_bot
@@ -44,6 +46,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--game", required=True, help="Name of the game.")
     parser.add_argument("--out", required=True, type=Path, help="Folder for the net, the state and the curve.")
     parser.add_argument("--seats", type=int, help="Number of seats. [default: the game's own]")
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        metavar="NAME=VALUE",
+        help="Game setting (repeatable); see `cutpurse rules`. [default: the game's defaults]",
+    )
     parser.add_argument("--seed", type=int, default=0, help="The same seed gives the same net. [default: 0]")
     parser.add_argument(
         "--minutes",
@@ -94,7 +103,8 @@ def _check(given: argparse.Namespace) -> None:
         raise UsageError(f"--minutes is {given.minutes:g}; it must be more than 0")
     rules = game_named(given.game)
     given.seats = rules.usual_seats if given.seats is None else given.seats
-    rules.check(given.seats, {})
+    given.settings = parse_settings(given.settings)
+    rules.set_up(given.seats, given.settings)
     load_bot(given.teacher)
     if given.out.exists() and not given.out.is_dir():
         raise UsageError(f"--out is {given.out}, which is a file; give a folder")
@@ -107,8 +117,8 @@ def _train(given: argparse.Namespace) -> None:
     from cutpurse.train.ppo import TrainingPlan
     from cutpurse.train.run import NET, TrainingRun
 
-    names = ("game", "seats", "seed", "teacher", "reward", "round_decisions", "watch_rounds", "lead", "entropy")
-    run = TrainingRun(given.out, TrainingPlan(**{name: getattr(given, name) for name in names}))
+    plan = TrainingPlan(**{one.name: getattr(given, one.name) for one in fields(TrainingPlan)})
+    run = TrainingRun(given.out, plan)
     training = run.training
     rounds = math.inf if given.rounds is None else given.rounds
     begun, since = training.round, run.seconds

@@ -24,7 +24,7 @@ several threads would differ from machine to machine. This module knows no parti
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -75,6 +75,7 @@ class TrainingPlan:
     watch_rounds: int = 6
     lead: float = 3.0  # of the teacher's choice in the ratings, at first: it is taken 9 times of 10 where 3 others are
     entropy: float = 0.002  # weight of staying undecided
+    settings: Mapping[str, object] = field(default_factory=dict)  # of the game, those that differ from their defaults
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ class Training:
             self._restore(state)
 
     def _rules(self, opponents: Sequence[BotSpec]) -> TableRules:
-        return TableRules(self.plan.game, self.plan.seats, None, self.plan.reward, opponents)
+        return TableRules(self.plan.game, self.plan.seats, self.plan.settings, self.plan.reward, opponents)
 
     def _new_model(self) -> Model:
         return Model(len(self.inputs.view.index), len(self.inputs.option.index), self.plan.lead)

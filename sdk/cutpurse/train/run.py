@@ -63,9 +63,9 @@ class TrainingRun:
             ) from None
         for name, value in asdict(plan).items():
             if before.get(name) != value:
+                known, asked = _shown(before.get(name)), _shown(value)
                 raise UsageError(
-                    f"{path} is of a run with {name} {before.get(name)}, not {value}: give the same to go on, or "
-                    "another folder"
+                    f"{path} is of a run with {name} {known}, not {asked}: give the same to go on, or another folder"
                 )
         return state
 
@@ -89,3 +89,10 @@ class TrainingRun:
         with replace_file(self.folder / STATE) as file:
             torch.save({"training": self.training.state, "seconds": self.seconds}, file)
         return report
+
+
+def _shown(value: object) -> str:
+    """Return a value of a plan as it is given on a command line."""
+    if isinstance(value, dict):
+        return ",".join(f"{name}={one}" for name, one in value.items()) or "none"
+    return str(value)
