@@ -22,7 +22,7 @@ from cutpurse.sdk.views import VIEWS
 from tests.learn.nets import random_net
 from tests.learn.positions import Position, greedy_answer, positions
 
-NETS = ["stolen_treasure", "szmal"]
+NETS = ["bag_o_loot", "steal_and_plunder", "stolen_treasure", "szmal"]
 LARGEST_KB = 700
 
 

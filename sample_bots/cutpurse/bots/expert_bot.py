@@ -19,7 +19,7 @@ from cutpurse.sdk.decision import Decision, Option
 
 __all__ = ["ALONE", "ExpertBot", "net_of"]
 
-ALONE: Final = frozenset({"stolen_treasure"})  # games whose net plays without a search
+ALONE: Final = frozenset({"bag_o_loot", "stolen_treasure"})  # games whose net plays without a search
 
 
 @cache
