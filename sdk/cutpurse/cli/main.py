@@ -49,8 +49,8 @@ OTHER_NAMES: Final = {  # former names, and names that other programs use, by th
     "--send-output": ("--send-prints",),
     "--unpause": ("--lift",),
 }
-# New objects that start a collection. With Python's 700, what a command imports is scanned again and again, though it is
-# no garbage: 0.80 s of processor time to open a database, and 0.69 s with this.
+# New objects that start a collection. With Python's 700, what a command imports is scanned again and again, though none
+# of it is garbage: 0.80 s of processor time to open a database, and 0.69 s with this.
 _NEW_OBJECTS: Final = 10_000
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
