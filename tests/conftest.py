@@ -88,9 +88,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=_turn)
+    files = {path: path.relative_to(ROOT) for path in {item.path for item in items}}
+    turns = {path: _turn(relative) for path, relative in files.items()}
+    full = {path for path, relative in files.items() if is_full(relative)}
+    items.sort(key=lambda item: turns[item.path])
     for item in items:
-        if is_full(item.path.relative_to(ROOT)):
+        if item.path in full:
             item.add_marker(pytest.mark.full)
         if is_compiled and item.get_closest_marker("needs_pure"):
             item.add_marker(pytest.mark.skip(reason="needs the pure build"))
@@ -143,9 +146,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         )
 
 
-def _turn(item: pytest.Item) -> int:
-    """Return the sort key of a test: the index of its folder in `FIRST`."""
-    folder = item.path.relative_to(ROOT).parts[0]
+def _turn(path: Path) -> int:
+    """Return the sort key of a test file, relative to `tests`: the index of its folder in `FIRST`."""
+    folder = path.parts[0]
     return FIRST.index(folder) if folder in FIRST else len(FIRST)
 
 

@@ -15,15 +15,18 @@ from typing import Final
 __all__ = ["PATIENCE_S", "looks", "until", "until_so"]
 
 PATIENCE_S: Final = 90.0
-_LOOK_S: Final = 0.02
+_LOOK_S: Final = 0.02  # between the first looks
+_SELDOM_S: Final = 0.1  # and between those of a long wait
+_SHARE: Final = 0.05  # of the wait so far: a look may cost a call to a server, so a long wait looks less often
 
 
 def until(is_so: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
     """Poll until `is_so` returns True; fail, naming `what`, after `patience_s` seconds."""
-    ends_at, nothing = time.monotonic() + patience_s, threading.Event()
+    began_at, nothing = time.monotonic(), threading.Event()
     while not is_so():
-        assert time.monotonic() < ends_at, f"{what}: not within {patience_s:g} s"
-        nothing.wait(_LOOK_S)
+        waited_s = time.monotonic() - began_at
+        assert waited_s < patience_s, f"{what}: not within {patience_s:g} s"
+        nothing.wait(_pause_s(waited_s))
 
 
 async def until_so(is_so: Callable[[], bool]) -> None:
@@ -34,7 +37,13 @@ async def until_so(is_so: Callable[[], bool]) -> None:
 
 
 async def looks() -> AsyncIterator[None]:
-    """Yield at each polling interval, without end."""
+    """Yield at each look, without end."""
+    began_at = time.monotonic()
     while True:
         yield
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(_pause_s(time.monotonic() - began_at))
+
+
+def _pause_s(waited_s: float) -> float:
+    """Return the seconds until the next look."""
+    return min(max(_LOOK_S, waited_s * _SHARE), _SELDOM_S)

@@ -110,8 +110,9 @@ _REPEATED: Final = (
     "web/test_play_on.py",
 )
 FULL: Final = (*_PROCESSES, *_PLANTED, *_REPEATED)
+_LISTED: Final = frozenset(map(PurePath, FULL))
 
 
 def is_full(path: PurePath) -> bool:
     """Return whether all tests of this file, relative to `tests`, are `full`."""
-    return any(path.is_relative_to(listed) for listed in FULL)
+    return not _LISTED.isdisjoint((path, *path.parents))

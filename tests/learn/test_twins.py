@@ -12,10 +12,10 @@ from tests.learn.positions import positions
 from tests.learn.twins import LOOKS, STEPS, check_twins
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE
 
-PAIRS = 20  # for each number of players
+PAIRS = 10  # for each number of players
 PAIRS_IN_SOAK = 100_000  # for each game
 STEPS_IN_SOAK = 2  # that a pair goes on for; with as many pairs as that, others begin where it would have gone
-IMAGINED = 3_000  # for each game; fewer in the quick run
+IMAGINED = 1_500  # for each game; fewer in the quick run
 
 pytestmark = pytest.mark.timeout(0)  # the number of pairs sets the time
 
@@ -28,7 +28,7 @@ def test_twin_worlds_give_equal_arrays(name: str, seats: int, soak: bool, monkey
 
 
 @pytest.mark.parametrize("greedy", [False, True], ids=["random", "greedy"])
-@pytest.mark.parametrize("pairs", [IMAGINED // 12, pytest.param(IMAGINED, marks=pytest.mark.full)])
+@pytest.mark.parametrize("pairs", [IMAGINED // 6, pytest.param(IMAGINED, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_imagined_worlds_give_equal_arrays(name: str, pairs: int, greedy: bool, soak: bool) -> None:
     """Many positions, without going on in them; all numbers of players, and half of them led by `greedy`."""

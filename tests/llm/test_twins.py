@@ -11,7 +11,7 @@ from tests.learn.positions import positions
 from tests.llm.twins import STEPS, check_twins, text
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE
 
-PAIRS = 20  # for each number of players
+PAIRS = 10  # for each number of players
 PAIRS_IN_SOAK = 100_000  # for each game
 STEPS_IN_SOAK = 2  # that a pair goes on for; with as many pairs as that, others begin where it would have gone
 IMAGINED = 1_000  # for each game

@@ -1,7 +1,6 @@
 """What holds in every position of every game, whatever is played: seeded random games at every number of players.
 
-Checks that cost more than a move are made at a few of the decisions. The long run plays more games, and makes every
-check at every decision of the first ones and at a tenth of the others.
+Checks that cost more than a move are made at a few of the decisions. The long run plays more games.
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ from cutpurse.engine.words import FACE_DOWN, PASS_VERB, Unit
 from cutpurse.games import GAMES
 from tests.properties.random_play import EVERY_TABLE, RandomGame, all_cards, answer_at_random, canonical
 
-GAMES_EACH = 30
+GAMES_EACH = 20
+GAMES_IN_SOAK = 300
 TENTH = 0.1
 AHEAD = 12  # decisions that copies are played on beside the original
 DEALS = {"greed": "game", "steal_and_plunder": "game", "bag_o_loot": "round"}  # the counter of what may be several
@@ -35,8 +35,8 @@ DECISIONS_AT_MOST = 200_000  # far above the longest game of any sheet: what doe
 pytestmark = pytest.mark.timeout(0)  # the number of cases sets the time; one that never ends meets DECISIONS_AT_MOST
 
 
-def games(name: str, seats: int) -> list[RandomGame]:
-    return [RandomGame(GAMES[name], seats, i) for i in range(GAMES_EACH)]
+def games(name: str, seats: int, soak: bool) -> list[RandomGame]:
+    return [RandomGame(GAMES[name], seats, i) for i in range(GAMES_IN_SOAK if soak else GAMES_EACH)]
 
 
 def sampled(play: RandomGame, game: Game, most: int = 15) -> Iterator[Game]:
@@ -131,8 +131,8 @@ def counters_that_cannot_fall_below_zero(game: Game) -> dict[str, list[int]]:
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_no_card_is_lost_and_whoever_waits_can_answer(name: str, seats: int) -> None:
-    for play in games(name, seats):
+def test_no_card_is_lost_and_whoever_waits_can_answer(name: str, seats: int, soak: bool) -> None:
+    for play in games(name, seats, soak):
         game = play.begin()
         box = sorted(game.box(seats, game.settings))
         for position in play.play(game):
@@ -170,9 +170,9 @@ def goes_on(game: Game, decisions: int, seed: str) -> list[Any]:
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_a_fork_and_a_loaded_save_go_on_alike_and_leave_the_original_alone(name: str, seats: int) -> None:
+def test_a_fork_and_a_loaded_save_go_on_alike_and_leave_the_original_alone(name: str, seats: int, soak: bool) -> None:
     positions = 0
-    for play in games(name, seats)[::3]:
+    for play in games(name, seats, soak)[::3]:
         for position in sampled(play, play.begin(), most=5):
             positions += 1
             saved = canonical(position.save())
@@ -189,8 +189,8 @@ def test_a_fork_and_a_loaded_save_go_on_alike_and_leave_the_original_alone(name:
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_the_same_key_and_answers_give_the_same_events(name: str, seats: int) -> None:
-    for play in games(name, seats)[::5]:
+def test_the_same_key_and_answers_give_the_same_events(name: str, seats: int, soak: bool) -> None:
+    for play in games(name, seats, soak)[::5]:
         first = play.begin(log=True)
         for _ in play.play(first):
             pass
@@ -205,8 +205,8 @@ def test_the_same_key_and_answers_give_the_same_events(name: str, seats: int) ->
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_the_record_of_a_match_is_verified(name: str, seats: int) -> None:
-    for play in games(name, seats)[::10]:
+def test_the_record_of_a_match_is_verified(name: str, seats: int, soak: bool) -> None:
+    for play in games(name, seats, soak)[::10]:
         match = Match(play.rules, [f"bot {i}" for i in range(seats)], play.key, play.settings, log=True)
         while decisions := match.decisions():
             decision = play.random.choice(decisions)
@@ -219,9 +219,9 @@ def test_the_record_of_a_match_is_verified(name: str, seats: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_an_imagined_state_fits_the_view_it_came_from(name: str, seats: int) -> None:
+def test_an_imagined_state_fits_the_view_it_came_from(name: str, seats: int, soak: bool) -> None:
     finished = 0
-    for play in games(name, seats)[::3]:
+    for play in games(name, seats, soak)[::2]:
         rng = Chance(play.key)
         for position in sampled(play, play.begin(), most=4):
             box = sorted(position.box(seats, position.settings))
@@ -246,8 +246,8 @@ def test_an_imagined_state_fits_the_view_it_came_from(name: str, seats: int) -> 
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_what_a_viewer_knows_of_hidden_cards_is_true(name: str, seats: int) -> None:
-    for play in games(name, seats)[::3]:
+def test_what_a_viewer_knows_of_hidden_cards_is_true(name: str, seats: int, soak: bool) -> None:
+    for play in games(name, seats, soak)[::3]:
         for position in sampled(play, play.begin()):
             for viewer in viewers(position):
                 for zone, picture in zip(position.zones(), position.view(viewer).zones, strict=True):

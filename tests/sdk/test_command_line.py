@@ -164,6 +164,14 @@ def test_a_folder_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
     assert told.stderr == b"cutpurse: the current folder no longer exists; change to another one\n"
 
 
+def test_imports_of_a_command_are_seldom_scanned_for_garbage() -> None:
+    """Each collection at the start would scan what was just imported."""
+    shows = "main.app = lambda prog_name: print(gc.get_threshold()[0])"
+    code = f"import gc\nfrom cutpurse.cli import main\n{shows}\nmain.main()"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(told.stdout) >= 10_000
+
+
 def test_the_version_is_that_of_the_distribution() -> None:
     build = "compiled engine" if is_compiled else "pure Python"
     shown = run("--version")

@@ -28,6 +28,15 @@ leases.LEASE_S, leases.DELAY_S = 20.0, 40.0
 from cutpurse.cli.main import main
 main()
 """
+# A bot that thinks: the tests wait for leases to run out, while quick bots would play thousands of matches.
+CALM = """
+import time
+
+class Bot:
+    def choose(self, view, decision):
+        time.sleep(0.01)
+        return decision.options[0]
+"""
 pytestmark = pytest.mark.timeout(3600)
 
 
@@ -88,6 +97,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
             stack.callback(process.end)
             return process
 
+        (tmp_path / "calm.py").write_text(CALM)
         yield start
 
 
@@ -128,12 +138,12 @@ def test_bots_play_at_both_and_all_at_one_when_the_other_is_killed(
     a.until("bots dial in at")
     b.until("bots dial in at")
     # named: sent on, in one line
-    named = start("bot", "run", "random", "--name", "named", "--ladder", "y", "--server", at_a, "--matches", "2")
+    named = start("bot", "run", "calm.py", "--name", "named", "--ladder", "y", "--server", at_a, "--matches", "2")
     assert f"sends the bot to {at_b}" in named.until("sends the bot")
     named.until("match .* greed seat", 2)
     assert named.process.wait(timeout=300) == 0
     # all ladders: a stream to each
-    everywhere = start("bot", "run", "random", "--name", "everywhere", "--server", at_a)
+    everywhere = start("bot", "run", "calm.py", "--name", "everywhere", "--tables", "2", "--server", at_a)
     assert {everywhere.until("plays at").split(" plays at ")[1].split()[0] for _ in range(2)} == {at_a, at_b}
     everywhere.until("match .* greed seat", 4)
     # commands work through either
@@ -176,8 +186,8 @@ def test_a_tournament_and_a_version_test_go_on_after_the_server_that_played_them
     a.until("bots dial in at")
     b.until("bots dial in at")
     for name, version in (("one", "1"), ("one", "2"), ("two", "1"), ("three", "1")):
-        words = ("--name", name, "--version", version, "--ladder", "y", "--server", at_a)
-        start("bot", "run", "random", *words).until("plays at")
+        words = ("--name", name, "--version", version, "--ladder", "y", "--tables", "2", "--server", at_a)
+        start("bot", "run", "calm.py", *words).until("plays at")
     cup = ("tournament", "start", "y", "one", "two", "three", "--best-of", "5")
     plan = answer(*cup, folder=tmp_path, server=at_a).split("plan ")[1].split()[0]
     name = answer(*cup, "--plan", plan, folder=tmp_path, server=at_a).split()[0]

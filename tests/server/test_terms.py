@@ -186,10 +186,10 @@ def told(*bots: BotThere) -> list[list[str]]:
 
 @pytest.mark.full
 def test_who_waits_where_nothing_begins_any_more_is_told_why_and_once() -> None:
-    world = World([ladder("it", frozen=START + timedelta(seconds=60)), ladder("other", owners=("ann",))])
+    world = World([ladder("it", frozen=START + timedelta(seconds=21)), ladder("other", owners=("ann",))])
     ann, bob = world.bot("a", owner="ann"), world.bot("b", owner="bob", games=["greed"])
     cid, house = world.bot("c", owner="cid", games=["szmal"]), world.bot("random", owner=HOUSE)
-    world.run(lambda: world.now >= 1_050.0)
+    world.run(lambda: world.now >= 1_015.0)
     assert told(ann, bob, house) == [[]] * 3
     world.run()  # the moment comes, though nothing else happens
     since = "ladder it is frozen since 2026-01-01 00:17 UTC: no match starts there"

@@ -1,7 +1,7 @@
 """Faults planted into the real server, the engine and the leaderboard, some of each kind: the simulation finds them.
 
 A simulation that finds nothing proves nothing, unless it is known what it would find. Every fault is a small patch of
-one function; the worlds are those of `test_seeds.py`, from the first seed on.
+one function; the worlds are those of `test_seeds.py`, from the first seed on, or first the one that found it before.
 """
 
 from __future__ import annotations
@@ -33,6 +33,12 @@ from cutpurse.wire.wire_format import field
 from tests.simulation.world import Broken, World
 
 MOST_WORLDS = 1_000
+# The first worlds that found a fault that few find. Where one no longer does, all are played from the first on.
+FOUND_IN = {
+    "a_resume_forgets_what_was_asked": 36,
+    "a_session_is_resumed_without_its_secret": 23,
+    "the_store_is_not_sure_and_not_asked_again": 185,
+}
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
@@ -249,7 +255,7 @@ def test_it_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = None
     with monkeypatch.context() as patch:
         PLANTS[name](patch)
-        for seed in range(1, MOST_WORLDS + 1):
+        for seed in (FOUND_IN.get(name, 1), *range(1, MOST_WORLDS + 1)):
             try:
                 World(seed).run()
             except Broken as problem:

@@ -34,4 +34,5 @@ def page_of_file(path: Path) -> Iterator[TestClient]:
     """Serve the page of a database file for the length of the block; an error of the page is raised."""
     with league_at(db=path, as_stranger=True) as league:
         app = create_app(Asking(league, live=False, keep_s=0.0), live=False)
-        yield TestClient(app, base_url="http://arena.test")
+        with TestClient(app, base_url="http://arena.test") as page:  # else each request starts an event loop
+            yield page

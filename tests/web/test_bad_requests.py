@@ -75,7 +75,9 @@ TROUBLE: Final = re.compile(
 def page(league_db: Path) -> Iterator[TestClient]:
     with league_at(db=league_db, as_stranger=True) as league:
         app = create_app(Asking(league, live=False), live=False)
-        yield TestClient(app, base_url="http://arena.test", raise_server_exceptions=False, follow_redirects=False)
+        page = TestClient(app, base_url="http://arena.test", raise_server_exceptions=False, follow_redirects=False)
+        with page:  # else each request starts an event loop
+            yield page
 
 
 def paths(page: TestClient) -> list[str]:

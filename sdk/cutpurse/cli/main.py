@@ -7,6 +7,7 @@ commands, a function is one command. This module does not know what a command do
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import platform
 import sys
@@ -48,6 +49,9 @@ OTHER_NAMES: Final = {  # former names, and names that other programs use, by th
     "--send-output": ("--send-prints",),
     "--unpause": ("--lift",),
 }
+# New objects that start a collection. With Python's 700, what a command imports is scanned again and again, though none
+# of it is garbage: 0.80 s of processor time to open a database, and 0.69 s with this.
+_NEW_OBJECTS: Final = 10_000
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -188,6 +192,7 @@ def cutpurse(
 
 def main() -> None:
     """Run the command line; the console script `cutpurse`."""
+    gc.set_threshold(_NEW_OBJECTS)
     _open_what_is_closed()
     escape_unencodable()
     interrupt_on_signal()
