@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from collections.abc import Mapping
 from functools import partial
 from importlib.resources import files
 
@@ -26,12 +27,12 @@ NETS = ["bag_o_loot", "steal_and_plunder", "stolen_treasure", "szmal"]
 LARGEST_KB = 700
 
 
-def answer(bot: SearchBot, position: Position) -> int:
+def answer(bot: SearchBot, position: Position, settings: Mapping[str, str] | None = None) -> int:
     """Return the bot's answer in a position, in a match of its own."""
     game = position.game
     view = VIEWS[game.words.game](position.view, None, 0)
     safe = partial(game.safe_option, position.seat, position.options)
-    bot.start(MatchInfo(game.words.game, position.seat, ("bot",) * game.n, {}, random.Random(1)))
+    bot.start(MatchInfo(game.words.game, position.seat, ("bot",) * game.n, settings or {}, random.Random(1)))
     return bot.choose(view, Decision(0, game.question.name, position.options, safe, view))
 
 
@@ -100,6 +101,15 @@ def test_a_net_that_plays_better_without_a_search_decides_alone(net: Net, monkey
     monkeypatch.setattr(SearchBot, "play_out", lambda bot, game, act: pytest.fail("it searches"))
     for position in positions("greed", 4, 30):
         assert answer(ExpertBot(20), position) == best_of(net, position)
+
+
+def test_in_a_variant_that_its_net_never_met_it_plays_as_search(net: Net, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expert_bot, "UNTRAINED", {"greed": "specials"})
+    others = 0
+    for position in positions("greed", 4, 30):
+        assert answer(ExpertBot(8), position, {"specials": "rich"}) == answer(SearchBot(8), position)
+        others += answer(ExpertBot(8), position, {"mode": "single"}) != answer(SearchBot(8), position)
+    assert others > 5
 
 
 def test_where_there_is_no_net_nothing_is_decided_alone(monkeypatch: pytest.MonkeyPatch) -> None:

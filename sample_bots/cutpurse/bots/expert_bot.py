@@ -3,7 +3,8 @@
 The nets lie in `nets/`, a file for a game and number of seats, with how they were trained (`Net.training`). They are
 played with numpy alone. The search is that of `SearchBot`: it departs from the net's choice only for an option that
 playouts find clearly better. Some nets play better without it, as measured in `docs/explanation/rungs.md`: they are
-named here, and decide alone. At a table that has no net the bot plays as `search`. This module knows no rules.
+named here, and decide alone. At a table that has no net, or that plays a variant for which its net was not trained, the
+bot plays as `search`. This module knows no rules.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from cutpurse.learn.net import Net, load_net
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Decision, Option
 
-__all__ = ["ALONE", "ExpertBot", "net_of"]
+__all__ = ["ALONE", "UNTRAINED", "ExpertBot", "net_of"]
 
 ALONE: Final = frozenset({"bag_o_loot", "stolen_treasure"})  # games whose net plays without a search
+UNTRAINED: Final = {"bag_o_loot": "advanced"}  # the setting of a variant in which a net is no better than `greedy`
 
 
 @cache
@@ -40,9 +42,10 @@ class ExpertBot(SearchBot):
     """A bot that a net advises, and that thinks ahead from there."""
 
     def start(self, match: MatchInfo) -> None:
-        """Load the net of this table."""
+        """Load the net of this table, if there is one for its variant."""
         super().start(match)
-        self.net = net_of(match.game, len(match.seats))
+        is_trained = UNTRAINED.get(match.game) not in match.settings
+        self.net = net_of(match.game, len(match.seats)) if is_trained else None
         self.decides_alone = self.net is not None and match.game in ALONE
 
     def choose(self, view: Any, decision: Decision) -> int:
