@@ -74,6 +74,7 @@ class Space:
         self.planes: int = self._planes.size  # length of the first array of a view
         self.sums: int = self._planes.sums  # length of `sums_of`
         self._sum_of = np.array(self._planes.sum_of, np.int32)
+        self.is_summed: npt.NDArray[np.bool_] = self._sum_of >= 0  # for each plane, whether it is a part of a sum
         self.numbers: int = self._view_numbers.size  # length of the second
         self.option_features: int = self._features.size  # length of an option's row
         self.history = history, self._events.width  # shape of the events
@@ -157,11 +158,6 @@ class Space:
         used = used[self.is_summed[used]]
         sums = np.bincount(self._sum_of[used], weights=planes[used], minlength=self.sums)
         return sums.astype(np.int32)
-
-    @property
-    def is_summed(self) -> npt.NDArray[np.bool_]:
-        """For each of the planes, whether it is a part of a sum."""
-        return self._sum_of >= 0
 
     def plane_bytes(self, view: View) -> bytes:
         """Return the planes of a view as bytes."""
