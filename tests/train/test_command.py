@@ -40,6 +40,9 @@ from cutpurse.train.command import main
         ("--game greed --out net --reward fame", 2, "argument --reward: invalid choice: 'fame' (choose from "),
         ("--game greed --out net --teacher nobody", 2, "no bot is called 'nobody'; there are: "),
         ("--game greed --out net --teacher none.py", 4, "no bot file none.py: it does not exist"),
+        ("--game greed --out net --others random nobody", 2, "no bot is called 'nobody'; there are: "),
+        ("--game greed --out net --start none.npz", 4, "there is no net none.npz"),
+        ("--game greed --out net --start FILE", 2, "FILE is no net, or is damaged ("),
         ("--game greed --out FILE", 2, "--out is FILE, which is a file; give a folder"),
     ],
 )

@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 
 from cutpurse.games import GAMES
+from cutpurse.learn.choice_table import ChoiceTable, TableRules
 from cutpurse.learn.net import Net, load_net
 from tests.looking import until
 from tests.sdk.bot_files import ILLEGAL, bot_file
@@ -60,11 +62,12 @@ def test_a_training_watches_then_improves_and_leaves_a_net_and_its_curve(whole: 
     assert all(line["value_error"] > 0 for line in lines)
     assert all(0.5 < line["as_teacher"] < 1 for line in lines[2:])
     assert all(0 <= line["first_places"] <= 1 and line["first_places_of"] > 0 for line in lines[2:])
+    assert all(1 <= line["mean_place"] <= 3 for line in lines[2:])
     assert all(a["decisions"] + 64 <= b["decisions"] for a, b in pairwise(lines))
     net = load_net(whole / NET)
     minutes = net.training.pop("minutes")
     assert 0 <= minutes < 10
-    assert net.training == asdict(TINY) | {
+    assert net.training == json.loads(json.dumps(asdict(TINY))) | {
         "rounds": 5,
         "matches": lines[-1]["matches"],
         "decisions": lines[-1]["decisions"],
@@ -135,6 +138,7 @@ def test_a_line_of_the_curve_that_was_torn_or_has_no_state_is_removed(whole: Pat
         ("--seats 4", "seats 3, not 4"),
         ("--game szmal", "game greed, not szmal"),
         ("--teacher random", "teacher greedy, not random"),
+        ("--others random first_option", "others none, not random first_option"),
         ("--set specials=none --set max_rounds=20", "settings none, not specials=none,max_rounds=20"),
     ],
 )
@@ -256,6 +260,24 @@ def test_matches_have_the_settings_of_the_plan() -> None:
     assert decisions[1] < decisions[0] / 2
 
 
+def test_a_net_meets_other_bots_in_the_seats_of_its_teacher() -> None:
+    met: list[tuple[str, ...]] = []
+
+    class Spied(Training):
+        def _draw(self, past: Sequence[TableRules], chance: np.random.Generator) -> tuple[ChoiceTable, str]:
+            table, against = super()._draw(past, chance)
+            met.append((against, *(maker.name for maker in table.parameters.makers)))
+            return table, against
+
+    training = Spied(replace(TINY, others=("random", "first_option"), round_decisions=300, watch_rounds=0))
+    report = training.learn_a_round()
+    assert {one for one in met if one[0] == "teacher"} == {("teacher", "greedy", "greedy")}
+    assert {name for against, *names in met if against == "others" for name in names} == {
+        *("first_option", "greedy", "random")
+    }
+    assert report.first_places_of == sum(one[0] == "teacher" for one in met)
+
+
 def test_a_lead_says_how_often_the_teacher_is_followed_at_first() -> None:
     followed = []
     for lead in (0.0, 3.0, 6.0):
@@ -273,6 +295,43 @@ def test_a_weight_of_entropy_keeps_a_net_undecided() -> None:
         reports = [training.learn_a_round() for _ in range(6)]
         entropies.append(reports[-1].entropy or 0)
     assert entropies[1] > 1.2 * entropies[0]
+
+
+def test_a_run_that_begins_as_a_net_learns_only_values_by_watching(whole: Path) -> None:
+    net = load_net(whole / NET)
+    training = Training(replace(TINY, reward="place", start=net.digest()), start=net)
+    errors = [training.learn_a_round().value_error for _ in range(2)]
+    assert errors[1] != errors[0]
+    assert weights(training.net()) == weights(net)
+    training.learn_a_round()
+    improved = training.net()
+    assert weights(improved) != weights(net)
+    assert (improved.training["reward"], improved.training["before"]) == ("place", net.training)
+
+
+def test_a_run_that_began_as_a_net_goes_on_as_if_never_stopped(whole: Path, tmp_path: Path) -> None:
+    words = [*WORDS, str(tmp_path / "own"), "--start", str(whole / NET), "--reward", "first+place"]
+    for rounds in ("1", "2", "4"):
+        assert main([*words, "--rounds", rounds]) == 0
+    words[words.index(str(tmp_path / "own"))] = str(tmp_path / "other")
+    assert main([*words, "--rounds", "4"]) == 0
+    assert weights(load_net(tmp_path / "own" / NET)) == weights(load_net(tmp_path / "other" / NET))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("--game szmal", "the game 'greed': its own is 'szmal'"),
+        ("--seats 4", "the number of seats 3: its own is 4"),
+        ("--teacher random", "the teacher 'greedy': its own is 'random'"),
+    ],
+)
+def test_a_net_of_another_plan_is_no_beginning(
+    more: str, said: str, whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*WORDS, str(tmp_path / "own"), "--start", str(whole / NET), *more.split()]) == 2
+    assert capsys.readouterr().err == f"cutpurse-train: the run cannot begin as a net with {said}\n"
+    assert not (tmp_path / "own").exists()
 
 
 def test_watching_learns_who_wins() -> None:

@@ -25,6 +25,7 @@ from -127 to 127, which are a byte each in the file. This module knows no partic
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -165,17 +166,29 @@ class Net:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file. An existing one is replaced at once, so that no reader finds half a net."""
         header = {"format": FORMAT, "stamp": self.space.stamp, "training": self.training}
-        arrays: dict[str, npt.NDArray[Any]] = {
-            HEADER: np.frombuffer(json.dumps(header).encode(), np.uint8),
+        arrays = {HEADER: np.frombuffer(json.dumps(header).encode(), np.uint8), **self._arrays()}
+        with replace_file(Path(path)) as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # numpy's types take the names for options
+
+    def digest(self) -> str:
+        """Return the first 16 hex digits of a SHA-256 of what it reads and of its weights."""
+        hashed = hashlib.sha256()
+        for name, array in self._arrays().items():
+            hashed.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
+        return hashed.hexdigest()[:16]
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return what the file has beside its header."""
+        levels, steps = _to_levels(self.weights["view"])
+        return {
             "view_index": self.inputs.view.index,
             "view_scale": self.inputs.view.scale,
             "option_index": self.inputs.option.index,
             "option_scale": self.inputs.option.scale,
             **{f"weight_{name}": weight for name, weight in self.weights.items()},
+            "weight_view": levels,
+            "view_step": steps,
         }
-        arrays["weight_view"], arrays["view_step"] = _to_levels(self.weights["view"])
-        with replace_file(Path(path)) as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # numpy's types take the names for options
 
 
 def load_net(path: str | PathLike[str]) -> Net:

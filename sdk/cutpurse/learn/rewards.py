@@ -27,13 +27,24 @@ def by_first(places: Sequence[int], scores: Sequence[int]) -> tuple[float, ...]:
     return tuple([1 / first if place == 1 else 0.0 for place in places])
 
 
+def by_first_and_place(places: Sequence[int], scores: Sequence[int]) -> tuple[float, ...]:
+    """Return half for coming first, and half for each one behind: 1 for the first to 0 for the last."""
+    pairs = zip(by_first(places, scores), by_place(places, scores), strict=True)
+    return tuple([first / 2 + (1 + place) / 4 for first, place in pairs])
+
+
 def by_score(places: Sequence[int], scores: Sequence[int]) -> tuple[float, ...]:
     """Return each score less the mean of all."""
     mean = sum(scores) / len(scores)
     return tuple([score - mean for score in scores])
 
 
-REWARDS: Final[dict[str, Reward]] = {"place": by_place, "first": by_first, "score": by_score}
+REWARDS: Final[dict[str, Reward]] = {
+    "place": by_place,
+    "first": by_first,
+    "first+place": by_first_and_place,
+    "score": by_score,
+}
 
 
 def reward_named(name: str) -> Reward:

@@ -26,7 +26,7 @@ __all__ = ["main"]
 
 NAME: Final = "cutpurse-train"
 MINUTES: Final = 30.0  # by default
-REWARDS: Final = ("first", "place", "score")  # of `cutpurse.learn.rewards`, which needs numpy
+REWARDS: Final = ("first", "place", "first+place", "score")  # of `cutpurse.learn.rewards`, which needs numpy
 
 
 class _Parser(argparse.ArgumentParser):
@@ -65,6 +65,19 @@ def _parser() -> argparse.ArgumentParser:
         "--teacher",
         default="greedy",
         help="Bot that advises the net, and that it learns to beat: a name or file. [default: greedy]",
+    )
+    parser.add_argument(
+        "--others",
+        nargs="+",
+        default=[],
+        metavar="BOT",
+        help="More bots that the net meets, in some of the matches: names or files. [default: none]",
+    )
+    parser.add_argument(
+        "--start",
+        type=Path,
+        metavar="NET",
+        help="Begin as this net, the file of another run with the same teacher. [default: near the teacher]",
     )
     parser.add_argument("--reward", default="first", choices=REWARDS, help="What counts at the end. [default: first]")
     parser.add_argument(
@@ -105,7 +118,9 @@ def _check(given: argparse.Namespace) -> None:
     given.seats = rules.usual_seats if given.seats is None else given.seats
     given.settings = parse_settings(given.settings)
     rules.set_up(given.seats, given.settings)
-    load_bot(given.teacher)
+    given.others = tuple(given.others)
+    for bot in (given.teacher, *given.others):
+        load_bot(bot)
     if given.out.exists() and not given.out.is_dir():
         raise UsageError(f"--out is {given.out}, which is a file; give a folder")
 
@@ -114,11 +129,14 @@ def _train(given: argparse.Namespace) -> None:
     with needs("train"):
         import numpy  # noqa: F401  # so that a line names the extra that has both
         import torch  # noqa: F401
+    from cutpurse.learn.net import load_net
     from cutpurse.train.ppo import TrainingPlan
     from cutpurse.train.run import NET, TrainingRun
 
+    start = None if given.start is None else load_net(given.start)
+    given.start = "" if start is None else start.digest()
     plan = TrainingPlan(**{one.name: getattr(given, one.name) for one in fields(TrainingPlan)})
-    run = TrainingRun(given.out, plan)
+    run = TrainingRun(given.out, plan, start)
     training = run.training
     rounds = math.inf if given.rounds is None else given.rounds
     begun, since = training.round, run.seconds

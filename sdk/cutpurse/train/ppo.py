@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import combinations_with_replacement
 from typing import Any, Final
 
 import numpy as np
@@ -33,6 +34,7 @@ import numpy.typing as npt
 
 from cutpurse.engine.agenda import Option
 from cutpurse.engine.chance import match_key
+from cutpurse.engine.errors import UsageError
 from cutpurse.learn.choice_table import BotSpec, ChoiceTable, TableRules
 from cutpurse.learn.net import Columns, Inputs, Net, NetBot, observe
 from cutpurse.learn.opponents import Opponents
@@ -58,6 +60,7 @@ TRACE: Final = 0.95  # lambda of the advantages (Schulman et al. 2016): how far 
 LONGEST_STEP: Final = 0.5  # norm of a gradient
 PAST_SHARE: Final = 0.1  # of the matches are against a past version
 MIXED_SHARE: Final = 0.1  # of the matches have the net in several seats
+OTHERS_SHARE: Final = 1 / 3  # of the teacher's seats go to other bots, where there are others
 PAST_EVERY: Final = 12  # rounds between two past versions
 MOST_PAST: Final = 8  # the last ones are kept
 
@@ -76,6 +79,8 @@ class TrainingPlan:
     lead: float = 3.0  # of the teacher's choice in the ratings, at first: it is taken 9 times of 10 where 3 others are
     entropy: float = 0.002  # weight of staying undecided
     settings: Mapping[str, object] = field(default_factory=dict)  # of the game, those that differ from their defaults
+    others: tuple[str, ...] = ()  # bots that it meets as well
+    start: str = ""  # digest of the net that it begins as (`Net.digest`)
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,7 @@ class Report:
     as_teacher: float | None = None  # "improve": share of choices that are the teacher's
     first_places: float | None = None  # of the matches against the teacher, ties split
     first_places_of: int | None = None
+    mean_place: float | None = None  # in these matches; those that share places have the mean of them
     against_past: float | None = None  # the same against past versions
     against_past_of: int | None = None
     entropy: float | None = None  # 0 is sure of every choice
@@ -114,7 +120,7 @@ class TrainingMatch:
     """A match of the net, and its decisions so far by seat."""
 
     table: ChoiceTable
-    against: str  # "teacher" or "past" has all other seats, or they are "mixed"
+    against: str  # "teacher" or "past" has all other seats, or "others" have some, or they are "mixed"
     advisers: Opponents  # the teacher in each of the net's seats
     stories: dict[int, list[Experience]] = field(default_factory=lambda: defaultdict(list))
 
@@ -148,6 +154,21 @@ class Model(nn.Module):  # type: ignore[misc]  # torch is no part of the checks
         rating = rating - highest[owner]
         total = torch.zeros(len(first)).index_add(0, owner, rating.exp())
         return rating - total.log()[owner], self.value(first).squeeze(1)
+
+    def take(self, weights: Mapping[str, npt.NDArray[np.floating]]) -> None:
+        """Begin with the weights of a `Net`; what it lacks, the value, stays as it is."""
+        with torch.no_grad():
+            for name, ours in (
+                ("view", self.view.weight.T),
+                ("view_bias", self.view.bias),
+                ("option", self.option.weight.T),
+                ("advice", self.advice),
+                ("hidden", self.hidden.weight.T),
+                ("hidden_bias", self.hidden.bias),
+                ("rating", self.rating.weight[0]),
+                ("lead", self.lead),
+            ):
+                ours.copy_(torch.from_numpy(weights[name].astype(np.float32)))
 
     def weights(self) -> dict[str, npt.NDArray[np.float32]]:
         """Return what a `Net` needs."""
@@ -184,58 +205,88 @@ class Minibatch:
 class Training:
     """A run: the model, and everything else that the next round depends on."""
 
-    def __init__(self, plan: TrainingPlan, state: dict[str, Any] | None = None) -> None:
+    def __init__(self, plan: TrainingPlan, state: dict[str, Any] | None = None, *, start: Net | None = None) -> None:
         """Begin a run, or go on from a state.
 
         Args:
             plan: What to learn.
             state: What `state` returned in a run with the same plan.
+            start: A net to begin as, that of `plan.start`.
 
         Raises:
-            UsageError: For unknown names and impossible values.
+            UsageError: For unknown names and impossible values, and if the net is not of the plan.
             OtherNumbering: If the state is of another numbering or other rules.
         """
         torch.set_num_threads(1)
         self.plan = plan
+        self.start = start
+        self._check_start()
         self.space = Space(plan.game, plan.seats)
         self._tables = [self._rules([plan.teacher] * teachers) for teachers in range(plan.seats)]
         self._teacher = self._tables[-1].makers[0]
-        for table in self._tables:
-            table.has_events = self._tables[-1].has_events  # the teacher is asked in all seats
+        companies = combinations_with_replacement(sorted({plan.teacher, *plan.others}), plan.seats - 1)
+        self._company = {bots: self._rules(bots) for bots in companies} if plan.others else {}
+        for table in (*self._tables, *self._company.values()):
+            table.has_events |= self._tables[-1].has_events  # the teacher is asked in all seats
         self.round = 0
         self.matches = 0
         self.decisions = 0
         self.past: list[Net] = []
         if state is None:
             torch.manual_seed(plan.seed)
-            self.inputs = Inputs(self.space, *self._choose_columns())
+            self.inputs = Inputs(self.space, *self._choose_columns()) if start is None else start.inputs
             self.model = self._new_model()
-            self.optimizer = self._new_optimizer(WATCH_RATE)
+            if start is not None:
+                self.model.take(start.weights)
+            self.optimizer = self._new_optimizer()
         else:
             self._restore(state)
 
     def _rules(self, opponents: Sequence[BotSpec]) -> TableRules:
         return TableRules(self.plan.game, self.plan.seats, self.plan.settings, self.plan.reward, opponents)
 
+    def _check_start(self) -> None:
+        """Raise UsageError if the net to begin as is not of the plan."""
+        if self.start is None:
+            if self.plan.start:
+                raise UsageError("the run begins as a net, and none was given")
+            return
+        space, teacher, width = self.start.space, self.start.training.get("teacher"), len(self.start.weights["rating"])
+        for name, known, asked in (
+            ("game", space.game, self.plan.game),
+            ("number of seats", space.seats, self.plan.seats),
+            ("teacher", teacher, self.plan.teacher),
+            ("width", width, HIDDEN),
+            ("digest", self.start.digest(), self.plan.start),
+        ):
+            if known != asked:
+                raise UsageError(f"the run cannot begin as a net with the {name} {known!r:.80}: its own is {asked!r}")
+
     def _new_model(self) -> Model:
         return Model(len(self.inputs.view.index), len(self.inputs.option.index), self.plan.lead)
 
-    def _new_optimizer(self, rate: float) -> Any:
-        return torch.optim.Adam(self.model.parameters(), lr=rate)
+    def _new_optimizer(self) -> Any:
+        """Return the optimizer of a phase. By watching, a net that begins as another one learns values alone."""
+        if self.round < self.plan.watch_rounds:
+            learning = self.model.value if self.plan.start else self.model
+            return torch.optim.Adam(learning.parameters(), lr=WATCH_RATE)
+        return torch.optim.Adam(self.model.parameters(), lr=RATE)
 
     def net(self) -> Net:
         """Return the net of now."""
         training = {**asdict(self.plan), "rounds": self.round, "matches": self.matches, "decisions": self.decisions}
+        if self.start is not None:
+            training["before"] = self.start.training
         return Net(self.inputs, self.model.weights(), training)
 
     # -- rounds
     def learn_a_round(self) -> Report:
         """Play the matches of the next round, and learn from them."""
         chance = np.random.default_rng([self.plan.seed, self.round])
-        if self.round == self.plan.watch_rounds:
-            self.optimizer = self._new_optimizer(RATE)
         report = self._watch(chance) if self.round < self.plan.watch_rounds else self._improve(chance)
         self.round += 1
+        if self.round == self.plan.watch_rounds:
+            self.optimizer = self._new_optimizer()
         return report
 
     # -- 1. watch
@@ -329,7 +380,7 @@ class Training:
         improved = self.round - self.plan.watch_rounds
         if improved % PAST_EVERY == 0:
             self.past = [*self.past, self.net()][-MOST_PAST:]
-        choices, firsts, entropy = self._play(chance)
+        choices, results, entropy = self._play(chance)
         self.decisions += len(choices)
         advantages = np.array([choice.advantage for choice in choices])
         mean, deviation = advantages.mean(), advantages.std() + 1e-8
@@ -348,28 +399,31 @@ class Training:
             return policy_loss + 0.5 * ((values - rewards) ** 2).mean() - self.plan.entropy * undecided
 
         self._descend(choices, PASSES, chance, loss)
-        teacher, past = firsts["teacher"], firsts["past"]
+        teacher, past = results["teacher"], results["past"]
         return Report(
             *(self.round + 1, "improve", self.matches, self.decisions),
             as_teacher=float(np.mean([choice.chosen == choice.advised for choice in choices])),
-            first_places=float(np.mean(teacher)) if teacher else None,
+            first_places=float(np.mean([first for first, _ in teacher])) if teacher else None,
             first_places_of=len(teacher),
-            against_past=float(np.mean(past)) if past else None,
+            mean_place=float(np.mean([place for _, place in teacher])) if teacher else None,
+            against_past=float(np.mean([first for first, _ in past])) if past else None,
             against_past_of=len(past),
             entropy=entropy,
             value_error=error,
         )
 
-    def _play(self, chance: np.random.Generator) -> tuple[list[Experience], dict[str, list[float]], float]:
+    def _play(
+        self, chance: np.random.Generator
+    ) -> tuple[list[Experience], dict[str, list[tuple[float, float]]], float]:
         """Play the matches of a round.
 
         Returns:
-            The choices with what came of them; the first places of matches against the teacher and past versions; the
-            mean entropy.
+            The choices with what came of them; a share of the first place and the place by kind of match, for each seat
+            of the net; the mean entropy.
         """
         past = [self._rules([self._bot_of(net)] * (self.plan.seats - 1)) for net in self.past]
         choices: list[Experience] = []
-        firsts: dict[str, list[float]] = defaultdict(list)
+        results: dict[str, list[tuple[float, float]]] = defaultdict(list)
         entropy, answers = 0.0, 0
         open_matches: list[TrainingMatch] = []
         while True:
@@ -379,7 +433,7 @@ class Training:
                     open_matches.append(TrainingMatch(table, against, self._advisers(table)))
                 self.matches += 1
             if not open_matches:
-                return choices, firsts, entropy / max(1, answers)
+                return choices, results, entropy / max(1, answers)
             answers += len(open_matches)
             entropy += self._answer(open_matches, chance)
             for opened in open_matches:
@@ -389,7 +443,8 @@ class Training:
                 for seat, story in opened.stories.items():
                     _credit(story, rewards[seat])
                     choices += story
-                    firsts[opened.against].append(1 / places.count(1) if places[seat] == 1 else 0.0)
+                    place, sharing = places[seat], places.count(places[seat])
+                    results[opened.against].append((1 / sharing if place == 1 else 0.0, place + (sharing - 1) / 2))
             open_matches = [opened for opened in open_matches if opened.table.seat is not None]
 
     def _bot_of(self, net: Net) -> type[NetBot]:
@@ -404,7 +459,14 @@ class Training:
             return ChoiceTable(past[int(chance.integers(len(past)))]), "past"
         if drawn < PAST_SHARE + MIXED_SHARE:
             return ChoiceTable(self._tables[int(chance.integers(others))]), "mixed"
-        return ChoiceTable(self._tables[others]), "teacher"
+        if not self.plan.others:
+            return ChoiceTable(self._tables[others]), "teacher"
+        company = [
+            str(chance.choice(self.plan.others)) if chance.random() < OTHERS_SHARE else self.plan.teacher
+            for _ in range(others)
+        ]
+        against = "teacher" if set(company) == {self.plan.teacher} else "others"
+        return ChoiceTable(self._company[tuple(sorted(company))]), against
 
     def _answer(self, open_matches: Sequence[TrainingMatch], chance: np.random.Generator) -> float:
         """Answer in each match with an option drawn by its probability.  Returns the sum of the entropies."""
@@ -436,7 +498,7 @@ class Training:
             order = chance.permutation(len(choices))
             for part in np.array_split(order, max(1, len(order) // BATCH)):
                 picked = [choices[number] for number in part]
-                self.optimizer.zero_grad()
+                self.model.zero_grad()
                 loss(Minibatch(picked), picked).backward()
                 nn.utils.clip_grad_norm_(self.model.parameters(), LONGEST_STEP)
                 self.optimizer.step()
@@ -464,7 +526,7 @@ class Training:
         self.inputs = Inputs(self.space, *columns)
         self.model = self._new_model()
         self.model.load_state_dict(state["model"])
-        self.optimizer = self._new_optimizer(RATE)
+        self.optimizer = self._new_optimizer()
         self.optimizer.load_state_dict(state["optimizer"])
         self.past = [
             Net(self.inputs, {name: weight.numpy() for name, weight in weights.items()}, {})

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.learn.files import replace_file
+from cutpurse.learn.net import Net
 from cutpurse.train.ppo import Report, Training, TrainingPlan
 from cutpurse.wire.errors import needs
 
@@ -36,8 +37,13 @@ class TrainingRun:
         seconds: Processor time so far, earlier sessions included.
     """
 
-    def __init__(self, folder: Path, plan: TrainingPlan) -> None:
+    def __init__(self, folder: Path, plan: TrainingPlan, start: Net | None = None) -> None:
         """Begin the run, or go on from the state in the folder.
+
+        Args:
+            folder: The folder, made if it is missing.
+            plan: What to learn.
+            start: A net to begin as, that of `plan.start`.
 
         Raises:
             UsageError: If the plan is impossible, or the state is of another plan, of another version or damaged.
@@ -46,7 +52,7 @@ class TrainingRun:
         state = self._load(plan)
         self.seconds: float = 0.0 if state is None else state["seconds"]
         self._begun = time.process_time() - self.seconds
-        self.training = Training(plan, None if state is None else state["training"])
+        self.training = Training(plan, None if state is None else state["training"], start=start)
         folder.mkdir(parents=True, exist_ok=True)
         self._mend_curve()
 
@@ -93,6 +99,8 @@ class TrainingRun:
 
 def _shown(value: object) -> str:
     """Return a value of a plan as it is given on a command line."""
+    if isinstance(value, tuple):
+        return " ".join(map(str, value)) or "none"
     if isinstance(value, dict):
         return ",".join(f"{name}={one}" for name, one in value.items()) or "none"
-    return str(value)
+    return str(value) or "none"
