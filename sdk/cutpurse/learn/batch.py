@@ -64,7 +64,7 @@ class Batch:
             seed: Of the run; match i has the key of match i of `cutpurse play --seed`. Table t of T plays the matches
                 t, t + T, t + 2 T and so on.
             settings: Settings that differ from their defaults.
-            reward: "place", "first" or "score".
+            reward: "place", "first", "first+place" or "score".
             opponents: Bots in the other seats. Default: learners have all seats.
             history: Number of last events in an observation.
             rows: Give one row a zone with a mask, instead of planes.

@@ -54,7 +54,7 @@ class Seat(gymnasium.Env[Observation, int]):
             game: Name of the game.
             others: The bots of the other seats: names, files or classes.
             settings: Settings that differ from their defaults.
-            reward: "place", "first" or "score", given at the end of a match.
+            reward: "place", "first", "first+place" or "score", given at the end of a match.
             seed: Of the run until `reset` is given another; match i has the key and the seats of match i of `cutpurse
                 play --seed`. Default: drawn.
             history: Number of last events that an observation has.

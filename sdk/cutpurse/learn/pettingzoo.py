@@ -132,7 +132,7 @@ def env(
         game: Name of the game.
         seats: Number of seats. Default: the game's own.
         settings: Settings that differ from their defaults.
-        reward: "place", "first" or "score", given at the end of a match.
+        reward: "place", "first", "first+place" or "score", given at the end of a match.
         opponents: Bots in the last seats: names, files or classes. Default: agents have all seats.
         seed: Of the run until `reset` is given another; match i has the key and the seats of match i of `cutpurse play
             --seed`. Default: drawn.
