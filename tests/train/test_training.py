@@ -278,6 +278,17 @@ def test_a_net_meets_other_bots_in_the_seats_of_its_teacher() -> None:
     assert report.first_places_of == sum(one[0] == "teacher" for one in met)
 
 
+def test_rewards_by_score_differ_about_as_much_as_first_places() -> None:
+    plan = TrainingPlan("bag_o_loot", seats=4, seed=1, reward="score", settings={"rounds": 1}, round_decisions=300)
+    training = Training(plan)
+    first = training.learn_a_round()
+    assert training.unit > 10
+    assert 0.1 < first.value_error < 0.5  # 0.16 is that of a net that expects nothing
+    gone_on = Training(plan, training.state)
+    assert gone_on.unit == training.unit
+    assert gone_on.learn_a_round() == training.learn_a_round()
+
+
 def test_a_lead_says_how_often_the_teacher_is_followed_at_first() -> None:
     followed = []
     for lead in (0.0, 3.0, 6.0):

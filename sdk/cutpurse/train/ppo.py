@@ -59,6 +59,7 @@ CLIP: Final = 0.2  # a step makes a choice at most this much likelier, or less l
 TRACE: Final = 0.95  # lambda of the advantages (Schulman et al. 2016): how far they trust results more than values
 LONGEST_STEP: Final = 0.5  # norm of a gradient
 PAST_SHARE: Final = 0.1  # of the matches are against a past version
+SCORE_SPREAD: Final = 0.4  # standard deviation of rewards by score, about as that of first places among four
 MIXED_SHARE: Final = 0.1  # of the matches have the net in several seats
 OTHERS_SHARE: Final = 1 / 3  # of the teacher's seats go to other bots, where there are others
 PAST_EVERY: Final = 12  # rounds between two past versions
@@ -232,6 +233,7 @@ class Training:
         self.matches = 0
         self.decisions = 0
         self.past: list[Net] = []
+        self.unit = 1.0  # of rewards by score
         if state is None:
             torch.manual_seed(plan.seed)
             self.inputs = Inputs(self.space, *self._choose_columns()) if start is None else start.inputs
@@ -347,6 +349,10 @@ class Training:
                     choice.reward = rewards[seat]
                 choices += story
         self.decisions += len(choices)
+        if self.round == 0 and self.plan.reward == "score":
+            self.unit = float(np.std([choice.reward for choice in choices])) / SCORE_SPREAD or 1.0
+        for choice in choices:
+            choice.reward /= self.unit
         error = self._value_error(choices)
 
         def loss(batch: Minibatch, picked: Sequence[Experience]) -> Any:
@@ -441,7 +447,7 @@ class Training:
                     continue
                 rewards, places = opened.table.rewards(), opened.table.game.places()
                 for seat, story in opened.stories.items():
-                    _credit(story, rewards[seat])
+                    _credit(story, rewards[seat] / self.unit)
                     choices += story
                     place, sharing = places[seat], places.count(places[seat])
                     results[opened.against].append((1 / sharing if place == 1 else 0.0, place + (sharing - 1) / 2))
@@ -513,6 +519,7 @@ class Training:
             "round": self.round,
             "matches": self.matches,
             "decisions": self.decisions,
+            "unit": self.unit,
             "columns": [_tensors(self.inputs.view), _tensors(self.inputs.option)],
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
@@ -522,6 +529,7 @@ class Training:
     def _restore(self, state: dict[str, Any]) -> None:
         self.space.check_stamp(state["stamp"])
         self.round, self.matches, self.decisions = state["round"], state["matches"], state["decisions"]
+        self.unit = state["unit"]
         columns = [Columns(index.numpy(), scale.numpy()) for index, scale in state["columns"]]
         self.inputs = Inputs(self.space, *columns)
         self.model = self._new_model()
