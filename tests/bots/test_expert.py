@@ -44,8 +44,9 @@ def best_of(net: Net, position: Position) -> int:
 
 @pytest.fixture
 def net(monkeypatch: pytest.MonkeyPatch) -> Net:
-    """A net with random weights, which the expert takes for its own in Greed."""
+    """A net with random weights, which the expert takes for its own in Greed, with as many playouts as elsewhere."""
     net = random_net("greed")
+    monkeypatch.setattr(expert_bot, "LONGER", {})
     monkeypatch.setattr(expert_bot, "net_of", lambda game, seats: net)
     return net
 
@@ -115,7 +116,7 @@ def test_in_a_variant_that_its_net_never_met_it_plays_as_search(net: Net, monkey
 def test_where_there_is_no_net_nothing_is_decided_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expert_bot, "ALONE", {"greed"})
     for position in positions("greed", 3, 6):
-        assert answer(ExpertBot(8), position) == answer(SearchBot(8), position)
+        assert answer(ExpertBot(2), position) == answer(SearchBot(8), position)
 
 
 def test_there_are_no_other_nets() -> None:
@@ -128,7 +129,15 @@ def test_there_are_no_other_nets() -> None:
 def test_at_a_table_without_a_net_it_plays_as_search(seats: int) -> None:
     assert net_of("greed", seats) is None
     for position in positions("greed", seats, 12):
-        assert answer(ExpertBot(8), position) == answer(SearchBot(8), position)
+        assert answer(ExpertBot(2), position) == answer(SearchBot(8), position)
+
+
+def test_where_more_playouts_help_it_has_several_times_those_of_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert expert_bot.LONGER["greed"] > 1
+    monkeypatch.setattr(SearchBot, "choose", lambda bot, view, decision: bot.playouts)
+    bot = ExpertBot(3)
+    asked = [answer(bot, next(positions(game, 4, 1))) for game in ("greed", "szmal", "greed")]
+    assert asked == [3 * expert_bot.LONGER["greed"], 3, 3 * expert_bot.LONGER["greed"]]
 
 
 def test_without_numpy_the_line_says_what_to_install() -> None:

@@ -4,7 +4,8 @@ The nets lie in `nets/`, a file for a game and number of seats, with how they we
 played with numpy alone. The search is that of `SearchBot`: it departs from the net's choice only for an option that
 playouts find clearly better. Some nets play better without it, as measured in `docs/explanation/rungs.md`: they are
 named here, and decide alone. At a table that has no net, or that plays a variant for which its net was not trained, the
-bot plays as `search`. This module knows no rules.
+bot plays as `search`. In some games more playouts help and are quick: there it has several times those of `search`, and
+still decides within a second. This module knows no rules.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from cutpurse.learn.net import Net, load_net
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Decision, Option
 
-__all__ = ["ALONE", "UNTRAINED", "ExpertBot", "net_of"]
+__all__ = ["ALONE", "LONGER", "UNTRAINED", "ExpertBot", "net_of"]
 
 ALONE: Final = frozenset({"bag_o_loot", "stolen_treasure"})  # games whose net plays without a search
+LONGER: Final = {"greed": 4, "steal_and_plunder": 2}  # how many times the playouts of `search` it has
 UNTRAINED: Final = {"bag_o_loot": "advanced"}  # the setting of a variant in which a net is no better than `greedy`
 
 
@@ -39,11 +41,20 @@ def net_of(game: str, seats: int) -> Net | None:
 
 
 class ExpertBot(SearchBot):
-    """A bot that a net advises, and that thinks ahead from there."""
+    """A bot that a net advises, and that thinks ahead from there.
+
+    `ExpertBot(20)` or CUTPURSE_PLAYOUTS=20 sets what it has where it has as many playouts as `search`.
+    """
+
+    def __init__(self, playouts: int | None = None) -> None:
+        """Set the number of playouts per decision.  Raises ValueError unless it is 1 or more."""
+        super().__init__(playouts)
+        self.usual_playouts = self.playouts
 
     def start(self, match: MatchInfo) -> None:
         """Load the net of this table, if there is one for its variant."""
         super().start(match)
+        self.playouts = self.usual_playouts * LONGER.get(match.game, 1)
         is_trained = UNTRAINED.get(match.game) not in match.settings
         self.net = net_of(match.game, len(match.seats)) if is_trained else None
         self.decides_alone = self.net is not None and match.game in ALONE
