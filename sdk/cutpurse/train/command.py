@@ -128,12 +128,14 @@ def _check(given: argparse.Namespace) -> None:
 def _train(given: argparse.Namespace) -> None:
     with needs("train"):
         import numpy  # noqa: F401  # so that a line names the extra that has both
-        import torch  # noqa: F401
     from cutpurse.learn.net import load_net
+
+    start = None if given.start is None else load_net(given.start)
+    with needs("train"):
+        import torch  # noqa: F401
     from cutpurse.train.ppo import TrainingPlan
     from cutpurse.train.run import NET, TrainingRun
 
-    start = None if given.start is None else load_net(given.start)
     given.start = "" if start is None else start.digest()
     plan = TrainingPlan(**{one.name: getattr(given, one.name) for one in fields(TrainingPlan)})
     run = TrainingRun(given.out, plan, start)
