@@ -77,7 +77,8 @@ def _parser() -> argparse.ArgumentParser:
         "--start",
         type=Path,
         metavar="NET",
-        help="Begin as this net, the file of another run with the same teacher. [default: near the teacher]",
+        help="Begin as this net, the file of another run with the same teacher; --lead says nothing then. "
+        "[default: near the teacher]",
     )
     parser.add_argument("--reward", default="first", choices=REWARDS, help="What counts at the end. [default: first]")
     parser.add_argument(

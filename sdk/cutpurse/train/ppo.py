@@ -156,33 +156,28 @@ class Model(nn.Module):  # type: ignore[misc]  # torch is no part of the checks
         total = torch.zeros(len(first)).index_add(0, owner, rating.exp())
         return rating - total.log()[owner], self.value(first).squeeze(1)
 
+    def _parts(self) -> dict[str, Any]:
+        """Return the tensors that a `Net` has too, by its names."""
+        return {
+            "view": self.view.weight.T,
+            "view_bias": self.view.bias,
+            "option": self.option.weight.T,
+            "advice": self.advice,
+            "hidden": self.hidden.weight.T,
+            "hidden_bias": self.hidden.bias,
+            "rating": self.rating.weight[0],
+            "lead": self.lead,
+        }
+
     def take(self, weights: Mapping[str, npt.NDArray[np.floating]]) -> None:
         """Begin with the weights of a `Net`; what it lacks, the value, stays as it is."""
         with torch.no_grad():
-            for name, ours in (
-                ("view", self.view.weight.T),
-                ("view_bias", self.view.bias),
-                ("option", self.option.weight.T),
-                ("advice", self.advice),
-                ("hidden", self.hidden.weight.T),
-                ("hidden_bias", self.hidden.bias),
-                ("rating", self.rating.weight[0]),
-                ("lead", self.lead),
-            ):
-                ours.copy_(torch.from_numpy(weights[name].astype(np.float32)))
+            for name, part in self._parts().items():
+                part.copy_(torch.from_numpy(weights[name].astype(np.float32)))
 
     def weights(self) -> dict[str, npt.NDArray[np.float32]]:
         """Return what a `Net` needs."""
-        return {
-            "view": self.view.weight.detach().numpy().T.copy(),
-            "view_bias": self.view.bias.detach().numpy().copy(),
-            "option": self.option.weight.detach().numpy().T.copy(),
-            "advice": self.advice.detach().numpy().copy(),
-            "hidden": self.hidden.weight.detach().numpy().T.copy(),
-            "hidden_bias": self.hidden.bias.detach().numpy().copy(),
-            "rating": self.rating.weight.detach().numpy()[0].copy(),
-            "lead": self.lead.detach().numpy().copy(),
-        }
+        return {name: part.detach().numpy().copy() for name, part in self._parts().items()}
 
 
 class Minibatch:
