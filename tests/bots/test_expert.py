@@ -2,38 +2,57 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import random
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.resources import files
+from typing import Any
 
 import pytest
 
 from cutpurse.bots import expert_bot
 from cutpurse.bots.expert_bot import ExpertBot, net_of
 from cutpurse.bots.search_bot import SearchBot
+from cutpurse.engine.agenda import Option as Act
+from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
 from cutpurse.learn.net import Net
 from cutpurse.sdk.bot import BotMaker, MatchInfo, built_in_bots
-from cutpurse.sdk.decision import Decision
+from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.local import play
 from cutpurse.sdk.views import VIEWS
 from tests.learn.nets import random_net
 from tests.learn.positions import Position, greedy_answer, positions
 
-NETS = ["bag_o_loot", "steal_and_plunder", "stolen_treasure", "szmal"]
+NETS = {
+    "bag_o_loot": ("bag_o_loot", ""),
+    "bag_o_loot-advanced": ("bag_o_loot", "advanced"),
+    "steal_and_plunder": ("steal_and_plunder", ""),
+    "stolen_treasure": ("stolen_treasure", ""),
+    "szmal": ("szmal", ""),
+}  # game and variant
 LARGEST_KB = 700
 
 
-def answer(bot: SearchBot, position: Position, settings: Mapping[str, str] | None = None) -> int:
-    """Return the bot's answer in a position, in a match of its own."""
+def answer(
+    bot: SearchBot, position: Position, settings: Mapping[str, str] | None = None, base_s: float = math.inf
+) -> int:
+    """Return the bot's answer in a position, in a match of its own, with so much base time when it is asked first.
+
+    Each look at the clock takes 0.1 s.
+    """
     game = position.game
     view = VIEWS[game.words.game](position.view, None, 0)
     safe = partial(game.safe_option, position.seat, position.options)
+    decision = Decision(0, game.question.name, position.options, safe, view)
+    looks = itertools.count()
+    decision.keep_time(lambda: (base_s - next(looks) * 0.1, 10.0))
     bot.start(MatchInfo(game.words.game, position.seat, ("bot",) * game.n, settings or {}, random.Random(1)))
-    return bot.choose(view, Decision(0, game.question.name, position.options, safe, view))
+    return bot.choose(view, decision)
 
 
 def best_of(net: Net, position: Position) -> int:
@@ -46,20 +65,22 @@ def best_of(net: Net, position: Position) -> int:
 def net(monkeypatch: pytest.MonkeyPatch) -> Net:
     """A net with random weights, which the expert takes for its own in Greed, with as many playouts as elsewhere."""
     net = random_net("greed")
-    monkeypatch.setattr(expert_bot, "LONGER", {})
-    monkeypatch.setattr(expert_bot, "net_of", lambda game, seats: net)
+    monkeypatch.setattr(expert_bot, "TIMES", {})
+    monkeypatch.setattr(expert_bot, "net_of", lambda game, seats, variant: net)
     return net
 
 
-@pytest.mark.parametrize("game", NETS)
-def test_a_net_comes_with_it_and_says_how_it_was_trained(game: str) -> None:
-    net = net_of(game, 4)
+@pytest.mark.parametrize("name", NETS)
+def test_a_net_comes_with_it_and_says_how_it_was_trained(name: str) -> None:
+    game, variant = NETS[name]
+    net = net_of(game, 4, variant)
     assert net is not None
     assert (net.space.game, net.space.seats) == (game, 4)
     assert (net.training["game"], net.training["teacher"]) == (game, "greedy")
     assert net.training["minutes"] > 1
     assert net.training["matches"] > 1000
-    file = files("cutpurse.bots").joinpath("nets", f"{game}-4.npz")
+    assert (variant in net.training.get("settings", {})) == bool(variant)
+    file = files("cutpurse.bots").joinpath("nets", f"{name}-4.npz")
     assert len(file.read_bytes()) < LARGEST_KB * 1000
 
 
@@ -97,31 +118,112 @@ def test_a_search_that_finds_something_better_overrules_the_net(net: Net, monkey
     assert overruled > 5
 
 
-def test_a_net_that_plays_better_without_a_search_decides_alone(net: Net, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expert_bot, "ALONE", {"greed"})
-    monkeypatch.setattr(SearchBot, "play_out", lambda bot, game, act: pytest.fail("it searches"))
+class Weighing(ExpertBot):
+    """An expert that weighs two plans, and notes which it follows; each gains what is said here."""
+
+    own, others = 0.0, 0.0
+
+    def __init__(self, playouts: int) -> None:
+        super().__init__(playouts)
+        self.followed: list[tuple[Act, str]] = []
+
+    def follow(self, game: Game, act: Act, plan: Callable[[Any, Decision], Option]) -> float:
+        is_own = plan == self.first_thought
+        self.followed.append((act, "net" if is_own else "greedy"))
+        return self.own if is_own else self.others
+
+
+@pytest.fixture
+def two_plans(net: Net, monkeypatch: pytest.MonkeyPatch) -> Net:
+    """The same net, in a game in which two plans are weighed."""
+    monkeypatch.setattr(expert_bot, "TWO_PLANS", {"greed"})
+    return net
+
+
+def plans_of(net: Net, position: Position) -> tuple[int, int]:
+    """Return the net's option and that of `greedy`."""
+    advice = greedy_answer(position.game, position.seat, position.options, position.view)
+    return best_of(net, position), position.options.index(advice)
+
+
+def test_of_two_plans_it_follows_the_one_that_gains_more(two_plans: Net, monkeypatch: pytest.MonkeyPatch) -> None:
+    departures = 0
     for position in positions("greed", 4, 30):
-        assert answer(ExpertBot(20), position) == best_of(net, position)
+        own, others = plans_of(two_plans, position)
+        departures += own != others
+        for gains, wanted in (((0.6, 0.5), own), ((0.5, 0.6), others), ((0.5, 0.5), own)):
+            monkeypatch.setattr(Weighing, "own", gains[0])
+            monkeypatch.setattr(Weighing, "others", gains[1])
+            bot = Weighing(7)
+            assert answer(bot, position) == wanted
+            acts = [(position.options[own], "net"), (position.options[others], "greedy")]
+            assert bot.followed == (acts * 3 if own != others else [])
+    assert departures > 5
 
 
-def test_in_a_variant_that_its_net_never_met_it_plays_as_search(net: Net, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expert_bot, "UNTRAINED", {"greed": "specials"})
+@pytest.mark.parametrize(("base_s", "worlds"), [(-0.1, 0), (0.65, 3), (1.05, 5), (100.0, 20)])
+def test_it_weighs_plans_for_half_of_its_base(two_plans: Net, base_s: float, worlds: int) -> None:
+    departures = 0
+    for position in positions("greed", 4, 30):
+        own, others = plans_of(two_plans, position)
+        bot = Weighing(40)
+        assert answer(bot, position, base_s=base_s) == own
+        assert len(bot.followed) == (2 * worlds if own != others else 0)
+        departures += own != others
+    assert departures > 5
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_plan_is_followed_in_the_own_seat_alone(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for position in positions(game, 4, 6):
+        asked: list[int] = []
+        bot = ExpertBot(2)
+        answer(bot, position)
+
+        def plan(view: Any, decision: Decision, asked: list[int] = asked) -> Option:
+            asked.append(view.seat)
+            assert decision.count > 1
+            return decision.safe
+
+        def advice(view: Any, decision: Decision, seat: int = position.seat) -> Option:
+            assert view.seat != seat
+            return decision.safe
+
+        monkeypatch.setattr(expert_bot, "LONGEST_PLAYOUT", 10**5)  # safe answers take long
+        monkeypatch.setattr(bot, "advice", advice)
+        bot.view_type = VIEWS[game]
+        world = position.game.fork()
+        value = bot.follow(world, position.options[0], plan)
+        assert 0 <= value <= 1
+        assert set(asked) <= {position.seat}
+        assert not world.waiting() or world.chance.deal != position.game.chance.deal
+
+
+def test_a_variant_has_a_net_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual, special = random_net("greed"), random_net("greed", seed=2)
+    nets = {"": usual, "specials": special}
+    monkeypatch.setattr(expert_bot, "TIMES", {})
+    monkeypatch.setattr(expert_bot, "VARIANTS", {"greed": "specials"})
+    monkeypatch.setattr(expert_bot, "net_of", lambda game, seats, variant: nets[variant])
     others = 0
     for position in positions("greed", 4, 30):
-        assert answer(ExpertBot(8), position, {"specials": "rich"}) == answer(SearchBot(8), position)
-        others += answer(ExpertBot(8), position, {"mode": "single"}) != answer(SearchBot(8), position)
+        assert answer(ExpertBot(1), position, {"mode": "single"}) == best_of(usual, position)
+        assert answer(ExpertBot(1), position, {"specials": "rich"}) == best_of(special, position)
+        others += best_of(special, position) != best_of(usual, position)
     assert others > 5
 
 
-def test_where_there_is_no_net_nothing_is_decided_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expert_bot, "ALONE", {"greed"})
-    for position in positions("greed", 3, 6):
-        assert answer(ExpertBot(2), position) == answer(SearchBot(8), position)
+def test_in_a_variant_without_a_net_it_plays_as_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expert_bot, "VARIANTS", {"bag_o_loot": "bag_faces"})
+    for position in positions("bag_o_loot", 4, 6):
+        search = answer(SearchBot(8), position)
+        assert answer(ExpertBot(20), position, {"bag_faces": "open"}) == search
+    assert net_of("bag_o_loot", 4) is not None
 
 
 def test_there_are_no_other_nets() -> None:
     names = sorted(file.name for file in files("cutpurse.bots").joinpath("nets").iterdir())
-    assert names == [f"{game}-4.npz" for game in NETS]
+    assert names == [f"{name}-4.npz" for name in NETS]
 
 
 @pytest.mark.full
@@ -133,11 +235,11 @@ def test_at_a_table_without_a_net_it_plays_as_search(seats: int) -> None:
 
 
 def test_where_more_playouts_help_it_has_several_times_those_of_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert expert_bot.LONGER["greed"] > 1
+    assert expert_bot.TIMES["greed"] > 1
     monkeypatch.setattr(SearchBot, "choose", lambda bot, view, decision: bot.playouts)
     bot = ExpertBot(3)
     asked = [answer(bot, next(positions(game, 4, 1))) for game in ("greed", "szmal", "greed")]
-    assert asked == [3 * expert_bot.LONGER["greed"], 3, 3 * expert_bot.LONGER["greed"]]
+    assert asked == [3 * expert_bot.TIMES["greed"], 3, 3 * expert_bot.TIMES["greed"]]
 
 
 def test_without_numpy_the_line_says_what_to_install() -> None:

@@ -1,39 +1,54 @@
 """A bot with nets that were trained to beat `greedy`, and a search that looks for something better.
 
-The nets lie in `nets/`, a file for a game and number of seats, with how they were trained (`Net.training`). They are
-played with numpy alone. The search is that of `SearchBot`: it departs from the net's choice only for an option that
-playouts find clearly better. Some nets play better without it, as measured in `docs/explanation/rungs.md`: they are
-named here, and decide alone. At a table that has no net, or that plays a variant for which its net was not trained, the
-bot plays as `search`. In some games more playouts help and are quick: there it has several times those of `search`, and
-still decides within a second. This module knows no rules.
+The nets lie in `nets/`, a file for a game, variant and number of seats, with how they were trained (`Net.training`).
+They are played with numpy alone. On top of a net comes one of two searches, whichever is better in a game, as measured
+in `docs/explanation/rungs.md`:
+
+- That of `SearchBot`. It departs from the net's choice only for an option that playouts find clearly better.
+- Two plans. Where the net departs from `greedy`, playouts weigh what its choice gains if the bot goes on as the net
+  against what that of `greedy` gains if it goes on as `greedy`. So they count what follows from choices of a net that
+  belong together.
+
+At a table that has no net the bot plays as `search`. In some games more playouts help and are quick: there it has
+several times those of `search`. This module knows no rules.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import as_file, files
 from typing import Any, Final
 
-from cutpurse.bots.search_bot import SearchBot
+from cutpurse.bots.search_bot import LONGEST_PLAYOUT, SHARE, SearchBot
+from cutpurse.engine.agenda import Option as Act
+from cutpurse.engine.chance import Chance
+from cutpurse.engine.game import Game
 from cutpurse.learn.net import Net, load_net
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Decision, Option
 
-__all__ = ["ALONE", "LONGER", "UNTRAINED", "ExpertBot", "net_of"]
+__all__ = ["TIMES", "TWO_PLANS", "VARIANTS", "ExpertBot", "net_of"]
 
-ALONE: Final = frozenset({"bag_o_loot", "stolen_treasure"})  # games whose net plays without a search
-LONGER: Final = {"greed": 4, "steal_and_plunder": 2}  # how many times the playouts of `search` it has
-UNTRAINED: Final = {"bag_o_loot": "advanced"}  # the setting of a variant in which a net is no better than `greedy`
+TWO_PLANS: Final = frozenset({"bag_o_loot"})  # games in which it weighs two plans
+TIMES: Final = {  # how many times the playouts of `search` it has
+    "steal_and_plunder": 2,
+    "stolen_treasure": 4,
+    "greed": 4,
+    "bag_o_loot": 0.4,
+}
+VARIANTS: Final = {"bag_o_loot": "advanced"}  # the setting of a variant that needs a net of its own
 
 
 @cache
-def net_of(game: str, seats: int) -> Net | None:
-    """Return the net for a game with this number of seats, or None.
+def net_of(game: str, seats: int, variant: str = "") -> Net | None:
+    """Return the net for a game with this number of seats, or for a variant of it, or None.
 
     Raises:
         NetNotLoaded: If the file is damaged, or of another version.
     """
-    file = files("cutpurse.bots").joinpath("nets", f"{game}-{seats}.npz")
+    name = f"{game}-{variant}-{seats}.npz" if variant else f"{game}-{seats}.npz"
+    file = files("cutpurse.bots").joinpath("nets", name)
     if not file.is_file():
         return None
     with as_file(file) as path:
@@ -54,16 +69,14 @@ class ExpertBot(SearchBot):
     def start(self, match: MatchInfo) -> None:
         """Load the net of this table, if there is one for its variant."""
         super().start(match)
-        self.playouts = self.usual_playouts * LONGER.get(match.game, 1)
-        is_trained = UNTRAINED.get(match.game) not in match.settings
-        self.net = net_of(match.game, len(match.seats)) if is_trained else None
-        self.decides_alone = self.net is not None and match.game in ALONE
+        self.playouts = max(1, int(self.usual_playouts * TIMES.get(match.game, 1)))
+        variant = VARIANTS.get(match.game, "")
+        self.net = net_of(match.game, len(match.seats), variant if variant in match.settings else "")
+        self.weighs_plans = self.net is not None and match.game in TWO_PLANS
 
     def choose(self, view: Any, decision: Decision) -> int:
-        """Return the index of the net's option, or of the one that wins the race of the search."""
-        if self.decides_alone:
-            return self.first_thought(view, decision).index
-        return super().choose(view, decision)
+        """Return the index of the net's option, or of the one that playouts find better."""
+        return self.better_plan(view, decision).index if self.weighs_plans else super().choose(view, decision)
 
     def first_thought(self, view: Any, decision: Decision) -> Option:
         """Return the option that the net rates best, or the rule of thumb's without a net."""
@@ -72,3 +85,37 @@ class ExpertBot(SearchBot):
             return advice
         ratings = self.net.rate(view.raw, [option.raw for option in decision.options], advice.index)
         return decision.options[int(ratings.argmax())]
+
+    # -- two plans
+    def better_plan(self, view: Any, decision: Decision) -> Option:
+        """Return the net's option or the rule of thumb's: that of the plan which gains more in the same states."""
+        own, advice = self.first_thought(view, decision), self.advice(view, decision)
+        if own.index == advice.index:
+            return own
+        self.view_type = type(view)
+        chance = Chance(self.chance.randbytes(32))
+        enough_s = decision.base_left_s * (1 - SHARE)  # infinite where no clock runs
+        gain = 0.0
+        for _ in range(self.playouts // 2):
+            if decision.base_left_s < enough_s:
+                break
+            world = self.imagined(view.raw, chance)
+            gain += self.follow(world.fork(), own.raw, self.first_thought)
+            gain -= self.follow(world.fork(), advice.raw, self.advice)
+        return own if gain >= 0 else advice
+
+    def follow(self, game: Game, act: Act, plan: Callable[[Any, Decision], Option]) -> float:
+        """Play an option and go on by a plan, the others by the rule of thumb; return the result for this seat."""
+        deal = game.chance.deal
+        game.choose(self.seat, act)
+        for _ in range(LONGEST_PLAYOUT):
+            waiting = game.waiting()
+            if not waiting or game.chance.deal != deal:
+                break
+            seat = waiting[0]
+            options = game.options(seat)
+            if len(options) > 1:
+                policy = plan if seat == self.seat else self.advice
+                options = [policy(*self.as_asked(game, game.view(seat), options)).raw]
+            game.choose(seat, options[0])
+        return self.estimate(game)[self.seat]

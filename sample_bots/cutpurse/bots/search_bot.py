@@ -182,11 +182,14 @@ class SearchBot:
 
     def thumb_act(self, game: Game, raw: View, options: list[Act]) -> Act:
         """Return the rule of thumb's option for the seat that has this view of an imagined game."""
+        return self.advice(*self.as_asked(game, raw, options)).raw
+
+    def as_asked(self, game: Game, raw: View, options: list[Act]) -> tuple[Any, Decision]:
+        """Return what a bot is asked in the seat that has this view of an imagined game."""
         view = self.view_type(raw)
         seat = view.seat
         assert seat is not None
-        decision = Decision(0, game.question.name, options, lambda: game.safe_option(seat, options), view)
-        return self.advice(view, decision).raw
+        return view, Decision(0, game.question.name, options, lambda: game.safe_option(seat, options), view)
 
     def advice(self, view: Any, decision: Decision) -> Option:
         """Return the rule of thumb's option; a bot may name it by its index."""
