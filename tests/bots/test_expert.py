@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from cutpurse.bots import expert_bot
-from cutpurse.bots.expert_bot import ExpertBot, net_of
+from cutpurse.bots.expert_bot import A_STATE, ExpertBot, net_of
 from cutpurse.bots.search_bot import SearchBot
 from cutpurse.engine.agenda import Option as Act
 from cutpurse.engine.game import Game
@@ -154,7 +154,7 @@ def test_of_two_plans_it_follows_the_one_that_gains_more(two_plans: Net, monkeyp
         for gains, wanted in (((0.6, 0.5), own), ((0.5, 0.6), others), ((0.5, 0.5), own)):
             monkeypatch.setattr(Weighing, "own", gains[0])
             monkeypatch.setattr(Weighing, "others", gains[1])
-            bot = Weighing(7)
+            bot = Weighing(3 * A_STATE)
             assert answer(bot, position) == wanted
             acts = [(position.options[own], "net"), (position.options[others], "greedy")]
             assert bot.followed == (acts * 3 if own != others else [])
@@ -166,7 +166,7 @@ def test_it_weighs_plans_for_half_of_its_base(two_plans: Net, base_s: float, wor
     departures = 0
     for position in positions("greed", 4, 30):
         own, others = plans_of(two_plans, position)
-        bot = Weighing(40)
+        bot = Weighing(20 * A_STATE)
         assert answer(bot, position, base_s=base_s) == own
         assert len(bot.followed) == (2 * worlds if own != others else 0)
         departures += own != others
@@ -216,8 +216,8 @@ def test_a_variant_has_a_net_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None
 def test_in_a_variant_without_a_net_it_plays_as_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expert_bot, "VARIANTS", {"bag_o_loot": "bag_faces"})
     for position in positions("bag_o_loot", 4, 6):
-        search = answer(SearchBot(8), position)
-        assert answer(ExpertBot(20), position, {"bag_faces": "open"}) == search
+        search = answer(SearchBot(40), position)
+        assert answer(ExpertBot(40), position, {"bag_faces": "open"}) == search
     assert net_of("bag_o_loot", 4) is not None
 
 
@@ -240,6 +240,14 @@ def test_where_more_playouts_help_it_has_several_times_those_of_search(monkeypat
     bot = ExpertBot(3)
     asked = [answer(bot, next(positions(game, 4, 1))) for game in ("greed", "szmal", "greed")]
     assert asked == [3 * expert_bot.TIMES["greed"], 3, 3 * expert_bot.TIMES["greed"]]
+
+
+@pytest.mark.parametrize("game", sorted(set(GAMES) - set(expert_bot.TIMES)))
+def test_elsewhere_it_has_as_many_playouts_as_search_without_a_net_too(
+    game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SearchBot, "choose", lambda bot, view, decision: bot.playouts)
+    assert answer(ExpertBot(7), next(positions(game, 3, 1))) == 7
 
 
 def test_without_numpy_the_line_says_what_to_install() -> None:

@@ -1,8 +1,8 @@
 """A bot with nets that were trained to beat `greedy`, and a search that looks for something better.
 
 The nets lie in `nets/`, a file for a game, variant and number of seats, with how they were trained (`Net.training`).
-They are played with numpy alone. On top of a net comes one of two searches, whichever is better in a game, as measured
-in `docs/explanation/rungs.md`:
+They are played with numpy alone. On top of a net comes one of two searches, as measured in
+`docs/explanation/rungs.md`:
 
 - That of `SearchBot`. It departs from the net's choice only for an option that playouts find clearly better.
 - Two plans. Where the net departs from `greedy`, playouts weigh what its choice gains if the bot goes on as the net
@@ -28,15 +28,11 @@ from cutpurse.learn.net import Net, load_net
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Decision, Option
 
-__all__ = ["TIMES", "TWO_PLANS", "VARIANTS", "ExpertBot", "net_of"]
+__all__ = ["A_STATE", "TIMES", "TWO_PLANS", "VARIANTS", "ExpertBot", "net_of"]
 
 TWO_PLANS: Final = frozenset({"bag_o_loot"})  # games in which it weighs two plans
-TIMES: Final = {  # how many times the playouts of `search` it has
-    "steal_and_plunder": 2,
-    "stolen_treasure": 4,
-    "greed": 4,
-    "bag_o_loot": 0.4,
-}
+A_STATE: Final = 5  # playouts of `search` that one state with its two plans replaces, to keep decisions short
+TIMES: Final = {"steal_and_plunder": 2, "stolen_treasure": 4, "greed": 4}  # how many times the playouts of `search`
 VARIANTS: Final = {"bag_o_loot": "advanced"}  # the setting of a variant that needs a net of its own
 
 
@@ -69,7 +65,7 @@ class ExpertBot(SearchBot):
     def start(self, match: MatchInfo) -> None:
         """Load the net of this table, if there is one for its variant."""
         super().start(match)
-        self.playouts = max(1, int(self.usual_playouts * TIMES.get(match.game, 1)))
+        self.playouts = self.usual_playouts * TIMES.get(match.game, 1)
         variant = VARIANTS.get(match.game, "")
         self.net = net_of(match.game, len(match.seats), variant if variant in match.settings else "")
         self.weighs_plans = self.net is not None and match.game in TWO_PLANS
@@ -96,7 +92,7 @@ class ExpertBot(SearchBot):
         chance = Chance(self.chance.randbytes(32))
         enough_s = decision.base_left_s * (1 - SHARE)  # infinite where no clock runs
         gain = 0.0
-        for _ in range(self.playouts // 2):
+        for _ in range(self.playouts // A_STATE):
             if decision.base_left_s < enough_s:
                 break
             world = self.imagined(view.raw, chance)
