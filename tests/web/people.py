@@ -143,7 +143,7 @@ class FirstOption:
 @contextmanager
 def people_page(
     folder: Path,
-    most: int = 6,
+    most: int = 16,
     house: Sequence[str] = HOUSE,
     rated: Sequence[Ladder] = (),
     owners: Mapping[str, Sequence[str]] = NO_OWNERS,

@@ -25,7 +25,7 @@ OVER = ".ends"
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PeoplePage]:
     # Tables that a test leaves open or leaves early keep their seats for a while; one visitor gets half of all seats.
-    with people_page(tmp_path_factory.mktemp("people"), most=16) as running:
+    with people_page(tmp_path_factory.mktemp("people")) as running:
         yield running
 
 
