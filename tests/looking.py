@@ -15,6 +15,7 @@ from typing import Final
 __all__ = ["PATIENCE_S", "looks", "until", "until_so"]
 
 PATIENCE_S: Final = 90.0
+_LONGEST_S: Final = 280.0  # in an event loop: less than a test may take, so that a failure names the line that waits
 _LOOK_S: Final = 0.02  # between the first looks
 _SELDOM_S: Final = 0.1  # and between those of a long wait
 _SHARE: Final = 0.05  # of the wait so far: a look may cost a call to a server, so a long wait looks less often
@@ -30,18 +31,19 @@ def until(is_so: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) 
 
 
 async def until_so(is_so: Callable[[], bool]) -> None:
-    """Poll until `is_so` returns True, without blocking the event loop; only the test's time limit ends the wait."""
+    """Poll until `is_so` returns True, without blocking the event loop; fail as `looks` does."""
     async for _ in looks():
         if is_so():
             return
 
 
 async def looks() -> AsyncIterator[None]:
-    """Yield at each look, without end."""
+    """Yield at each look; fail after nearly the time that a test may take."""
     began_at = time.monotonic()
-    while True:
+    while (waited_s := time.monotonic() - began_at) < _LONGEST_S:
         yield
-        await asyncio.sleep(_pause_s(time.monotonic() - began_at))
+        await asyncio.sleep(_pause_s(waited_s))
+    raise AssertionError(f"not within {_LONGEST_S:g} s")
 
 
 def _pause_s(waited_s: float) -> float:
