@@ -364,13 +364,15 @@ def test_search_takes_what_wins_though_its_rule_of_thumb_passes() -> None:
 
 
 def test_the_rule_of_thumb_stays_unless_another_option_is_clearly_better() -> None:
-    assert clearly_better([1.0, 1.0, 1.0], [0.0, 0.0, 0.0])
-    assert clearly_better([1.0, 1.0, 0.5, 1.0], [0.0, 0.5, 0.5, 0.0])
-    assert not clearly_better([1.0, 0.0, 0.5], [0.5, 0.5, 0.0])  # luck explains it
-    assert not clearly_better([0.5, 0.5], [0.5, 0.5])
-    assert not clearly_better([0.0, 0.0], [1.0, 1.0])
-    assert not clearly_better([1.0], [0.0])  # one world proves nothing
-    assert not clearly_better([], [])
+    assert clearly_better([1.0, 1.0, 1.0], [0.0, 0.0, 0.0], 1.5)
+    assert clearly_better([1.0, 1.0, 0.5, 1.0], [0.0, 0.5, 0.5, 0.0], 1.5)
+    assert not clearly_better([1.0, 0.0, 0.5], [0.5, 0.5, 0.0], 1.5)  # luck explains it
+    assert clearly_better([1.0, 0.0, 0.5], [0.5, 0.5, 0.0], 0.4)  # the lead is half a standard error
+    assert not clearly_better([1.0, 0.0, 0.5], [0.5, 0.5, 0.0], 0.6)
+    assert not clearly_better([0.5, 0.5], [0.5, 0.5], 0.0)
+    assert not clearly_better([0.0, 0.0], [1.0, 1.0], 0.0)
+    assert not clearly_better([1.0], [0.0], 0.0)  # one world proves nothing
+    assert not clearly_better([], [], 0.0)
 
 
 # -- seats that decide at the same time

@@ -10,7 +10,8 @@ They are played with numpy alone. On top of a net comes one of two searches, as 
   belong together.
 
 At a table that has no net the bot plays as `search`. In some games more playouts help and are quick: there it has
-several times those of `search`. This module knows no rules.
+several times those of `search`. In Greed it takes an option that leads the rule of thumb by less than `search` wants.
+This module knows no rules.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from functools import cache
 from importlib.resources import as_file, files
 from typing import Any, Final
 
-from cutpurse.bots.search_bot import LONGEST_PLAYOUT, SHARE, SearchBot
+from cutpurse.bots.search_bot import CLEARLY, LONGEST_PLAYOUT, SHARE, SearchBot
 from cutpurse.engine.agenda import Option as Act
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
@@ -28,11 +29,12 @@ from cutpurse.learn.net import Net, load_net
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Decision, Option
 
-__all__ = ["A_STATE", "TIMES", "TWO_PLANS", "VARIANTS", "ExpertBot", "net_of"]
+__all__ = ["A_STATE", "SOONER", "TIMES", "TWO_PLANS", "VARIANTS", "ExpertBot", "net_of"]
 
 TWO_PLANS: Final = frozenset({"bag_o_loot"})  # games in which it weighs two plans
 A_STATE: Final = 5  # playouts of `search` that one state with its two plans replaces, to keep decisions short
 TIMES: Final = {"steal_and_plunder": 2, "stolen_treasure": 4, "greed": 4}  # how many times the playouts of `search`
+SOONER: Final = {"greed": 0.5}  # standard errors by which an option must lead, where fewer than CLEARLY are better
 VARIANTS: Final = {"bag_o_loot": "advanced"}  # the setting of a variant that needs a net of its own
 
 
@@ -66,6 +68,7 @@ class ExpertBot(SearchBot):
         """Load the net of this table, if there is one for its variant."""
         super().start(match)
         self.playouts = self.usual_playouts * TIMES.get(match.game, 1)
+        self.clearly = SOONER.get(match.game, CLEARLY)
         variant = VARIANTS.get(match.game, "")
         self.net = net_of(match.game, len(match.seats), variant if variant in match.settings else "")
         self.weighs_plans = self.net is not None and match.game in TWO_PLANS

@@ -90,6 +90,7 @@ class SearchBot:
         self.playouts = _playouts_from_environment() if playouts is None else playouts
         if self.playouts < 1:
             raise ValueError(f"{self.playouts} playouts a decision cannot be had; 1 and more can")
+        self.clearly = CLEARLY
         self.thumb: Bot = GreedyBot()
         self.contenders: list[Contender] = []  # of the last race, in no order
 
@@ -129,7 +130,7 @@ class SearchBot:
                 rivals.sort(key=lambda rival: -sum(rival.values))
                 rivals = [rival for rival in rivals[: ceil(len(rivals) / 2)] if sum(rival.values) > sum(usual.values)]
         best = max(rivals, key=lambda rival: sum(rival.values), default=usual)
-        return best.index if clearly_better(best.values, usual.values) else usual.index
+        return best.index if clearly_better(best.values, usual.values, self.clearly) else usual.index
 
     def expected(self) -> dict[int, tuple[float, int]]:
         """Return what the last race found, by option index: mean of `estimate` in its playouts, and their number.
@@ -241,12 +242,12 @@ def promising(options: list[Act], advice: Act, known: InformationSet) -> Act:
     return max(options, key=promise)
 
 
-def clearly_better(values: list[float], others: list[float]) -> bool:
-    """Return whether the first results beat the second ones in the same states by more than luck explains."""
+def clearly_better(values: list[float], others: list[float], errors: float) -> bool:
+    """Return whether results lead others of the same states by more than a number of standard errors."""
     leads = [value - other for value, other in zip(values, others, strict=True)]
     if len(leads) < 2:
         return False
-    return fmean(leads) > CLEARLY * stdev(leads) / sqrt(len(leads))
+    return fmean(leads) > errors * stdev(leads) / sqrt(len(leads))
 
 
 def _playouts_from_environment() -> int:
