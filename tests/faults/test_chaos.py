@@ -73,6 +73,7 @@ async def test_a_bot_that_is_paused_waits_and_the_pause_is_lifted(
         crashes = group.create_task(connect(failing, server=arena.address, name="bot0", max_tables=1, quiet=True))
         await until_so(lambda: '"event": "bot paused"' in arena.log)  # some match may end before its third fault
         crashes.cancel()
+        await asyncio.wait([crashes])
         stays = group.create_task(chaos_bots.stay("bot0", arena.address, 1, chaos_bots.Book(book), (0.0, 0.0)))
         await until_so(lambda: arena.opened.lobby.counts.streams_refused["PAUSED"] >= 2)
         assert "stopped" not in book.getvalue()
