@@ -1,4 +1,5 @@
-# Everything runs from .venv, made from requirements.lock. Nothing but Python 3.11 or newer and make is needed.
+# Everything runs from .venv. Nothing but Python 3.11 or newer and make is needed. `make demo` and `make install` put
+# in what a league needs (scripts/demo.lock), all other targets everything that developers need (requirements.lock).
 
 PYTHON ?= python3
 WORKERS ?= auto
@@ -18,19 +19,26 @@ TESTS ?=
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS)$(if $(TESTS), $(TESTS))
 # A file of tests is for one process: what it makes once (a browser, a server, a league) is made once.
 BY_FILE := --dist loadfile --no-loadscope-reorder
+# A test that ends its process ends the run, and is named: xdist would begin it again in up to twenty others. One that
+# hangs where Python's own threads cannot end it is ended by faulthandler, which shows where it was.
+ENDING := --max-worker-restart 0 -o faulthandler_timeout=960 -o faulthandler_exit_on_timeout=true
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
-# The folders that hold Python now.
-CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests benchmarks scripts examples,\
-    $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
+
+# Sizes as measured on 2026-11-28, Linux x86-64, Python 3.11; tests/test_install.py counts the packages.
+DEMO_SIZE := "45 packages, 79 MB to fetch, 380 MB on disk"
+WHOLE_SIZE := "all 125 packages of developers, 335 MB to fetch, 1.3 GB on disk"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo catalogue compiled languages test test-all soak chaos fuzz siege bench check stubs format lock screenshots wheel clean
+.PHONY: help demo install catalogue compiled languages test test-all soak chaos fuzz siege bench check stubs format lock screenshots wheel release-check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
 
-demo: $(BUILD)/installed ## sample bots play every game
+demo: $(BUILD)/ready ## sample bots play every game
 	$(BIN)/cutpurse demo
+
+install: $(BUILD)/ready ## cutpurse with its server and page, without what only developers need
+	@echo "cutpurse is in $(BIN); this puts it on your path: . $(BIN)/activate"
 
 compiled: .compiled/installed ## .compiled/, where the engine is C and twice as fast; needs a C compiler
 
@@ -38,10 +46,10 @@ languages: $(BUILD)/installed ## bots in every language that can be built here, 
 	$(BIN)/python scripts/languages.py $(LANGUAGES_FLAGS)
 
 test: $(BUILD)/installed ## the tests that take minutes: rules, secrecy, protocol, store, a few processes and a browser
-	$(PYTEST) $(BY_FILE) --quick
+	$(PYTEST) $(BY_FILE) $(ENDING) --quick
 
-test-all: $(BUILD)/installed ## every test, in 15 minutes and more; what CI runs
-	$(PYTEST) $(BY_FILE)
+test-all: $(BUILD)/installed ## every test, in three quarters of an hour; what CI runs
+	$(PYTEST) $(BY_FILE) $(ENDING)
 
 soak: $(BUILD)/installed ## the tests and the long ones too
 	$(PYTEST) --soak --timeout $(SOAK_TIMEOUT_S)
@@ -64,11 +72,11 @@ check: $(BUILD)/installed ## lint, format, spelling, types, of the .proto files 
 	$(BIN)/ruff check --quiet --preview --select DOC102,DOC202,DOC403 .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
-	$(BIN)/mypy $(strip $(CODE))
+	$(BIN)/mypy
 	scripts/proto_lint.sh
 	PYTHON=$(PYTHON) scripts/stubs.sh --check
 
-catalogue: $(BUILD)/installed ## the catalogue of the page's words, and its translations brought up to date
+catalogue: $(BUILD)/installed ## the page's translations brought up to date; says how many messages each lacks
 	$(BIN)/python -m scripts.catalogue
 
 stubs: $(BUILD)/installed ## the Python of the .proto files, made anew
@@ -83,9 +91,11 @@ lock: ## resolve requirements.lock anew; LOCK_FLAGS=--upgrade takes newer versio
 	$(PYTHON) -m venv "$$folder" && \
 	"$$folder/bin/python" -m pip --disable-pip-version-check -q install uv==$(UV_VERSION) && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	    --custom-compile-command "make lock" --group dev --extra server --extra web --extra notify --extra sandbox --extra containers --extra openid --extra pictures --extra overall --extra rl --extra data --extra spiel --extra ray --extra llm --extra cluster $(LOCK_FLAGS) pyproject.toml -o requirements.lock && \
+	    --custom-compile-command "make lock" --group dev --extra server --extra web --extra notify --extra sandbox --extra containers --extra openid --extra pictures --extra overall --extra rl --extra data --extra spiel --extra ray --extra llm --extra cluster --extra tune $(LOCK_FLAGS) pyproject.toml -o requirements.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --custom-compile-command "make lock" $(LOCK_FLAGS) proto/generator.in -o proto/generator.lock && \
+	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	    --custom-compile-command "make lock" -c requirements.lock --extra server --extra web pyproject.toml scripts/demo.in -o scripts/demo.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	    --custom-compile-command "make lock" -c requirements.lock --extra server --extra web --extra notify --extra sandbox --extra containers --extra cluster --extra openid --extra pictures pyproject.toml -o docker/server.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
@@ -93,35 +103,41 @@ lock: ## resolve requirements.lock anew; LOCK_FLAGS=--upgrade takes newer versio
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	    --custom-compile-command "make lock" -c requirements.lock docker/build.in -o docker/build.lock
 
-screenshots: $(BUILD)/installed ## docs/pictures anew, of a league that is played for them; needs chromium
+screenshots: $(BUILD)/installed ## docs/pictures and docs/watch.svg anew, of matches that are played for them; needs chromium
+	$(BIN)/python scripts/draw_picture.py
 	$(BIN)/python scripts/screenshots.py
 
 wheel: $(BUILD)/installed ## dist/cutpurse-*.whl
 	rm -rf dist
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 
+# The compiled wheel of this machine too, where there is a C compiler; release.yml builds those of other machines.
+release-check: $(BUILD)/installed $(if $(shell command -v $(CC)),.compiled/installed) ## the files of a release, built and tried as users install them
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(if $(shell command -v $(CC)),cp .compiled/dist/*.whl dist)
+	$(BIN)/python -m scripts.release_check dist
+
 clean: ## away with everything made here
 	rm -rf .venv .venv-* .compiled dist build .mypy_cache .ruff_cache .pytest_cache .benchmarks sample_bots/*/node_modules sample_bots/*/out
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 ifneq ($(BUILD),.compiled)
-$(BUILD)/locked: requirements.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Cutpurse needs Python 3.11 or newer; set PYTHON=")'
-	$(PYTHON) -m venv --clear $(BUILD)
-	$(PIP) install --require-hashes -r requirements.lock
+$(BUILD)/ready: scripts/demo.lock pyproject.toml scripts/install.sh
+	@PYTHON=$(PYTHON) scripts/install.sh $(BUILD) scripts/demo.lock $(DEMO_SIZE)
 	@touch $@
 
-$(BUILD)/installed: $(BUILD)/locked pyproject.toml
-	$(PIP) install --no-build-isolation --no-deps -e .
+$(BUILD)/installed: requirements.lock pyproject.toml scripts/install.sh
+	@PYTHON=$(PYTHON) scripts/install.sh $(BUILD) requirements.lock $(WHOLE_SIZE)
 	$(PIP) check
-	@touch $@
+	@touch $@ $(BUILD)/ready
 endif
 
 # An environment of its own: in .venv an edit of a module is there at once, here it is compiled anew.
-.compiled/installed: requirements.lock pyproject.toml scripts/compiled.py \
+.compiled/installed: requirements.lock scripts/install.sh pyproject.toml scripts/compiled.py \
     $(shell find proto games sdk sample_bots server leaderboard docs -name '*.py' -o -name '*.md')
-	$(PYTHON) -m venv .compiled
-	.compiled/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r requirements.lock
+	@command -v $(CC) > /dev/null || { echo "compiled: there is no C compiler $(CC); install one (Debian: gcc and python3-dev), or do without" >&2; exit 1; }
+	@PYTHON=$(PYTHON) scripts/install.sh .compiled requirements.lock $(WHOLE_SIZE)
 	.compiled/bin/python -m pip -q uninstall -y cutpurse  # else mypyc reads the types of the installed version
 	rm -rf .compiled/dist
 	CUTPURSE_COMPILED=1 .compiled/bin/python -m build --wheel --no-isolation --outdir .compiled/dist .

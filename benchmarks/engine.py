@@ -15,6 +15,7 @@ from benchmarks.protocol import Measure, Sample, Stopwatch, serve
 from cutpurse.engine import zones
 from cutpurse.engine.chance import KEY_BYTES
 from cutpurse.engine.game import Game
+from cutpurse.engine.knowledge_level import PROOF, SEEN
 from cutpurse.games import GAMES
 
 __all__ = ["main"]
@@ -45,14 +46,17 @@ def playouts(name: str, seconds: float) -> Sample:
             return watch.sample(done, free)
 
 
-def playouts_with_a_look(name: str, seconds: float) -> Sample:
-    """Measure random playouts in which each decision builds the seat's view first, even with one option."""
+def playouts_with_a_look(name: str, knowledge: str, seconds: float) -> Sample:
+    """Measure random playouts in which each decision builds the seat's view first, even with one option.
+
+    All viewers know hidden cards as far as this level goes, a spectator too.
+    """
     chance = random.random
     new_game = GAMES[name].new
     done = free = 0
     watch = Stopwatch(seconds)
     while True:
-        game = new_game(SEATS, random.randbytes(KEY_BYTES))
+        game = new_game(SEATS, random.randbytes(KEY_BYTES), knowledge=knowledge)
         while waiting := game.waiting():
             seat = waiting[0]
             game.view(seat)
@@ -84,14 +88,14 @@ def playouts_inside(name: str, seconds: float) -> Sample:
 def positions(name: str) -> list[Game]:
     """Collect positions from random playouts, the same at each call."""
     dice = random.Random(SEED)
-    found: list[Game] = []
+    games: list[Game] = []
     while True:
         game = GAMES[name].new(SEATS, dice.randbytes(KEY_BYTES))
         while waiting := game.waiting():
             if dice.randrange(EVERY) == 0:
-                found.append(game.fork())
-                if len(found) == POSITIONS:
-                    return found
+                games.append(game.fork())
+                if len(games) == POSITIONS:
+                    return games
             game.choose(waiting[0], dice.choice(game.options(waiting[0])))
 
 
@@ -132,7 +136,8 @@ def prepare() -> tuple[dict[str, Measure], dict[str, str]]:
     rows: dict[str, Measure] = {}
     for name in GAMES:
         rows[f"{build}/{name}"] = partial(playouts, name)
-        rows[f"{build}/{name}/view"] = partial(playouts_with_a_look, name)
+        rows[f"{build}/{name}/view"] = partial(playouts_with_a_look, name, PROOF)
+        rows[f"{build}/{name}/seen"] = partial(playouts_with_a_look, name, SEEN)
         rows[f"{build}/{name}/inside"] = partial(playouts_inside, name)
         rows[f"{build}/{name}/fork"] = partial(calls, partial(forks, name))
         rows[f"{build}/{name}/save"] = partial(calls, partial(saves, name))

@@ -21,9 +21,23 @@ from pathlib import Path
 
 from benchmarks.protocol import ROOT, Sample, Worker, WorkerFailed
 from benchmarks.report import COMPILED_TO_PURE, COSTS, Ratio, Round, costs, rates, ratios
+from benchmarks.report import PEERS as PEER_ROWS
 from benchmarks.report import lines as engine_lines
 
-__all__ = ["EngineFigures", "UnknownGame", "add_arguments", "document", "lines", "measure", "missed_gate"]
+__all__ = [
+    "EngineFigures",
+    "Say",
+    "UnknownGame",
+    "add_arguments",
+    "chosen_games",
+    "document",
+    "lines",
+    "measure",
+    "measure_rows",
+    "missed_gate",
+    "start_compiled",
+    "start_peers",
+]
 
 PEERS = ROOT / ".peers"
 LOCK = ROOT / "benchmarks" / "peers.lock"
@@ -61,8 +75,8 @@ def peers_python(say: Say) -> Path | None:
     """Return the interpreter of `.peers/`, installing it if missing or outdated; report and return None on failure."""
     python = PEERS / "bin" / "python"
     stamp = PEERS / "made_from"
-    wanted = f"Python {platform.python_version()}, lock {hashlib.sha256(LOCK.read_bytes()).hexdigest()}"
-    if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+    origin = f"Python {platform.python_version()}, lock {hashlib.sha256(LOCK.read_bytes()).hexdigest()}"
+    if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == origin:
         return python
     say(f"making {PEERS.name}/ (once)")
     # Only wheels for packages that take an hour to build; rlcard is published as source only.
@@ -75,7 +89,7 @@ def peers_python(say: Say) -> Path | None:
         why = str(error)
     else:
         if run.returncode == 0:
-            stamp.write_text(wanted, encoding="utf-8")
+            stamp.write_text(origin, encoding="utf-8")
             return python
         why = next((line for line in reversed(run.stderr.splitlines()) if line.startswith("ERROR")), "pip failed")
     shutil.rmtree(PEERS, ignore_errors=True)
@@ -94,13 +108,13 @@ def start_peers(say: Say) -> Worker | None:
         return None
 
 
-def start_compiled(say: Say) -> Worker | None:
-    """Start the worker of our compiled build; report and return None if there is none."""
+def start_compiled(say: Say, module: str = "benchmarks.engine") -> Worker | None:
+    """Start a worker of our compiled build; report and return None if there is none."""
     if not COMPILED.exists():
         say("there is no compiled build to measure; `make compiled` makes one")
         return None
     try:
-        worker = Worker(COMPILED, "benchmarks.engine")
+        worker = Worker(COMPILED, module)
     except WorkerFailed as error:
         say(f"the compiled build does not run, and is not measured: {error}")
         return None
@@ -120,15 +134,24 @@ def measure_rows(rows: Mapping[str, Worker], rounds: int, seconds: float, say: S
             for row, worker in rows.items()
         }
 
-    say(f"engine: {len(rows)} rows; warming up")
+    say(f"{len(rows)} rows; warming up")
     one_round(min(WARM_UP_S, seconds))
     done: list[Round] = []
     load: list[float] = []
     for number in range(rounds):
         load.append(os.getloadavg()[0])
-        say(f"engine: round {number + 1} of {rounds}, load average {load[-1]:.2f}")
+        say(f"round {number + 1} of {rounds}, load average {load[-1]:.2f}")
         done.append(one_round(seconds))
     return done, load
+
+
+def chosen_games(games: str | None, ours: Worker) -> tuple[list[str], int]:
+    """Return the games of these names, and how many there are.  Raises UnknownGame."""
+    all_games = [*dict.fromkeys([row.split("/")[1] for row in ours.rows])]
+    names = games.split(",") if games else all_games
+    if unknown := [game for game in names if game not in all_games]:
+        raise UnknownGame(f"no game is called {unknown[0]!r}; there are: {', '.join(all_games)}")
+    return [game for game in all_games if game in names], len(all_games)
 
 
 def measure(games: str | None, with_peers: bool, rounds: int, seconds: float, say: Say) -> EngineFigures:
@@ -147,11 +170,7 @@ def measure(games: str | None, with_peers: bool, rounds: int, seconds: float, sa
     """
     with ExitStack() as stack:
         ours = stack.enter_context(Worker(Path(sys.executable), "benchmarks.engine"))
-        all_games = [row.split("/")[1] for row in ours.rows if row.count("/") == 1]
-        asked = games.split(",") if games else all_games
-        if unknown := [game for game in asked if game not in all_games]:
-            raise UnknownGame(f"no game is called {unknown[0]!r}; there are: {', '.join(all_games)}")
-        chosen = [game for game in all_games if game in asked]
+        chosen, all_games = chosen_games(games, ours)
         rows = {row: ours for row in ours.rows if row.split("/")[1] in chosen}
         versions = dict(ours.versions)
         compiled = start_compiled(say)
@@ -161,41 +180,41 @@ def measure(games: str | None, with_peers: bool, rounds: int, seconds: float, sa
         peers = start_peers(say) if with_peers else None
         if peers is not None:
             stack.enter_context(peers)
-            rows |= dict.fromkeys(peers.rows, peers)
+            rows |= {row: peers for row in peers.rows if row in PEER_ROWS}
             versions |= peers.versions
         done, load = measure_rows(rows, rounds, seconds, say)
-    return EngineFigures(done, seconds, load, chosen, len(all_games), versions)
+    return EngineFigures(done, seconds, load, chosen, all_games, versions)
 
 
-def lines(found: EngineFigures) -> list[str]:
+def lines(figures: EngineFigures) -> list[str]:
     """Format the figures as lines."""
-    loads = " ".join(f"{value:.2f}" for value in found.load)
+    loads = " ".join(f"{value:.2f}" for value in figures.load)
     return [
-        f"{len(found.rounds)} rounds, {found.seconds:g} CPU s a row, medians; load average before each: {loads}",
+        f"{len(figures.rounds)} rounds, {figures.seconds:g} CPU s a row, medians; load average before each: {loads}",
         "",
-        *engine_lines(found.rounds, found.games, ratios(found.rounds, found.games, found.all_games)),
+        *engine_lines(figures.rounds, figures.games, ratios(figures.rounds, figures.games, figures.all_games)),
     ]
 
 
-def missed_gate(found: EngineFigures) -> Ratio | None:
+def missed_gate(figures: EngineFigures) -> Ratio | None:
     """Return the ratio of the compiled to the pure build if it is below its target, else None."""
-    for ratio in ratios(found.rounds, found.games, found.all_games):
+    for ratio in ratios(figures.rounds, figures.games, figures.all_games):
         if ratio.what == COMPILED_TO_PURE and ratio.verdict == "missed":
             return ratio
     return None
 
 
-def document(found: EngineFigures) -> dict[str, object]:
+def document(figures: EngineFigures) -> dict[str, object]:
     """Return the figures as JSON-compatible values."""
-    rounds, games = found.rounds, found.games
+    rounds, games = figures.rounds, figures.games
     return {
-        "cpu_seconds_a_row": found.seconds,
-        "load_average_before_each_round": list(found.load),
+        "cpu_seconds_a_row": figures.seconds,
+        "load_average_before_each_round": list(figures.load),
         "rates": [
             {"row": name, "decisions_per_cpu_s": every, "free_decisions_per_cpu_s": free}
             for name, every, free in rates(rounds, games)
         ],
         "costs_us": {name: dict(zip(COSTS, values, strict=True)) for name, values in costs(rounds, games)},
-        "ratios": [{**asdict(ratio), "verdict": ratio.verdict} for ratio in ratios(rounds, games, found.all_games)],
+        "ratios": [{**asdict(ratio), "verdict": ratio.verdict} for ratio in ratios(rounds, games, figures.all_games)],
         "rounds": [{row: asdict(sample) for row, sample in each.items()} for each in rounds],
     }

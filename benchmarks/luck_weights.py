@@ -1,9 +1,9 @@
-"""Fit the weights of the value functions anew, and print them as `cutpurse.experiments.position_weights` has them.
+"""Fit the weights of the value functions anew, and print them as `cutpurse.lab.position_weights` has them.
 
     python -m benchmarks.luck_weights [--matches 600] [--games greed,...]
 
 `greedy` plays all four seats. For every match the luck of each number of `position_features` is added up over its
-chance events, as `cutpurse.experiments.luck` does it with a whole value function. Then the weights are found for which
+chance events, as `cutpurse.lab.luck` does it with a whole value function. Then the weights are found for which
 the place points without luck vary least: a least-squares regression, with a small penalty so that numbers that go
 together do not get large weights against each other. So the numbers are weighted for what they are needed for, and not
 for guessing the result.
@@ -28,11 +28,11 @@ from benchmarks.machine import machine, machine_line
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.game import Game
 from cutpurse.engine.match import Match
-from cutpurse.experiments.compare import place_points
-from cutpurse.experiments.luck import luck_events
-from cutpurse.experiments.position_features import FEATURES
-from cutpurse.experiments.position_weights import WEIGHTS
 from cutpurse.games import game_named
+from cutpurse.lab.luck import luck_events
+from cutpurse.lab.position_features import FEATURES
+from cutpurse.lab.position_weights import WEIGHTS
+from cutpurse.leaderboard.statistics.place_points import place_points
 from cutpurse.sdk.bot import bot_makers
 from cutpurse.sdk.playing.seating import play_match
 
@@ -93,15 +93,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--matches", type=int, default=600, help="for each game; at least 2")
     parser.add_argument("--games", default=",".join(WEIGHTS), help="(default: all)")
-    asked = parser.parse_args(arguments)
-    games = asked.games.split(",")
+    options = parser.parse_args(arguments)
+    games = options.games.split(",")
     if unknown := [game for game in games if game not in WEIGHTS]:
         parser.error(f"unknown game {unknown[0]!r}; the games are {', '.join(WEIGHTS)}")
-    if asked.matches < 2:
+    if options.matches < 2:
         parser.error("at least 2 matches: fewer have no variance")
     print(machine_line(machine()))
     for game in games:
-        weights = (SEATS - 1) * fit(*luck_of_numbers(game, asked.matches))
+        weights = (SEATS - 1) * fit(*luck_of_numbers(game, options.matches))
         names = [name for name, _, _ in WEIGHTS[game]]
         print(f'    "{game}": (')
         for name, begin, late in zip(names, weights[: len(names)], weights[len(names) :], strict=True):

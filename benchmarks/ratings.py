@@ -1,7 +1,7 @@
 """The ratings' part of the bench: the time to rate a match and to check a ledger, compared with package `trueskill`.
 
-For its rows `rate`, which uses the package, replaces `rate_fast`. Everything else is equal, and both must give the same
-bits. All figures are CPU time. Matches and ledger are the same each time.
+For its rows the package replaces `rate`. Everything else is equal, and both must give the same bits. All figures are
+CPU time. Matches and ledger are the same each time.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Any, Final, TypeAlias
 from unittest.mock import patch
+
+import trueskill  # type: ignore[import-untyped]
 
 from benchmarks.queries.build import LADDERS, build
 from benchmarks.report import table
-from cutpurse.leaderboard import recompute as checking
+from cutpurse.leaderboard import rating_state
 from cutpurse.leaderboard.queries import ladder_history
 from cutpurse.leaderboard.rating_state import RatingState, standing_of, step
-from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate, rate_fast
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 
@@ -37,7 +40,7 @@ MATCHES: Final = 100_000  # in the ledger
 AT_ONCE: Final = 10_000  # changes written at once
 
 Field = tuple[list[int], list[Skill]]
-Rate = Callable[[Sequence[int], Sequence[Skill], TrueSkill], list[Skill]]
+Rate: TypeAlias = Callable[[Sequence[int], Sequence[Skill], TrueSkill], list[Skill]]
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def measure(
         theirs = None
         if with_package:
             say("ratings: computing it again, with the package")
-            with patch.object(checking, "rate_fast", rate):
+            with patch.object(rating_state, "rate", rate_by_package):
                 _, theirs = _recompute(path)
         figures.append(
             Figure(
@@ -91,17 +94,29 @@ def measure(
     return RatingFigures(boards, ours, rounds, figures)
 
 
+# -- the package
+def rate_by_package(places: Sequence[int], skills: Sequence[Skill], settings: TrueSkill) -> list[Skill]:
+    """Compute the skills after a match as `rate` does."""
+    rated = _model(settings).rate([(trueskill.Rating(*skill),) for skill in skills], ranks=list(places))
+    return [Skill(float(rating.mu), float(rating.sigma)) for (rating,) in rated]
+
+
+@cache
+def _model(settings: TrueSkill) -> Any:
+    return trueskill.TrueSkill(settings.mu, settings.sigma, settings.beta, settings.tau, settings.draw_probability)
+
+
 # -- fields
 def _of_seats(seats: int, rounds: int, with_package: bool) -> Figure:
     fields = list(_fields(seats))
     ours, theirs = [], []
     for _ in range(rounds):
-        ours.append(_time(rate_fast, fields))
+        ours.append(_time(rate, fields))
         if with_package:
-            theirs.append(_time(rate, fields))
+            theirs.append(_time(rate_by_package, fields))
     if not with_package:
         return Figure(f"rate, {seats} seats", median(ours), None, None)
-    if any(rate_fast(*field, SETTINGS) != rate(*field, SETTINGS) for field in fields):
+    if any(rate(*field, SETTINGS) != rate_by_package(*field, SETTINGS) for field in fields):
         raise ValueError(f"{seats} seats are not rated as the package does")
     ratio = median(their / our for our, their in zip(ours, theirs, strict=True))
     return Figure(f"rate, {seats} seats", median(ours), median(theirs), ratio)
@@ -136,7 +151,7 @@ def _rate_all(path: Path) -> None:
             changes = []
             for entry in ladder_history(connection, ladder):
                 before = [standing_of(of, known, parents, entry.settings) for of in entry.versions]
-                after = step(before, entry.places, entry.faults, entry.settings, entry.sequence, rate_fast)
+                after = step(before, entry.places, entry.faults, entry.settings, entry.sequence)
                 known.update(zip(entry.versions, after, strict=True))
                 changes += [
                     (*old.skill, *new.skill, ids[ladder], entry.sequence, of)
@@ -175,7 +190,7 @@ def versions() -> dict[str, str]:
     return {"trueskill": version("trueskill")}
 
 
-def lines(found: RatingFigures) -> list[str]:
+def lines(figures: RatingFigures) -> list[str]:
     """Format the figures as lines."""
     body = [
         (
@@ -184,19 +199,19 @@ def lines(found: RatingFigures) -> list[str]:
             "-" if figure.package_us is None else f"{figure.package_us:,.1f}",
             "-" if figure.ratio is None else f"{figure.ratio:.1f}",
         )
-        for figure in found.figures
+        for figure in figures.figures
     ]
     return [
         *table(("CPU us a match", "ours", "package", "ratio"), body),
-        f"{found.matches:,} rated matches are computed again in {found.recompute_s:.0f} CPU s, the same to the bit",
+        f"{figures.matches:,} rated matches are computed again in {figures.recompute_s:.0f} CPU s, the same to the bit",
     ]
 
 
-def document(found: RatingFigures) -> dict[str, object]:
+def document(figures: RatingFigures) -> dict[str, object]:
     """Return the figures as JSON-compatible values."""
     return {
-        "matches": found.matches,
-        "recompute_s": found.recompute_s,
-        "rounds": found.rounds,
-        "rows": [asdict(figure) for figure in found.figures],
+        "matches": figures.matches,
+        "recompute_s": figures.recompute_s,
+        "rounds": figures.rounds,
+        "rows": [asdict(figure) for figure in figures.figures],
     }

@@ -43,6 +43,12 @@ PEERS: Mapping[str, str] = {
     UNO: "RLCard uno, with the observation it always builds",
 }
 COSTS = ("fork", "save", "load")
+SUFFIXES: Mapping[str, str] = {
+    "": "",
+    "/inside": ", its own loop",
+    "/view": ", a view each time",
+    "/seen": ", a view of what was seen each time",
+}
 COMPILED_TO_PURE = "ours, compiled to pure"
 BUILDS: Mapping[str, str] = {"cutpurse": "", "compiled": ", compiled"}  # our builds, by the name of their rows
 
@@ -87,12 +93,13 @@ def mean_ratio(rounds: Sequence[Round], rows: Sequence[str], peer: str) -> float
 
 def ratios(rounds: Sequence[Round], games: Sequence[str], all_games: int) -> list[Ratio]:
     """Compute every ratio; only those over all games have targets."""
-    found: list[Ratio] = []
+    all_ratios: list[Ratio] = []
     is_whole = len(games) == all_games
     for build, called in _builds(rounds, games):
         ours = f"ours{called} ({len(games)} of {all_games} games)"
         bare = [f"{build}/{game}" for game in games]
         looked = [f"{build}/{game}/view" for game in games]
+        seen = [f"{build}/{game}/seen" for game in games]
         inside = [f"{build}/{game}/inside" for game in games]
         each = {game: mean_ratio(rounds, [row], GIN_RUMMY) for game, row in zip(games, bare, strict=True)}
         known = {game: value for game, value in each.items() if value is not None}
@@ -104,20 +111,25 @@ def ratios(rounds: Sequence[Round], games: Sequence[str], all_games: int) -> lis
             (
                 f"{ours} with a view, to hearts with its string",
                 mean_ratio(rounds, looked, HEARTS_WITH_A_LOOK),
-                (0.3, None),
+                (0.3, 0.4),
+            ),
+            (
+                f"{ours} with a view of what was seen, to hearts with its string",
+                mean_ratio(rounds, seen, HEARTS_WITH_A_LOOK),
+                (None, 0.9),
             ),
             (f"{ours} with a view, to OpenSpiel hearts", mean_ratio(rounds, looked, HEARTS), (None, 0.5)),
             (f"{ours}, to RLCard uno (with its observation)", mean_ratio(rounds, bare, UNO), (3.0, None)),
             (f"{ours} with a view, to RLCard uno", mean_ratio(rounds, looked, UNO), (None, None)),
         ):
-            found.append(Ratio(what, value, targets[bool(called)] if is_whole else None))
+            all_ratios.append(Ratio(what, value, targets[bool(called)] if is_whole else None))
     if f"compiled/{games[0]}" in rounds[0]:
         value = median(
             geometric_mean(rate(each[f"compiled/{game}"]) / rate(each[f"cutpurse/{game}"]) for game in games)
             for each in rounds
         )
-        found.append(Ratio(COMPILED_TO_PURE, value, 1.8 if is_whole else None))
-    return found
+        all_ratios.append(Ratio(COMPILED_TO_PURE, value, 1.8 if is_whole else None))
+    return all_ratios
 
 
 def _builds(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, str]]:
@@ -127,16 +139,16 @@ def _builds(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, st
 
 def rates(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, float, float | None]]:
     """List each row of playouts: name, decisions per CPU second, and decisions with two or more options (ours only)."""
-    found: list[tuple[str, float, float | None]] = []
+    entries: list[tuple[str, float, float | None]] = []
     for build, called in _builds(rounds, games):
         for game in games:
-            for suffix, look in (("", ""), ("/inside", ", its own loop"), ("/view", ", a view each time")):
+            for suffix, look in SUFFIXES.items():
                 row = f"{build}/{game}{suffix}"
                 name = f"{game}{called}{look}"
                 strict = None if suffix == "/inside" else median_rate(rounds, row, strict_rate)
-                found.append((name, median_rate(rounds, row), strict))
-    found += [(name, median_rate(rounds, row), None) for row, name in PEERS.items() if row in rounds[0]]
-    return found
+                entries.append((name, median_rate(rounds, row), strict))
+    entries += [(name, median_rate(rounds, row), None) for row, name in PEERS.items() if row in rounds[0]]
+    return entries
 
 
 def costs(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, list[float]]]:
@@ -158,7 +170,7 @@ def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
     ]
 
 
-def lines(rounds: Sequence[Round], games: Sequence[str], found: Sequence[Ratio]) -> list[str]:
+def lines(rounds: Sequence[Round], games: Sequence[str], all_ratios: Sequence[Ratio]) -> list[str]:
     """Format the figures as lines."""
     playouts = [
         (name, f"{every:,.0f}", "-" if free is None else f"{free:,.0f}") for name, every, free in rates(rounds, games)
@@ -180,7 +192,7 @@ def lines(rounds: Sequence[Round], games: Sequence[str], found: Sequence[Ratio])
                     "-" if ratio.target is None else f">= {ratio.target}",
                     ratio.verdict,
                 )
-                for ratio in found
+                for ratio in all_ratios
             ],
         ),
     ]

@@ -160,12 +160,12 @@ def measure_few(matches: int, say: Callable[[str], None]) -> list[Rung]:
     os.environ.setdefault(PLAYOUTS, FEW_PLAYOUTS)
     try:
         rungs = _listed(RUNGS)
-        found = []
+        results = []
         for below, bot in pairwise(rungs):
             for game in GAMES:
                 say(f"rungs: {bot} against {below} in {game}")
-                found.append(measure(game, bot, below, matches, seed="bench", jobs=1, progress=lambda done, of: None))
-        return found
+                results.append(measure(game, bot, below, matches, seed="bench", jobs=1, progress=lambda done, of: None))
+        return results
     finally:
         if before is None:
             del os.environ[PLAYOUTS]
@@ -173,7 +173,10 @@ def measure_few(matches: int, say: Callable[[str], None]) -> list[Rung]:
 
 def lines(rungs: Sequence[Rung]) -> list[str]:
     """Return the table of some rungs."""
-    return [f"{'game':20} {'bot':>8}         {'below':8} matches  first  95 % interval", *[line(one) for one in rungs]]
+    return [
+        f"{'game':20} {'bot':>8}         {'below':8} matches  first  95 % interval",
+        *[line(rung) for rung in rungs],
+    ]
 
 
 def document(rungs: Sequence[Rung]) -> list[dict[str, object]]:
@@ -187,7 +190,7 @@ def _show_progress(what: str, done: int, of: int) -> None:
 
 
 def _listed(text: str) -> list[str]:
-    return [one.strip() for one in text.split(",") if one.strip()]
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -200,35 +203,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", default="rungs")
     parser.add_argument("--into", type=Path, metavar="FILE", help="keep what is played there, and go on from it")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of a table")
-    asked = parser.parse_args(arguments)
-    if unknown := [game for game in asked.games if game not in GAMES]:
+    options = parser.parse_args(arguments)
+    if unknown := [game for game in options.games if game not in GAMES]:
         parser.error(f"unknown game {unknown[0]!r}; the games are {', '.join(GAMES)}")
-    if len(asked.rungs) < 2:
+    if len(options.rungs) < 2:
         parser.error("at least two rungs: a bot, and one below it")
-    if asked.matches < 1:
-        parser.error(f"{asked.matches} matches cannot be played; at least 1 can")
-    found = []
-    if not asked.json:
+    if options.matches < 1:
+        parser.error(f"{options.matches} matches cannot be played; at least 1 can")
+    rungs = []
+    if not options.json:
         print(machine_line(machine()))
         print(*lines([]))
     try:
-        for below, bot in pairwise(asked.rungs):
-            for game in asked.games:
+        for below, bot in pairwise(options.rungs):
+            for game in options.games:
                 progress = partial(_show_progress, f"{game}, {bot}")
                 rung = measure(
-                    *(game, bot, below, asked.matches),
-                    seed=asked.seed,
-                    jobs=asked.jobs,
+                    *(game, bot, below, options.matches),
+                    seed=options.seed,
+                    jobs=options.jobs,
                     progress=progress,
-                    into=asked.into,
+                    into=options.into,
                 )
-                found.append(rung)
-                if not asked.json:
+                rungs.append(rung)
+                if not options.json:
                     print(line(rung), flush=True)
     except CutpurseError as error:
         parser.error(str(error))
-    if asked.json:
-        print(json.dumps({"schema": 1, "machine": machine(), "rungs": document(found)}, indent=1))
+    if options.json:
+        print(json.dumps({"schema": 1, "machine": machine(), "rungs": document(rungs)}, indent=1))
     return 0
 
 

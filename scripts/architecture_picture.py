@@ -16,10 +16,15 @@ from scripts.layered_drawing import Panel, draw, reduced
 from tests.roots import CHECKOUT, roots
 from tests.test_imports import MAY_IMPORT, SERVER_MAY_IMPORT
 
-__all__ = ["PICTURE", "picture"]
+__all__ = ["PACKAGES", "PICTURE", "picture"]
 
 PICTURE: Final = CHECKOUT / "docs" / "pictures" / "architecture.svg"
 _GENERATED: Final = {"v1": "Messages and services, made from the .proto files"}  # without a docstring
+# The table of packages, where a single module (`leaderboard.tokens`) counts as its package.
+PACKAGES: Final = {
+    name: {other if other in MAY_IMPORT else other.rpartition(".")[0] for other in others}
+    for name, others in MAY_IMPORT.items()
+}
 
 
 def picture() -> str:
@@ -28,7 +33,7 @@ def picture() -> str:
         Panel(
             "The packages of cutpurse: an arrow means that one may import the other",
             _texts(MAY_IMPORT),
-            reduced(MAY_IMPORT),
+            reduced(PACKAGES),
         ),
         Panel("The packages of cutpurse.server", _texts(SERVER_MAY_IMPORT, "server."), reduced(SERVER_MAY_IMPORT)),
     )
@@ -41,7 +46,7 @@ def _texts(names: Mapping[str, object], within: str = "") -> dict[str, str]:
 
 def _purpose(package: str) -> str:
     """Return the beginning of a package's docstring: up to the first stop, without a title before a colon."""
-    (file,) = [found for root in roots() if (found := root / "cutpurse" / package / "__init__.py").is_file()]
+    (file,) = [path for root in roots() if (path := root / "cutpurse" / package / "__init__.py").is_file()]
     docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
     sentence = docstring.split("\n\n")[0].replace("\n", " ").split(". ")[0].split("; ")[0].rstrip(".")
     title, colon, rest = sentence.partition(": ")

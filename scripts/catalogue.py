@@ -1,16 +1,14 @@
-"""The catalogue of the page's words: `make catalogue` writes the template anew and brings the languages up to date.
+"""The catalogues of the page's words: `make catalogue` brings the languages up to date, and says what they lack.
 
 Messages come from the templates and the Python of the page, from the words of the games, from the sentences that the
 games share, from the games in a minute and from the comments of the guided matches. New messages of a language are
-empty, changed ones are marked as fuzzy; both stay English on the page until they are translated.
+empty, changed ones are marked as fuzzy; both stay English on the page until they are translated. So a language may lag.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
-import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr
 from dataclasses import asdict
 from io import BytesIO, StringIO
@@ -22,16 +20,16 @@ from babel.messages.pofile import read_po, write_po
 
 from cutpurse.engine.sentences import Sentences
 from cutpurse.games import GAMES
-from cutpurse.server.web.documents import INTRODUCTION, introduction_blocks
-from cutpurse.server.web.guided_matches import FOLDER as GUIDED_FOLDER
-from cutpurse.server.web.guided_matches import GUIDED, GUIDED_TEXT
-from cutpurse.server.web.language.game_words import SENTENCES, game_messages
-from cutpurse.server.web.language.languages import CATALOGUES
+from cutpurse.page.documents import INTRODUCTION, introduction_blocks
+from cutpurse.page.guided_matches import FOLDER as GUIDED_FOLDER
+from cutpurse.page.guided_matches import GUIDED, GUIDED_TEXT
+from cutpurse.page.language.game_words import SENTENCES, game_messages
+from cutpurse.page.language.languages import CATALOGUES
+from cutpurse.wire.toml_file import read_toml
 
-__all__ = ["LANGUAGES", "TEMPLATE", "is_missing", "main", "template", "updated", "written"]
+__all__ = ["LANGUAGES", "is_missing", "main", "messages", "updated", "written"]
 
 WEB: Final = CATALOGUES.parent
-TEMPLATE: Final = CATALOGUES / "messages.pot"
 LANGUAGES: Final = ("de", "pl")
 WIDTH: Final = 120
 METHODS: Final = [("**.py", "python"), ("templates/**.html", "jinja2")]
@@ -47,13 +45,12 @@ BRACES: Final = "python-brace-format"
 PERCENT: Final = "python-format"
 
 
-def template() -> Catalog:
-    """Extract all messages."""
+def messages() -> Catalog:
+    """Extract all messages from the page and the games."""
     made = Catalog(project="Cutpurse", charset="utf-8", fuzzy=False)
-    made.header_comment = "# The words of Cutpurse's page. `make catalogue` writes this file."
     with redirect_stderr(StringIO()):  # it warns of the f-strings among the values
-        found = list(extract_from_dir(str(WEB), METHODS, OPTIONS, KEYWORDS, directory_filter=lambda folder: True))
-    for file, _, message, comments, context in found:
+        extracts = list(extract_from_dir(str(WEB), METHODS, OPTIONS, KEYWORDS, directory_filter=lambda folder: True))
+    for file, _, message, comments, context in extracts:
         made.add(message, None, [(file, 0)], auto_comments=comments, context=context)
     for context, message, place in _texts():
         if message:
@@ -75,19 +72,19 @@ def _texts() -> Iterator[tuple[str, str, str]]:
         for block in introduction_blocks(name):
             yield INTRODUCTION, block, f"docs/tutorial/games/{name}.md"
     for name in sorted(GUIDED):
-        for comment in tomllib.loads((GUIDED_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))["comment"]:
+        for comment in read_toml(GUIDED_FOLDER / f"{name}.toml", "no guided match")["comment"]:
             yield GUIDED_TEXT, comment["text"], f"guided/{name}.toml"
 
 
-def updated(language: str, messages: Catalog) -> Catalog:
-    """Return the catalogue of a language with these messages, its translations kept."""
+def updated(language: str, template: Catalog) -> Catalog:
+    """Return the catalogue of a language with the messages of a template, its translations kept."""
     file = CATALOGUES / f"{language}.po"
     if not file.exists():
         made = Catalog(locale=language, project="Cutpurse", charset="utf-8", fuzzy=False)
     else:
         with file.open("rb") as old:
             made = read_po(old, locale=language)
-    made.update(messages, no_fuzzy_matching=False)
+    made.update(template, no_fuzzy_matching=False)
     made.obsolete.clear()
     made.header_comment = f"# The words of Cutpurse's page in {made.locale.english_name if made.locale else language}."
     return made
@@ -107,24 +104,22 @@ def written(catalogue: Catalog) -> bytes:
     return b"".join([line for line in lines if not line.startswith((b'"POT-Creation-Date', b'"PO-Revision-Date'))])
 
 
-def main() -> int:
-    """Write the template and the languages, or with --check say whether the template is up to date."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Bring the languages up to date, or with --missing only list the messages that they lack."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if the template is out of date")
-    arguments = parser.parse_args()
-    messages = template()
-    if arguments.check:
-        is_same = TEMPLATE.read_bytes() == written(messages)
-        print("up to date" if is_same else f"{TEMPLATE.name} is out of date: run make catalogue")
-        return 0 if is_same else 1
-    TEMPLATE.write_bytes(written(messages))
+    parser.add_argument("--missing", action="store_true", help="write nothing; list what has no translation")
+    is_list = parser.parse_args(arguments).missing
+    template = messages()
     for language in LANGUAGES:
-        made = updated(language, messages)
-        (CATALOGUES / f"{language}.po").write_bytes(written(made))
-        missing = len([entry for entry in made if entry.id and is_missing(entry)])
-        print(f"{language}: {len(made)} messages, {missing} to translate")
-    return 0
+        catalogue = updated(language, template)
+        missing = [entry for entry in catalogue if entry.id and is_missing(entry)]
+        print(f"{language}: {len(catalogue):,} messages, {len(missing):,} to translate")
+        if is_list:
+            for entry in missing:
+                print(f"  {entry.context or 'page'}: {entry.id if isinstance(entry.id, str) else entry.id[0]}")
+        else:
+            (CATALOGUES / f"{language}.po").write_bytes(written(catalogue))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,14 +1,15 @@
 """The build hook for a wheel with a compiled engine: `CUTPURSE_COMPILED=1 pip install .`, or `make compiled`.
 
-mypyc compiles the rules and the engine as one group, from the types that mypy checks anyway. The wheel contains the
-compiled modules beside the Python ones, and works with one version of Python on one kind of machine. Without the
-variable, the wheel is pure Python.
+mypyc compiles the rules, the engine and what makes numbers for learning agents as one group, from the types that mypy
+checks anyway. The wheel contains the compiled modules beside the Python ones, and works with one version of Python on
+one kind of machine. Without the variable, the wheel is pure Python.
 
 As a script it compiles into a folder: python scripts/compiled.py FOLDER.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -22,16 +23,21 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 __all__ = ["FAILED", "GROUP", "NO_COMPILER", "CompiledBuildHook", "compile_modules", "compiler", "sources"]
 
-ROOT: Final = Path(__file__).resolve().parent.parent / "games"
+CHECKOUT: Final = Path(__file__).resolve().parent.parent
 VARIABLE: Final = "CUTPURSE_COMPILED"
 NEEDS: Final = ["mypy>=2.4", "setuptools>=77"]
-MODULES: Final = ("cutpurse/engine/*.py", "cutpurse/games/*/*.py")
+MODULES: Final = (
+    "games/cutpurse/engine/*.py",
+    "games/cutpurse/games/*/*.py",
+    *[f"sdk/cutpurse/learn/{name}.py" for name in ("action_numbers", "event_rows", "planes", "view_numbers")],
+)
+READ: Final = "sdk/cutpurse/learn/span.py"  # for its types
 # Modules that gain nothing, and modules whose classes use features that mypyc does not support: frozen dataclasses with
 # metadata.
 INTERPRETED: Final = (
-    *[f"cutpurse/engine/{name}.py" for name in ("clocks", "commitment", "errors", "history", "match", "native")],
-    *[f"cutpurse/engine/{name}.py" for name in ("placement", "record", "seating", "sentences", "settings", "text")],
-    "cutpurse/engine/words.py",
+    *[f"cutpurse/engine/{name}.py" for name in ("clocks", "commitment", "documents", "errors", "history", "match")],
+    *[f"cutpurse/engine/{name}.py" for name in ("native", "placement", "record", "seating", "sentences", "settings")],
+    *[f"cutpurse/engine/{name}.py" for name in ("text", "words")],
 )
 GROUP: Final = "cutpurse"  # the module with the code of all others is cutpurse__mypyc
 FAILED: Final = "compiling failed, as it says above; the C compiler needs Python's headers (Debian: python3-dev)"
@@ -50,13 +56,20 @@ setup(name="compiled", ext_modules=modules, script_args=build)
 
 
 def sources() -> list[Path]:
-    """List the modules to compile, as paths relative to the source root, such as cutpurse/engine/zones.py."""
-    found = [path.relative_to(ROOT) for pattern in MODULES for path in sorted(ROOT.glob(pattern))]
-    return [path for path in found if path.name != "__init__.py" and path.as_posix() not in INTERPRETED]
+    """List the modules to compile, as paths in the package, such as cutpurse/engine/zones.py."""
+    paths = [_in_package(path) for pattern in MODULES for path in sorted(CHECKOUT.glob(pattern))]
+    return [path for path in paths if path.name != "__init__.py" and path.as_posix() not in INTERPRETED]
+
+
+def _in_package(path: Path) -> Path:
+    """Return the path of a module of the checkout below the root that it is in."""
+    return Path(*path.relative_to(CHECKOUT).parts[1:])
 
 
 def compiler() -> str | None:
-    """Return the path of the C compiler, None if it is not installed."""
+    """Return the C compiler, None if it is not installed."""
+    if os.name == "nt" and "CC" not in os.environ:
+        return "cl"  # setuptools finds it where it is installed, though it is not on the path
     called = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cl"
     return shutil.which(str(called).split()[0])
 
@@ -74,14 +87,44 @@ def compile_modules(folder: Path) -> list[Path]:
         subprocess.CalledProcessError: If mypyc or the C compiler fails; its message is on stderr.
     """
     ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd")
-    shutil.copytree(ROOT / "cutpurse", folder / "cutpurse", ignore=ignore, dirs_exist_ok=True)
+    shutil.copytree(CHECKOUT / "games" / "cutpurse", folder / "cutpurse", ignore=ignore, dirs_exist_ok=True)
+    (folder / "cutpurse" / "learn").mkdir(exist_ok=True)
+    for pattern in (*MODULES, READ):
+        for path in CHECKOUT.glob(pattern):
+            shutil.copy(path, folder / _in_package(path))
     modules = sources()
+    for module in modules:
+        path = folder / module
+        path.write_text(with_inits(path.read_text(encoding="utf-8")), encoding="utf-8")
     command = [sys.executable, "-c", SETUP.format(group=GROUP), *map(str, modules)]
     subprocess.run(command, cwd=folder, env={**os.environ, "MYPYPATH": str(folder)}, check=True)
     shutil.rmtree(folder / "build")
     made = [path for ending in ("so", "pyd") for path in sorted(folder.rglob(f"*.{ending}"))]
     assert len(made) == len(modules) + 1, f"{len(made)} compiled modules came of {len(modules)} and their group"
     return made
+
+
+def with_inits(source: str) -> str:
+    """Write the `__init__` of each step out that declares fields, as `cutpurse.engine.agenda` makes it.
+
+    mypyc calls one that it compiles without a dict or tuple. Every line keeps its number, for tracebacks.
+    """
+    lines = source.splitlines()
+    for step in ast.walk(ast.parse(source)):
+        if not isinstance(step, ast.ClassDef):
+            continue
+        rules = [s for s in step.body if ast.unparse(s).startswith("rule = ")]
+        fields = [s for s in step.body if isinstance(s, ast.AnnAssign) and "ClassVar" not in ast.unparse(s.annotation)]
+        if rules and fields:
+            shapes = [f'"{ast.unparse(s.target)}": {ast.unparse(s.annotation).partition("[")[0]}' for s in fields]
+            lines[rules[0].lineno - 1] += f"; fields = {{{', '.join(shapes)}}}"
+            arguments = ", ".join(ast.unparse(s) for s in fields)
+            stores = "; ".join(f"self.{ast.unparse(s.target)} = {ast.unparse(s.target)}" for s in fields)
+            for s in fields:
+                lines[s.lineno - 1] = ""
+            init = f"    def __init__(self, seat: int, {arguments}) -> None: super().__init__(seat); {stores}"
+            lines[fields[0].lineno - 1] = init
+    return "\n".join(["" if line.startswith("@dataclass_transform") else line for line in lines]) + "\n"
 
 
 class CompiledBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any configuration of a builder

@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from cutpurse.engine.record import read_record
+from cutpurse.page.match_view.picture import picture
+from cutpurse.page.match_view.replay_path import Moment, Replayed
 from cutpurse.sdk.local import play
-from cutpurse.server.web.match_view.picture import picture
-from cutpurse.server.web.match_view.replay_path import Moment, Replayed
 from tests.roots import CHECKOUT
 
 __all__ = ["MOMENTS", "PICTURES", "pictures_of"]
@@ -36,7 +36,7 @@ MOMENTS: Final = {  # what happened just before, as the log says it
 def pictures_of(game: str) -> list[tuple[str, str]]:
     """Return the pictures of a game, each with the sentence about what happened just before."""
     moments = _moments(game)
-    found, at = [], EARLIEST
+    pictures, at = [], EARLIEST
     for pattern in MOMENTS[game]:
         at, text = next(
             (moment.index, line.text)
@@ -44,8 +44,8 @@ def pictures_of(game: str) -> list[tuple[str, str]]:
             for line in moment.frame.lines
             if line.weight == "act" and re.search(rf"^(seat \d )?({pattern})", line.text)
         )
-        found.append((picture(moments[at].frame), _named(text)))
-    return found
+        pictures.append((picture(moments[at].frame), _named(text)))
+    return pictures
 
 
 def _moments(game: str) -> list[Moment]:
@@ -57,7 +57,7 @@ def _moments(game: str) -> list[Moment]:
 
 
 def _named(text: str) -> str:
-    return re.sub(r"seat (\d)", lambda found: NAMES[int(found[1])], text)
+    return re.sub(r"seat (\d)", lambda match: NAMES[int(match[1])], text)
 
 
 def main() -> None:

@@ -24,6 +24,8 @@ CHECKOUT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT))  # for the workshop of the tests
 
 from cutpurse.games import GAMES, game_named  # noqa: E402
+from cutpurse.leaderboard import queries  # noqa: E402
+from cutpurse.leaderboard.estimates.result_matrix import ladder_results, put_estimates  # noqa: E402
 from cutpurse.leaderboard.store import Store  # noqa: E402
 from cutpurse.process.child import Child  # noqa: E402
 from cutpurse.server.hosting.open_arena import open_arena  # noqa: E402
@@ -42,7 +44,7 @@ TELL: Final = 10  # matches between two lines of progress
 
 def commands(folder: Path) -> dict[str, list[str]]:
     """Return the command of each bot that can run on this machine, by language; print why the others cannot."""
-    found = {"python": [*OURS, str(CHECKOUT / "tests" / "languages" / "rule.py") + ":Starter"]}
+    by_language = {"python": [*OURS, str(CHECKOUT / "tests" / "languages" / "rule.py") + ":Starter"]}
     for language in LANGUAGES:
         print(f"building {language} ...", file=sys.stderr)
         code, out, err = built(folder, language)
@@ -51,13 +53,13 @@ def commands(folder: Path) -> dict[str, list[str]]:
         elif code:
             raise SystemExit(f"{language} does not build:\n{out}{err}")
         else:
-            found[language] = Made(language, folder / language).command
-    return found
+            by_language[language] = Made(language, folder / language).command
+    return by_language
 
 
 async def played(folder: Path, bots: dict[str, list[str]], ladder: Ladder) -> None:
     """Let the bots play all matches of the ladder."""
-    wanted = ladder.matches_wanted or 0
+    match_count = ladder.matches_wanted or 0
     with (
         (folder / "server.log").open("w") as log,
         ExitStack() as children,
@@ -69,29 +71,29 @@ async def played(folder: Path, bots: dict[str, list[str]], ladder: Ladder) -> No
             environment = {SERVER_VARIABLE: address, "CUTPURSE_BOT": language}
             running[language] = Child(language, bots[language], environment, quiet=True)
             children.callback(running[language].stop)
-        told = -1
-        while (done := len(opened.store.matches(ladder=LADDER, limit=wanted))) < wanted:
+        last_report = -1
+        while (done := len(opened.store.run(queries.matches, ladder=LADDER, limit=match_count))) < match_count:
             for language, child in running.items():
                 if child.code is not None:
                     raise SystemExit(f"{language} {child.how_it_ended()}: {child.last_words()}")
-            if done // TELL > told:
-                told = done // TELL
-                print(f"{done} of {wanted} matches", file=sys.stderr)
+            if done // TELL > last_report:
+                last_report = done // TELL
+                print(f"{done} of {match_count} matches", file=sys.stderr)
             await asyncio.sleep(LOOK_S)
         await opened.arena.stop()
 
 
 def table(store: Store) -> list[list[str]]:
     """Return the results as rows, one per bot, with a heading."""
-    store.put_estimates(store.ladder_estimates(LADDER), datetime.now(UTC)).result()
+    store.write(put_estimates, store.run(ladder_results, LADDER).estimates(), datetime.now(UTC))
     rows = [["bot", "place", "rating", "matches", "wins", "decisions", "median think time", "faults"]]
-    for one in store.rankings(LADDER):
-        logs = store.logs(one.owner, one.bot, limit=one.matches)
+    for ranking in store.run(queries.rankings, LADDER):
+        logs = store.run(queries.logs, ranking.owner, ranking.bot, limit=ranking.matches)
         thought = [ms for log in logs if log.course is not None for ms in log.course.thinking_ms]
         faults = sum(log.match.seats[log.seat].faults for log in logs)
-        rating = "" if one.rating is None else f"{one.rating:.1f} ± {(one.high - one.low) / 2:.1f}"
-        counts = [str(one.matches), str(one.wins), f"{len(thought):,}", f"{median(thought):g} ms", str(faults)]
-        rows.append([one.bot, str(one.place or "-"), rating, *counts])
+        rating = "" if ranking.rating is None else f"{ranking.rating:.1f} ± {(ranking.high - ranking.low) / 2:.1f}"
+        counts = [str(ranking.matches), str(ranking.wins), f"{len(thought):,}", f"{median(thought):g} ms", str(faults)]
+        rows.append([ranking.bot, str(ranking.place or "-"), rating, *counts])
     return rows
 
 
@@ -104,18 +106,18 @@ def written(rows: Sequence[Sequence[str]]) -> str:
 
 def main() -> None:
     """Run the command."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--game", default="steal_and_plunder", choices=tuple(GAMES))
-    asked.add_argument("--seats", type=int, help="at a table; as many as may, up to six")
-    asked.add_argument("--matches", type=int, default=100)
-    told = asked.parse_args()
-    seats = told.seats or min(6, game_named(told.game).words.seats[-1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="steal_and_plunder", choices=tuple(GAMES))
+    parser.add_argument("--seats", type=int, help="at a table; as many as may, up to six")
+    parser.add_argument("--matches", type=int, default=100)
+    options = parser.parse_args()
+    seats = options.seats or min(6, game_named(options.game).words.seats[-1])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         bots = commands(folder)
         if len(bots) < seats:
             raise SystemExit(f"{len(bots)} bots cannot fill {seats} seats: {', '.join(bots)}")
-        ladder = Ladder(LADDER, told.game, seats, rating=NUMBERS[told.game], matches_wanted=told.matches)
+        ladder = Ladder(LADDER, options.game, seats, rating=NUMBERS[options.game], matches_wanted=options.matches)
         asyncio.run(played(folder, bots, ladder))
         with Store(folder / "league.db") as store:
             print(written(table(store)))

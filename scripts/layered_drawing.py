@@ -66,10 +66,10 @@ def reduced(arrows: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """Return the arrows that no other path of arrows makes superfluous."""
 
     def reached(start: str) -> set[str]:
-        found = set(arrows[start])
+        names = set(arrows[start])
         for name in arrows[start]:
-            found |= reached(name)
-        return found
+            names |= reached(name)
+        return names
 
     return {
         start: {end for end in ends if not any(end in reached(other) for other in ends - {end})}
@@ -170,13 +170,13 @@ def _middle(places: list[_Place], default: float) -> float:
     return sum(place.x for place in places) / len(places) if places else default
 
 
-def _spread(layer: list[_Place], wanted: list[float]) -> None:
+def _spread(layer: list[_Place], positions: list[float]) -> None:
     """Put the places of a layer, in their order, as near to the wanted positions as their widths allow."""
     at = float("-inf")
-    for place, x in zip(layer, wanted, strict=True):
+    for place, x in zip(layer, positions, strict=True):
         place.x = max(x, at + place.width / 2)
         at = place.x + place.width / 2 + GAP[0]
-    shift = sum(x - place.x for place, x in zip(layer, wanted, strict=True)) / len(layer)
+    shift = sum(x - place.x for place, x in zip(layer, positions, strict=True)) / len(layer)
     for place in layer:
         place.x += shift
 

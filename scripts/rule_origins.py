@@ -48,14 +48,14 @@ def marks_of(text: str) -> list[str]:
 def origins_of_rules() -> dict[str, str]:
     """Read the origin of every rule that is not only the publisher's, by rule number, in the order of the sheets."""
     rulings = _clashes_and_rulings((ROOT / "docs" / "reference" / "rulings.md").read_text(encoding="utf-8"))
-    found = {}
+    marks = {}
     for game in PREFIXES.values():
         sheet = (ROOT / "docs" / "reference" / "rules" / f"{game}.md").read_text(encoding="utf-8")
         for number, text in _RULE.findall(sheet):
             mark = origin(marks_of(text)) or ("partly ruling" if number in rulings else "")
             if mark:
-                found[number] = mark
-    return found
+                marks[number] = mark
+    return marks
 
 
 def _clashes_and_rulings(page: str) -> set[str]:
@@ -65,14 +65,14 @@ def _clashes_and_rulings(page: str) -> set[str]:
 
 def origins_of_settings() -> dict[str, dict[str, str]]:
     """Read the origin of every setting from the tables of the sheets, by game and name, except the publisher's."""
-    found: dict[str, dict[str, str]] = {}
+    by_game: dict[str, dict[str, str]] = {}
     for game in PREFIXES.values():
         sheet = (ROOT / "docs" / "reference" / "rules" / f"{game}.md").read_text(encoding="utf-8")
         section = re.search(r"^## \d+\. Settings\n(.*?)^## ", sheet, re.M | re.S)
         assert section is not None, game
         rows = re.findall(r"^\| `(\w+)` \| [^|]* \| [^|]* \| ([^|]*) \|", section[1], re.M)
-        found[game] = {name: mark for name, mark_text in rows if (mark := origin([mark_text]))}
-    return found
+        by_game[game] = {name: mark for name, mark_text in rows if (mark := origin([mark_text]))}
+    return by_game
 
 
 def module_text() -> str:

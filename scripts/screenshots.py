@@ -25,8 +25,8 @@ sys.path.insert(0, str(CHECKOUT))  # for the browser of the tests
 
 from playwright.sync_api import Browser  # noqa: E402
 
-from tests.web.browser import chromium  # noqa: E402
-from tests.web.leagues import live_league, page_process  # noqa: E402
+from tests.page.browser import chromium  # noqa: E402
+from tests.page.leagues import live_league, page_process  # noqa: E402
 
 MOST_BYTES: Final = 150_000  # maximum size of a picture
 MATCHES: Final = "40"  # per game
@@ -96,7 +96,7 @@ def _take(browser: Browser, site: str, picture: Picture, folder: Path) -> None:
     if "MATCH" in path:
         with urllib.request.urlopen(f"{site}/api/v1/matches?ladder={picture.game}&limit=5") as answer:
             matches: list[dict[str, Any]] = json.load(answer)["matches"]
-        path = path.replace("MATCH", next(str(one["match"]) for one in matches if one["rated_number"]))
+        path = path.replace("MATCH", next(str(match["match"]) for match in matches if match["rated_number"]))
     context = browser.new_context(
         color_scheme="dark" if picture.dark else "light",
         viewport={"width": 390, "height": 780} if picture.phone else {"width": 1280, "height": picture.height},
@@ -123,12 +123,12 @@ def _take(browser: Browser, site: str, picture: Picture, folder: Path) -> None:
 def _small(browser: Browser, png: bytes) -> bytes:
     """Return the picture reduced to 256 colours, which a browser computes."""
     page = browser.new_page()
-    told = page.evaluate(_COUNT, b64encode(png).decode())
+    image = page.evaluate(_COUNT, b64encode(png).decode())
     page.close()
-    width, height = told["width"], told["height"]
-    pixels = b64decode(told["pixels"])
+    width, height = image["width"], image["height"]
+    pixels = b64decode(image["pixels"])
     rows = b"".join(b"\0" + pixels[at : at + width] for at in range(0, width * height, width))
-    colours = b"".join(struct.pack("<I", one)[:3] for one in told["palette"])  # red comes first in memory
+    colours = b"".join(struct.pack("<I", colour)[:3] for colour in image["palette"])  # red comes first in memory
     head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
     chunks = ((b"IHDR", head), (b"PLTE", colours), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, content) for kind, content in chunks)

@@ -35,7 +35,7 @@ made = [name for name in names if re.match(r"cutpurse/bots/[a-z]+/(node_modules|
 assert not made, f"made by a build: {made[:5]}"
 assert "cutpurse/__init__.py" not in names, "cutpurse/__init__.py would hide the other roots"
 parts = sorted({name.split("/")[1] for name in names if name.startswith("cutpurse/")})
-assert {"engine", "games", "v1", "wire", "process", "check", "sdk", "experiments", "cli", "learn", "llm", "train", "bots", "leaderboard", "server"} <= set(parts), parts
+assert {"engine", "games", "v1", "wire", "process", "check", "sdk", "lab", "cli", "learn", "llm", "bots", "leaderboard", "server", "page"} <= set(parts), parts
 for part in parts:
     assert f"cutpurse/{part}/py.typed" in names, f"cutpurse/{part} has no py.typed"
     if part == "learn":
@@ -59,29 +59,36 @@ fi
 
 echo "without the extra, a command that needs it says what to install"
 if venv/bin/cutpurse demo 2> said; then exit 1; fi
-grep -q "pip install 'cutpurse\[server\]'" said
+grep -q "pip install '\.\[server\]'" said
 
 if venv/bin/python -c "import cutpurse.learn" 2> said; then exit 1; fi
-grep -q "pip install 'cutpurse\[learn\]'" said
-if venv/bin/cutpurse-train --game greed --out net 2> said; then exit 1; fi
-grep -q "pip install 'cutpurse\[train\]'" said
+grep -q "pip install '\.\[learn\]'" said
+if venv/bin/cutpurse train greed --out net 2> said; then exit 1; fi
+grep -q "pip install '\.\[train\]'" said
 pip "$wheel[learn]"
 venv/bin/python -c "from cutpurse.learn import Space; print('Greed has', Space('greed', seats=4).actions, 'numbers of options')"
 
 if venv/bin/cutpurse mcp < /dev/null 2> said; then exit 1; fi
-grep -q "pip install 'cutpurse\[llm\]'" said
+grep -q "pip install '\.\[llm\]'" said
 pip "$wheel[llm]"
 venv/bin/cutpurse mcp < /dev/null
 
 pip "$wheel[server]"
+venv/bin/cutpurse serve --help > said
+grep -q -e --notify said && grep -q -e --sign-in said  # settings of parts, which are found by entry points
 venv/bin/cutpurse demo --matches 2 --folder run
 venv/bin/cutpurse db verify run/demo.db
 venv/bin/cutpurse match verify run/records/greed.jsonl
 
-echo "the page of what was played, with the documents that came with the wheel"
 if venv/bin/cutpurse web --db run/demo.db 2> said; then exit 1; fi
-grep -q "pip install 'cutpurse\[web\]'" said
+grep -q "pip install '\.\[web\]'" said
 pip "$wheel[server,web]"
+
+echo "the tutorials, as they are printed in the wheel's own documents"
+docs=$(venv/bin/python -c "import cutpurse.page as page; print(page.__path__[0] + '/docs')")
+PATH=$folder/venv/bin:$PATH venv/bin/python "$checkout/scripts/walk_tutorials.py" "$docs"
+
+echo "the page of what was played, with the documents that came with the wheel"
 venv/bin/cutpurse web --db run/demo.db --listen 127.0.0.1:0 2> said &
 page=$!
 trap 'kill "$page" 2> /dev/null || true; rm -rf "$folder"' EXIT

@@ -52,8 +52,8 @@ LOOPS: Final = {
     "writer": "leaderboard/test_killed.py::test_no_acknowledged_result_is_lost_and_none_is_rated_twice",
     "database": "leaderboard/test_postgresql.py::test_no_acknowledged_result_is_lost_and_none_is_rated_twice",
     "arena": "leaderboard/test_leases.py::test_arenas_are_killed_and_stopped_and_nothing_is_lost_or_rated_twice",
-    "place": "places/test_killed_in_turn.py::test_no_bot_is_faulted_for_a_kill_and_ratings_are_recomputed_equal",
-    "worker": "workers/test_real_workers.py"
+    "place": "parts/hosts/test_killed_in_turn.py::test_no_bot_is_faulted_for_a_kill_and_ratings_are_recomputed_equal",
+    "worker": "parts/workers/test_real_workers.py"
     "::test_kills_of_worker_server_and_database_lose_no_match_and_deal_none_twice",
 }
 

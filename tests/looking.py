@@ -14,7 +14,7 @@ from typing import Final
 
 __all__ = ["PATIENCE_S", "looks", "until", "until_so"]
 
-PATIENCE_S: Final = 90.0
+PATIENCE_S: Final = 240.0  # less than a test may take; a busy machine may be ten times as slow
 _LONGEST_S: Final = 280.0  # in an event loop: less than a test may take, so that a failure names the line that waits
 _LOOK_S: Final = 0.02  # between the first looks
 _SELDOM_S: Final = 0.1  # and between those of a long wait

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import pytest
 from benchmarks import rungs
 from benchmarks.bench import main, parser
 from benchmarks.engine_bench import EngineFigures, missed_gate
-from benchmarks.note_cost import main as notes_main
 from benchmarks.protocol import Sample, Worker, WorkerFailed
 from benchmarks.report import Ratio, Round, costs, median_rate, rates, ratios
-from benchmarks.wire import main as wire_main
+from benchmarks.rows_bench import RowFigures
+from benchmarks.rows_bench import costs as row_costs
+from benchmarks.rows_bench import lines as row_lines
 from cutpurse.games import GAMES
 from tests.builds import is_compiled
 
@@ -29,6 +31,7 @@ def one_round(speed: float, hearts: float = 400_000) -> dict[str, Sample]:
     for game, every in (("greed", 100_000), ("szmal", 400_000)):
         rows[f"cutpurse/{game}"] = sample(every * speed, every / 2 * speed)
         rows[f"cutpurse/{game}/view"] = sample(every / 2 * speed, every / 4 * speed)
+        rows[f"cutpurse/{game}/seen"] = sample(every * 0.8 * speed, every / 4 * speed)
         rows[f"cutpurse/{game}/inside"] = sample(every * 1.25 * speed)
         for cost, calls in (("fork", 200_000), ("save", 100_000), ("load", 50_000)):
             rows[f"cutpurse/{game}/{cost}"] = sample(calls * speed)
@@ -42,6 +45,34 @@ def one_round(speed: float, hearts: float = 400_000) -> dict[str, Sample]:
 BUILD = "compiled" if is_compiled else "cutpurse"
 ROUNDS: list[Round] = [one_round(1.0), one_round(0.25), one_round(2.0)]
 GAMES_OF_THE_ROUNDS = ["greed", "szmal"]
+
+
+def test_a_kind_of_row_costs_what_playouts_take_longer_with_it() -> None:
+    rounds = [
+        {
+            "cutpurse/greed/bare": sample(100_000 * speed),
+            "cutpurse/greed/seen": sample(50_000 * speed),
+            "cutpurse/greed/proof": sample(25_000 * speed),
+            "cutpurse/greed/planes": sample(20_000 * speed),
+            "open_spiel/hearts": sample(200_000 * speed),
+            "open_spiel/hearts/string": sample(100_000 * speed),
+        }
+        for speed in (1.0, 0.5, 2.0)
+    ]
+    figures = RowFigures(rounds, 2.0, [0.0] * 3, ["greed"], {})
+    (by_kind,) = row_costs(figures).values()
+    assert {kind: value and round(value, 3) for kind, value in by_kind.items()} == {
+        "view, none": None,
+        "view, seen": 10,
+        "view, proof": 30,
+        "planes": 10,
+        "numbers": None,
+        "mask": None,
+        "16 events": None,
+    }
+    text = "\n".join(row_lines(figures))
+    assert re.search(r"OpenSpiel hearts, information state string +5\.0\n", text)
+    assert re.search(r"RLCard uno, state +not here", text)
 
 
 def without_peers(rounds: list[Round]) -> list[Round]:
@@ -78,6 +109,7 @@ def test_forced_decisions_count_for_the_ratios_on_both_sides() -> None:
         "ours (2 of 2 games) with its own loop, to OpenSpiel hearts": (0.625, ""),
         "our slowest (greed), to OpenSpiel gin_rummy": (2.0, "met"),
         "ours (2 of 2 games) with a view, to hearts with its string": (0.4, "met"),
+        "ours (2 of 2 games) with a view of what was seen, to hearts with its string": (0.64, ""),
         "ours (2 of 2 games) with a view, to OpenSpiel hearts": (0.25, ""),
         "ours (2 of 2 games), to RLCard uno (with its observation)": (2.5, "missed"),
         "ours (2 of 2 games) with a view, to RLCard uno": (1.25, ""),
@@ -110,9 +142,11 @@ def test_without_peers_our_own_rows_stand_alone() -> None:
         ("greed", 100_000, 50_000),
         ("greed, its own loop", 125_000, None),
         ("greed, a view each time", 50_000, 25_000),
+        ("greed, a view of what was seen each time", 80_000, 25_000),
         ("szmal", 400_000, 200_000),
         ("szmal, its own loop", 500_000, None),
         ("szmal, a view each time", 200_000, 100_000),
+        ("szmal, a view of what was seen each time", 320_000, 100_000),
     ]
 
 
@@ -183,28 +217,6 @@ def test_a_worker_that_does_not_come_up_is_told_of(capfd: pytest.CaptureFixture[
     with pytest.raises(WorkerFailed, match=r"benchmarks\.nothing ended at start"):
         Worker(Path(sys.executable), "benchmarks.nothing")
     assert "No module named benchmarks.nothing" in capfd.readouterr().err
-
-
-def test_the_cost_of_the_wire_is_told_for_every_game(capsys: pytest.CaptureFixture[str]) -> None:
-    wire_main(["--seconds", "0.001"])
-    head, *rows = capsys.readouterr().out.splitlines()
-    assert head.split("  ")[-1] == "bytes"
-    assert [row.split()[0] for row in rows] == list(GAMES)
-    for row in rows:
-        *times, size = map(float, row.split()[1:])
-        assert len(times) == 6  # no value is tested: in so short a time, what encoding costs may come out below 0
-        assert size > 100
-
-
-def test_what_notes_cost_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert notes_main(["--rounds", "1", "--seconds", "0.2"]) == 0
-    head, unaware, silent, noted, printed = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert head[-1] == "bytes"
-    assert unaware[-2] == "1.000"
-    # The rows differ by a few bytes for acknowledgements, which come by time.
-    assert float(silent[-1]) == pytest.approx(float(unaware[-1]), abs=3.0)
-    assert float(noted[-1]) > float(unaware[-1]) + 60
-    assert float(printed[-1]) == pytest.approx(float(noted[-1]), abs=3.0)
 
 
 def test_ratings_are_measured_beside_the_package_and_a_ledger_is_computed_again(

@@ -3,20 +3,22 @@
 `make test-all BUILD=.compiled` runs every test on it.
 """
 
+import ast
 import os
 import pickle
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from cutpurse.engine.agenda import Step
+from cutpurse.engine.agenda import Step, steps_of
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
 from cutpurse.games.greed.rules import Greed
-from scripts.compiled import FAILED, INTERPRETED, NO_COMPILER, sources
+from scripts.compiled import FAILED, INTERPRETED, NO_COMPILER, sources, with_inits
 from tests.roots import CHECKOUT
 
 KERNEL = ("cutpurse/engine/chance.py", "cutpurse/engine/dealer.py", "cutpurse/engine/zones.py")
@@ -86,6 +88,24 @@ def test_every_module_that_is_compiled_is_there_and_the_kernel_is_among_them() -
     assert {*KERNEL, AND_A_GAME} <= set(paths)
     assert len(paths) == len(set(paths))
     assert all((CHECKOUT / "games" / name).is_file() for name in INTERPRETED), "a module that is left out is gone"
+
+
+@pytest.mark.parametrize("path", [path for path in sources() if path.parts[1] == "games"], ids=str)
+def test_the_compiler_is_given_the_steps_that_python_makes(path: Path) -> None:
+    """Each `__init__` is written out, and every line keeps its number."""
+    plain = (CHECKOUT / "games" / path).read_text(encoding="utf-8")
+    written = with_inits(plain)
+    assert len(written.splitlines()) == len(plain.splitlines())
+    steps = steps_of(".".join(path.with_suffix("").parts))
+    tree = ast.parse(written)
+    tree.body = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name in steps]
+    names = vars(import_module(".".join(path.with_suffix("").parts))) | {"__name__": f"written_out.{path.stem}"}
+    exec(compile(tree, str(path), "exec"), names)
+    for name, step in steps.items():
+        values = [{int: 3, bool: True, tuple: (1, 2)}[shape] for shape in step.fields.values()]
+        assert names[name].fields == step.fields
+        assert "__init__" in vars(names[name]) or not step.fields
+        assert repr(names[name](0, *values)) == repr(step(0, *values))
 
 
 def build(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -21,7 +21,7 @@ PACED: Final = {
     "hostile/witness.py": "bots that think",
     "looking.py": "the place for it",
     "sdk/raw_bot.py": "a bot that is slow",
-    "sdk/test_processes.py": "a task that is slow",
+    "process/test_processes.py": "a task that is slow",
     "server/test_metrics.py": "a server that is stopped for a time",
     "server/test_stalls.py": "a server that is stopped for a time",
     "timing/windows.py": "a bot that thinks, and is timed",

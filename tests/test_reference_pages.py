@@ -10,14 +10,14 @@ from typing import Final
 import pytest
 
 from cutpurse.cli import ladder_file
-from cutpurse.engine.clocks import TimeControl
-from cutpurse.experiments.tournament import tournament_file
+from cutpurse.engine.clocks import PEOPLE_CLOCK, TimeControl
+from cutpurse.lab.tournament import tournament_file
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.sdk.views import VIEWS
-from cutpurse.server.people import CLOCK
 from cutpurse.wire import manifest
 from cutpurse.wire.toml_file import FileKey
 from scripts.reference import FOLDER, PAGES, cli, metrics, page_text
+from scripts.reference.llms import text
 
 RENEW: Final = "if it is meant: pytest tests/test_reference_pages.py --update-pages"
 
@@ -35,6 +35,14 @@ def test_a_page_says_what_the_code_says(name: str, pytestconfig: pytest.Config) 
     assert file.read_text(encoding="utf-8") == made, RENEW
 
 
+def test_the_list_for_language_models_is_that_of_the_index(pytestconfig: pytest.Config) -> None:
+    file, made = FOLDER.parent / "llms.txt", text(FOLDER.parent)
+    if pytestconfig.getoption("--update-pages"):
+        file.write_text(made, encoding="utf-8")
+    assert file.read_text(encoding="utf-8") == made, RENEW
+    assert [line for line in made.splitlines() if line.startswith("- ") and line.endswith(": ")] == []
+
+
 def test_every_generated_page_has_a_generator() -> None:
     mark = page_text("exit_codes").splitlines()[0]
     generated = {file.stem for file in FOLDER.glob("*.md") if file.read_text(encoding="utf-8").startswith(mark)}
@@ -45,7 +53,7 @@ def test_every_generated_page_has_a_generator() -> None:
 def test_the_names_of_every_view_are_listed(game: str) -> None:
     page = page_text("game_views")
     assert f"import {VIEWS[game].__name__}`" in page
-    own = [name for name in vars(VIEWS[game]) if not name.startswith("_") and name != "player_type"]
+    own = [name for name in vars(VIEWS[game]) if not name.startswith("_") and name not in ("player_type", "habits")]
     assert [name for name in own if f"`view.{name}" not in page] == []
 
 
@@ -64,7 +72,7 @@ def test_every_option_variable_and_metric_has_a_meaning() -> None:
 def test_the_defaults_of_a_ladder_on_the_page_are_those_of_the_server() -> None:
     said, clock, terms = defaults(ladder_file.KEYS), TimeControl(), LadderTerms()
     for name in ladder_file.CLOCK:
-        usual, slow = f"{getattr(clock, name):,}", f"{getattr(CLOCK, name):,}"
+        usual, slow = f"{getattr(clock, name):,}", f"{getattr(PEOPLE_CLOCK, name):,}"
         assert said[f"clock.{name}"] == (usual if usual == slow else f"{usual}; with `people` {slow}")
     numbers = {"max_bots": terms.most_bots, "max_per_owner": terms.most_per_owner}
     numbers |= {"pause_failed": terms.pause_failed, "pause_window": terms.pause_window}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import re
 import subprocess
 import sys
 
-import pytest
-
+from cutpurse.games import GAMES
+from tests.conftest import FIRST, LONGEST
+from tests.makefile import make
 from tests.roots import CHECKOUT
 from tests.tiers import FULL
 
@@ -20,18 +21,14 @@ def collected(*words: str) -> tuple[set[str], str]:
 
 
 def recipe(target: str) -> str:
-    """The command that `make` runs for a target when the environment is there, whatever a make around it was told."""
-    command = ["make", "--dry-run", "--always-make", target]
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "WORKERS"))
-    }
-    told = subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=True).stdout
-    return told.splitlines()[-1]
+    """Return the command that `make` runs for a target when the environment is there."""
+    dry = make("--dry-run", "--always-make", target)
+    assert dry.returncode == 0, dry.stderr
+    return dry.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("listed", FULL)
-def test_what_is_listed_is_there(listed: str) -> None:
-    assert (CHECKOUT / "tests" / listed).exists()
+def test_what_is_listed_is_there() -> None:
+    assert [name for name in (*FULL, *LONGEST, *FIRST) if not (CHECKOUT / "tests" / name).exists()] == []
 
 
 def test_the_quick_run_leaves_out_what_is_full_and_says_how_much() -> None:
@@ -46,14 +43,39 @@ def test_the_quick_run_leaves_out_what_is_full_and_says_how_much() -> None:
     assert quick < every
     assert {name.partition("::")[0] for name in quick} == {chosen[0], chosen[2]}
     assert "[greed-4]" in "".join(quick)
-    assert "[greed-5]" in "".join(left_out)
-    assert f"left out: {len(left_out)} tests that " in told
+    assert {name.partition("[")[0] for name in left_out} > {
+        name.partition("[")[0] for name in quick if "[greed-4]" in name
+    }
+    alone = [name for name in left_out if not name.startswith(chosen[1])]
+    assert re.search(rf"left out: \d\d+ files, and of others {len(alone)} tests, that ", told)
     assert "`make test-all` runs them" in told
+
+
+def test_every_number_of_players_is_drawn_for_some_tests_and_not_for_all() -> None:
+    every, _ = collected("tests/properties", "--soak")
+    drawn, _ = collected("tests/properties")
+    tables = [f"[{name}-{seats}]" for name, rules in GAMES.items() for seats in rules.words.seats]
+    counts = [[sum(name.endswith(table) for name in names) for table in tables] for names in (drawn, every)]
+    assert all(0 < few <= many for few, many in zip(*counts, strict=True)), counts
+    assert sum(counts[0]) < sum(counts[1]) * 0.7
+
+
+def test_a_sample_of_a_product_has_every_value_and_the_long_run_all_of_it() -> None:
+    def cases(*words: str) -> set[tuple[str, str]]:
+        names, _ = collected("tests/faults/test_every_envelope.py", *words)
+        ends = [name.partition("at_any_envelope")[2].partition("[")[2] for name in names if "at_any_envelope" in name]
+        return {(game, way) for game, _, way in (end.partition("-") for end in ends)}
+
+    every, drawn = cases("--soak"), cases()
+    games, ways = ({case[axis] for case in every} for axis in (0, 1))
+    assert len(every) == len(games) * len(ways)
+    assert [{case[axis] for case in drawn} for axis in (0, 1)] == [games, ways]
+    assert len(drawn) == max(len(games), len(ways))
 
 
 def test_only_the_quick_run_leaves_out_anything() -> None:
     assert recipe("test") == f"{recipe('test-all')} --quick"
-    assert recipe("test-all").endswith("-m pytest -q -n auto --dist loadfile --no-loadscope-reorder")
+    assert "-m pytest -q -n auto --dist loadfile --no-loadscope-reorder " in recipe("test-all")
     assert "step make test-all\n" in (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8")
 
 

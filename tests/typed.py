@@ -5,17 +5,42 @@ Tests of signals, terminals, limits, and locks between processes start a process
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
+import os
 import subprocess
+import sys
 from pathlib import Path
 
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from cutpurse.cli.main import app
 from tests.roots import CHECKOUT
 
-__all__ = ["typed"]
+__all__ = ["run", "run_apart", "run_beside", "typed"]
+
+
+def run(*arguments: object, typed: str | None = None, **environment: str) -> Result:
+    """Run the command with `typed` as its input, and return its result, with what it does not catch."""
+    words = [str(argument) for argument in arguments]
+    return CliRunner().invoke(app, words, input=typed, env=environment, prog_name="cutpurse")
+
+
+async def run_beside(*arguments: object, typed: str | None = None, **environment: str) -> Result:
+    """Run the command on a thread, since its server runs in this event loop."""
+    return await asyncio.to_thread(run, *arguments, typed=typed, **environment)
+
+
+def run_apart(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, off a terminal."""
+    return subprocess.run(
+        [sys.executable, "-m", "cutpurse.cli", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
 
 
 def typed(*words: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -127,28 +127,31 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in ("cutpurse", "grpcio", "protobuf")}
 
 
-def lines(found: ArenaFigures) -> list[str]:
+def lines(figures: ArenaFigures) -> list[str]:
     """Format the figures as lines."""
-    plan = found.plan
-    loads = " ".join(f"{value:.2f}" for value in found.load)
+    plan = figures.plan
+    loads = " ".join(f"{value:.2f}" for value in figures.load)
     return [
         f"{plan.rounds} rounds, {plan.seconds:g} s a row, medians; load average before each: {loads}",
-        f"bare messages: {found.bytes[0]} bytes and {found.bytes[1]} back, as a decision and its answer with one table",
+        (
+            f"bare messages: {figures.bytes[0]} bytes and {figures.bytes[1]} back, as a decision and its answer with "
+            "one table"
+        ),
         "",
-        *rate_lines(found.rounds, found.rows),
-        *(["", *crowd_lines(found.crowd)] if found.crowd is not None else []),
+        *rate_lines(figures.rounds, figures.rows),
+        *(["", *crowd_lines(figures.crowd)] if figures.crowd is not None else []),
     ]
 
 
-def document(found: ArenaFigures) -> dict[str, object]:
+def document(figures: ArenaFigures) -> dict[str, object]:
     """Return the figures as JSON-compatible values."""
-    many = found.crowd
+    many = figures.crowd
     return {
-        "seconds_a_row": found.plan.seconds,
-        "load_average_before_each_round": list(found.load),
-        "bare_bytes": list(found.bytes),
-        "aims": [_aim(aim) for aim in rate_aims(found.rounds, found.rows)],
-        "rounds": [{row: _sample(sample) for row, sample in each.items()} for each in found.rounds],
+        "seconds_a_row": figures.plan.seconds,
+        "load_average_before_each_round": list(figures.load),
+        "bare_bytes": list(figures.bytes),
+        "aims": [_aim(aim) for aim in rate_aims(figures.rounds, figures.rows)],
+        "rounds": [{row: _sample(sample) for row, sample in each.items()} for each in figures.rounds],
         "crowd": None
         if many is None
         else {
@@ -173,6 +176,6 @@ def _sample(sample: RateSample) -> dict[str, object]:
     }
 
 
-def _turnarounds(found: Turnarounds) -> dict[str, object]:
-    percents = {f"p{percent}_ms": found.ms(percent) for percent in (50, 99, 99.9)}
-    return {"count": len(found.took), "odd": found.odd, **percents}
+def _turnarounds(waits: Turnarounds) -> dict[str, object]:
+    percents = {f"p{percent}_ms": waits.ms(percent) for percent in (50, 99, 99.9)}
+    return {"count": len(waits.took), "odd": waits.odd, **percents}

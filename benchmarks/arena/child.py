@@ -138,8 +138,8 @@ def serve(prepare: Callable[[], Does]) -> NoReturn:
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(questions), sys.stdin)
         _write(answers, {})
         while line := await questions.readline():
-            asked = json.loads(line)
-            _write(answers, await does[asked.pop("do")](**asked))
+            request = json.loads(line)
+            _write(answers, await does[request.pop("do")](**request))
 
     try:
         asyncio.run(run())

@@ -56,7 +56,7 @@ def crowd(bots: int, seconds: float, sizes: tuple[int, int], say: Callable[[str]
         server.ask("measure", seconds=min(SETTLE_S, seconds))
         server.tell("measure", seconds=seconds)
         arena = _listen(processes, seconds)
-        told = server.answer()
+        answer = server.answer()
 
         say("the server is killed and started again")
         storm = _storm(stack, server, processes, bots, {**opening, "address": address})
@@ -67,11 +67,11 @@ def crowd(bots: int, seconds: float, sizes: tuple[int, int], say: Callable[[str]
         bytes_a_bot=(idle["bytes"] - before["bytes"]) / bots,
         connects_a_second=bots / took,
         server_cpu_ms_a_connect=1e3 * (connected["cpu_s"] - before["cpu_s"]) / bots,
-        decisions_a_second=told["decisions"] / told["seconds"],
-        server_load=told["server_cpu_s"] / told["seconds"],
+        decisions_a_second=answer["decisions"] / answer["seconds"],
+        server_load=answer["server_cpu_s"] / answer["seconds"],
         bare_decisions_a_second=mean(half.rate for half in bare),
         bare_load=mean(half.load for half in bare),
-        faults=told["faults"],
+        faults=answer["faults"],
         arena=arena,
         bare=Turnarounds([took for half in bare for took in half.found.took], sum(half.found.odd for half in bare)),
         storm=storm,
@@ -95,9 +95,9 @@ def _bare(bots: int, seconds: float, sizes: tuple[int, int]) -> _Bare:
         ask_all(processes, "play")
         server.ask("measure", seconds=min(SETTLE_S, seconds))
         server.tell("measure", seconds=seconds)
-        found = _listen(processes, seconds)
-        told = server.answer()
-    return _Bare(found, told["decisions"] / told["seconds"], told["server_cpu_s"] / told["seconds"])
+        waits = _listen(processes, seconds)
+        answer = server.answer()
+    return _Bare(waits, answer["decisions"] / answer["seconds"], answer["server_cpu_s"] / answer["seconds"])
 
 
 def _processes(stack: ExitStack, bots: int) -> list[Child]:
@@ -112,8 +112,8 @@ def _dial(processes: Sequence[Child], bots: int, address: str, answer_bytes: int
         count = bots * (number + 1) // len(processes) - first
         process.tell("dial", first=first, count=count, address=address, answer_bytes=answer_bytes)
         first += count
-    told = [process.answer() for process in processes]
-    return float(max(one["ended"] for one in told) - min(one["began"] for one in told))
+    answers = [process.answer() for process in processes]
+    return float(max(answer["ended"] for answer in answers) - min(answer["began"] for answer in answers))
 
 
 def _settle(processes: Sequence[Child]) -> None:
@@ -122,11 +122,13 @@ def _settle(processes: Sequence[Child]) -> None:
 
 
 def _listen(processes: Sequence[Child], seconds: float) -> Turnarounds:
-    told = ask_all(processes, "listen", seconds=seconds)
-    found = turnarounds(*([_moment(event) for one in told for event in one[what]] for what in ("answered", "asked")))
-    if not found.took:
+    answers = ask_all(processes, "listen", seconds=seconds)
+    waits = turnarounds(
+        *([_moment(event) for answer in answers for event in answer[what]] for what in ("answered", "asked"))
+    )
+    if not waits.took:
         raise WorkerFailed(f"no bot was asked anything within {seconds:g} s: measure for longer")
-    return found
+    return waits
 
 
 def _moment(event: Sequence[Any]) -> tuple[str, float]:
@@ -140,6 +142,6 @@ def _storm(stack: ExitStack, server: Child, processes: Sequence[Child], bots: in
     server.kill()
     again = stack.enter_context(Child("benchmarks.arena.server"))
     listening_at: float = again.ask("open", **opening)["at"]
-    told = ask_all(processes, "back", since=killed_at, patience_s=BACK_S)
-    back = [max(0.0, at - listening_at) for one in told for at in one["welcomed"]]
-    return Storm(bots, listening_at - killed_at, back, sum(one["gave_up"] for one in told))
+    answers = ask_all(processes, "back", since=killed_at, patience_s=BACK_S)
+    back = [max(0.0, at - listening_at) for answer in answers for at in answer["welcomed"]]
+    return Storm(bots, listening_at - killed_at, back, sum(answer["gave_up"] for answer in answers))

@@ -103,10 +103,10 @@ class RawBot:
             self.welcomed.set()
         for start in response.starts:
             self._matches[start.table] = start.match
-        for asked in response.decisions:
-            self._log.asked.append((self._matches[asked.table], now))
+        for decision in response.decisions:
+            self._log.asked.append((self._matches[decision.table], now))
             loop = asyncio.get_running_loop()
-            loop.call_later(random.uniform(*THINKS_S), self._answer, self._out, asked.table, asked.decision)
+            loop.call_later(random.uniform(*THINKS_S), self._answer, self._out, decision.table, decision.decision)
         for ended in response.ends:
             del self._matches[ended.table]
 
@@ -170,7 +170,7 @@ class RawBots:
         began = time.monotonic()
         places = asyncio.Semaphore(DIALLING)
 
-        async def one(number: int) -> None:
+        async def connect(number: int) -> None:
             async with places:
                 name = f"bot_{number}"
                 bot: RawBot | BareBot
@@ -181,7 +181,7 @@ class RawBots:
                 self._bots.append(bot)
                 await bot.welcomed.wait()
 
-        await asyncio.gather(*[one(first + number) for number in range(count)])
+        await asyncio.gather(*[connect(first + number) for number in range(count)])
         return {"began": began, "ended": time.monotonic()}
 
     async def play(self) -> dict[str, object]:

@@ -33,8 +33,8 @@ def _rate(rounds: Sequence[Round], name: str) -> tuple[str, ...]:
 
 def _share(elsewhere: Sequence[float | None]) -> str:
     """Format the highest share of all rounds."""
-    told = [share for share in elsewhere if share is not None]
-    return f"{100 * max(told):.0f} %" if told else "-"
+    shares = [share for share in elsewhere if share is not None]
+    return f"{100 * max(shares):.0f} %" if shares else "-"
 
 
 def _ratios(aims: Sequence[Aim]) -> list[str]:
@@ -65,8 +65,8 @@ def _aims(what: str, aims: Sequence[Aim]) -> list[str]:
 def crowd_lines(crowd: Crowd) -> list[str]:
     """Format the figures of many bots."""
     rows = [
-        (name, f"{rate:,.0f}", *(f"{found.ms(percent):.2f}" for percent in (50, 99, 99.9)), f"{100 * load:.0f} %")
-        for name, rate, found, load in (
+        (name, f"{rate:,.0f}", *(f"{waits.ms(percent):.2f}" for percent in (50, 99, 99.9)), f"{100 * load:.0f} %")
+        for name, rate, waits, load in (
             ("bare messages", crowd.bare_decisions_a_second, crowd.bare, crowd.bare_load),
             ("arena", crowd.decisions_a_second, crowd.arena, crowd.server_load),
         )
@@ -76,16 +76,16 @@ def crowd_lines(crowd: Crowd) -> list[str]:
         f"{percent} % after {'-' if (at := storm.share_back(percent)) is None else f'{at:.2f} s'}"
         for percent in (50, 99, 100)
     ]
-    told = [
+    remarks = [
         f"connects a second: {crowd.connects_a_second:,.0f}, {crowd.server_cpu_ms_a_connect:.2f} server CPU ms each",
         f"the server was killed, and listened again after {storm.away_s:.2f} s",
         f"of the bots were welcomed again since then: {', '.join(shares)}",
     ]
     if storm.gave_up:
-        told.append(f"{storm.gave_up} bots were refused for good")
+        remarks.append(f"{storm.gave_up} bots were refused for good")
     if crowd.faults:
-        told.append(f"{crowd.faults} decisions were faults")
+        remarks.append(f"{crowd.faults} decisions were faults")
     if crowd.arena.odd or crowd.bare.odd:
-        told.append(f"moments that did not fit together: {crowd.arena.odd}, and {crowd.bare.odd} of bare messages")
+        remarks.append(f"moments that did not fit together: {crowd.arena.odd}, and {crowd.bare.odd} of bare messages")
     head = (f"{crowd.bots:,} bots, a decision a second", "decisions/s", "p50 ms", "p99 ms", "p99.9 ms", "server's core")
-    return [*table(head, rows), "", *told, "", *_aims(f"{crowd.bots:,} bots", crowd_aims(crowd))]
+    return [*table(head, rows), "", *remarks, "", *_aims(f"{crowd.bots:,} bots", crowd_aims(crowd))]

@@ -20,6 +20,7 @@ from benchmarks.arena.child import LOOK_S, Does, serve, so_long
 from benchmarks.arena.probe import to_be_watched, watching
 from benchmarks.arena.summary import nearest_rank
 from cutpurse.engine.clocks import TimeControl
+from cutpurse.leaderboard.ladders import ensure_ladder
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.store import Store
@@ -76,7 +77,7 @@ class Server:
         store: ResultStore = Taken()
         if database is not None:
             leaderboard = self._open.enter_context(Store(Path(database)))
-            leaderboard.ensure(ladder.kept)
+            leaderboard.write(ensure_ladder, ladder.kept)
             store = leaderboard
         self._counts = counts = Counts()
         log = self._log

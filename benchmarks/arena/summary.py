@@ -152,12 +152,12 @@ def rate_aims(rounds: Sequence[Round], rows: Sequence[RateRow]) -> list[Aim]:
         by_cpu = median(each[row].per_cpu_s / each[to].per_cpu_s for each in rounds)
         return Aim(f"{row}, to {what}", value, target, by_cpu=by_cpu)
 
-    found = [
+    aims = [
         ratio("bare", row.name, BARE, RATE_AIMS.get(row.tables) if row.bot == DUMB else None)
         for row in rows
         if not row.is_rated
     ]
-    found += [
+    aims += [
         ratio("bare in turn", row.name, IN_TURN, None)
         for row in rows
         if row.tables == 1 and row.bot == DUMB and not row.is_rated
@@ -165,8 +165,8 @@ def rate_aims(rounds: Sequence[Round], rows: Sequence[RateRow]) -> list[Aim]:
     for row in rows:
         plain = RateRow(row.bot, row.tables)
         if row.is_rated and plain in rows:
-            found.append(ratio("the same without", row.name, plain.name, RATED_AIM))
-    return found
+            aims.append(ratio("the same without", row.name, plain.name, RATED_AIM))
+    return aims
 
 
 DUMB = "first_option"  # the bot that the targets are for
@@ -187,13 +187,13 @@ class Turnarounds:
         return 1e3 * nearest_rank(self.took, percent)
 
 
-def turnarounds(answered: Iterable[tuple[str, float]], asked: Iterable[tuple[str, float]]) -> Turnarounds:
+def turnarounds(answered: Iterable[tuple[str, float]], questions: Iterable[tuple[str, float]]) -> Turnarounds:
     """Combine the observations of several processes: match and time of each answer and each question.
 
     In these matches one seat decides at a time, so exactly one question follows each answer.
     """
     by_match: dict[str, list[tuple[float, bool]]] = {}
-    for events, is_answer in ((answered, True), (asked, False)):
+    for events, is_answer in ((answered, True), (questions, False)):
         for match, at in events:
             by_match.setdefault(match, []).append((at, is_answer))
     took: list[float] = []

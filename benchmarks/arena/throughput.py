@@ -52,16 +52,16 @@ class Rates:
 
     def one_round(self, rows: Sequence[RateRow], seconds: float, say: Callable[[str], None]) -> dict[str, RateSample]:
         """Take a sample of the bare exchange, and one of every row.  Raises WorkerFailed."""
-        found = {BARE: self.bare(seconds), IN_TURN: self.bare(seconds, BOTS)}
+        samples = {BARE: self.bare(seconds), IN_TURN: self.bare(seconds, BOTS)}
         for row in rows:
-            sample = found[row.name] = self.measure(row, seconds)
+            sample = samples[row.name] = self.measure(row, seconds)
             if not sample.decisions:
                 raise WorkerFailed(f"{row.name}: nothing was decided in {sample.seconds:.1f} s")
             if sample.tables < row.tables:
                 say(f"{row.name}: no more than {sample.tables} tables were open")
             if sample.faults:
                 say(f"{row.name}: {sample.faults} faults")
-        return found
+        return samples
 
     def bare(self, seconds: float, in_turn: int = 0) -> RateSample:
         """Take a sample of the bare exchange, with one client, or with `in_turn` clients that take turns."""
@@ -70,9 +70,9 @@ class Rates:
         address = self._bare_server.ask("open", question_bytes=sent, in_turn=in_turn)["address"]
         ask_all(clients, "answer", address=address, answer_bytes=read)
         self._bare_server.ask("measure", seconds=SETTLE_S)
-        told, took = self._measured(self._bare_server, clients, seconds)
+        answer, took = self._measured(self._bare_server, clients, seconds)
         ask_all(clients, "rest")
-        return RateSample(**told, **took, bytes_sent=sent, bytes_read=read)
+        return RateSample(**answer, **took, bytes_sent=sent, bytes_read=read)
 
     def measure(self, row: RateRow, seconds: float) -> RateSample:
         """Take a sample of the arena."""
@@ -83,22 +83,22 @@ class Rates:
             player.answer()
         reached = self._server.ask("tables", wanted=row.tables, patience_s=PATIENCE_S)
         self._server.ask("measure", seconds=SETTLE_S)
-        told, took = self._measured(self._server, self._players, seconds)
+        answer, took = self._measured(self._server, self._players, seconds)
         seen = self._server.ask("watch", seconds=WATCH_SHARE * seconds)
         ask_all(self._players, "rest")
         self._server.ask("close")
-        return RateSample(**told, **took, **seen, **reached)
+        return RateSample(**answer, **took, **seen, **reached)
 
     def _measured(self, server: Child, bots: Sequence[Child], seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the server's counts, and the use of CPU time meanwhile."""
         began, before = MachineTime.now(), ask_all(bots, "cpu")
-        told = server.ask("measure", seconds=seconds)
+        answer = server.ask("measure", seconds=seconds)
         after, ended = ask_all(bots, "cpu"), MachineTime.now()
-        bots_cpu_s = _load(before, after) * told["seconds"]
+        bots_cpu_s = _load(before, after) * answer["seconds"]
         took: dict[str, Any] = {"bots_cpu_s": bots_cpu_s}
         if began is not None and ended is not None:
-            took["elsewhere"] = began.elsewhere(ended, bots_cpu_s + told["server_cpu_s"])
-        return told, took
+            took["elsewhere"] = began.elsewhere(ended, bots_cpu_s + answer["server_cpu_s"])
+        return answer, took
 
     def _database(self, row: RateRow) -> str | None:
         if not row.is_rated:

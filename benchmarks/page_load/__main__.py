@@ -31,7 +31,7 @@ from benchmarks.arena.child import Child
 from benchmarks.arena.summary import nearest_rank, turnarounds
 from benchmarks.machine import machine, machine_line
 from benchmarks.page_load.people import HOUSE
-from benchmarks.spectators import DECISIONS, cpu_s, figure, page_of, running, told
+from benchmarks.page_load.processes import DECISIONS, cpu_s, metric_sum, page_of, running, wait_for_line
 
 __all__ = ["main"]
 
@@ -74,15 +74,15 @@ class LoadWindow:
 def measured(metrics: str, server: int, bots: Child, others: Sequence[Child], seconds: float) -> tuple[LoadWindow, Any]:
     """Measure for `seconds`; return the figures, and what the other processes observed meanwhile."""
     page = page_of(server)
-    began, decisions, cpu, page_cpu = time.monotonic(), figure(metrics, DECISIONS), cpu_s(server), cpu_s(page)
+    began, decisions, cpu, page_cpu = time.monotonic(), metric_sum(metrics, DECISIONS), cpu_s(server), cpu_s(page)
     for child in (bots, *others):
         child.tell("listen", seconds=seconds)
-    found, *rest = [child.answer() for child in (bots, *others)]
+    observed, *rest = [child.answer() for child in (bots, *others)]
     took = time.monotonic() - began
-    pairs = turnarounds(*([(one[0], one[1]) for one in found[what]] for what in ("answered", "asked")))
+    pairs = turnarounds(*([(event[0], event[1]) for event in observed[what]] for what in ("answered", "asked")))
     window = LoadWindow(
-        bot_decisions_s=len(found["answered"]) / seconds,
-        decisions_s=(figure(metrics, DECISIONS) - decisions) / took,
+        bot_decisions_s=len(observed["answered"]) / seconds,
+        decisions_s=(metric_sum(metrics, DECISIONS) - decisions) / took,
         latency_ms=(pairs.ms(50), pairs.ms(99)),
         server_load=(cpu_s(server) - cpu) / took,
         page_load=(cpu_s(page) - page_cpu) / took,
@@ -90,7 +90,7 @@ def measured(metrics: str, server: int, bots: Child, others: Sequence[Child], se
     return window, rest
 
 
-def run(wanted: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
     """Measure and print."""
     print(machine_line(machine()))
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
@@ -98,26 +98,28 @@ def run(wanted: argparse.Namespace) -> None:
         log = folder / "server.log"
         command = [sys.executable, "-m", "cutpurse.cli", "serve", "--db", str(folder / "league.db")]
         command += ["--address", "127.0.0.1:0", "--web", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]
-        command += ["--house", ",".join(HOUSE), "--people", str(wanted.people)]
-        command += ["--people-per-address", str(wanted.people), "--log-level", "warning", "--drain", "0"]
+        command += ["--house", ",".join(HOUSE), "--people", str(options.people)]
+        command += ["--people-per-address", str(options.people), "--log-level", "warning", "--drain", "0"]
         pid = stack.enter_context(running(*command, log=log)).pid
-        address = told(log, r"bots dial in at (\S+);")
-        page, metrics = told(log, r"page is at (\S+?)/?\s"), told(log, r"metrics at (\S+)")
+        address = wait_for_line(log, r"bots dial in at (\S+);")
+        page, metrics = wait_for_line(log, r"page is at (\S+?)/?\s"), wait_for_line(log, r"metrics at (\S+)")
         addresses = played_addresses(page, address, folder)
         bots = stack.enter_context(Child("benchmarks.arena.raw_bots"))
-        bots.ask("dial", first=0, count=wanted.bots, address=address, games=[GAME])
+        bots.ask("dial", first=0, count=options.bots, address=address, games=[GAME])
         bots.ask("play")
         wait(SETTLES_S)
-        alone, _ = measured(metrics, pid, bots, (), wanted.seconds)
+        alone, _ = measured(metrics, pid, bots, (), options.seconds)
         print(f"bots alone: {alone}", flush=True)
         readers = stack.enter_context(Child("benchmarks.page_load.readers"))
         people = stack.enter_context(Child("benchmarks.page_load.people"))
-        readers.tell("arrive", page=page, ladder=GAME, addresses=addresses, count=wanted.readers, patience_s=PATIENCE_S)
-        people.tell("sit_down", page=page, count=wanted.people, thinks_s=wanted.thinks, patience_s=PATIENCE_S)
+        readers.tell(
+            "arrive", page=page, ladder=GAME, addresses=addresses, count=options.readers, patience_s=PATIENCE_S
+        )
+        people.tell("sit_down", page=page, count=options.people, thinks_s=options.thinks, patience_s=PATIENCE_S)
         print(f"arrived: {readers.answer()}, {people.answer()}", flush=True)
         wait(SETTLES_S)
-        beside, (read, played) = measured(metrics, pid, bots, (readers, people), wanted.seconds)
-        print(f"with {wanted.readers} readers and {wanted.people} people: {beside}")
+        beside, (read, played) = measured(metrics, pid, bots, (readers, people), options.seconds)
+        print(f"with {options.readers} readers and {options.people} people: {beside}")
     print(
         f"with to without: {beside.bot_decisions_s / alone.bot_decisions_s:.3f} of the decisions of connected bots, "
         f"p99 {beside.latency_ms[1] - alone.latency_ms[1]:+.1f} ms"
@@ -125,7 +127,7 @@ def run(wanted: argparse.Namespace) -> None:
     print(f"people: {times(played['took_s'], 'clicks')}, {played['matches']} matches ended, {errors(played)}")
     print(
         f"readers: {times(read['took_s'], 'pages')}, {read['streams']} live matches with "
-        f"{read['events'] / wanted.seconds:.0f} events/s, {errors(read)}"
+        f"{read['events'] / options.seconds:.0f} events/s, {errors(read)}"
     )
 
 
@@ -143,7 +145,7 @@ def played_addresses(page: str, address: str, folder: Path) -> list[str]:
                 raise SystemExit("the bots do not play")
             wait(LOOK_S)
             with urllib.request.urlopen(f"{page}/api/v1/matches?ladder={GAME}", timeout=PATIENCE_S) as answer:
-                matches = [f"/matches/{one['match']}" for one in json.load(answer)["matches"][:MATCHES]]
+                matches = [f"/matches/{row['match']}" for row in json.load(answer)["matches"][:MATCHES]]
     league = ["/", "/ladders", f"/ladders/{GAME}", "/matches", "/bots", f"/rules/{GAME}"]
     replays = [f"{match}/replay" for match in matches]
     moments = [f"{match}/replay/moments?seat=&first=0" for match in matches]
@@ -160,8 +162,8 @@ def times(took_s: Sequence[float], noun: str) -> str:
 
 def errors(observed: dict[str, Any]) -> str:
     """Format the number of errors, and the first ones."""
-    found = observed["errors"]
-    return f"{len(found)} errors" + "".join([f"; {text}" for text in found[:3]])
+    texts = observed["errors"]
+    return f"{len(texts)} errors" + "".join([f"; {text}" for text in texts[:3]])
 
 
 def wait(seconds: float) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from benchmarks.arena.child import Does, serve
 from benchmarks.page_load.http_connection import HttpConnection, ServerEvent, server_events
 from cutpurse.games import GAMES
-from cutpurse.server.people import seat_counts
+from cutpurse.wire.person_names import seat_counts
 
 __all__ = ["HOUSE", "prepare"]
 
@@ -28,7 +28,7 @@ ARRIVAL_S: Final = 0.1  # between two people who sit down
 AGAIN_S: Final = 1.0  # after an error
 _OWN: Final = {"Sec-Fetch-Site": "same-origin"}
 _DECISION: Final = re.compile(r'name="decision" value="(\d+)"')
-_OPTION: Final = re.compile(r'<button name="option" value="(\d+)"')
+_OPTION: Final = re.compile(r'<button[^>]* name="option" value="(\d+)"')
 
 
 class Clicks:
@@ -81,13 +81,16 @@ class PersonClient:
     async def _played(self, events: AsyncIterator[ServerEvent], cookie: Mapping[str, str]) -> None:
         """Play until the match is over.  Raises OSError if it does not go on."""
         answered = 0
+        lines: list[str] = []
         async for event in events:
-            if event.kind == "whole":
+            if event.kind in ("whole", "step"):
                 self._note_view()
-                table = "\n".join(json.loads(event.data)["lines"])
-                found = _DECISION.search(table)
-                if found is not None and int(found[1]) > answered:
-                    answered = int(found[1])
+                parts = json.loads(event.data)["lines"]  # new lines, and ranges of those before
+                lines = [line for part in parts for line in ([part] if isinstance(part, str) else lines[slice(*part)])]
+                table = "\n".join(lines)
+                match = _DECISION.search(table)
+                if match is not None and int(match[1]) > answered:
+                    answered = int(match[1])
                     self._clicks.seated.add(self._number)
                     await self._answer(answered, _OPTION.findall(table), cookie)
             elif event.kind == "status":

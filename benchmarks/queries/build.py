@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from cutpurse.leaderboard.decision_logs import pack_courses, pack_notes
+from cutpurse.leaderboard.ladders import NewLadder, ensure_ladder
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import DecisionLog, SeatNote
 from cutpurse.leaderboard.store import Store
@@ -49,9 +50,9 @@ _STATEMENTS: Final = (
     WHERE counted.number = plan.number
     """,
     """
-    INSERT INTO boards (id, ladder_id, sequence, epoch, commitment, seed, params)
+    INSERT INTO boards (id, ladder_id, sequence, epoch, commitment, seed, params, matches, is_sealed)
     SELECT printf('b%08x%08x', hash, number), ladder, sequence, CASE WHEN sequence IS NULL THEN NULL ELSE 1 END,
-      zeroblob(32), zeroblob(32), zeroblob(80) FROM plan ORDER BY number
+      zeroblob(32), zeroblob(32), zeroblob(80), 1, 0 FROM plan ORDER BY number
     """,
     """
     INSERT INTO matches (number, id, board_id, ladder_id, rules, started, finished, decisions, void_cause, is_rated,
@@ -113,7 +114,9 @@ def build(path: Path, matches: int, say: Callable[[str], None]) -> None:
     bots = max(LADDERS.values())
     with Store(path) as store:
         for ladder in LADDERS:
-            store.ensure_ladder(ladder, game="greed", seats=SEATS, rating=TrueSkill(draw_probability=0.05))
+            store.write(
+                ensure_ladder, NewLadder(ladder, game="greed", seats=SEATS, rating=TrueSkill(draw_probability=0.05))
+            )
     values = {
         "matches": matches,
         "versions": VERSIONS_EACH,
@@ -128,7 +131,9 @@ def build(path: Path, matches: int, say: Callable[[str], None]) -> None:
             file.execute(f"PRAGMA {pragma}")
         file.execute("BEGIN")
         file.executemany("INSERT INTO owners VALUES (?, ?)", [(n, f"owner{n}") for n in range(1, bots + 1)])
-        file.executemany("INSERT INTO bots VALUES (?, ?, ?)", [(n, n, f"bot{n}") for n in range(1, bots + 1)])
+        file.executemany(
+            "INSERT INTO bots (id, owner_id, name) VALUES (?, ?, ?)", [(n, n, f"bot{n}") for n in range(1, bots + 1)]
+        )
         file.executemany(
             "INSERT INTO versions (id, bot_id, label, parent_id) VALUES (?, ?, ?, ?)",
             [

@@ -95,12 +95,12 @@ def _row(
     question.ask(reader, question.asked(rng, matches, names))  # warm up, so that the statement is compiled
     took = []
     for _ in range(ASKED):
-        asked = question.asked(rng, matches, names)
+        subject = question.asked(rng, matches, names)
         begin = time.process_time()
-        answer = question.ask(reader, asked)
+        answer = question.ask(reader, subject)
         took.append(1000 * (time.process_time() - begin))
     took.sort()
-    counted = None if question.counted is None else _count(file, question.counted, asked)
+    counted = None if question.counted is None else _count(file, question.counted, subject)
     return Row(
         question.what,
         len(answer),
@@ -111,8 +111,8 @@ def _row(
     )
 
 
-def _count(file: sqlite3.Connection, statement: str, asked: Asked) -> float:
-    values = {"bot": asked.bot, "before": asked.before}
+def _count(file: sqlite3.Connection, statement: str, subject: Asked) -> float:
+    values = {"bot": subject.bot, "before": subject.before}
     begin = time.process_time()
     file.execute(statement, {name: value for name, value in values.items() if f":{name}" in statement}).fetchall()
     return 1000 * (time.process_time() - begin)
@@ -120,11 +120,11 @@ def _count(file: sqlite3.Connection, statement: str, asked: Asked) -> float:
 
 def _names(file: sqlite3.Connection, matches: int) -> list[str]:
     rng = random.Random(3)
-    found = (
+    rows = (
         file.execute("SELECT id FROM matches WHERE number = ?", (rng.randrange(matches) + 1,)).fetchone()
         for _ in range(ASKED)
     )
-    return [name for (name,) in found]
+    return [name for (name,) in rows]
 
 
 @contextmanager
@@ -153,10 +153,10 @@ def verdict(row: Row) -> str:
     return "met" if row.p50_ms <= TARGET_MS else "missed"
 
 
-def lines(found: QueryFigures) -> list[str]:
+def lines(figures: QueryFigures) -> list[str]:
     """Format the figures as lines."""
     head = (
-        f"asked of {found.matches:,} matches",
+        f"asked of {figures.matches:,} matches",
         *("rows", "p50 CPU ms", "p99 CPU ms", "counted from seats", "ratio", f"p50 <= {TARGET_MS:g} ms"),
     )
     body = [
@@ -169,20 +169,23 @@ def lines(found: QueryFigures) -> list[str]:
             "-" if row.ratio is None else f"{row.ratio:,.0f}",
             verdict(row),
         )
-        for row in found.rows
+        for row in figures.rows
     ]
     return [
-        f"{found.file_bytes / 2**20:,.0f} MiB, made in {found.built_s:.0f} s; each question was asked {ASKED} times",
+        (
+            f"{figures.file_bytes / 2**20:,.0f} MiB, made in {figures.built_s:.0f} s; each question was asked {ASKED} "
+            "times"
+        ),
         "",
         *table(head, body),
     ]
 
 
-def document(found: QueryFigures) -> dict[str, object]:
+def document(figures: QueryFigures) -> dict[str, object]:
     """Return the figures as JSON-compatible values."""
     return {
-        "matches": found.matches,
-        "file_bytes": found.file_bytes,
+        "matches": figures.matches,
+        "file_bytes": figures.file_bytes,
         "target_ms": TARGET_MS,
-        "rows": [{**asdict(row), "ratio": row.ratio, "verdict": verdict(row)} for row in found.rows],
+        "rows": [{**asdict(row), "ratio": row.ratio, "verdict": verdict(row)} for row in figures.rows],
     }

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Final
 
 from benchmarks.queries.build import DAWN, LADDERS, SECONDS, VERSIONS_EACH
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.reader import LeaderboardReader
 
 __all__ = ["Asked", "Question", "questions"]
@@ -66,61 +67,71 @@ def questions(matches: int) -> list[Question]:
         Question(
             "ladders",
             narrow,
-            lambda reader, asked: reader.ladders(),
+            lambda reader, subject: reader.run(queries.ladders),
             "SELECT ladder_id, count(sequence) FROM boards GROUP BY ladder_id",
         ),
         Question(
             f"rankings of {narrow} bots",
             narrow,
-            lambda reader, asked: reader.rankings("narrow"),
+            lambda reader, subject: reader.run(queries.rankings, "narrow"),
             _RANKED.format(ladder=2),
         ),
         Question(
             f"rankings of {wide:,} bots",
             wide,
-            lambda reader, asked: reader.rankings("wide"),
+            lambda reader, subject: reader.run(queries.rankings, "wide"),
             _RANKED.format(ladder=1),
             is_page=False,
         ),
-        Question("history, 100 steps", narrow, lambda reader, asked: reader.history("narrow", *asked.name)),
+        Question(
+            "history, 100 steps", narrow, lambda reader, subject: reader.run(queries.history, "narrow", *subject.name)
+        ),
         Question(
             f"opponents, {narrow - 1} bots",
             narrow,
-            lambda reader, asked: reader.opponents("narrow", *asked.name),
+            lambda reader, subject: reader.run(queries.opponents, "narrow", *subject.name),
             _OPPONENTS.format(ladder=2),
         ),
         Question(
             f"opponents, up to {wide - 1} bots",
             wide,
-            lambda reader, asked: reader.opponents("wide", *asked.name),
+            lambda reader, subject: reader.run(queries.opponents, "wide", *subject.name),
             _OPPONENTS.format(ladder=1),
             is_page=False,
         ),
-        Question("50 matches", narrow, lambda reader, asked: reader.matches(before=asked.before)),
-        Question("50 matches of a ladder", narrow, lambda reader, asked: reader.matches("narrow", before=asked.before)),
+        Question("50 matches", narrow, lambda reader, subject: reader.run(queries.matches, before=subject.before)),
+        Question(
+            "50 matches of a ladder",
+            narrow,
+            lambda reader, subject: reader.run(queries.matches, "narrow", before=subject.before),
+        ),
         Question(
             "50 matches of a ladder with a fault",
             narrow,
-            lambda reader, asked: reader.matches("narrow", faulted=True, before=asked.before),
+            lambda reader, subject: reader.run(queries.matches, "narrow", faulted=True, before=subject.before),
             "SELECT DISTINCT match_number FROM seats WHERE ladder_id = 2 AND faults > 0 AND match_number < :before "
             "ORDER BY match_number DESC LIMIT 50",
         ),
         Question(
-            "50 matches of a ladder in an hour", narrow, lambda reader, asked: reader.matches("narrow", since=late)
+            "50 matches of a ladder in an hour",
+            narrow,
+            lambda reader, subject: reader.run(queries.matches, "narrow", since=late),
         ),
-        Question("50 matches of a bot", narrow, lambda reader, asked: reader.matches(None, *asked.name)),
+        Question(
+            "50 matches of a bot", narrow, lambda reader, subject: reader.run(queries.matches, None, *subject.name)
+        ),
         Question(
             "matches of a bot on a ladder it rarely plays",
             rare,
-            lambda reader, asked: reader.matches("rare", *asked.name),
+            lambda reader, subject: reader.run(queries.matches, "rare", *subject.name),
         ),
         Question(
             "50 matches of a bot with its fault",
             narrow,
-            lambda reader, asked: reader.matches(None, *asked.name, faulted=True),
+            lambda reader, subject: reader.run(queries.matches, None, *subject.name, faulted=True),
         ),
-        Question("a match by its name", narrow, lambda reader, asked: [reader.match(asked.match)]),
-        Question("a match by 8 signs", narrow, lambda reader, asked: [reader.match(asked.match[:8])]),
-        Question("courses of a match", narrow, lambda reader, asked: reader.courses(asked.match)),
-        Question("10 logs of a bot", narrow, lambda reader, asked: reader.logs(*asked.name)),
+        Question("a match by its name", narrow, lambda reader, subject: [reader.run(queries.match, subject.match)]),
+        Question("a match by 8 digits", narrow, lambda reader, subject: [reader.run(queries.match, subject.match[:8])]),
+        Question("courses of a match", narrow, lambda reader, subject: reader.run(queries.courses, subject.match)),
+        Question("10 logs of a bot", narrow, lambda reader, subject: reader.run(queries.logs, *subject.name)),
     ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
-from cutpurse.engine.agenda import Choice, Fields, Option, Step
+from cutpurse.engine.agenda import Choice, Option, Step
 from cutpurse.engine.game import Game
 from cutpurse.engine.settings import Settings, number
 from cutpurse.engine.words import Unit, Visibility, Words
@@ -78,11 +78,7 @@ class CheckOrBet(Choice):
     rule = "KP-2.1"
     paragraph = "A player checks or bets one more chip. Two checks lead to the showdown."
     text = "Check or bet?"
-    fields: ClassVar[Fields] = {"checks": int}
-
-    def __init__(self, seat: int, checks: int) -> None:
-        super().__init__(seat)
-        self.checks = checks
+    checks: int  # made before this one
 
     def options(self, g: KuhnPoker, seat: int) -> list[Option]:
         return [Option(CHECK), Option(BET)]
@@ -129,7 +125,7 @@ class Pay(Step):
     def run(self, g: KuhnPoker) -> None:
         g.tell(WIN, actor=self.seat)
         for seat, chips in ((self.seat, g.stake), (1 - self.seat, -g.stake)):
-            g.count("chips", g.chips[seat] + chips, seat)
+            g.add("chips", chips, seat)
         g.tell_scores(over=g.deals == g.settings.deals)
         if g.deals < g.settings.deals:
             g.then(Deal(g.deals % 2))

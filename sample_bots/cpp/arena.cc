@@ -74,8 +74,6 @@ std::string Environment(const char* name, const std::string& otherwise = "") {
   return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
-bool StartsWith(const std::string& text, const std::string& start) { return text.rfind(start, 0) == 0; }
-
 // A token, without the end of a line that came with it.
 std::string Token() {
   const std::string given = Environment("CUTPURSE_TOKEN"), blank = " \t\r\n";
@@ -90,12 +88,36 @@ double SecondsOf(const std::string& text) {
   return *end == '\0' ? seconds : std::nan("");
 }
 
-// Whether what is sent there stays on this machine. A name such as 127.example.org does not.
-bool IsLocal(const std::string& server) {
-  const std::string host = server.substr(0, server.rfind(':'));
-  in_addr address;
-  const bool is_loopback = inet_pton(AF_INET, host.c_str(), &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
-  return is_loopback || host == "localhost" || host == "[::1]" || StartsWith(server, "unix:");
+// The parts of a server's address.
+struct Address {
+  std::string host;    // in lower case and without brackets; empty for a socket
+  std::string target;  // what gRPC dials
+  bool is_secure = false;
+  bool is_local = false;  // what is sent there stays on this machine
+};
+
+// Takes host:port, https://host:port or unix:/path, and nothing else. gRPC would read it as a URI, and so might dial
+// another host than the one that is looked at here.
+std::optional<Address> Parse(const std::string& server) {
+  constexpr std::size_t kLongest = 4'096, kLongestName = 253;  // std::regex goes deep
+  static const std::regex socket("unix:(?!//)[^\\x01-\\x1f\\x7f?#%,]+"), number("(?:.*\\.)?(?:[0-9]+|0x[0-9a-f]*)"),
+      form("(https://)?((?:[A-Za-z0-9_-]{1,63}\\.)*[A-Za-z0-9_-]{1,63}|\\[([0-9A-Fa-f:.]+)\\]):([1-9][0-9]{0,4})");
+  std::smatch parts;
+  if (server.size() > kLongest || server.find('\0') != std::string::npos) return std::nullopt;
+  if (std::regex_match(server, socket)) return Address{"", server, false, true};
+  if (!std::regex_match(server, parts, form) || std::stoi(parts[4]) > 65'535) return std::nullopt;
+  std::string host = parts[3].matched ? parts[3] : parts[2];
+  if (host.size() > kLongestName) return std::nullopt;
+  std::transform(host.begin(), host.end(), host.begin(), [](unsigned char sign) { return std::tolower(sign); });
+  in_addr four;
+  in6_addr six;
+  const bool is_four = inet_pton(AF_INET, host.c_str(), &four) == 1;
+  // 127.1 and 0x7f000001, too, are read as an address of IPv4.
+  if (parts[3].matched ? inet_pton(AF_INET6, host.c_str(), &six) != 1 : !is_four && std::regex_match(host, number)) {
+    return std::nullopt;
+  }
+  const bool is_local = (is_four && ntohl(four.s_addr) >> 24 == 127) || host == "localhost" || host == "::1";
+  return Address{host, "dns:///" + parts[2].str() + ":" + parts[4].str(), parts[1].matched, is_local};
 }
 
 // Whether the fault may go away by itself. Another version, no good token, or a newer stream of this name does not.
@@ -111,16 +133,6 @@ bool IsUntrusted(const grpc::Status& status) {
       "certificate verify failed|CERTIFICATE_VERIFY_FAILED|"
       "is not in peer certificate|Hostname Verification Check failed");
   return status.error_code() == grpc::UNAVAILABLE && std::regex_search(status.error_message(), words);
-}
-
-// The host of an address; none for a socket, or what is no address.
-std::string HostOf(const std::string& server) {
-  static const std::regex address("(?:https://)?(?:([\\w.-]+)|\\[([0-9A-Fa-f:.]+)\\]):[0-9]{1,5}");
-  std::smatch parts;
-  if (!std::regex_match(server, parts, address)) return "";
-  std::string host = parts[1].matched ? parts[1] : parts[2];
-  std::transform(host.begin(), host.end(), host.begin(), [](unsigned char sign) { return std::tolower(sign); });
-  return host;
 }
 
 // The fields of a message with this number that have a length.
@@ -228,7 +240,7 @@ struct Bot {
 
   // The exit code, and a line, for what makes no sense in the environment; else 0.
   int Misused() {
-    if (!std::regex_match(home, std::regex("unix:.+|(https://)?[^/]+:[0-9]{1,5}"))) {
+    if (!here) {
       Say("CUTPURSE_SERVER '" + home + "' is no address: it is host:port, with TLS https://host:port, or unix:/path");
       return kUsage;
     }
@@ -236,7 +248,7 @@ struct Bot {
       Say("CUTPURSE_TOKEN holds no token");
       return kNoTrust;
     }
-    if (!token.empty() && !is_secure && !IsLocal(home)) {
+    if (!token.empty() && !here->is_secure && !here->is_local) {
       Say("a token could be read on the way to " + home + "; with TLS, its address is " + kSecure + home);
       return kNoTrust;
     }
@@ -255,7 +267,7 @@ struct Bot {
       }
       wanted[parts[1]].push_back(parts[2]);
     }
-    if (const std::string path = Environment("CUTPURSE_CA"); is_secure && !path.empty()) {
+    if (const std::string path = Environment("CUTPURSE_CA"); here->is_secure && !path.empty()) {
       std::ifstream file(path);
       authority.assign(std::istreambuf_iterator<char>(file), {});
       if (authority.find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
@@ -268,18 +280,19 @@ struct Bot {
 
   // Why it does not dial an address that a server names; nothing, if it does. What listens there gets the token.
   std::string Distrust(const std::string& server) const {
-    const std::string host = HostOf(server);
+    const std::optional<Address> there = Parse(server);
+    if (server == home) return "";
+    if (!there || there->host.empty()) return "what it names is no address of a server";
+    const std::string& host = there->host;
     const auto is_host = [&](const std::string& name) {
       const bool is_below = name[0] == '.' && host.size() > name.size() &&
                             host.compare(host.size() - name.size(), name.size(), name) == 0;
       return host == name || is_below;
     };
-    const bool is_ours = host == HostOf(home) || std::any_of(trusted.begin(), trusted.end(), is_host);
-    if (server == home) return "";
-    if (host.empty()) return server + " is no address of a server";
+    const bool is_ours = host == here->host || std::any_of(trusted.begin(), trusted.end(), is_host);
     if (!is_ours) return server + " would get the token; if that host is of the same league: CUTPURSE_TRUST=" + host;
-    const bool is_read = !token.empty() && !is_secure && !IsLocal(server);
-    return is_read || StartsWith(server, kSecure) != is_secure ? server + " would get the token without TLS" : "";
+    const bool is_read = !token.empty() && !there->is_secure && !there->is_local;
+    return is_read || there->is_secure != here->is_secure ? server + " would get the token without TLS" : "";
   }
 
   // Those with a lock are for who holds mutex.
@@ -299,7 +312,7 @@ struct Bot {
   const std::string home = Environment("CUTPURSE_SERVER", "127.0.0.1:7777");
   const std::string token = Token();
   const Seconds patience{SecondsOf(Environment("CUTPURSE_RECONNECT_TIMEOUT", "inf"))};
-  const bool is_secure = StartsWith(home, kSecure);
+  const std::optional<Address> here = Parse(home);
   std::vector<std::string> trusted;                        // other hosts that it may be sent to
   std::string authority;                                   // certificates; empty: the system's
   std::map<std::string, std::vector<std::string>> wanted;  // games to play, each with its ladders; none: all
@@ -344,7 +357,7 @@ class Arena {
         tables_.clear();
       }
       if (bot_.leaving && (status.ok() || tables_.empty())) return kLeft;
-      if (bot_.is_secure && IsUntrusted(status)) {
+      if (bot_.here->is_secure && IsUntrusted(status)) {
         Say("the server at " + server_ + " has a certificate that is not trusted here, or of another name (" +
             status.error_message() +
             "); if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA");
@@ -405,8 +418,8 @@ class Arena {
     grpc::SslCredentialsOptions trust;
     trust.pem_root_certs = bot_.authority;
     const auto channel = grpc::CreateCustomChannel(
-        bot_.is_secure ? server_.substr(sizeof(kSecure) - 1) : server_,
-        bot_.is_secure ? grpc::SslCredentials(trust) : grpc::InsecureChannelCredentials(), options);
+        Parse(server_)->target,
+        bot_.here->is_secure ? grpc::SslCredentials(trust) : grpc::InsecureChannelCredentials(), options);
     const auto arena = v1::ArenaService::NewStub(channel);
     games_ = v1::GameService::NewStub(channel);
     grpc::ClientContext call;

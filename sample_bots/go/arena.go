@@ -118,7 +118,8 @@ func Run(language string, choose Chooser) int {
 	}
 	log.SetFlags(0)
 	log.SetPrefix(b.name + ": ")
-	if !address.MatchString(b.home) {
+	here := parse(b.home)
+	if here == nil {
 		log.Printf("CUTPURSE_SERVER %q is no address: it is host:port, with TLS https://host:port, or unix:/path", b.home)
 		return 2
 	}
@@ -126,7 +127,7 @@ func Run(language string, choose Chooser) int {
 		log.Print("CUTPURSE_TOKEN holds no token")
 		return 6
 	}
-	if b.token != "" && !strings.HasPrefix(b.home, "https://") && !isLocal(b.home) {
+	if b.token != "" && !here.isSecure && !here.isLocal() {
 		log.Printf("a token could be read on the way to %s; with TLS, its address is https://%[1]s", b.home)
 		return 6
 	}
@@ -140,7 +141,7 @@ func Run(language string, choose Chooser) int {
 		log.Print(err)
 		return 2
 	}
-	if b.options, err = dialOptions(b.home); err != nil {
+	if b.options, err = dialOptions(here); err != nil {
 		log.Print(err)
 		return 2
 	}
@@ -176,10 +177,12 @@ func environment(name, otherwise string) string {
 }
 
 var (
-	address   = regexp.MustCompile(`^(unix:.+|(https://)?[^/]+:\d{1,5})$`)
 	aLadder   = regexp.MustCompile(`^([^/\s]+)/([^/\s]+)$`)
-	aHost     = regexp.MustCompile(`(?i)^(?:https://)?(?:([\w.-]+)|\[([\da-f:.]+)\]):\d{1,5}$`)
-	printable = regexp.MustCompile(`^[!-~]*$`) // what a header may hold
+	aSocket   = regexp.MustCompile(`^unix:([^\x00-\x1f\x7f?#%,]+)$`)
+	anAddress = regexp.MustCompile(
+		`^(https://)?((?:[\w-]{1,63}\.)*[\w-]{1,63}|\[[\da-fA-F:.]+\]):([1-9]\d{0,4})$`)
+	ipv4Like  = regexp.MustCompile(`(^|\.)(\d+|0x[\da-f]*)$`) // 127.1 and 0x7f000001, too, are read as one of IPv4
+	printable = regexp.MustCompile(`^[!-~]*$`)                // what a header may hold
 )
 
 // gamesWanted makes of GAME/LADDER,GAME/LADDER what Hello says: each game once, with its ladders.
@@ -201,17 +204,43 @@ func gamesWanted(ladders string) ([]*pb.GameWanted, error) {
 	return games, nil
 }
 
-// isLocal tells whether what is sent there stays on this machine.
-func isLocal(server string) bool {
-	if strings.HasPrefix(server, "unix:") {
-		return true
-	}
-	host, _, err := net.SplitHostPort(server)
-	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+// address is the parts of a server's address.
+type address struct {
+	host     string // in lower case and without brackets; none for a socket
+	target   string // what gRPC dials
+	isSecure bool
 }
 
-func dialOptions(server string) ([]grpc.DialOption, error) {
-	if !strings.HasPrefix(server, "https://") {
+// parse takes host:port, https://host:port or unix:/path; anything else is nil. gRPC would read it as a URI, and so might
+// dial another host than the one that is looked at here.
+func parse(server string) *address {
+	if aSocket.MatchString(server) && !strings.HasPrefix(server, "unix://") {
+		return &address{target: server}
+	}
+	parts := anAddress.FindStringSubmatch(server)
+	if parts == nil || len(parts[2]) > 253 {
+		return nil
+	}
+	host := strings.ToLower(strings.Trim(parts[2], "[]"))
+	if port, err := strconv.Atoi(parts[3]); err != nil || port > 65535 {
+		return nil
+	}
+	if (parts[2][0] == '[' || ipv4Like.MatchString(host)) && net.ParseIP(host) == nil {
+		return nil
+	}
+	if (parts[2][0] == '[') != strings.Contains(host, ":") {
+		return nil
+	}
+	return &address{host, "passthrough:///" + parts[2] + ":" + parts[3], parts[1] != ""}
+}
+
+// isLocal tells whether what is sent there stays on this machine.
+func (a *address) isLocal() bool {
+	return a.host == "" || a.host == "localhost" || net.ParseIP(a.host).IsLoopback()
+}
+
+func dialOptions(server *address) ([]grpc.DialOption, error) {
+	if !server.isSecure {
 		// Debian's grpc-go is older than what is recommended instead: WithTransportCredentials(insecure.NewCredentials()).
 		return []grpc.DialOption{grpc.WithInsecure(), grpc.WithNoProxy()}, nil
 	}
@@ -225,32 +254,25 @@ func dialOptions(server string) ([]grpc.DialOption, error) {
 	return []grpc.DialOption{grpc.WithTransportCredentials(trust), grpc.WithNoProxy()}, nil
 }
 
-// hostOf is the host of an address; none for a socket, or what is no address.
-func hostOf(server string) string {
-	parts := aHost.FindStringSubmatch(server)
-	if parts == nil {
-		return ""
-	}
-	return strings.ToLower(parts[1] + parts[2])
-}
-
 // distrust says why it does not dial an address that a server names; nothing, if it does. What listens there gets the
 // token.
 func (s *shared) distrust(server string) string {
-	host := hostOf(server)
-	isOurs := host == hostOf(s.home)
-	for _, name := range s.trusted {
-		isOurs = isOurs || host == name || strings.HasPrefix(name, ".") && strings.HasSuffix(host, name)
-	}
-	isSecure := strings.HasPrefix(server, "https://")
-	switch {
-	case server == s.home:
+	here, there := parse(s.home), parse(server)
+	if server == s.home {
 		return ""
-	case host == "":
-		return fmt.Sprintf("%q is no address of a server", server)
+	}
+	if there == nil || there.host == "" {
+		return "what it names is no address of a server"
+	}
+	isOurs := there.host == here.host
+	for _, name := range s.trusted {
+		isOurs = isOurs || there.host == name || strings.HasPrefix(name, ".") && strings.HasSuffix(there.host, name)
+	}
+	switch {
 	case !isOurs:
-		return fmt.Sprintf("%s would get the token; if that host is of the same league: CUTPURSE_TRUST=%s", server, host)
-	case isSecure != strings.HasPrefix(s.home, "https://"), s.token != "" && !isSecure && !isLocal(server):
+		return fmt.Sprintf(
+			"%s would get the token; if that host is of the same league: CUTPURSE_TRUST=%s", server, there.host)
+	case there.isSecure != here.isSecure, s.token != "" && !there.isSecure && !there.isLocal():
 		return server + " would get the token without TLS"
 	}
 	return ""
@@ -444,7 +466,7 @@ func elsewhere(end *status.Status) string {
 
 // play holds one stream, from Hello to its end, and returns how it ended.
 func (b *bot) play() *status.Status {
-	conn, err := grpc.Dial(strings.TrimPrefix(b.server, "https://"), b.options...)
+	conn, err := grpc.Dial(parse(b.server).target, b.options...)
 	if err != nil {
 		return status.Convert(err)
 	}

@@ -31,6 +31,7 @@ import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
 import java.security.GeneralSecurityException;
@@ -83,11 +84,16 @@ final class Arena {
   private static final int MAX_TABLES = 16;
   private static final long FIRST_WAIT_MS = 500; // before the second attempt; doubled for each that follows
   private static final long LONGEST_WAIT_MS = 10_000;
+  private static final int MAX_ADDRESS = 4_096; // characters
   private static final String ADDRESSES = "it is host:port, with TLS https://host:port, or unix:/path";
   private static final String LADDERS = "it is GAME/LADDER, such as greed/duel, several with commas between";
   private static final long HOME_MS = 10_000; // without a server until its ladders are looked for at others
-  private static final Pattern A_HOST =
-      Pattern.compile("(?:https://)?(?:([\\w.-]+)|\\[([\\da-fA-F:.]+)]):\\d{1,5}");
+  private static final Pattern A_SOCKET = Pattern.compile("unix:(?!//)([^\\x00-\\x1f\\x7f?#%,]+)");
+  private static final Pattern AN_ADDRESS =
+      Pattern.compile(
+          "(https://)?((?:[\\w-]{1,63}\\.)*[\\w-]{1,63}|\\[([\\da-fA-F:.]+)]):([1-9]\\d{0,4})");
+  private static final Pattern A_NUMBER = // 127.1 and 0x7f000001, too, are read as an address of IPv4
+      Pattern.compile("(?:.*\\.)?(?:\\d+|0x[\\da-f]*)");
   private static final int UNKNOWN_HEARTBEAT_MS = 15_000; // until Welcome has said what it is
 
   /** What thinks. */
@@ -148,23 +154,25 @@ final class Arena {
 
     /** Says why it does not dial what a server names; nothing, if it does: what listens there gets the token. */
     String distrust(String server) {
-      String host = hostOf(server);
+      Address there = Address.parse(server);
+      Address here = Address.parse(home);
       String names = environment("CUTPURSE_TRUST", "").toLowerCase(Locale.ROOT);
       Stream<String> trusted = Stream.of(names.split(",")).map(String::strip).filter(name -> !name.isEmpty());
-      boolean isOurs =
-          host.equals(hostOf(home))
-              || trusted.anyMatch(name -> host.equals(name) || (name.startsWith(".") && host.endsWith(name)));
       if (server.equals(home)) {
         return "";
       }
-      if (host.isEmpty()) {
-        return server + " is no address of a server";
+      if (there == null || there.path() != null) {
+        return "what it names is no address of a server";
       }
+      String host = there.host();
+      boolean isOurs =
+          host.equals(here.host())
+              || trusted.anyMatch(name -> host.equals(name) || (name.startsWith(".") && host.endsWith(name)));
       if (!isOurs) {
         return server + " would get the token; if that host is of the same league: CUTPURSE_TRUST=" + host;
       }
-      boolean isAsSecure = server.startsWith("https://") == (trust != null);
-      return isAsSecure && (token.isEmpty() || isSafe(server)) ? "" : server + " would get the token without TLS";
+      boolean isAsSecure = there.isSecure() == here.isSecure();
+      return isAsSecure && (token.isEmpty() || there.isSafe()) ? "" : server + " would get the token without TLS";
     }
 
     /** Plays at a server, beside the others, in a thread. */
@@ -259,7 +267,8 @@ final class Arena {
   /** Plays on the server that the environment names until the bot is told to leave; returns the exit code. */
   static int run(String language, Chooser chooser) throws InterruptedException {
     Shared bot = new Shared(language, chooser);
-    if (!bot.home.matches("unix:.+|(https://)?[^/]+:\\d{1,5}")) {
+    Address home = Address.parse(bot.home);
+    if (home == null) {
       bot.say("CUTPURSE_SERVER '%s' is no address: %s", bot.home, ADDRESSES);
       return 2;
     }
@@ -267,7 +276,7 @@ final class Arena {
       bot.say("CUTPURSE_TOKEN holds no token");
       return 6;
     }
-    if (!bot.token.isEmpty() && !isSafe(bot.home)) {
+    if (!bot.token.isEmpty() && !home.isSafe()) {
       bot.say("a token could be read on the way to %s; with TLS, its address is https://%1$s", bot.home);
       return 6;
     }
@@ -283,7 +292,7 @@ final class Arena {
         return 2;
       }
     }
-    if (bot.home.startsWith("https://")) {
+    if (home.isSecure()) {
       try {
         bot.trust = new Tls(environment("CUTPURSE_CA", ""));
       } catch (IOException | GeneralSecurityException problem) {
@@ -316,18 +325,42 @@ final class Arena {
     }
   }
 
-  /** Whether nobody can read what is sent on its way. */
-  private static boolean isSafe(String server) {
-    return server.matches("(https://|unix:|localhost:|127(\\.\\d+){3}:|\\[::1\\]:).*");
-  }
-
-  /** Returns the host of an address; nothing for a socket, and for what is no address. */
-  private static String hostOf(String server) {
-    Matcher parts = A_HOST.matcher(server);
-    if (!parts.matches()) {
-      return "";
+  /** The parts of a server's address: its host in lower case, and what gRPC dials; or the path of a socket. */
+  private record Address(String host, String target, boolean isSecure, String path) {
+    /**
+     * Takes host:port, https://host:port or unix:/path; anything else is null. gRPC would read it as a URI, and so might
+     * dial another host than the one that is looked at here.
+     */
+    static Address parse(String server) {
+      if (server.length() > MAX_ADDRESS) { // Java's patterns go deep
+        return null;
+      }
+      Matcher socket = A_SOCKET.matcher(server);
+      if (socket.matches()) {
+        return new Address("", "", false, socket.group(1));
+      }
+      Matcher parts = AN_ADDRESS.matcher(server);
+      if (!parts.matches() || parts.group(2).length() > 253 || Integer.parseInt(parts.group(4)) > 65_535) {
+        return null;
+      }
+      String six = parts.group(3);
+      String host = (six == null ? parts.group(2) : six).toLowerCase(Locale.ROOT);
+      boolean isNumber = A_NUMBER.matcher(host).matches();
+      if (six != null ? !NetUtil.isValidIpV6Address(host) : isNumber && !isIpV4(host)) {
+        return null;
+      }
+      return new Address(host, "dns:///" + parts.group(2) + ":" + parts.group(4), parts.group(1) != null, null);
     }
-    return (parts.group(1) == null ? parts.group(2) : parts.group(1)).toLowerCase(Locale.ROOT);
+
+    private static boolean isIpV4(String host) {
+      return NetUtil.isValidIpV4Address(host) && !host.matches("(?:.*\\.)?0\\d.*"); // 010 may be read as 8
+    }
+
+    /** Whether nobody can read what is sent on its way. */
+    boolean isSafe() {
+      boolean isLoopback = host.startsWith("127.") && isIpV4(host);
+      return isSecure || path != null || isLoopback || host.equals("localhost") || host.equals("::1");
+    }
   }
 
   private void say(String format, Object... arguments) {
@@ -507,8 +540,9 @@ final class Arena {
   }
 
   private ManagedChannel channel() {
-    if (server.startsWith("unix:")) {
-      return NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(server.substring("unix:".length())))
+    Address there = Address.parse(server);
+    if (there.path() != null) {
+      return NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(there.path()))
           .channelFactory(UnixChannel::new)
           .eventLoopGroup(bot.network)
           .overrideAuthority("localhost")
@@ -516,7 +550,7 @@ final class Arena {
           .build();
     }
     NettyChannelBuilder builder =
-        NettyChannelBuilder.forTarget(bot.trust == null ? server : server.substring("https://".length()))
+        NettyChannelBuilder.forTarget(there.target())
             .channelFactory(NioSocketChannel::new)
             .eventLoopGroup(bot.network)
             .proxyDetector(address -> null);

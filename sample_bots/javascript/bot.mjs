@@ -16,13 +16,13 @@
 // it at once. Of nohup Node knows nothing: setsid lets a bot stay when its terminal is closed.
 import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, fstatSync, readFileSync } from "node:fs";
+import { isIPv4, isIPv6 } from "node:net";
 import { fileURLToPath } from "node:url";
 import grpc from "@grpc/grpc-js";
 import loader from "@grpc/proto-loader";
 
 process.noDeprecation = true; // grpc-js makes Node warn of a server's address that is a number, in lines of its own
 const home = process.env.CUTPURSE_SERVER || "127.0.0.1:7777";
-const secure = home.startsWith("https://");
 const { CUTPURSE_CA: authority } = process.env;
 const token = process.env.CUTPURSE_TOKEN?.trim();
 const name = process.env.CUTPURSE_BOT || "node";
@@ -213,12 +213,26 @@ function stop(code, text) {
   process.exit(code);
 }
 
-if (!/^(unix:.+|(https:\/\/)?[^/]+:\d{1,5})$/.test(home)) {
-  stop(2, `CUTPURSE_SERVER "${home}" is no address: it is host:port, with TLS https://host:port, or unix:/path`);
+// The parts of an address: host:port, https://host:port or unix:/path. undefined for anything else: gRPC would read it as a URI,
+// and so might dial another host than the one that is looked at here.
+function parse(address) {
+  const [, path] = /^unix:(?!\/\/)([^\0-\x1f\x7f?#%,]+)$/.exec(address) ?? [];
+  if (path) return { target: address, isSecure: false, isLocal: true };
+  const form = /^(https:\/\/)?((?:[\w-]{1,63}\.)*[\w-]{1,63}|\[([\da-fA-F:.]+)\]):([1-9]\d{0,4})$/;
+  const [, tls, name, six, port] = form.exec(address) ?? [];
+  if (!name || port > 65_535) return undefined;
+  const host = (six ?? name).toLowerCase();
+  const isNumber = /(^|\.)(\d+|0x[\da-f]*)$/.test(host); // 127.1 and 0x7f000001, too, are read as one of IPv4
+  if (six ? !isIPv6(six) : host.length > 253 || (isNumber && !isIPv4(host))) return undefined;
+  const isLocal = ["localhost", "::1"].includes(host) || (isNumber && host.startsWith("127."));
+  return { host, target: `dns:///${name}:${port}`, isSecure: !!tls, isLocal };
 }
+
+const here = parse(home) ??
+  stop(2, `CUTPURSE_SERVER "${home}" is no address: it is host:port, with TLS https://host:port, or unix:/path`);
+const secure = here.isSecure;
 if (token && !/^[!-~]+$/.test(token)) stop(6, "CUTPURSE_TOKEN holds no token"); // nothing that a header could hold
-const isLocal = there => /^(unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(there);
-if (token && !secure && !isLocal(home)) { // others could read it
+if (token && !secure && !here.isLocal) { // others could read it
   stop(6, `a token could be read on the way to ${home}; with TLS, its address is https://${home}`);
 }
 if (Number.isNaN(patience)) stop(2, `CUTPURSE_RECONNECT_TIMEOUT "${process.env.CUTPURSE_RECONNECT_TIMEOUT}" is not a number of seconds`);
@@ -239,13 +253,12 @@ if (certificates && !certificates.includes("-----BEGIN CERTIFICATE-----")) stop(
 
 // Why it does not dial an address that a server names; nothing, if it does. Whoever listens there gets the token.
 function distrust(address) {
-  const hostOf = server => /^(?:https:\/\/)?(?:([\w.-]+)|\[([\da-f:.]+)\]):\d{1,5}$/i.exec(server)?.slice(1).find(Boolean).toLowerCase();
-  const host = hostOf(address);
-  const isOurs = host === hostOf(home) || trusted.some(name => host === name || (name.startsWith(".") && host?.endsWith(name)));
-  if (!host) return `${address} is no address of a server`;
+  const { host, isSecure, isLocal } = parse(address) ?? {};
+  if (!host) return "what it names is no address of a server";
+  const isOurs = host === here.host || trusted.some(name => host === name || (name.startsWith(".") && host.endsWith(name)));
   if (!isOurs) return `${address} would get the token; if that host is of the same league: CUTPURSE_TRUST=${host}`;
-  const isRead = token && !secure && !isLocal(address);
-  return secure === address.startsWith("https://") && !isRead ? "" : `${address} would get the token without TLS`;
+  const isRead = token && !secure && !isLocal;
+  return secure === isSecure && !isRead ? "" : `${address} would get the token without TLS`;
 }
 
 // Play at another server of the league, too, unless that is done already.
@@ -337,8 +350,8 @@ class Arena {
     const metadata = new grpc.Metadata();
     if (token) metadata.set("authorization", `Bearer ${token}`);
     const options = { "grpc.enable_http_proxy": 0 };
-    const address = this.server.replace("https://", "");
-    const client = { games: new GameService(address, trust, options), arena: new ArenaService(address, trust, options) };
+    const { target } = parse(this.server);
+    const client = { games: new GameService(target, trust, options), arena: new ArenaService(target, trust, options) };
     return new Promise(ended => {
       const call = this.stream = client.arena.Play(metadata);
       [this.received, this.isIn, this.share] = [0, false, share()];

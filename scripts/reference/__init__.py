@@ -14,12 +14,14 @@ from typing import Final
 
 from scripts.reference import (
     bot_api,
+    bot_check,
     cli,
     configuration,
     database,
     exit_codes,
     game_views,
     http_api,
+    learn,
     messages,
     metrics,
     states,
@@ -30,12 +32,14 @@ __all__ = ["FOLDER", "PAGES", "page_text"]
 FOLDER: Final = Path(__file__).resolve().parents[2] / "docs" / "reference"
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "bot_api": bot_api.page,
+    "bot_check": bot_check.page,
     "cli": cli.page,
     "configuration": configuration.page,
     "database": database.page,
     "exit_codes": exit_codes.page,
     "game_views": game_views.page,
     "http_api": http_api.page,
+    "learn": learn.page,
     "messages": messages.page,
     "metrics": metrics.page,
     "states": states.page,

@@ -21,7 +21,7 @@ from cutpurse.sdk.views.piles import Pile
 from scripts.reference.comments import class_comments
 from scripts.reference.page_parts import anchor, code, first_paragraph, paragraphs, sentence, table
 
-__all__ = ["Member", "defined", "members", "page"]
+__all__ = ["Member", "defined", "described_class", "described_function", "entries", "members", "page"]
 
 # In the order in which an author needs them.
 CLASSES: Final[tuple[type, ...]] = (
@@ -73,19 +73,19 @@ def page() -> str:
     return _PAGE.format(
         contents=", ".join(f"[{title}](#{anchor(title)})" for title in titles) + "\n",
         bot="\n".join(f"{text}\n" for text in [*paragraphs(Bot.__doc__), *paragraphs(Bot.choose.__doc__)]),
-        classes="\n".join(_class(kind, "##") for kind in CLASSES),
-        functions="\n".join(_function(function) for function in FUNCTIONS),
-        results="\n".join(_class(kind, "###") for kind in RESULTS),
+        classes="\n".join(described_class(kind, "##") for kind in CLASSES),
+        functions="\n".join(described_function(function) for function in FUNCTIONS),
+        results="\n".join(described_class(kind, "###") for kind in RESULTS),
     )
 
 
 def members(kind: type) -> list[Member]:
-    """Return the public members of a class, inherited ones first."""
-    found: dict[str, Member] = {}
-    for of in reversed(kind.__mro__[:-1]):
+    """Return the public members of a class and of its bases in this project, inherited ones first."""
+    by_name: dict[str, Member] = {}
+    for of in reversed([base for base in kind.__mro__ if base.__module__.startswith("cutpurse.")]):
         for form, text in (*_fields(of), *_attributes(of), *defined(of)):
-            found[re.split(r"\W", form, maxsplit=1)[0]] = (form, text)
-    return [member for name, member in found.items() if name not in _NOT_FOR_AUTHORS]
+            by_name[re.split(r"\W", form, maxsplit=1)[0]] = (form, text)
+    return [member for name, member in by_name.items() if name not in _NOT_FOR_AUTHORS]
 
 
 def defined(kind: type) -> Iterator[Member]:
@@ -96,7 +96,7 @@ def defined(kind: type) -> Iterator[Member]:
         if isinstance(member, property):
             yield f"{name}: {_written(member.fget.__annotations__['return'])}", first_paragraph(member.__doc__)
         elif inspect.isfunction(member):
-            names = ", ".join(one for one in inspect.signature(member).parameters if one != "self")
+            names = ", ".join(parameter for parameter in inspect.signature(member).parameters if parameter != "self")
             returned = _written(member.__annotations__["return"])
             arrow = "" if returned == "None" else f" -> {returned}"
             yield f"{name}({names}){arrow}", first_paragraph(member.__doc__)
@@ -106,26 +106,31 @@ def _fields(kind: type) -> Iterator[Member]:
     """Yield the fields of a dataclass with their comments, or their entries in its docstring."""
     if "__dataclass_fields__" in vars(kind):
         comments = class_comments(kind)
-        listed = _entries(kind.__doc__, "Attributes")
+        listed = entries(kind.__doc__, "Attributes")
         for field in dataclasses.fields(kind):
             yield f"{field.name}: {_written(field.type)}", listed.get(field.name) or comments.get(field.name, "")
 
 
 def _attributes(kind: type) -> Iterator[Member]:
-    """Yield the public attributes that `__init__` sets; those with a comment have a meaning."""
+    """Yield the public attributes that a class annotates or `__init__` sets; those with a comment have a meaning."""
+    if not dataclasses.is_dataclass(kind) and "__annotations__" in vars(kind):
+        for name, comment in class_comments(kind).items():
+            if name in kind.__annotations__ and not name.startswith("_"):
+                yield f"{name}: {_written(kind.__annotations__[name])}", comment
     made = vars(kind).get("__init__")
     if inspect.isfunction(made) and not dataclasses.is_dataclass(kind):
         types = made.__annotations__
-        for name, comment in re.findall(
-            r"^ *self\.([a-z]\w*) = \w+(?:  # (.*))?$", inspect.getsource(made), re.MULTILINE
+        for name, annotation, comment in re.findall(
+            r"^ *self\.([a-z]\w*)(?:: ([^=]+?) = .*?| = \w+)(?:  # (.*))?$", inspect.getsource(made), re.MULTILINE
         ):
-            yield f"{name}: {_written(types.get(name, ''))}", comment
+            yield f"{name}: {_written(annotation or types.get(name, 'Any'))}", comment
 
 
-def _class(kind: type, level: str) -> str:
+def described_class(kind: type, level: str) -> str:
+    """Describe a class: what it is, where it is, and its members."""
     rows = [(code(form), sentence(text)) for form, text in members(kind) if text]
     bare = ", ".join(code(form) for form, text in members(kind) if not text)
-    values = f"Its values are {', '.join(code(one.name) for one in kind)}.\n" if issubclass(kind, Enum) else ""
+    values = f"Its values are {', '.join(code(value.name) for value in kind)}.\n" if issubclass(kind, Enum) else ""
     parts = [
         f"{level} {kind.__name__}\n",
         *[f"{text}\n" for text in paragraphs(kind.__doc__)],
@@ -137,12 +142,13 @@ def _class(kind: type, level: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _function(function: Callable[..., Any]) -> str:
+def described_function(function: Callable[..., Any]) -> str:
+    """Describe a function: how to call it, its arguments, what it returns and raises."""
     parameters = inspect.signature(function).parameters.values()
-    positional = [one.name for one in parameters if one.kind is not inspect.Parameter.KEYWORD_ONLY]
-    rows = [(code(name), text) for name, text in _entries(function.__doc__, "Args").items()]
-    raises = [(code(name), text) for name, text in _entries(function.__doc__, "Raises").items()]
-    returns = " ".join(_entries(function.__doc__, "Returns", named=False))
+    positional = [parameter.name for parameter in parameters if parameter.kind is not inspect.Parameter.KEYWORD_ONLY]
+    rows = [(code(name), text) for name, text in entries(function.__doc__, "Args").items()]
+    raises = [(code(name), text) for name, text in entries(function.__doc__, "Raises").items()]
+    returns = " ".join(entries(function.__doc__, "Returns", named=False))
     prefix = "await " if inspect.iscoroutinefunction(function) else ""
     parts = [
         f"### {function.__name__}\n",
@@ -156,13 +162,13 @@ def _function(function: Callable[..., Any]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _entries(docstring: str | None, section: str, *, named: bool = True) -> dict[str, str]:
+def entries(docstring: str | None, section: str, *, named: bool = True) -> dict[str, str]:
     """Return the entries of a section of a Google-style docstring by name; without names, its whole text as one key."""
     text = inspect.cleandoc(docstring or "")
-    found = re.search(rf"^{section}:\n((?:    .*\n?|\n)+)", text, re.MULTILINE)
-    if found is None:
+    match = re.search(rf"^{section}:\n((?:    .*\n?|\n)+)", text, re.MULTILINE)
+    if match is None:
         return {}
-    body = textwrap.dedent(found[1])
+    body = textwrap.dedent(match[1])
     if not named:
         return {" ".join(body.split()): ""}
     pairs = [entry.partition(":") for entry in re.split(r"^(?=\S)", body, flags=re.MULTILINE) if entry.strip()]

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from typer.main import get_command
 
+from cutpurse.cli import progress
 from cutpurse.cli.main import app
 from cutpurse.wire import server_address
 from scripts.reference.comments import module_comments
@@ -27,8 +28,8 @@ See also [exit codes](exit_codes.md).
 ## Options of many commands
 
 {shared}
-`--debug` shows tracebacks and may stand in any position. `cutpurse --install-completion` installs completion for your
-shell.
+An option with one value can be given once. `--debug` shows tracebacks and may stand in any position.
+`cutpurse --install-completion` installs completion for your shell.
 
 ## Environment variables
 
@@ -48,9 +49,9 @@ class Option(NamedTuple):
 
 def page() -> str:
     """Return the text of the page."""
-    found = list(commands())
-    shared = _shared(command for _, command in found)
-    leaves = [(words, command) for words, command in found if not hasattr(command, "commands")]
+    entries = list(commands())
+    shared = _shared(command for _, command in entries)
+    leaves = [(words, command) for words, command in entries if not hasattr(command, "commands")]
     return _PAGE.format(
         commands=table(
             ("command", "what it does"),
@@ -80,15 +81,17 @@ def options(command: Any) -> list[Option]:
 
 def environment() -> list[tuple[str, str]]:
     """Return the environment variables of bots and commands, each with its meaning."""
-    comments = module_comments(server_address)
     return [
-        (getattr(server_address, name), sentence(comments[name])) for name in comments if name.endswith("_VARIABLE")
+        (getattr(module, name), sentence(comment))
+        for module in (server_address, progress)
+        for name, comment in module_comments(module).items()
+        if name.endswith("_VARIABLE")
     ]
 
 
-def _shared(found: Iterable[Any]) -> list[Option]:
+def _shared(all_commands: Iterable[Any]) -> list[Option]:
     """Return the options that many commands have; of options with one name, only the most frequent."""
-    counts = Counter(option for command in found for option in options(command) if option.form.startswith("`-"))
+    counts = Counter(option for command in all_commands for option in options(command) if option.form.startswith("`-"))
     shared: dict[str, Option] = {}
     for option, count in counts.most_common():
         if count >= MANY:
@@ -110,8 +113,8 @@ def _option(param: Any) -> Option:
     return Option(form, _DEFAULT.sub("", text), default)
 
 
-def _options(found: list[Option]) -> str:
-    return table(("option", "meaning", "default"), found)
+def _options(rows: list[Option]) -> str:
+    return table(("option", "meaning", "default"), rows)
 
 
 def _section(words: str, command: Any, shared: list[Option]) -> str:

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from cutpurse.cli import ladder_file, season_file
-from cutpurse.experiments.tournament import server_file, tournament_file
-from cutpurse.server.access import sign_in_settings
-from cutpurse.server.hosting.configuration import CONFIG_VARIABLE, FILE, SETTINGS
+from cutpurse.lab.tournament import tournament_file
+from cutpurse.server.hosting.configuration import CONFIG_VARIABLE
+from cutpurse.server.hosting.part import parts_to_serve
+from cutpurse.server.parts.sign_in import sign_in_settings
+from cutpurse.server.settings import FILE, SETTINGS, Setting
 from cutpurse.wire import manifest
 from cutpurse.wire.toml_file import FileKey
-from scripts.reference import cli
 from scripts.reference.page_parts import code, table
 
 __all__ = ["page"]
@@ -36,19 +37,15 @@ Game, seats, settings, clock and boards of a ladder never change. The other keys
 {ladder}
 ## Tournaments
 
-`cutpurse tournament run FILE` reads a tournament.
+`cutpurse tournament run FILE` and `cutpurse event start FILE` read the same file.
 
 {tournament}
 Each bot is a text, as in `cutpurse play`, or `{{ name = "mine", bot = "my_bot.py" }}`. Paths start at the file's
-folder.
-
-`cutpurse tournament start --from FILE` reads a tournament that a server plays.
-
-{server_tournament}
+folder. On a ladder, bots are called `owner/name` or `owner/name:version`.
 
 ## Seasons
 
-`cutpurse season plan FILE` and `season start FILE` read [seasons](../how-to/seasons.md). All keys of a
+`cutpurse event start FILE` reads [seasons](../how-to/events.md#run-seasons). All keys of a
 [ladder](#ladders) but `frozen`, `hosted`, `max_bots`, `people` and `title` are those of each division. Divisions are
 tables `[[division]]`, the first one first.
 
@@ -67,27 +64,48 @@ tables `[[division]]`, the first one first.
 
 def page() -> str:
     """Return the text of the page."""
-    (serve,) = [command for words, command in cli.commands() if words == "cutpurse serve"]
-    flags = {option.form.split()[0].strip("`"): option for option in cli.options(serve)}
+    of_parts = [setting for kind in parts_to_serve(SETTINGS).kinds for setting in kind.settings]
     return _PAGE.format(
         file=FILE,
         variable=CONFIG_VARIABLE,
-        settings=table(
-            ("flag", f"key in `{FILE}`", "meaning", "default"),
-            [
-                (flags[one.option].form, code(one.name), flags[one.option].text, flags[one.option].default)
-                for one in SETTINGS
-            ],
-        ),
+        settings=_settings((*SETTINGS, *of_parts)),
         ladder=_keys(ladder_file.KEYS),
         sign_in=_keys(sign_in_settings.KEYS),
         tournament=_keys(tournament_file.KEYS),
-        server_tournament=_keys(server_file.KEYS),
         season=_keys(season_file.KEYS),
         manifest_file=manifest.MANIFEST,
         manifest=_keys(manifest.KEYS),
     )
 
 
+def _settings(settings: Iterable[Setting]) -> str:
+    """Return a table of the settings for each group of them."""
+    groups: dict[str, list[Setting]] = {}
+    for setting in settings:
+        groups.setdefault(setting.group, []).append(setting)
+    return "\n".join(f"### {title}\n\n{_group(members)}" for title, members in groups.items())
+
+
+def _group(settings: Iterable[Setting]) -> str:
+    return table(
+        ("flag", f"key in `{FILE}`", "meaning", "default"),
+        [
+            (
+                code(f"{setting.option} {setting.metavar}".strip()),
+                code(setting.name),
+                setting.help,
+                setting.shown_default,
+            )
+            for setting in settings
+        ],
+    )
+
+
 def _keys(keys: Iterable[FileKey]) -> str:
-    return table(("key", "meaning", "default"), [(code(key.name), key.text, key.default or "required") for key in keys])
+    return table(
+        ("key", "meaning", "default"), [(code(key.name), _meaning(key), key.default or "required") for key in keys]
+    )
+
+
+def _meaning(key: FileKey) -> str:
+    return f"{key.text}; only `{key.command}`" if key.command else key.text

@@ -10,6 +10,7 @@ from sqlalchemy.dialects import sqlite
 
 from cutpurse.leaderboard import models
 from cutpurse.leaderboard.schema import newest_revision
+from cutpurse.server.installed_parts import hooks_of_parts
 from scripts.reference.comments import class_comments
 from scripts.reference.page_parts import anchor, code, paragraphs, sentence, table
 
@@ -28,21 +29,23 @@ Columns in *italics* may be null. Timestamps are UTC.
 
 def page() -> str:
     """Return the text of the page."""
-    found = models_by_table()
+    by_table = models_by_table()
     return _PAGE.format(
         revision=newest_revision(),
         tables=table(
             ("table", "one row is"),
-            [(f"[`{name}`](#{anchor(name)})", _one_row(model)) for name, model in found.items()],
+            [(f"[`{name}`](#{anchor(name)})", _one_row(model)) for name, model in by_table.items()],
         ),
-        sections="\n".join(_section(name, model) for name, model in found.items()),
+        sections="\n".join(_section(name, model) for name, model in by_table.items()),
     )
 
 
 def models_by_table() -> dict[str, Any]:
-    """Return the models by the name of their table, in the order of the module."""
-    rows = [kind for kind in vars(models).values() if isinstance(kind, type) and kind.__module__ == models.__name__]
-    return {str(kind.__tablename__): kind for kind in rows if issubclass(kind, models.Base) and kind is not models.Base}
+    """Return the models by the name of their table: those of the module, then those of the parts."""
+    hooks_of_parts()  # declares their tables
+    kinds = [kind for kind in models.Base.__subclasses__() if kind.__module__.startswith("cutpurse.")]
+    kinds.sort(key=lambda kind: (kind.__module__ != models.__name__, kind.__module__))  # not as they were imported
+    return {str(kind.__tablename__): kind for kind in kinds}
 
 
 def _one_row(model: Any) -> str:
@@ -62,7 +65,7 @@ def _section(name: str, model: Any) -> str:
     ]
     unique = [
         ", ".join(code(column.name) for column in constraint.columns)
-        for constraint in sorted(model.__table__.constraints, key=lambda one: str(one.name))
+        for constraint in sorted(model.__table__.constraints, key=lambda item: str(item.name))
         if constraint.__visit_name__ == "unique_constraint" and len(constraint.columns) > 1
     ]
     parts = [

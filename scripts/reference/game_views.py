@@ -39,9 +39,9 @@ def _game(title: str, view: type[GameView[Any]]) -> str:
     used = [member for kind in where.values() for of in kind.__mro__ for member in vars(of).values()]
     piles = {member.pile_type for member in used if isinstance(member, OnePile | Piles)} - {Pile}
     where |= {kind.__name__: kind for kind in sorted(piles, key=lambda kind: kind.__name__)}
-    found = [(f"{prefix}.{name}", *rest) for prefix, kind in where.items() for name, *rest in _names(kind)]
-    plain = ", ".join(code(name) for name, type_, text in found if not text)
-    rows = [(code(f"{name}{type_}"), text) for name, type_, text in found if text]
+    names = [(f"{prefix}.{name}", *rest) for prefix, kind in where.items() for name, *rest in _names(kind)]
+    plain = ", ".join(code(name) for name, type_, text in names if not text)
+    rows = [(code(f"{name}{type_}"), text) for name, type_, text in names if text]
     about = f"`from {view.__module__} import {view.__name__}`\n"
     return "\n".join([f"## {title}\n", about, table(("name", "meaning"), rows), f"Piles: {plain}.\n"])
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from cutpurse.server.web.api.description import FILE_PATH, openapi
-from cutpurse.server.web.api.endpoints import CALLS, PREFIX, Call
+from cutpurse.page.api.description import FILE_PATH, openapi
+from cutpurse.page.api.endpoints import CALLS, PREFIX, Call
 from scripts.reference.page_parts import code, table
 
 __all__ = ["page"]
@@ -42,7 +42,7 @@ def page() -> str:
     """Return the text of the page."""
     described: dict[str, Any] = openapi()
     (first, *_) = described["paths"].values()
-    refused = {status: one for status, one in first["get"]["responses"].items() if status != "200"}
+    refused = {status: response for status, response in first["get"]["responses"].items() if status != "200"}
     return _PAGE.format(
         prefix=PREFIX,
         file_path=FILE_PATH,
@@ -50,13 +50,15 @@ def page() -> str:
             ("call", "response", "cached for"),
             [(code(call.path), code(call.answer.name), f"{call.keep_s} s") for call in CALLS],
         ),
-        statuses=table(("status", "meaning"), [(status, one["description"]) for status, one in refused.items()]),
+        statuses=table(
+            ("status", "meaning"), [(status, response["description"]) for status, response in refused.items()]
+        ),
         sections="\n".join(_section(call) for call in CALLS if call.parameters),
     )
 
 
 def _section(call: Call) -> str:
-    rows = [(code(one.name), _values(one.schema), one.text) for one in call.parameters]
+    rows = [(code(parameter.name), _values(parameter.schema), parameter.text) for parameter in call.parameters]
     return "\n".join([f"## {call.path}\n", f"{call.text}\n", table(("parameter", "values", "meaning"), rows)])
 
 

@@ -12,6 +12,8 @@ from prometheus_client import Metric
 
 from cutpurse.server.hosting.metrics import Metrics
 from cutpurse.server.hosting.open_arena import open_arena
+from cutpurse.server.hosting.part import PartWithSettings
+from cutpurse.server.installed_parts import installed_parts
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from scripts.reference.page_parts import code, sentence, table
@@ -33,14 +35,15 @@ client of Prometheus adds `process_*` and `python_gc_*`.
 
 def page() -> str:
     """Return the text of the page."""
-    found = families()
+    all_families = families()
     many: dict[str, list[str]] = {}
-    for family in found:
+    for family in all_families:
         for label, values in _labels(family).items():
             if len(values) > MANY and label not in _OPEN:
                 many[label] = list(dict.fromkeys([*many.get(label, ()), *values]))
     rows = [
-        (code(_name(family)), family.type, _labels_text(family), sentence(family.documentation)) for family in found
+        (code(_name(family)), family.type, _labels_text(family), sentence(family.documentation))
+        for family in all_families
     ]
     return _PAGE.format(
         metrics=table(("metric", "type", "labels", "meaning"), rows),
@@ -57,9 +60,9 @@ def families() -> list[Metric]:
 
         async def taken() -> list[Metric]:
             log = logger(io.StringIO(), "error")
-            with open_arena(
-                f"unix:{folder}/socket", Path(folder) / "league.db", [Ladder("greed", "greed", 4)], log
-            ) as opened:
+            database, ladders = Path(folder) / "league.db", [Ladder("greed", "greed", 4)]
+            parts = [PartWithSettings(kind, None) for kind in installed_parts().kinds]
+            with open_arena(f"unix:{folder}/socket", database, ladders, log, parts=parts) as opened:
                 await opened.arena.start()
                 metrics = Metrics(opened)
                 metrics.take()
@@ -75,12 +78,12 @@ def _name(family: Metric) -> str:
 
 def _labels(family: Metric) -> dict[str, list[str]]:
     """Return the values of each label of a metric, except the bounds of histograms."""
-    found: dict[str, list[str]] = {}
+    by_label: dict[str, list[str]] = {}
     for sample in family.samples:
         for label, value in sample.labels.items():
-            if label != "le" and value not in found.setdefault(label, []):
-                found[label].append(value)
-    return found
+            if label != "le" and value not in by_label.setdefault(label, []):
+                by_label[label].append(value)
+    return by_label
 
 
 def _labels_text(family: Metric) -> str:

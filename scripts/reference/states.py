@@ -7,10 +7,11 @@ from typing import Any, Final, NamedTuple
 
 from cutpurse.server.hosting.arena_stages import ARENA_STAGES, ArenaEvent, ArenaStage
 from cutpurse.server.matches.match_stages import MATCH_STAGES, MatchEvent, MatchStage
+from cutpurse.server.matches.result_stages import RESULT_STAGES, ResultStage, StoreAnswer
+from cutpurse.server.parts.submissions.bot_stages import BOT_STAGES, BotEvent, BotStage
 from cutpurse.server.state_table import StateTable
 from cutpurse.server.streams.session_stages import SESSION_STAGES, SessionEvent, SessionStage
 from cutpurse.server.streams.table_stages import TABLE_STAGES, TableEvent, TableStage
-from cutpurse.server.submissions.bot_stages import BOT_STAGES, BotEvent, BotStage
 from scripts.reference.comments import class_comments
 from scripts.reference.page_parts import code, first_paragraph, sentence, table
 
@@ -35,6 +36,7 @@ class Machine(NamedTuple):
 
 MACHINES: Final = (
     Machine("A match", MatchStage, MatchEvent, MATCH_STAGES),
+    Machine("A result", ResultStage, StoreAnswer, RESULT_STAGES),
     Machine("A table of a session", TableStage, TableEvent, TABLE_STAGES),
     Machine("A session", SessionStage, SessionEvent, SESSION_STAGES),
     Machine("A hosted bot", BotStage, BotEvent, BOT_STAGES),
@@ -69,4 +71,4 @@ def _section(machine: Machine) -> str:
 def _meanings(noun: str, members: type[Enum]) -> str:
     comments = class_comments(members)
     meaning = first_paragraph(members.__doc__).rstrip(".").lower()
-    return table((noun, meaning), [(code(one.value), sentence(comments[one.name])) for one in members])
+    return table((noun, meaning), [(code(member.value), sentence(comments[member.name])) for member in members])

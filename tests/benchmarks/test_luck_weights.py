@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import luck_weights
-from cutpurse.experiments.position_weights import WEIGHTS
+from cutpurse.lab.position_weights import WEIGHTS
 
 
 def test_planted_weights_are_found_and_what_has_no_luck_gets_none() -> None:

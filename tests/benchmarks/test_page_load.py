@@ -11,7 +11,7 @@ import pytest
 from benchmarks.page_load.__main__ import errors, times
 from benchmarks.page_load.http_connection import HttpConnection, ServerEvent, server_events
 from benchmarks.page_load.people import Tables
-from tests.web.people import HOUSE, people_page
+from tests.page.people import HOUSE, people_page
 
 PIECES = (
     b": here it comes\r\nretry: 1500\r\n\r\n",

@@ -12,6 +12,7 @@ from benchmarks.queries import queries_bench
 from benchmarks.queries.build import LADDERS, build
 from benchmarks.queries.queries_bench import QueryFigures, Row
 from benchmarks.queries.questions import questions
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 
@@ -22,18 +23,18 @@ def test_what_is_built_is_a_leaderboard_that_counts_right(tmp_path: Path) -> Non
     path = tmp_path / "ladder.db"
     build(path, MATCHES, lambda said: None)
     with LeaderboardReader(path) as reader:
-        assert {ladder.name for ladder in reader.ladders()} == set(LADDERS)
-        assert 0 < sum(ladder.matches for ladder in reader.ladders()) < MATCHES  # some are void
-        assert reader.matches("rare", faulted=True) or reader.matches("narrow", faulted=True)
+        assert {ladder.name for ladder in reader.run(queries.ladders)} == set(LADDERS)
+        assert 0 < sum(ladder.matches for ladder in reader.run(queries.ladders)) < MATCHES  # some are void
+        assert reader.run(queries.matches, "rare", faulted=True) or reader.run(queries.matches, "narrow", faulted=True)
         for check in recompute(reader):
             # Ratings are made up, and differ; nothing else does.
-            assert check.boards == reader.ladder(check.ladder).matches
+            assert check.boards == reader.run(queries.ladder, check.ladder).matches
             told = [
                 one for one in check.differences if "change of version" not in one and "rating of version" not in one
             ]
             assert told == []
-        (one,) = reader.matches(limit=1)
-        assert [course is None for course in reader.courses(one.match)] == [False] * 4
+        (one,) = reader.run(queries.matches, limit=1)
+        assert [course is None for course in reader.run(queries.courses, one.match)] == [False] * 4
         rng = random.Random(1)
         for question in questions(MATCHES):  # of some whom it is about there is something to tell
             asked = [question.asked(rng, MATCHES, [one.match]) for _ in range(60)]
@@ -48,12 +49,17 @@ def test_counting_from_seats_finds_what_is_kept(tmp_path: Path) -> None:
     with LeaderboardReader(path) as reader:
         ranked = by_what["rankings of 64 bots"].counted
         assert ranked is not None
-        kept = {(r.version_id, r.matches, r.wins, r.faulted) for r in reader.rankings("narrow", every_version=True)}
+        kept = {
+            (r.version_id, r.matches, r.wins, r.faulted)
+            for r in reader.run(queries.rankings, "narrow", every_version=True)
+        }
         assert set(file.execute(ranked)) == kept
         met = by_what["opponents, 63 bots"].counted
         assert met is not None
         counted = sorted((f"bot{other + 1}", matches, ahead) for other, matches, ahead in file.execute(met, {"bot": 5}))
-        assert counted == sorted((o.bot, o.matches, o.ahead) for o in reader.opponents("narrow", "owner5", "bot5"))
+        assert counted == sorted(
+            (o.bot, o.matches, o.ahead) for o in reader.run(queries.opponents, "narrow", "owner5", "bot5")
+        )
     file.close()
 
 

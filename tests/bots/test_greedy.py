@@ -449,11 +449,12 @@ SETTINGS: Mapping[str, list[dict[str, object]]] = {
     ("game", "seats"), [(game, seats) for game, rules in GAMES.items() for seats in rules.words.seats]
 )
 def test_greedy_never_fails(game: str, seats: int, soak: bool) -> None:
-    """Among its like and among random bots, which bring about what it would not."""
-    for settings in SETTINGS[game]:
+    """Among its like or among random bots, which bring about what it would not: in turn, by settings and players."""
+    companies = ([GreedyBot] * seats, [GreedyBot] + [RandomBot] * (seats - 1))
+    for turn, settings in enumerate(SETTINGS[game], start=seats):
         if seats != 2:
             settings = {name: value for name, value in settings.items() if name != "two_player_pile"}
-        for bots in ([GreedyBot] * seats, [GreedyBot] + [RandomBot] * (seats - 1)):
+        for bots in companies if soak else [companies[turn % 2]]:
             played = play(game, bots, matches=50 if soak else 1, seed="faults", settings=settings)
             assert [failure.text() for failure in played.failures] == []
 

@@ -18,6 +18,7 @@ import pytest
 
 from cutpurse.bots import node_bot
 from cutpurse.games import GAMES
+from cutpurse.leaderboard import queries
 from cutpurse.server.ladder_config import default_ladders
 from cutpurse.v1 import arena_pb2, game_pb2
 from cutpurse.wire.errors import NotFound
@@ -85,7 +86,12 @@ async def test_it_plays_every_game_well_and_leaves_when_told(tmp_path: Path) -> 
                 await other
         assert played == dict.fromkeys(GAMES, MATCHES)
         assert (node.returncode, said.decode().splitlines()[1:]) == (0, [])
-        seats = [seat for game in GAMES for entry in arena.opened.store.matches(ladder=game) for seat in entry.seats]
+        seats = [
+            seat
+            for game in GAMES
+            for entry in arena.opened.store.run(queries.matches, ladder=game)
+            for seat in entry.seats
+        ]
     assert len(seats) == 4 * MATCHES * len(GAMES)
     mine = [seat for seat in seats if seat.bot == "node"]
     assert len(mine) == MATCHES * len(GAMES)

@@ -190,7 +190,6 @@ def test_search_stops_after_half_of_its_base(base_s: float, a_look_s: float, pla
 
 
 def test_search_is_told_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CUTPURSE_PLAYOUTS", raising=False)
     assert SearchBot().playouts == 100
     monkeypatch.setenv("CUTPURSE_PLAYOUTS", "30")
     assert SearchBot().playouts == 30

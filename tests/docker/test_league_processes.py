@@ -10,19 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.owner_registry import NewToken, create_tokens
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from cutpurse.wire.server_address import TOKEN_VARIABLE
 from tests.docker.compose import parts
 from tests.looking import until
+from tests.parts.cluster.test_several_servers import Process, free_port
+from tests.parts.submissions.desks import bot_folder
 from tests.postgresql_server import PostgresqlServer
-from tests.server.test_several_servers import Process, free_port
-from tests.submissions.desks import bot_folder
 from tests.typed import typed
 
-pytest.importorskip("pgqueuer", reason="pgqueuer is not installed here: pip install 'cutpurse[cluster]'")
+pytest.importorskip("pgqueuer", reason="pgqueuer is not installed here: pip install '.[cluster]'")
 pytestmark = [pytest.mark.full, pytest.mark.timeout(1200)]
 
 PATIENCE_S = 400.0
@@ -86,7 +87,7 @@ def kill_a_server(tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch, proc
     """Start all parts, submit a bot, kill the server `arena-a`, and see that both ladders are played."""
     with Store(db) as store:
         tokens = {
-            scope: store.create_tokens([NewToken("ann", scopes=scopes)], datetime.now(UTC))[0][0].reveal()
+            scope: store.write(create_tokens, [NewToken("ann", scopes=scopes)], datetime.now(UTC))[0][0].reveal()
             for scope, scopes in (("play", ("play", "read", "admin")), ("place", ("place",)))
         }
     (tmp_path / "ladders.toml").write_text(LADDERS)
@@ -117,7 +118,7 @@ def kill_a_server(tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch, proc
         with LeaderboardReader(db) as reader:
             return sum(
                 "sneak" in {seat.bot for seat in match.seats} and not match.void_cause
-                for match in reader.matches(ladder, limit=200)
+                for match in reader.run(queries.matches, ladder, limit=200)
             )
 
     until(lambda: played("greed") > 0 and played("cloud") > 0, "both ladders are played", PATIENCE_S)
@@ -128,7 +129,7 @@ def kill_a_server(tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch, proc
         at_b: ["cloud"],
     }
     assert servers[f"127.0.0.1:{ports['arena-a']}"]["places"] == 1
-    with urllib.request.urlopen(f"http://127.0.0.1:{ports['page']}/healthz", timeout=30) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{ports['page']}/healthz", timeout=240) as answer:
         assert answer.status == 200
     a.process.send_signal(signal.SIGKILL)
     b.until('"ladder": "greed".*"ladder taken"')
@@ -138,4 +139,4 @@ def kill_a_server(tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch, proc
     assert b.process.wait(timeout=300) == 0
     with LeaderboardReader(db) as reader:
         assert [(check.ladder, check.equal) for check in recompute(reader)] == [("cloud", True), ("greed", True)]
-        assert not [seat for match in reader.matches(limit=500) for seat in match.seats if seat.faults]
+        assert not [seat for match in reader.run(queries.matches, limit=500) for seat in match.seats if seat.faults]

@@ -9,6 +9,7 @@ import pytest
 from cutpurse.engine.agenda import PASS, Step
 from cutpurse.engine.events import Asked
 from tests.engine.toy import Ask, Toy, Window
+from tests.held_steps import Hold, HoldMore, Written
 
 
 def test_steps_are_equal_if_their_class_and_fields_are() -> None:
@@ -51,3 +52,30 @@ def test_steps_that_ran_are_listed_where_that_is_wanted() -> None:
 def test_a_step_without_a_rule_cannot_be_carried_out() -> None:
     with pytest.raises(TypeError, match="Step does not happen by itself"):
         Step(0).run(None)
+
+
+def test_a_step_holds_what_its_class_declares() -> None:
+    assert Hold.fields == {"victim": int, "shown": tuple, "is_last": bool}
+    held = Hold(0, 1, (2, 3))
+    assert (held.seat, held.victim, held.shown, held.is_last) == (0, 1, (2, 3), False)
+    assert held == Hold(0, shown=(2, 3), victim=1, is_last=False) != Hold(0, 1, (2, 3), True)
+    assert Hold.load(held.save()[1:]) == held == pickle.loads(pickle.dumps(held))
+    assert repr(held) == "Hold(seat=0, victim=1, shown=(2, 3), is_last=False)"
+
+
+def test_a_step_of_another_step_holds_more() -> None:
+    assert repr(HoldMore(0, 1, (), card=5)) == "HoldMore(seat=0, victim=1, shown=(), is_last=False, card=5)"
+
+
+def test_a_step_with_an_init_of_its_own_names_its_fields() -> None:
+    assert repr(Written(0, 1)) == "Written(seat=0, victim=1)"
+
+
+def test_a_step_that_lacks_a_field_cannot_be_made() -> None:
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'shown'"):
+        Hold(0, 1)  # type: ignore[call-arg]
+
+
+def test_a_step_cannot_hold_an_object() -> None:
+    with pytest.raises(TypeError, match=r"Wrong\.card is str; a step holds int, bool, tuple\[int, \.\.\.\]"):
+        type("Wrong", (Step,), {"__module__": __name__, "__annotations__": {"card": "str"}})

@@ -100,7 +100,7 @@ def test_a_seat_that_is_taken_over_has_no_clock_any_more() -> None:
 
 @pytest.mark.parametrize("sees_it", [0.0, 0.25, 0.999, 1.0, 1.7, 5.0])
 def test_going_away_at_every_decision_never_gives_more_time(sees_it: float) -> None:
-    """Whoever leaves as soon as he is asked and comes back late thinks no longer than who stays."""
+    """A bot that leaves at each decision and comes back late thinks no longer than one that stays."""
     control = TimeControl(bank_ms=2_000)
     allowed_s = (1_000 + 2_000 + 150) / 1000
     timed = toy(control, rounds=1)

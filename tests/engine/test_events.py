@@ -1,4 +1,4 @@
-"""Every viewer is told of every event, and of the faces he may see."""
+"""Every viewer gets every event, with the faces that they may see."""
 
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.events import Counted, Happened, Moved, Placed, Scored, Shown, Shuffled

@@ -10,20 +10,23 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from itertools import permutations, product
 from math import comb, sqrt
+from random import Random
 
 import pytest
 
 from cutpurse.engine.card_assignment import fit, weighted
 from cutpurse.engine.chance import Chance, match_key
-from cutpurse.engine.imagine import _has_a_way, imagine, share_knowledge
-from cutpurse.engine.knowledge import Spread
+from cutpurse.engine.clues import Spread
+from cutpurse.engine.imagine import Worlds, _has_a_way, imagine, share_knowledge
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN
+from cutpurse.games import GAMES
 from cutpurse.games.steal_and_plunder.cards import FITS, POWERS
 from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
 from cutpurse.games.stolen_treasure.cards import BLACK_SPOT, LAST_TREASURE
 from cutpurse.games.stolen_treasure.rules import StolenTreasure
 from tests.engine.toy import CROWN, MOON, STAR, SUN, empty_table
+from tests.properties.random_play import EVERY_TABLE, RandomGame, answer_at_random
 
 DRAWS = 4000
 ERRORS = 5
@@ -48,6 +51,34 @@ def unseen(view: View) -> list[int]:
     for zone in view.zones:
         left.subtract(card for card in (*zone.cards, *zone.known) if card != FACE_DOWN)
     return list(left.elements())
+
+
+@pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
+def test_many_states_of_a_view_are_those_drawn_one_by_one(name: str, seats: int) -> None:
+    """Each of them is played on before the next is drawn, which must not change it."""
+    play, random = RandomGame(GAMES[name], seats, 1), Random(1)
+    for step, game in enumerate(play.play(play.begin())):
+        if step % 23 == 0:
+            view = game.view(random.choice([*range(seats), None]))
+            alone, together, worlds = Chance(bytes(32)), Chance(bytes(32)), Worlds(view)
+            for _ in range(3):
+                state, again = worlds.draw(together), imagine(view, alone)
+                assert state.save() == again.save()
+                assert [state.view(seat) for seat in range(seats)] == [again.view(seat) for seat in range(seats)]
+                for _ in range(20):
+                    if state.waiting():
+                        state.choose(*answer_at_random(state, random))
+            assert together.below(1000) == alone.below(1000)
+        if step > 200:
+            return
+
+
+def test_a_view_with_more_hidden_places_than_cards_is_refused() -> None:
+    game = empty_table()
+    game.enter([SUN, MOON], game.deck)
+    view = game.view(0)
+    with pytest.raises(ValueError, match=r"^\d+ unseen cards are to fill 2 places$"):
+        Worlds(view)
 
 
 def test_cards_that_fit_are_dealt_in_every_way_equally_often() -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 
 from cutpurse.engine.chance import Chance
+from cutpurse.engine.clues import Clue, Spread, ways
 from cutpurse.engine.game import Game
 from cutpurse.engine.imagine import imagine
-from cutpurse.engine.knowledge import Clue, Spread, ways
 from cutpurse.engine.table import MOST_COPIED
 from cutpurse.engine.zones import Zone
 from cutpurse.games.stolen_treasure.rules import StolenTreasure

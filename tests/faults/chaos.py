@@ -132,7 +132,7 @@ class Chaos:
         """Start a process of bots."""
         least, most = self.plan.think_ms
         book, address = self.folder / f"book{herd.number}.jsonl", f"unix:{self.folder}/{{}}.sock"
-        herd.process = await self._start("chaos_bots", str(book), str(least), str(most), "1", address, *herd.names)
+        herd.process = await self._start("chaos_bots", str(book), str(least), str(most), "1", "", address, *herd.names)
 
     async def _start(self, module: str, *words: str, stdout: int | None = None) -> Process:
         with (self.folder / f"{module}.err").open("ab") as talk:

@@ -1,8 +1,9 @@
 """A process of bots for the chaos test, each with its own connection through the real SDK, and a log of their actions.
 
-    python -m tests.faults.chaos_bots BOOK LEAST_MS MOST_MS TABLES ADDRESS NAME...
+    python -m tests.faults.chaos_bots BOOK LEAST_MS MOST_MS TABLES LADDERS ADDRESS NAME...
 
-Each bot connects to ADDRESS, in which `{}` stands for its name. The log BOOK gets a line for the begin and the end of
+Each bot connects to ADDRESS, in which `{}` stands for its name, and plays on LADDERS, with commas between them; on all
+if it is empty. The log BOOK gets a line for the begin and the end of
 each match, and for each decision, with `asked` and `answered` by the system's monotonic clock. A line for a bot that
 stopped is an error. A paused bot tries again until it is admitted.
 """
@@ -13,6 +14,7 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Final, TextIO
@@ -61,7 +63,9 @@ def maker_of(name: str, book: Book, least_s: float, most_s: float) -> BotMaker:
     return BotMaker(name, Thinking)
 
 
-async def stay(name: str, address: str, tables: int, book: Book, think_s: tuple[float, float]) -> None:
+async def stay(
+    name: str, address: str, tables: int, book: Book, think_s: tuple[float, float], ladders: Sequence[str] = ()
+) -> None:
     """Run one bot as long as the server lets it."""
 
     def over(match: PlayedMatch) -> None:
@@ -72,6 +76,7 @@ async def stay(name: str, address: str, tables: int, book: Book, think_s: tuple[
         try:
             await connect(
                 maker_of(name, book, *think_s),
+                ladders=ladders,
                 server=address.replace("{}", name),
                 name=name,
                 max_tables=tables,
@@ -88,20 +93,23 @@ async def stay(name: str, address: str, tables: int, book: Book, think_s: tuple[
         await asyncio.sleep(PAUSED_S)
 
 
-async def run(file: Path, think_s: tuple[float, float], tables: int, address: str, names: list[str]) -> None:
+async def run(
+    file: Path, think_s: tuple[float, float], tables: int, ladders: Sequence[str], address: str, names: list[str]
+) -> None:
     """Run all bots."""
     with file.open("a", encoding="utf-8") as lines:
         book = Book(lines)
         async with asyncio.TaskGroup() as group:
             for name in names:
-                group.create_task(stay(name, address, tables, book, think_s))
+                group.create_task(stay(name, address, tables, book, think_s, ladders))
 
 
 def main(words: list[str]) -> None:
     """Run the command."""
-    file, least, most, tables, address, *names = words
+    file, least, most, tables, ladders, address, *names = words
     with patch.object(concurrency, "FIRST_TABLES", int(tables)):  # all tables at once, so that chaos hits many
-        asyncio.run(run(Path(file), (int(least) / 1_000, int(most) / 1_000), int(tables), address, names))
+        think_s = int(least) / 1_000, int(most) / 1_000
+        asyncio.run(run(Path(file), think_s, int(tables), ladders.split(",") if ladders else (), address, names))
 
 
 if __name__ == "__main__":

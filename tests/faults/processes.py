@@ -119,10 +119,11 @@ def herd(
     think_ms: tuple[int, int] = (5, 20),
     name: str = "book",
     token: str = "",
+    ladders: Sequence[str] = (),
 ) -> Iterator[Herd]:
-    """Run bots, all with the token of one owner; kill them at the end."""
+    """Run bots, all with the token of one owner, on all ladders unless some are named; kill them at the end."""
     book = folder / f"{name}.jsonl"
-    words = [str(book), *map(str, think_ms), str(tables), address, *names]
+    words = [str(book), *map(str, think_ms), str(tables), ",".join(ladders), address, *names]
     command = [sys.executable, "-m", "tests.faults.chaos_bots", *words]
     with (
         (folder / f"{name}.err").open("ab") as talk,

@@ -20,7 +20,8 @@ from cutpurse.server.limits import ServerLimits
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
-from cutpurse.wire.client_session import Ask, Begin, ClientSession, ClientTable, Finish, OwnerNotice
+from cutpurse.wire.client_session import Ask, Begin, ClientSession, Finish, OwnerNotice
+from cutpurse.wire.client_table import ClientTable
 from tests.server.small_world import World, entropy_of
 from tests.server.stores import match_of
 

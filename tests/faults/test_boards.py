@@ -16,16 +16,18 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.clocks import TimeControl
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.ladders import ensure_ladder
 from cutpurse.leaderboard.match_file_writer import match_file
-from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken, create_tokens
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.matches.match_file import check, read_matches
 from cutpurse.sdk.run import PlayedMatch, connect
 from cutpurse.server.access.owners import ANYBODY, Grant, OpenGuard
 from cutpurse.server.hosting import open_arena as open_arena_module
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.wire.match_file import check, read_matches
 from tests.faults.processes import Server, herd, server
 from tests.looking import until
 from tests.server.arenas import running_arena
@@ -36,9 +38,9 @@ OWNERS = 8
 def prepared(folder: Path) -> list[str]:
     """A database with a ladder of duplicate boards; a token for each owner."""
     with Store(folder / "league.db") as store:
-        store.ensure(Ladder("dup", "greed", 3, boards="duplicate").kept)
+        store.write(ensure_ladder, Ladder("dup", "greed", 3, boards="duplicate").kept)
         wanted = [NewToken(f"owner{n}") for n in range(OWNERS)]
-        return [token.reveal() for token, _ in store.create_tokens(wanted, datetime.now(UTC))]
+        return [token.reveal() for token, _ in store.write(create_tokens, wanted, datetime.now(UTC))]
 
 
 def rated(host: Server) -> int:
@@ -49,13 +51,13 @@ def rated(host: Server) -> int:
 
 def check_all(store: Store) -> tuple[int, int]:
     """Ratings follow from what is stored, and every match can be verified; how many boards are rated, and are not."""
-    assert [one.differences for one in recompute(store)] == [()] * len(store.ladders())
-    entries = store.matches(limit=10_000)
+    assert [one.differences for one in recompute(store)] == [()] * len(store.run(queries.ladders))
+    entries = store.run(queries.matches, limit=10_000)
     boards = {entry.board: entry for entry in entries if entry.board_size > 1}
     for entry in entries:
         assert not entry.is_sealed
         has_record = entry.decisions > 0 or entry.void_cause is None
-        filed = match_file(entry, store.record(entry.match) if has_record else None)
+        filed = match_file(entry, store.run(queries.record, entry.match) if has_record else None)
         (one,) = read_matches(filed.encode())
         said = " ".join(check(one).checked)
         assert ("it is a board of kind" in said) is (entry.board_size > 1)
@@ -86,12 +88,12 @@ def test_duplicates_of_eight_owners_survive_a_kill(tmp_path: Path) -> None:
         counting, void = check_all(store)
         assert counting >= before + 5
         assert void >= 1  # what the kill has cut off
-        sequences = {entry.match: entry.sequence for entry in store.matches(limit=10_000)}
+        sequences = {entry.match: entry.sequence for entry in store.run(queries.matches, limit=10_000)}
         assert all(sequences[match] is not None for match in told)
-        for entry in store.matches(limit=10_000):
+        for entry in store.run(queries.matches, limit=10_000):
             owners = [seat["owner"] for table in tables_of(entry.deal.params) for seat in table["seats"]]
             assert len(set(owners)) == len(owners)
-        some = [entry.match for entry in store.matches(limit=10_000) if entry.board_size > 1][:2]
+        some = [entry.match for entry in store.run(queries.matches, limit=10_000) if entry.board_size > 1][:2]
     for name in some:  # as anybody would
         words = [sys.executable, "-m", "cutpurse.cli", "match", "show", name, "--db", str(tmp_path / "league.db")]
         shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
@@ -144,7 +146,7 @@ def test_a_rotation_over_grpc_is_rated_and_opened(tmp_path: Path, monkeypatch: p
         assert at_once
         assert later
         rated_ones = {one.match for one in (*matches, *opened) if one.rated}
-        sequences = {entry.match: entry.sequence for entry in store.matches(limit=1_000)}
+        sequences = {entry.match: entry.sequence for entry in store.run(queries.matches, limit=1_000)}
         assert rated_ones
         assert all(sequences[match] is not None for match in rated_ones)
-        assert {entry.board_kind for entry in store.matches(limit=1_000)} == {"rotation"}
+        assert {entry.board_kind for entry in store.run(queries.matches, limit=1_000)} == {"rotation"}

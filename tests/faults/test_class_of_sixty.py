@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.bot import BotMaker
 from cutpurse.sdk.run import connect
@@ -63,5 +64,5 @@ async def test_sixty_owners_from_one_address_are_all_in_and_each_has_a_match(
     assert {line["owner"] for line in host.events("stream opened")} == set(STUDENTS)
     assert not host.events("stream refused")
     with Store(host.database) as store:
-        (ladder,) = store.ladders()
-        assert {ranking.owner for ranking in store.rankings(ladder.name)} >= set(played)
+        (ladder,) = store.run(queries.ladders)
+        assert {ranking.owner for ranking in store.run(queries.rankings, ladder.name)} >= set(played)

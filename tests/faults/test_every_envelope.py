@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 import pytest
 
@@ -26,6 +27,11 @@ SHORT: dict[str, Mapping[str, str]] = {
     "steal_and_plunder": {"max_games": "1"},
     "stolen_treasure": {"target": "500"},
 }
+WAYS = [
+    pytest.param((kind, is_up), id=f"{kind.name.lower()}-{'up' if is_up else 'down'}")
+    for kind in FaultKind
+    for is_up in (True, False)
+]
 GAMES = ("szmal", "greed", "bag_o_loot", "steal_and_plunder", "stolen_treasure")
 
 
@@ -65,16 +71,23 @@ def played(game: str, tables: int, fault: Fault | None = None) -> Bot:
     return bots[0]
 
 
+@cache
+def envelopes(game: str, tables: int) -> Mapping[bool, int]:
+    """Return how many envelopes pass upwards and downwards in a match without a fault."""
+    return played(game, tables).passed
+
+
 def first(kind: FaultKind) -> int:
     """A Hello without a session to resume that comes so late is taken for another program of the same name."""
     return 1 if kind in (FaultKind.STALLED, FaultKind.OVERTAKEN, FaultKind.GHOST) else 0
 
 
-@pytest.mark.parametrize("is_up", [True, False], ids=["up", "down"])
-@pytest.mark.parametrize("kind", FaultKind, ids=lambda kind: kind.name.lower())
+@pytest.mark.sampled
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("game", GAMES)
-def test_a_fault_at_any_envelope_costs_nothing_but_time(game: str, kind: FaultKind, is_up: bool, soak: bool) -> None:
-    points = played(game, 1).passed[is_up]
+def test_a_fault_at_any_envelope_costs_nothing_but_time(game: str, way: tuple[FaultKind, bool], soak: bool) -> None:
+    kind, is_up = way
+    points = envelopes(game, 1)[is_up]
     assert points > 10
     resumed = 0
     step = 1 if soak else CLOSE if game == "szmal" else ROUGH
@@ -83,10 +96,10 @@ def test_a_fault_at_any_envelope_costs_nothing_but_time(game: str, kind: FaultKi
     assert (resumed == 0) == (kind is FaultKind.STALLED)
 
 
-@pytest.mark.parametrize("is_up", [True, False], ids=["up", "down"])
-@pytest.mark.parametrize("kind", FaultKind, ids=lambda kind: kind.name.lower())
-def test_a_fault_at_two_tables_at_once_costs_nothing_but_time(kind: FaultKind, is_up: bool, soak: bool) -> None:
-    for at in range(first(kind), played("szmal", 2).passed[is_up], 1 if soak else ROUGH):
+@pytest.mark.parametrize("way", WAYS)
+def test_a_fault_at_two_tables_at_once_costs_nothing_but_time(way: tuple[FaultKind, bool], soak: bool) -> None:
+    kind, is_up = way
+    for at in range(first(kind), envelopes("szmal", 2)[is_up], 1 if soak else ROUGH):
         played("szmal", 2, Fault(kind, is_up, at))
 
 

@@ -10,9 +10,11 @@ from typing import TypeAlias
 
 import pytest
 
+from cutpurse.leaderboard import events, queries
+from cutpurse.leaderboard.events import TOURNAMENT
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
-from cutpurse.v1 import ladder_pb2
+from cutpurse.v1 import event_pb2, ladder_pb2
 from cutpurse.wire.errors import NotFound
 from cutpurse.wire.league import league_at
 from tests.faults.processes import Server, herd, server
@@ -22,8 +24,8 @@ BOTS = tuple(f"bot{number}" for number in range(8))
 DIVISIONS = (3, 3, 0)
 MATCHES = 4
 UNPLAYED = '[[ladder]]\nname = "other"\ngame = "szmal"\n'
-PHASES: TypeAlias = ladder_pb2.SeasonPhase
-Ready: TypeAlias = Callable[[ladder_pb2.SeasonShown], bool]
+PHASES: TypeAlias = event_pb2.SeasonPhase
+Ready: TypeAlias = Callable[[event_pb2.SeasonShown], bool]
 
 
 class Host:
@@ -49,12 +51,12 @@ class Host:
         self.server = self._stack.enter_context(again)
 
 
-def wanted() -> ladder_pb2.SeasonWanted:
+def wanted() -> event_pb2.EventRequest:
     upper = [ladder_pb2.BotName(bot=name) for name in BOTS]
-    return ladder_pb2.SeasonWanted(
+    season = event_pb2.SeasonRequest(
         ladder=ladder_pb2.LadderDefined(name="cup", game="greed", seats=2),
         divisions=[
-            ladder_pb2.DivisionWanted(size=size, down=int(size > 0), bots=upper[3 * number : 3 * number + 3])
+            event_pb2.DivisionRequest(size=size, down=int(size > 0), bots=upper[3 * number : 3 * number + 3])
             for number, size in enumerate(DIVISIONS)
         ],
         matches=MATCHES,
@@ -63,11 +65,16 @@ def wanted() -> ladder_pb2.SeasonWanted:
         final_top=2,
         final_best_of=1,
     )
+    return event_pb2.EventRequest(season=season)
 
 
-def shown_on(host: Host, series: str, number: int = 0) -> ladder_pb2.SeasonShown:
+def event_on(host: Host, series: str, number: int = 0) -> event_pb2.EventShown:
     with league_at(server=host.address) as league:
-        return league.GetSeason(ladder_pb2.GetSeasonRequest(series=series, number=number)).season
+        return league.GetEvent(event_pb2.GetEventRequest(event=series, season=number)).event
+
+
+def shown_on(host: Host, series: str, number: int = 0) -> event_pb2.SeasonShown:
+    return event_on(host, series, number).season
 
 
 def start(host: Host) -> str:
@@ -76,17 +83,17 @@ def start(host: Host) -> str:
     def is_planned() -> bool:
         try:
             with league_at(server=host.address) as league:
-                plans.append(league.PlanSeason(ladder_pb2.PlanSeasonRequest(wanted=wanted())).season.plan)
+                plans.append(league.PlanEvent(event_pb2.PlanEventRequest(event=wanted())).event.plan)
         except NotFound:  # a bot has not come yet
             return False
         return True
 
     until(is_planned, "all bots are here")
     with league_at(server=host.address) as league:
-        return league.StartSeason(ladder_pb2.StartSeasonRequest(wanted=wanted(), plan=plans[0])).season.series
+        return league.StartEvent(event_pb2.StartEventRequest(event=wanted(), plan=plans[0])).event.event
 
 
-def tables(shown: ladder_pb2.SeasonShown) -> list[list[tuple[str, int, int, int]]]:
+def tables(shown: event_pb2.SeasonShown) -> list[list[tuple[str, int, int, int]]]:
     return [
         [(one.bot.bot, one.place, one.matches, one.move) for one in division.standings] for division in shown.divisions
     ]
@@ -103,7 +110,7 @@ def test_seasons_survive_kills_in_each_phase(tmp_path: Path) -> None:
         table: list[list[tuple[str, int, int, int]]] = []
 
         def kill_in(
-            phase: PHASES.ValueType, is_ready: Callable[[ladder_pb2.SeasonShown], bool] = lambda shown: True
+            phase: PHASES.ValueType, is_ready: Callable[[event_pb2.SeasonShown], bool] = lambda shown: True
         ) -> None:
             """Kill the server when a season is in a phase."""
             until(lambda: _is_in(host, series, phase, is_ready), f"phase {PHASES.Name(phase)}")
@@ -116,47 +123,47 @@ def test_seasons_survive_kills_in_each_phase(tmp_path: Path) -> None:
         table = tables(shown_on(host, series, 1))
         kill_in(PHASES.SEASON_PHASE_BREAK)
         kill_in(PHASES.SEASON_PHASE_PLAYING, lambda shown: shown.number == 2 and _matches(shown) >= 4)
-        until(lambda: shown_on(host, series).outcome == "finished", "the seasons end")
+        until(lambda: event_on(host, series).outcome == "finished", "the seasons end")
         first, second = (shown_on(host, series, number) for number in (1, 2))
         _check(first, second, host.server)
         assert tables(first) == table, "the table of the first season never changed"
     with Store(tmp_path / "league.db") as store:
         assert all(check.equal for check in recompute(store)), "all ratings follow from the stored results"
-        assert len(store.tournaments()) == 2, "one final for each season"
-        assert [entry.name for entry in store.ladders()] == [
+        assert len(store.run(events.entries, [TOURNAMENT])) == 2, "one final for each season"
+        assert [entry.name for entry in store.run(queries.ladders)] == [
             *(f"cup-{division}-s{number}" for division in (1, 2, 3) for number in (1, 2)),
             "other",
         ]
 
 
-def _is_in(
-    host: Host, series: str, phase: PHASES.ValueType, is_ready: Callable[[ladder_pb2.SeasonShown], bool]
-) -> bool:
+def _is_in(host: Host, series: str, phase: PHASES.ValueType, is_ready: Callable[[event_pb2.SeasonShown], bool]) -> bool:
     shown = shown_on(host, series)
     return shown.phase == phase and is_ready(shown)
 
 
-def _matches(shown: ladder_pb2.SeasonShown) -> int:
+def _matches(shown: event_pb2.SeasonShown) -> int:
     return sum(one.matches for division in shown.divisions for one in division.standings)
 
 
-def _check(first: ladder_pb2.SeasonShown, second: ladder_pb2.SeasonShown, last: Server) -> None:
+def _check(first: event_pb2.SeasonShown, second: event_pb2.SeasonShown, last: Server) -> None:
     """Check that both seasons were played to their end, and that the second one follows from the first."""
     for shown in (first, second):
         assert shown.phase == PHASES.SEASON_PHASE_OVER
-        assert (shown.final.outcome, shown.final.duels_over) == ("finished", 1)
-        assert shown.champion == shown.final.standings[0].bot
+        assert (shown.final.outcome, shown.final.tournament.duels_over) == ("finished", 1)
+        assert shown.champion == shown.final.tournament.standings[0].bot
         assert [len(division.standings) for division in shown.divisions] == [3, 3, 2]
         for division in shown.divisions:
             assert all(one.matches >= MATCHES for one in division.standings)
             assert division.standings[0].place == 1
     after = [{one.bot.bot for one in division.standings} for division in second.divisions]
-    moves = {ladder_pb2.SEASON_MOVE_UP: -1, ladder_pb2.SEASON_MOVE_STAYS: 0, ladder_pb2.SEASON_MOVE_DOWN: 1}
+    moves = {event_pb2.SEASON_MOVE_UP: -1, event_pb2.SEASON_MOVE_STAYS: 0, event_pb2.SEASON_MOVE_DOWN: 1}
     for number, division in enumerate(first.divisions):
         for one in division.standings:
             assert one.bot.bot in after[number + moves[one.move]]
     ups = [one.bot.bot for division in first.divisions for one in division.standings if one.move == 2]
     assert len(ups) == 2
     voids = last.stored()
-    boards = [board.match for shown in (first, second) for duel in shown.final.duels for board in duel.boards]
+    boards = [
+        board.match for shown in (first, second) for duel in shown.final.tournament.duels for board in duel.boards
+    ]
     assert {voids[match] for match in boards if match} == {None}

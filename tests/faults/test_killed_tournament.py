@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.v1 import ladder_pb2
+from cutpurse.v1 import event_pb2, ladder_pb2
 from cutpurse.wire.league import League, league_at
 from tests.faults.processes import Server, herd, server
 from tests.looking import until
@@ -18,11 +18,15 @@ BOTS = ("ann", "bob", "cid", "dan", "eve")
 LADDERS = '[[ladder]]\nname = "cup"\ngame = "greed"\nseats = 2\n'
 
 
-def shown_on(league: League, name: str) -> ladder_pb2.TournamentShown:
-    return league.GetTournament(ladder_pb2.GetTournamentRequest(tournament=name)).tournament
+def event_on(league: League, name: str) -> event_pb2.EventShown:
+    return league.GetEvent(event_pb2.GetEventRequest(event=name)).event
 
 
-def finished_boards(shown: ladder_pb2.TournamentShown) -> list[str]:
+def shown_on(league: League, name: str) -> event_pb2.TournamentShown:
+    return event_on(league, name).tournament
+
+
+def finished_boards(shown: event_pb2.TournamentShown) -> list[str]:
     return [board.match for duel in shown.duels for board in duel.boards if board.result]
 
 
@@ -35,22 +39,23 @@ def boards_after(league: League, name: str, count: int) -> list[str]:
 @pytest.mark.parametrize(
     ("form", "duels"),
     [
-        pytest.param(ladder_pb2.TOURNAMENT_FORMAT_DOUBLE_ELIMINATION, (8, 9), marks=pytest.mark.full),
-        pytest.param(ladder_pb2.TOURNAMENT_FORMAT_ROUND_ROBIN, (10,), marks=pytest.mark.soak),
+        pytest.param(event_pb2.TOURNAMENT_FORMAT_DOUBLE_ELIMINATION, (8, 9), marks=pytest.mark.full),
+        pytest.param(event_pb2.TOURNAMENT_FORMAT_ROUND_ROBIN, (10,), marks=pytest.mark.soak),
     ],
     ids=["double_elimination", "round_robin"],
 )
 def test_a_tournament_survives_kills(
-    tmp_path: Path, form: ladder_pb2.TournamentFormat.ValueType, duels: tuple[int, ...]
+    tmp_path: Path, form: event_pb2.TournamentFormat.ValueType, duels: tuple[int, ...]
 ) -> None:
     (tmp_path / "ladders.toml").write_text(LADDERS, encoding="utf-8")
     words = ("--ladders", str(tmp_path / "ladders.toml"))
-    wanted = ladder_pb2.TournamentWanted(
+    cup = event_pb2.TournamentRequest(
         ladder="cup",
         format=form,
         best_of=3,
         bots=[ladder_pb2.BotName(bot=bot) for bot in BOTS],
     )
+    wanted = event_pb2.EventRequest(tournament=cup)
     kept: list[str] = []
     name = ""
     with ExitStack() as stack:
@@ -61,18 +66,19 @@ def test_a_tournament_survives_kills(
             with league_at(server=address) as league:
                 if not name:
                     until(partial(_are_here, league), "all bots are here")
-                    plan = league.PlanTournament(ladder_pb2.PlanTournamentRequest(wanted=wanted)).tournament.plan
-                    start = ladder_pb2.StartTournamentRequest(wanted=wanted, plan=plan)
-                    name = league.StartTournament(start).tournament.tournament
+                    plan = league.PlanEvent(event_pb2.PlanEventRequest(event=wanted)).event.plan
+                    start = event_pb2.StartEventRequest(event=wanted, plan=plan)
+                    name = league.StartEvent(start).event.event
                 kept = boards_after(league, name, len(kept) + 2)
             host.signal(signal.SIGKILL)
             host.ends()
             host = stack.enter_context(server(tmp_path, *words, address=address, name=f"server{life}"))
             assert host.address == address
         with league_at(server=address) as league:
-            until(lambda: bool(shown_on(league, name).ended_ms), "the tournament ends")
-            shown = shown_on(league, name)
-    assert shown.outcome == "finished"
+            until(lambda: bool(event_on(league, name).ended_ms), "the tournament ends")
+            event = event_on(league, name)
+    shown = event.tournament
+    assert event.outcome == "finished"
     assert shown.duels_over in duels
     assert shown.duels_over == shown.duels_planned
     assert [one.rank for one in shown.standings if not one.is_out][:1] == [1]
@@ -87,7 +93,7 @@ def _are_here(league: League) -> bool:
     return {one.bot.bot for one in bots if one.is_here} >= set(BOTS)
 
 
-def _check_results(host: Server, shown: ladder_pb2.TournamentShown) -> None:
+def _check_results(host: Server, shown: event_pb2.TournamentShown) -> None:
     """Check that no void match counts, and that each duel has the points of its boards."""
     voids = host.stored()
     for duel in shown.duels:

@@ -6,7 +6,7 @@ import pytest
 
 from cutpurse.games import GAMES
 from cutpurse.games.origins import RULES, SETTINGS
-from cutpurse.wire.rule_book import rule_book, rules_markdown
+from cutpurse.games.rule_book import rule_book, rules_markdown
 from scripts.rule_origins import MODULE, module_text, origin
 from tests.test_rule_numbers import defined
 
@@ -62,6 +62,8 @@ def test_proposed_numbers_are_called_proposed() -> None:
     assert "ST-1.1 (proposed)" in printed
     ruby = next(line for line in printed.splitlines() if line.split()[:1] == ["Ruby"])
     assert ruby.split()[:4] == ["Ruby", "treasure", "3", "300*"]
+    assert "`values` (ST-1.2, proposed): values of treasure cards; as listed unless set" in printed
+    assert "as printed" not in printed  # no print of the cards is public
     assert "`specials` (GR-1.3, proposed)" in rules_markdown(GAMES["greed"])
 
 

@@ -24,6 +24,8 @@ from typing import Any
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import SEED_BYTES
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.ladders import ensure_ladder
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.hosting.arena import Arena, ArenaServices, Listening
 from cutpurse.server.ladder_config import Ladder
@@ -107,7 +109,7 @@ class Seen:
         """Return each seat of each finished match: ladder, bot, end cause and faults."""
         return [
             {"ladder": match.ladder, "bot": seat.bot, "cause": seat.end_cause, "faults": seat.faults}
-            for match in self.store.matches(limit=100_000)
+            for match in self.store.run(queries.matches, limit=100_000)
             for seat in match.seats
         ]
 
@@ -165,7 +167,7 @@ def main(folder: Path, changed: dict[str, Any]) -> None:
         log = logger(stream, "debug")
         capture_library_logs(log)
         for ladder in LADDERS:
-            store.ensure(ladder.kept)
+            store.write(ensure_ladder, ladder.kept)
         lobby = Lobby(LADDERS, store, entropy=entropy, utc=utc, log=log)
         limits = ServerLimits(**{**asdict(SHORT), **changed})
         watching = Watching(lobby, log, delay_s=0.05, limits=limits)

@@ -37,17 +37,18 @@ from typing import Any, Final
 import grpc
 
 from cutpurse.engine.clocks import TimeControl
-from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.ladders import ensure_ladder
+from cutpurse.leaderboard.owner_registry import NewToken, create_tokens
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.runners.port import runner_named
+from cutpurse.server.runners.choosing import runner_named
 from cutpurse.v1 import arena_pb2
 from tests.hostile.attackers import KINDS, SUBMITTED, SUBMITTED_FILES
 from tests.hostile.child import HASTY
 from tests.leaderboard.sample_results import add_version, random_result
+from tests.parts.submissions.desks import bot_folder
 from tests.roots import CHECKOUT
 from tests.server.raw_bot import Ended, RawBot
-from tests.submissions.desks import bot_folder
 
 __all__ = ["EVERY_KIND", "HANDED_IN", "STOPPED", "Figures", "Plan", "Siege", "slopes", "verdict"]
 
@@ -196,7 +197,7 @@ class Siege:
         """Create the database: ladders, results to download, and a token for each client."""
         with Store(self.folder / "league.db") as store:
             for ladder in LADDERS:
-                store.ensure(ladder.kept)
+                store.write(ensure_ladder, ladder.kept)
             versions = [add_version(store, "class", f"bot_{number}", "1") for number in range(12)]
             results = (
                 replace(random_result(number, versions), ladder="archive") for number in range(self.plan.samples)
@@ -204,7 +205,7 @@ class Siege:
             for stored in [store.submit(result) for result in results]:
                 stored.result()
             owners = [NewToken(owner) for owner in (*HONEST, NEWCOMER, HANDED_IN, *KINDS)]
-            for token, row in store.create_tokens(owners, datetime.now(UTC)):
+            for token, row in store.write(create_tokens, owners, datetime.now(UTC)):
                 self._tokens[row.owner] = token.reveal()
 
     async def _start_server(self) -> None:

@@ -14,14 +14,16 @@ import pytest
 
 from cutpurse.check import scenarios
 from cutpurse.check.findings import CheckStatus
+from cutpurse.check.local_arena import Host
 from cutpurse.check.scenarios import SCENARIOS
 from cutpurse.cli.check_bot import check_bot
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2
-from cutpurse.wire.local_arena import Host
+from tests.addresses import DIALLED, HOSTILE, SOCKETS
 from tests.languages.workshop import Made, Start, running
 from tests.sdk.arena import Ending
 from tests.sdk.arena import arena as small_arena
@@ -30,7 +32,7 @@ from tests.server.raw_bot import RawBot
 
 pytestmark = pytest.mark.timeout(400)  # the first test of a language builds it
 
-WAIT_S = 60.0  # for a program to end; it is a fault of the program
+WAIT_S = 240.0  # for a program to end; it is a fault of the program
 PATIENT = TimeControl(base_ms=60_000, bank_ms=60_000, handover_ms=60_000)
 
 
@@ -53,8 +55,8 @@ def is_leaving(bot: str, arena: RunningArena) -> bool:
 
 async def test_it_passes_every_scenario_with_every_game(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scenarios, "DIAL_IN_S", 60.0)
-    monkeypatch.setattr(scenarios, "BASE_S", 30.0)  # beyond it there is a warning; other tests make it slow
-    findings = await check_bot(made.spec)
+    # Slower answers warn, and other tests make it slow.
+    findings = await check_bot(made.spec, control=TimeControl(base_ms=30_000))
     assert [(one.scenario, one.seen) for one in findings if one.verdict is not CheckStatus.PASSED] == []
     matches = [f"{game}, a match" for game in GAMES]
     assert [one.scenario for one in findings] == ["handshake", *matches, *[name for name, _ in SCENARIOS[1:]]]
@@ -83,7 +85,7 @@ async def test_told_to_go_it_plays_its_open_matches_to_the_end(
                     assert not end.voided
             code, said, errors = await last_words(process)
         assert (code, [line for line in errors if not line.startswith("leaver: ")]) == (0, [])
-        matches = arena.opened.store.matches(ladder="duel")
+        matches = arena.opened.store.run(queries.matches, ladder="duel")
         mine = {entry.match: seat for entry in matches for seat in entry.seats if seat.bot == "leaver"}
         assert {(seat.version, seat.faults) for seat in mine.values()} == {("7", 0)}
         told = [f"{name} greed place {seat.place} of 2, score {seat.score}" for name, seat in mine.items()]
@@ -221,7 +223,7 @@ async def test_it_plays_on_the_ladder_that_it_is_told_and_on_no_other(made: Made
             async with asyncio.timeout(WAIT_S):
                 for _ in range(3):
                     await other.play_on()
-        assert {entry.ladder for entry in arena.opened.store.matches()} == {"duel"}
+        assert {entry.ladder for entry in arena.opened.store.run(queries.matches)} == {"duel"}
         async with running(made, arena.address, CUTPURSE_BOT="me", CUTPURSE_LADDER="greed/dual") as process:
             code, said, errors = await last_words(process)
         assert (code, said, len(errors)) == (1, [], 1)
@@ -337,6 +339,38 @@ async def test_it_follows_to_the_host_that_it_dialled_and_to_no_other(made: Made
     assert errors[0] == f"me: the server at {first.address} sends the bot to {second.address}"
     assert errors[1].startswith(f"me: the server at {second.address} sends the bot elsewhere: {second.sends_to} ")
     assert errors[1].endswith("if that host is of the same league: CUTPURSE_TRUST=localhost")
+
+
+async def test_it_reads_each_address_as_the_sdk_does(made: Made) -> None:
+    addresses = dict(enumerate((*HOSTILE, *SOCKETS, *DIALLED)))
+    assert len({*addresses.values()}) == len(addresses)  # each is refused once
+    expected = dict.fromkeys(addresses, "what it names is no address of a server")
+    for at, text in addresses.items():
+        if text in DIALLED:
+            host = text.removeprefix("https://").rpartition(":")[0].strip("[]").lower()
+            hint = f"; if that host is of the same league: CUTPURSE_TRUST={host}"
+            why = " without TLS" if host.endswith(".league.example") else hint
+            expected[at] = f"{text} would get the token{why}"
+    said: dict[int, str] = {}
+    ours = {"CUTPURSE_BOT": "me", "CUTPURSE_TRUST": ".league.example"}
+    async with Host(is_on_a_port=True) as server, asyncio.timeout(WAIT_S):
+        server.elsewhere = tuple((str(number), text) for number, text in addresses.items())
+        async with running(made, server.address, **ours) as process:
+            assert process.stderr is not None
+            while len(said) < len(expected):
+                line = (await process.stderr.readline()).decode()
+                assert line, f"it ended, and said of {len(said)} addresses why it doesn't dial them"
+                number, _, why = line.rstrip("\n").removeprefix("me: does not play on ladder ").partition(": ")
+                said.update({int(number): why} if number.isdigit() else {})
+    assert said == expected
+
+
+@pytest.mark.parametrize("address", ["localhost:1#:7777", "ipv4:127.0.0.1:1"])
+async def test_its_server_is_a_host_and_a_port(made: Made, address: str) -> None:
+    async with running(made, address, CUTPURSE_BOT="me") as process:
+        code, said, errors = await last_words(process)
+    assert (code, said, len(errors)) == (2, [], 1)
+    assert address in errors[0]
 
 
 async def test_without_a_server_it_does_not_stay_for_ever(made: Made) -> None:

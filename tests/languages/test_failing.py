@@ -22,7 +22,7 @@ MISTAKES = {
     "rust": ("src/main.rs", "fn choose(", 'panic!("my mistake");'),
     "typescript": ("src/bot.ts", "function choose(", 'if (seat >= 0) throw "my mistake";'),
 }
-END_S = 60.0
+END_S = 240.0
 
 
 def with_its_mistake(made: Made, folder: Path) -> Made:

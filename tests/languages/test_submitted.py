@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.languages.workshop import Made, environment
-from tests.submissions.servers import RealServer, cutpurse
+from tests.parts.submissions.servers import RealServer, cutpurse
 
 pytestmark = [pytest.mark.timeout(1_500), pytest.mark.soak]
 

@@ -5,9 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.store import Store
+from cutpurse.server.installed_parts import hooks_of_parts
+from tests.leaderboard.sample_results import prepare
 from tests.postgresql_server import PostgresqlServer
 
-__all__ = ["database", "new_database"]
+__all__ = ["database", "new_database", "store", "versions"]
+
+hooks_of_parts()  # declares the tables of all parts, which the schema has too
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.full)])
@@ -33,3 +39,16 @@ def new_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cal
 def database(new_database: Callable[[str], str]) -> str:
     """Return the address of an empty database."""
     return new_database("ladder")
+
+
+@pytest.fixture
+def store(database: str) -> Iterator[Store]:
+    """Open a store of that database."""
+    with Store(database) as opened:
+        yield opened
+
+
+@pytest.fixture
+def versions(store: Store) -> list[Identity]:
+    """Create a ladder and twelve bots in the store."""
+    return prepare(store)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import LADDER, prepare, random_result
@@ -20,9 +21,9 @@ def check_ledger(database: Path | str, acknowledged: set[str]) -> None:
     """
     with Store(database) as store:
         versions = prepare(store)
-        stored = {match.match: match for match in store.matches(limit=10**6)}
+        stored = {match.match: match for match in store.run(queries.matches, limit=10**6)}
         (check,) = recompute(store)
-        rankings = store.rankings(LADDER)
+        rankings = store.run(queries.rankings, LADDER)
     assert acknowledged - stored.keys() == set()
     assert check.equal, check.differences
     counted = [match for match in stored.values() if match.void_cause is None]

@@ -6,6 +6,8 @@ import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from cutpurse.leaderboard.ladders import NewLadder, ensure_ladder
+from cutpurse.leaderboard.owner_registry import ensure_version
 from cutpurse.leaderboard.queries import BotEntry, Ranking, SeatEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import Deal, FinishedMatch, FinishedSeat, Identity
@@ -22,13 +24,13 @@ DEAL = Deal("b", commitment=b"c" * 32, seed=b"s" * 32, params=b'{"board":"b"}')
 
 def prepare(store: Store) -> list[Identity]:
     """Create the ladder and twelve bots, and return their versions."""
-    store.ensure_ladder(LADDER, game="greed", seats=4, rating=RATING)
+    store.write(ensure_ladder, NewLadder(LADDER, game="greed", seats=4, rating=RATING))
     return [add_version(store, *player) for player in PLAYERS]
 
 
 def add_version(store: Store, owner: str, bot: str, version: str) -> Identity:
     """Create a version that has not played yet, and return it."""
-    store.ensure_version(owner, bot, version)
+    store.write(ensure_version, owner, bot, version)
     return Identity(owner, bot, version)
 
 

@@ -1,7 +1,7 @@
 """What is promised of a deal is stored before its match is over; a match that is cut off is void, and not forgotten."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import timedelta
@@ -9,26 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.results import Deal, FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
+from cutpurse.leaderboard.results import Deal, EventBoard, FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.databases import change_by_hand
 from tests.leaderboard.sample_results import DAWN, LADDER, prepare, random_result, result
 
 
-@pytest.fixture
-def store(database: str) -> Iterator[Store]:
-    with Store(database) as opened:
-        yield opened
-
-
-@pytest.fixture
-def versions(store: Store) -> list[Identity]:
-    return prepare(store)
-
-
-def announcement(of: FinishedMatch) -> MatchAnnouncement:
+def announcement(of: FinishedMatch, event_board: EventBoard | None = None) -> MatchAnnouncement:
     """What was to be said of this match before it began."""
     return MatchAnnouncement(
         of.match,
@@ -40,7 +30,7 @@ def announcement(of: FinishedMatch) -> MatchAnnouncement:
         of.requested_by,
         of.reason,
         of.board_matches,
-        of.test,
+        event_board,
     )
 
 
@@ -55,11 +45,11 @@ def test_a_promise_is_kept_before_the_match_is_over(store: Store, versions: list
     assert rows(store, "SELECT id, sequence, epoch, commitment, seed, params FROM boards") == [
         ("b1", None, None, b"\x01" * 32, b"\x02" * 32, b"{}")
     ]
-    assert store.matches() == []
+    assert store.run(queries.matches) == []
     assert store.submit(one).result().sequence == 1
     assert rows(store, "SELECT id, sequence, epoch, commitment FROM boards") == [("b1", 1, 1, b"\x01" * 32)]
     assert rows(store, "SELECT * FROM open_matches") == []
-    assert store.match("m1").deal == one.deal
+    assert store.run(queries.match, "m1").deal == one.deal
     assert recompute(store)[0].equal
 
 
@@ -91,8 +81,8 @@ def test_announcements_and_results_of_one_transaction_are_rated_as_if_each_had_i
             futures.append(together.submit(one))
         for future in futures:
             future.result()
-        assert together.rankings(LADDER) == alone.rankings(LADDER)
-        assert together.matches(limit=100) == alone.matches(limit=100)
+        assert together.run(queries.rankings, LADDER) == alone.run(queries.rankings, LADDER)
+        assert together.run(queries.matches, limit=100) == alone.run(queries.matches, limit=100)
         assert recompute(together)[0].equal
         assert rows(together, "SELECT * FROM open_matches") == []
 
@@ -141,13 +131,13 @@ def test_what_a_server_left_behind_is_void(database: str) -> None:
         ]
         for one in left:
             store.announce(announcement(one)).result()
-        ranked = store.rankings(LADDER)
+        ranked = store.run(queries.rankings, LADDER)
     now = DAWN + timedelta(minutes=5)
     with Store(database) as store:
         assert store.void_unfinished(now) == ["m2", "m3", "m4"]
         assert store.void_unfinished(now) == []
-        assert store.rankings(LADDER) == ranked
-        entries = {entry.match: entry for entry in store.matches()}
+        assert store.run(queries.rankings, LADDER) == ranked
+        entries = {entry.match: entry for entry in store.run(queries.matches)}
         assert list(entries) == ["m4", "m3", "m2", "m1"]
         cut = entries["m3"]
         assert (cut.void_cause, cut.sequence, cut.started, cut.finished) == (
@@ -166,22 +156,22 @@ def test_what_a_server_left_behind_is_void(database: str) -> None:
 
 def test_a_match_on_request_has_places_and_changes_no_rating(store: Store, versions: list[Identity]) -> None:
     store.submit(result("m1", versions[:4])).result()
-    ranked = store.rankings(LADDER)
+    ranked = store.run(queries.rankings, LADDER)
     asked = result("m2", versions[3::-1], is_rated=False, requested_by="ann", reason="ann asked for it")
     store.announce(announcement(asked)).result()
     stored = store.submit(asked).result()
     assert stored == StoreOutcome()
     assert store.submit(asked).result() == stored
-    entry = store.match("m2")
+    entry = store.run(queries.match, "m2")
     assert (entry.is_rated, entry.requested_by, entry.reason) == (False, "ann", "ann asked for it")
     assert (entry.sequence, entry.void_cause) == (None, None)
     assert [seat.place for seat in entry.seats] == [1, 2, 3, 4]
     assert [(seat.before, seat.after) for seat in entry.seats] == [(None, None)] * 4
-    assert store.rankings(LADDER) == ranked
-    assert store.ladder(LADDER).matches == 1
-    assert store.opponents(LADDER, "owner 0", "bot 0")[0].matches == 1
+    assert store.run(queries.rankings, LADDER) == ranked
+    assert store.run(queries.ladder, LADDER).matches == 1
+    assert store.run(queries.opponents, LADDER, "owner 0", "bot 0")[0].matches == 1
     assert store.submit(result("m3", versions[:4])).result().sequence == 2
-    assert (store.match("m1").is_rated, store.match("m1").requested_by) == (True, "")
+    assert (store.run(queries.match, "m1").is_rated, store.run(queries.match, "m1").requested_by) == (True, "")
     assert recompute(store)[0].equal
 
 

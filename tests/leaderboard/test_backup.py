@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cutpurse.leaderboard import backup as module
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.backup import back_up, restore
 from cutpurse.leaderboard.errors import InUse, InvalidEntry, NewerSchema, NoSuchEntry, StoreError
 from cutpurse.leaderboard.reader import LeaderboardReader
@@ -19,7 +20,7 @@ from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import LADDER, prepare, random_result, result
-from tests.leaderboard.test_schema import first_schema
+from tests.leaderboard.test_schema import schema_22, set_revision
 from tests.roots import CHECKOUT
 
 
@@ -74,7 +75,7 @@ def test_a_backup_made_while_results_come_in_is_of_one_moment(tmp_path: Path, mo
         numbers = iter(range(10_000))
         for _ in range(40):
             store.submit(random_result(next(numbers), versions)).result()
-        acknowledged = len(store.matches(limit=1000))
+        acknowledged = len(store.run(queries.matches, limit=1000))
         words: list[tuple[int, int]] = []
 
         def meanwhile(done: int, total: int) -> None:
@@ -83,12 +84,12 @@ def test_a_backup_made_while_results_come_in_is_of_one_moment(tmp_path: Path, mo
                 store.submit(random_result(next(numbers), versions)).result()
 
         back_up(path, tmp_path / "copy.db", meanwhile)
-        assert len(store.matches(limit=1000)) == acknowledged + 30
+        assert len(store.run(queries.matches, limit=1000)) == acknowledged + 30
     done = [word[0] for word in words]
     assert done == sorted(done)  # it never began again
     assert words[-1][0] == words[-1][1] > 30
     with LeaderboardReader(tmp_path / "copy.db") as copy:
-        assert len(copy.matches(limit=1000)) == acknowledged
+        assert len(copy.run(queries.matches, limit=1000)) == acknowledged
         assert recompute(copy)[0].equal
 
 
@@ -123,16 +124,19 @@ def test_a_backup_is_made_beside_a_server_under_load(tmp_path: Path) -> None:
         sizes = []
         for n in range(3):
             with LeaderboardReader(tmp_path / f"{n}.db") as copy:
-                sizes.append(len(copy.matches(limit=100_000)))
+                sizes.append(len(copy.run(queries.matches, limit=100_000)))
                 assert recompute(copy)[0].equal
         assert sizes == sorted(sizes)
-        assert sizes[0] < sizes[2] <= len(store.matches(limit=100_000))
+        assert sizes[0] < sizes[2] <= len(store.run(queries.matches, limit=100_000))
 
 
-def test_an_older_database_is_backed_up_as_it_is(tmp_path: Path) -> None:
-    copied = back_up(first_schema(tmp_path / "ladder.db"), tmp_path / "before.db")
-    assert copied.revision == "1"
-    assert everything(copied.path) == everything(tmp_path / "ladder.db")
+@pytest.mark.parametrize("revision", ["22", "7"], ids=["upgraded", "too old"])
+def test_an_older_database_is_backed_up_and_restored_as_it_is(tmp_path: Path, revision: str) -> None:
+    path = schema_22(tmp_path / "ladder.db")
+    set_revision(path, revision)
+    copied = back_up(path, tmp_path / "before.db")
+    assert copied.revision == revision == restore(copied.path, tmp_path / "again.db").revision
+    assert everything(copied.path) == everything(path) == everything(tmp_path / "again.db")
 
 
 @pytest.mark.parametrize("what", ["file", "folder", "link", "dangling link"])
@@ -259,7 +263,7 @@ def test_what_is_put_back_goes_on_where_the_backup_was_made(tmp_path: Path) -> N
         versions = prepare(store)
         for number in range(20, 40):
             store.submit(random_result(number, versions)).result()
-        later = store.rankings(LADDER)
+        later = store.run(queries.rankings, LADDER)
     with pytest.raises(InvalidEntry, match=r"ladder\.db already exists; use --force to replace it"):
         restore(tmp_path / "copy.db", path)
     path.chmod(0o600)
@@ -269,10 +273,10 @@ def test_what_is_put_back_goes_on_where_the_backup_was_made(tmp_path: Path) -> N
     assert everything(path) == everything(tmp_path / "copy.db")
     assert names(tmp_path) == ["copy.db", "ladder.db", "ladder.db.lock"]
     with Store(path) as store:
-        assert len(store.matches(limit=100)) == 20
+        assert len(store.run(queries.matches, limit=100)) == 20
         for number in range(20, 40):
             store.submit(random_result(number, versions)).result()
-        assert store.rankings(LADDER) == later
+        assert store.run(queries.rankings, LADDER) == later
         assert recompute(store)[0].equal
 
 
@@ -305,7 +309,7 @@ def test_nothing_is_put_back_while_a_server_has_it_open(tmp_path: Path) -> None:
             restore(tmp_path / "copy.db", path, replaces=True)
         assert store.submit(result("later", prepare(store)[:4])).result().sequence is not None
     with Store(path) as store:
-        assert store.match("later").match == "later"
+        assert store.run(queries.match, "later").match == "later"
 
 
 def test_a_bad_backup_is_not_put_in_place(tmp_path: Path) -> None:
@@ -347,11 +351,11 @@ def test_a_damaged_database_is_replaced(tmp_path: Path) -> None:
 
 
 def test_an_old_backup_is_put_in_a_new_place_and_upgraded_by_whoever_opens_it(tmp_path: Path) -> None:
-    first_schema(tmp_path / "copy.db")
-    assert restore(tmp_path / "copy.db", tmp_path / "ladder.db").revision == "1"
+    schema_22(tmp_path / "copy.db")
+    assert restore(tmp_path / "copy.db", tmp_path / "ladder.db").revision == "22"
     with Store(tmp_path / "ladder.db") as store:
-        assert store.found == "1"
-        assert len(store.matches(limit=100)) == 41
+        assert store.found == "22"
+        assert len(store.run(queries.matches, limit=100)) == 9
 
 
 def test_a_linked_database_is_replaced_where_it_is(tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cutpurse.leaderboard.comparisons import BoardMatch, Comparison, comparisons_of, half_points, why_incompatible
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.comparisons import Comparison, comparisons_of, half_points, why_incompatible
 from cutpurse.leaderboard.errors import InvalidEntry
-from cutpurse.leaderboard.ladders import NewLadder
+from cutpurse.leaderboard.ladders import NewLadder, ensure_ladder
+from cutpurse.leaderboard.owner_registry import ensure_version
 from cutpurse.leaderboard.ratings import rate
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.results import FinishedMatch, FinishedSeat, Identity, StoreOutcome
@@ -26,9 +28,9 @@ SEATS = 3
 def store(database: str) -> Iterator[Store]:
     with Store(database) as made:
         for kind in ("plain", "rotation", "duplicate"):
-            made.ensure(NewLadder(kind, "greed", SEATS, RATING, boards=kind))
+            made.write(ensure_ladder, NewLadder(kind, "greed", SEATS, RATING, boards=kind))
         for version in range(1, 13):
-            made.ensure_version(*player(version))
+            made.write(ensure_version, *player(version))
         yield made
 
 
@@ -106,16 +108,16 @@ def test_place_points_are_whom_one_is_ahead_of() -> None:
 def test_a_rotation_is_ranked_by_the_sum_of_its_points() -> None:
     seats = [(5, 6, 7), (6, 7, 5), (7, 5, 6)]
     places = [(1, 2, 3), (1, 2, 3), (1, 2, 2)]  # of 5: 4 0 1, of 6: 2 4 1, of 7: 0 2 4
-    matches = [BoardMatch(sat, at, (0, 0, 1)) for sat, at in zip(seats, places, strict=True)]
+    matches = [Comparison(sat, at, (0, 0, 1)) for sat, at in zip(seats, places, strict=True)]
     (field,) = comparisons_of("rotation", matches)
     assert field == Comparison((5, 6, 7), (3, 1, 2), (1, 1, 1))
 
 
 def test_a_duplicate_compares_those_who_held_the_same_seat() -> None:
     matches = [
-        BoardMatch((1, 2, 3), (1, 2, 3), (0, 0, 0)),
-        BoardMatch((4, 5, 6), (2, 1, 3), (0, 2, 0)),
-        BoardMatch((7, 8, 9), (1, 2, 2), (0, 0, 0)),
+        Comparison((1, 2, 3), (1, 2, 3), (0, 0, 0)),
+        Comparison((4, 5, 6), (2, 1, 3), (0, 2, 0)),
+        Comparison((7, 8, 9), (1, 2, 2), (0, 0, 0)),
     ]
     assert comparisons_of("duplicate", matches) == [
         Comparison((1, 4, 7), (1, 3, 1), (0, 0, 0)),
@@ -146,7 +148,7 @@ def test_a_rotation_is_rated_once_by_its_last_match(store: Store, is_announced: 
     assert [(one.sequence, one.changes) for one in (first, second)] == [(None, ()), (None, ())]
     assert last.sequence == 1
     assert [change.after for change in last.changes] == rate([3, 1, 2], [RATING.newcomer] * 3, RATING)
-    assert [(r.bot, r.matches, r.wins, r.form) for r in store.rankings("rotation")] == [
+    assert [(r.bot, r.matches, r.wins, r.form) for r in store.run(queries.rankings, "rotation")] == [
         ("bot 0", 1, 0, (3,)),
         ("bot 1", 1, 1, (1,)),
         ("bot 2", 1, 0, (2,)),
@@ -154,7 +156,7 @@ def test_a_rotation_is_rated_once_by_its_last_match(store: Store, is_announced: 
     check_whole(store)
     assert submit(store, *results) == [first, second, last]  # again: the same answers, and nothing more
     check_whole(store)
-    assert store.ladders()[2].matches == 1
+    assert store.run(queries.ladders)[2].matches == 1
 
 
 def test_a_duplicate_is_rated_seat_by_seat(store: Store) -> None:
@@ -165,7 +167,9 @@ def test_a_duplicate_is_rated_seat_by_seat(store: Store) -> None:
     for seat, places in enumerate([[1, 2], [2, 1], [1, 1]]):
         expected = rate(places, [RATING.newcomer] * 2, RATING)
         assert [after[player(1 + seat)], after[player(4 + seat)]] == expected
-    assert {(one.owner, one.matches) for one in store.opponents("duplicate", "owner 0", "bot 0")} == {("owner 3", 1)}
+    assert {(one.owner, one.matches) for one in store.run(queries.opponents, "duplicate", "owner 0", "bot 0")} == {
+        ("owner 3", 1)
+    }
     check_whole(store)
     assert submit(store, *results) == answers
 
@@ -189,16 +193,16 @@ def test_a_match_at_a_time_or_all_in_one_transaction_is_the_same(
     check_whole(store)
     with Store(new_database("other")) as other:
         for kind in ("plain", "rotation", "duplicate"):
-            other.ensure(NewLadder(kind, "greed", SEATS, RATING, boards=kind))
+            other.write(ensure_ladder, NewLadder(kind, "greed", SEATS, RATING, boards=kind))
         for version in range(1, 13):
-            other.ensure_version(*player(version))
+            other.write(ensure_version, *player(version))
         for result in results:
             other.announce(announcement(result))
         submit(other, *results)
         check_whole(other)
         for kind in ("plain", "rotation", "duplicate"):
-            assert other.rankings(kind) == store.rankings(kind)
-            assert len(store.rankings(kind)) == 12
+            assert other.run(queries.rankings, kind) == store.run(queries.rankings, kind)
+            assert len(store.run(queries.rankings, kind)) == 12
 
 
 # -- what rates nothing
@@ -208,8 +212,8 @@ def test_a_void_match_voids_its_board(store: Store, void: int) -> None:
     places[void] = None
     answers = submit(store, *rotation("r", [1, 2, 3], places))
     assert [(one.sequence, one.changes) for one in answers] == [(None, ())] * 3
-    assert store.rankings("rotation") == []
-    entry = store.match(f"r/{(void + 1) % 3}")
+    assert store.run(queries.rankings, "rotation") == []
+    entry = store.run(queries.match, f"r/{(void + 1) % 3}")
     assert (entry.sequence, entry.void_cause, entry.is_sealed, entry.is_board_over) == (None, None, False, True)
     check_whole(store)
     assert submit(store, *rotation("s", [1, 2, 3], [[1, 2, 3]] * 3))[2].sequence == 1
@@ -221,9 +225,9 @@ def test_a_server_that_was_killed_leaves_a_board_that_rates_nothing(store: Store
     for result in killed[:2]:  # of the third nothing was written
         store.announce(announcement(result)).result()
     submit(store, killed[0])
-    assert store.match("d/0").is_sealed
+    assert store.run(queries.match, "d/0").is_sealed
     assert store.void_unfinished(datetime(2026, 12, 1, tzinfo=UTC)) == ["d/1"]
-    entry = store.match("d/0")
+    entry = store.run(queries.match, "d/0")
     assert (entry.sequence, entry.is_sealed, entry.is_board_over) == (None, False, False)
     assert (entry.board_matches, entry.board_size) == (("d/0", "d/1"), 3)
     check_whole(store)
@@ -247,27 +251,27 @@ def test_what_does_not_fit_is_refused(store: Store) -> None:
     submit(store, good[1])
     with pytest.raises(InvalidEntry, match="board d has its 2 matches already, d/0, d/1"):
         store.submit(of_board("duplicate", "d", 2, [7, 8, 9], [1, 2, 3], 2)).result()
-    with pytest.raises(InvalidEntry, match="was asked for, and so is the only one"):
-        store.submit(of_board("duplicate", "e", 0, [1, 2, 3], [1, 2, 3], 2, is_rated=False)).result()
+    with pytest.raises(InvalidEntry, match="its board has one match, or two of a test, not 3"):
+        store.submit(of_board("duplicate", "e", 0, [1, 2, 3], [1, 2, 3], 3, is_rated=False)).result()
     with pytest.raises(InvalidEntry, match="1 to 255 can be"):
         store.submit(of_board("duplicate", "e", 0, [1, 2, 3], [1, 2, 3], 0)).result()
     with pytest.raises(InvalidEntry, match="there are: plain, rotation, duplicate"):
-        store.ensure(NewLadder("odd", "greed", 2, RATING, boards="round"))
+        store.write(ensure_ladder, NewLadder("odd", "greed", 2, RATING, boards="round"))
     with pytest.raises(InvalidEntry, match="has boards rotation, not plain"):
-        store.ensure(NewLadder("rotation", "greed", SEATS, RATING))
+        store.write(ensure_ladder, NewLadder("rotation", "greed", SEATS, RATING))
 
 
 # -- what is told
 def test_of_a_board_that_is_not_over_nothing_is_listed(store: Store) -> None:
     results = duplicate("d", [[1, 2, 3], [4, 5, 6]], [[1, 2, 3], [1, 2, 3]])
     submit(store, of_board("duplicate", "p", 0, [1, 2, 3], [1, 2, 3], 1), results[0])
-    assert store.match("d/0").is_sealed
-    assert [entry.match for entry in store.matches(limit=1)] == ["p/0"]
-    assert [entry.match for entry in store.matches("duplicate", "owner 0", "bot 0")] == ["p/0"]
-    assert [log.match.match for log in store.logs("owner 0", "bot 0", limit=1)] == ["p/0"]
-    assert store.logs("owner 0", "bot 0", match="d/0") == []
+    assert store.run(queries.match, "d/0").is_sealed
+    assert [entry.match for entry in store.run(queries.matches, limit=1)] == ["p/0"]
+    assert [entry.match for entry in store.run(queries.matches, "duplicate", "owner 0", "bot 0")] == ["p/0"]
+    assert [log.match.match for log in store.run(queries.logs, "owner 0", "bot 0", limit=1)] == ["p/0"]
+    assert store.run(queries.logs, "owner 0", "bot 0", match="d/0") == []
     submit(store, results[1])
-    entries = store.matches("duplicate")
+    entries = store.run(queries.matches, "duplicate")
     assert [entry.match for entry in entries] == ["d/1", "d/0", "p/0"]
     assert [entry.board_kind for entry in entries] == ["duplicate", "duplicate", "plain"]
     assert [entry.board_matches for entry in entries] == [("d/0", "d/1"), ("d/0", "d/1"), ("p/0",)]
@@ -294,7 +298,7 @@ def test_a_board_that_was_changed_is_found(store: Store, database: str, change: 
 def test_a_step_of_a_rotation_is_against_those_who_sat_there_by_the_sum_of_points(store: Store) -> None:
     results = rotation("b", [1, 2, 3], [[1, 2, 3], [1, 2, 3], [1, 2, 3]])
     submit(store, *results)
-    (step,) = store.history("rotation", "owner 1", "bot 1")
+    (step,) = store.run(queries.history, "rotation", "owner 1", "bot 1")
     assert step.matches == tuple(result.match for result in results)
     assert step.match == results[-1].match
     assert {(one.bot, one.outcome) for one in step.opponents} == {("bot 0", 0), ("bot 2", 0)}
@@ -305,9 +309,9 @@ def test_a_step_of_a_rotation_is_against_those_who_sat_there_by_the_sum_of_point
 def test_a_step_of_a_duplicate_is_against_those_who_held_the_seat(store: Store) -> None:
     results = duplicate("b", [[1, 2, 3], [4, 5, 6]], [[1, 2, 3], [3, 2, 1]])
     submit(store, *results)
-    (step,) = store.history("duplicate", "owner 0", "bot 0")
+    (step,) = store.run(queries.history, "duplicate", "owner 0", "bot 0")
     assert (step.matches, step.place) == (("b/0",), 1)
     assert [(one.bot, one.outcome) for one in step.opponents] == [("bot 3", 1)]
     assert step.opponents[0].likely == pytest.approx(0.5)
-    (step,) = store.history("duplicate", "owner 5", "bot 5")
+    (step,) = store.run(queries.history, "duplicate", "owner 5", "bot 5")
     assert (step.match, step.place, step.opponents[0].bot) == ("b/1", 1, "bot 2")

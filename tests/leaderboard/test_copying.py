@@ -5,30 +5,39 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Insert, func, insert, select
+from sqlalchemy import Insert, insert
 
-from cutpurse.leaderboard import copying
+from cutpurse.leaderboard import copying, queries, seasons, tournaments, version_tests
 from cutpurse.leaderboard.copying import copy_leaderboard
-from cutpurse.leaderboard.database import find_database
+from cutpurse.leaderboard.databases import find_database
 from cutpurse.leaderboard.errors import InUse, InvalidEntry, OlderSchema, StoreError
+from cutpurse.leaderboard.estimates.result_matrix import ladder_results, put_estimates
+from cutpurse.leaderboard.events import EventEntry
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.models import Base
-from cutpurse.leaderboard.notices.receivers import WEBHOOK, NewReceiver
-from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken, create_tokens
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.relations import ARENAS, BOARDS, LEASES, OUTBOX, OVERTAKINGS, REPORTS, TEST_BOARDS
+from cutpurse.leaderboard.relations import ARENAS, EVENT_BOARDS, LEASES
 from cutpurse.leaderboard.results import DecisionLog, DecisionUsage, FinishedSeat, Identity, SeatNote
 from cutpurse.leaderboard.schema import newest_revision
-from cutpurse.leaderboard.seasons import NewSeason, SeasonBot, SeriesEntry
-from cutpurse.leaderboard.sign_ins import ProviderAccount
+from cutpurse.leaderboard.seasons import NewSeason, SeasonBot
 from cutpurse.leaderboard.store import Store
-from cutpurse.leaderboard.submissions import NewSubmission
-from cutpurse.leaderboard.tournaments import TournamentBoardEntry, TournamentEntry
-from cutpurse.leaderboard.version_tests import NewVersionTest
-from cutpurse.leaderboard.work import NewWork
+from cutpurse.leaderboard.tournaments import TournamentBoardEntry
+from cutpurse.server.installed_parts import hooks_of_parts
+from cutpurse.server.parts.notices import receivers
+from cutpurse.server.parts.notices.receivers import WEBHOOK, NewReceiver
+from cutpurse.server.parts.notices.tables import OUTBOX, OVERTAKINGS
+from cutpurse.server.parts.sign_in.accounts import ProviderAccount, link_account
+from cutpurse.server.parts.submissions import archive_table, submissions
+from cutpurse.server.parts.submissions.bot_memories import replace_memory
+from cutpurse.server.parts.submissions.submissions import NewSubmission
+from cutpurse.server.parts.workers import work
+from cutpurse.server.parts.workers.tables import REPORTS
+from cutpurse.server.parts.workers.work import NewWork
 from tests.leaderboard.sample_results import DAWN, LADDER, PLAYERS, RATING, add_version, prepare, random_result, result
 from tests.leaderboard.test_announced import announcement
 from tests.postgresql_server import PostgresqlServer
@@ -47,37 +56,40 @@ def fill(store: Store, matches: int) -> None:
         )
         store.submit(result(f"fault {number}", versions[:4], seats=seats)).result()
     store.announce(announcement(result("open", versions[:4]))).result()
-    store.create_tokens([NewToken("ann", "laptop \u00e9")], DAWN + timedelta(microseconds=1))
-    store.link_account(ProviderAccount("https://login.school.example", "ann \u00e9"), "ann", DAWN)
-    store.hand_in(NewSubmission("ann", "sneak", "1", bytes(32), 2**40, ()), DAWN)
-    store.put_estimates(store.ladder_estimates(LADDER), DAWN).result()
-    store.put_archive(bytes(32), b"files")
-    receiver = store.add_receiver(NewReceiver("ann", WEBHOOK, "https://ann.example/\u00e9", b"\0key"), DAWN)
+    store.write(create_tokens, [NewToken("ann", "laptop \u00e9")], DAWN + timedelta(microseconds=1))
+    store.write(link_account, ProviderAccount("https://login.school.example", "ann \u00e9"), "ann", DAWN)
+    store.write(submissions.hand_in, NewSubmission("ann", "sneak", "1", bytes(32), 2**40, ()), DAWN)
+    store.write(put_estimates, store.run(ladder_results, LADDER).estimates(), DAWN)
+    store.write_uncached(archive_table.put_archives, {bytes(32): b"files"})
+    receiver = store.write(
+        receivers.add_receiver, NewReceiver("ann", WEBHOOK, "https://ann.example/\u00e9", b"\0key"), DAWN
+    )
     version = add_version(store, "owner 0", "bot 0", "2.0")
-    store.start_version_test(NewVersionTest("t1", LADDER, Identity(*version), Identity(*versions[0]), "{}"), DAWN, 9, 9)
-    store.start_tournament(TournamentEntry("t2", LADDER, "ann", "{}", DAWN), 9)
-    store.put_tournament_board("t2", TournamentBoardEntry(1, 0, "match", "1="))
+    test = EventEntry("t1", LADDER, "owner 0", "{}", DAWN)
+    store.write(version_tests.start, test, Identity(*version), Identity(*versions[0]), 9, 9)
+    store.write(tournaments.start, EventEntry("t2", LADDER, "ann", "{}", DAWN), 9)
+    store.write(tournaments.put_board, "t2", TournamentBoardEntry(1, 0, "match", "1="))
     ladder = NewLadder("cup-1-s1", "greed", 2, RATING)
     season = NewSeason([ladder], [SeasonBot("owner 0", "bot 0", 1, 1)], DAWN)
-    store.start_series(SeriesEntry("s1", "cup", "ann", "{}", DAWN), season, 9)
+    store.write(seasons.start, EventEntry("s1", "", "ann", "{}", DAWN, name="cup"), season, 9)
     for row in (
         insert(OUTBOX).values(number=2**40, receiver_id=receiver.id, event_id="e1", body='{"text": "\u2013"}'),
         insert(OVERTAKINGS).values(ladder_id=1, bot_id=1, other_id=2, at=DAWN + timedelta(microseconds=3)),
-        insert(TEST_BOARDS).values(board_id=select(func.min(BOARDS.c.id)).scalar_subquery(), test_id="t1"),
+        insert(EVENT_BOARDS).values(event_id="t1", duel=0, board=0, match_id="", board_id="board of open", result=""),
     ):
         put(store, row)
     lease = insert(LEASES).values(ladder_id=1, holder="one", address="10.0.0.1:7777", epoch=1, until=DAWN)
     put(store, lease)
     put(store, insert(ARENAS).values(holder="one", address="10.0.0.1:7777", until=DAWN))
     report = insert(REPORTS).values(match_id="open", report=b"report")
-    store.put_work(
-        [NewWork("open", "0.1", "{}", bytes(32))], DAWN, lambda connection: connection.execute(report).close()
-    )
+    store.write_uncached(work.put, [NewWork("open", "0.1", "{}", bytes(32))], DAWN)
+    put(store, report)
+    store.write_uncached(replace_memory, "ann", "sneak", LADDER, sha256(b"").digest(), b"n\x001\n1", DAWN)
 
 
 def put(store: Store, row: Insert) -> None:
     """Store a row that no method of the store writes alone."""
-    store.requeue_work(lambda connection: connection.execute(row).close())
+    store.write_uncached(lambda connection: connection.execute(row).close())
 
 
 def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
@@ -97,7 +109,7 @@ def test_there_and_back_is_the_same_to_the_bit(tmp_path: Path, postgresql: Postg
     copied = copy_leaderboard(find_database(tmp_path / "first.db"), there)
     with Store(there) as store:
         assert all(check.equal for check in recompute(store))
-        ranked = store.rankings(LADDER)
+        ranked = store.run(queries.rankings, LADDER)
     seen: list[tuple[int, int]] = []
     back = copy_leaderboard(there, find_database(tmp_path / "last.db"), lambda done, total: seen.append((done, total)))
     first, last = contents(tmp_path / "first.db"), contents(tmp_path / "last.db")
@@ -105,14 +117,17 @@ def test_there_and_back_is_the_same_to_the_bit(tmp_path: Path, postgresql: Postg
     assert first == last
     assert back == copied
     assert seen[-1] == (back.rows, back.rows) == (sum(map(len, first.values())) - 1,) * 2
-    with Store(there) as one, Store(tmp_path / "last.db") as other:  # both go on alike
+    hooks = hooks_of_parts()
+    with Store(there, hooks=hooks) as one, Store(tmp_path / "last.db", hooks=hooks) as other:  # both go on alike
         for store in (one, other):
-            assert store.rankings(LADDER) == ranked
+            assert store.run(queries.rankings, LADDER) == ranked
             assert store.void_unfinished(DAWN + timedelta(days=1)) == ["open"]
             new = add_version(store, "zoe", "sneak", "1")
             assert store.submit(result("new", [new, *PLAYERS[1:4]])).result().sequence is not None
-        assert one.rankings(LADDER) == other.rankings(LADDER)
-        assert [entry.number for entry in one.matches()] == [entry.number for entry in other.matches()]
+        assert one.run(queries.rankings, LADDER) == other.run(queries.rankings, LADDER)
+        assert [entry.number for entry in one.run(queries.matches)] == [
+            entry.number for entry in other.run(queries.matches)
+        ]
 
 
 def test_what_has_a_league_is_not_replaced(new_database: Callable[[str], str], tmp_path: Path) -> None:
@@ -124,8 +139,8 @@ def test_what_has_a_league_is_not_replaced(new_database: Callable[[str], str], t
     with pytest.raises(InvalidEntry, match="has a league already, and a copy replaces nothing: name an empty"):
         copy_leaderboard(find_database(tmp_path / "first.db"), target)
     with Store(target) as store:
-        assert len(store.bots()) == 1
-        assert store.ladders() == []
+        assert len(store.run(queries.bots)) == 1
+        assert store.run(queries.ladders) == []
 
 
 def test_a_copy_that_differs_or_is_cut_off_is_not_kept(

@@ -149,7 +149,7 @@ def test_odd_ladders_have_numbers_too(results: list[Field]) -> None:
         assert math.isfinite(its.low)
         assert its.low < its.mu < its.high
     boards = Counter(player for who, _ in results for player in who)
-    placed = {player for player, its in found.items() if is_placed(its.low, its.high, SETTINGS.beta, boards[player])}
+    placed = {player for player in found if is_placed(boards[player])}
     assert {player for player, its in found.items() if its.worst} == placed
     assert all(1 <= found[player].best <= found[player].worst <= len(placed) for player in placed)
     by_mu = sorted([found[player] for player in placed], key=lambda its: -its.mu)
@@ -189,7 +189,7 @@ def test_the_middle_is_where_it_is_asked_to_be_each_counted_by_his_results() -> 
     assert mean == pytest.approx(31.5)
 
 
-# -- what it promises; the figures are those of `python -m benchmarks.ladder.estimated`
+# -- what it promises
 def test_intervals_and_places_hold_the_truth() -> None:
     held_skills, held_places = [], []
     for run in range(6):

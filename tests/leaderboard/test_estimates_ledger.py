@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.backup import back_up, restore
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.estimates.anchor import anchored
 from cutpurse.leaderboard.estimates.estimated import Estimated
-from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates
+from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates, grown, ladder_results, put_estimates
 from cutpurse.leaderboard.estimates.skill_fit import estimate
+from cutpurse.leaderboard.ladders import open_epoch
+from cutpurse.leaderboard.owner_registry import ensure_version
 from cutpurse.leaderboard.queries import ladder_history
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
@@ -45,7 +48,7 @@ def league(database: str) -> str:
 
 def estimated(league: str) -> LadderEstimates:
     with LeaderboardReader(league) as reader:
-        return reader.ladder_estimates(LADDER)
+        return reader.run(ladder_results, LADDER).estimates()
 
 
 # -- what is found
@@ -53,7 +56,7 @@ def test_they_are_those_of_the_results_that_were_rated(league: str) -> None:
     found = estimated(league)
     with LeaderboardReader(league) as reader, reader.reading() as connection:
         results = [(step.versions, step.places) for step in ladder_history(connection, LADDER)]
-        rows = reader.rankings(LADDER)
+        rows = reader.run(queries.rankings, LADDER)
     assert found.boards == len(results) < 60
     middle = sum(row.pairing_skill.mu * row.matches for row in rows) / sum(row.matches for row in rows)
     wanted = estimate(results, RATING, middle=middle)
@@ -69,11 +72,11 @@ def test_the_house_bot_greedy_has_the_rating_of_a_newcomer_in_all_its_versions(l
     before = estimated(league).found
     with Store(league) as store:
         greedy = [add_version(store, "house", "greedy", version) for version in ("0.2.0", "0.3.0")]
-        others = [player_of(row) for row in store.rankings(LADDER)][:9]
+        others = [player_of(row) for row in store.run(queries.rankings, LADDER)][:9]
         for number in range(30):
             seats = [greedy[number % 3 == 0], *others[number % 6 : number % 6 + 3]]
             store.submit(result(f"anchor {number}", seats)).result()
-        ids = [store.ensure_version(*version) for version in greedy]
+        ids = [store.write(ensure_version, *version) for version in greedy]
     after = estimated(league).found
     assert (20 * after[ids[0]].mu + 10 * after[ids[1]].mu) / 30 == pytest.approx(RATING.mu)
     assert before.keys() < after.keys()
@@ -94,10 +97,14 @@ def test_the_anchor_moves_every_rating_alike() -> None:
 def test_a_new_version_is_ranked_and_the_one_before_it_is_not(league: str) -> None:
     with Store(league) as store:
         new = add_version(store, "owner 3", "bot 3", "2.0")
-        others = [player_of(row) for row in store.rankings(LADDER) if row.bot in ("bot 4", "bot 5", "bot 6")]
+        others = [
+            player_of(row) for row in store.run(queries.rankings, LADDER) if row.bot in ("bot 4", "bot 5", "bot 6")
+        ]
         store.submit(result("new", [new, *others])).result()
-        new_id = store.ensure_version(*new)
-        old = next(row.version_id for row in store.rankings(LADDER, every_version=True) if row.version == "1.0")
+        new_id = store.write(ensure_version, *new)
+        old = next(
+            row.version_id for row in store.run(queries.rankings, LADDER, every_version=True) if row.version == "1.0"
+        )
     found = estimated(league).found
     assert (found[4].best, found[4].worst) == (0, 0)
     assert (found[new_id].best, found[new_id].worst) == (0, 0)  # it is not placed yet
@@ -109,10 +116,10 @@ def test_a_new_version_is_ranked_and_the_one_before_it_is_not(league: str) -> No
 def test_a_ladder_without_results_has_none(database: str) -> None:
     with Store(database) as store:
         prepare(store)
-        assert store.ladder_estimates(LADDER) == LadderEstimates(LADDER, 0, {})
-        store.put_estimates(store.ladder_estimates(LADDER), NOW).result()
+        assert store.run(ladder_results, LADDER).estimates() == LadderEstimates(LADDER, 0, {})
+        store.write(put_estimates, store.run(ladder_results, LADDER).estimates(), NOW)
         with pytest.raises(NoSuchEntry, match="no ladder 'nowhere'"):
-            store.ladder_estimates("nowhere")
+            store.run(ladder_results, "nowhere").estimates()
 
 
 # -- as a line
@@ -161,14 +168,14 @@ def test_what_is_no_estimates_is_no_estimates(text: str) -> None:
 def test_a_ranking_has_them_and_its_order_is_theirs(league: str) -> None:
     found = estimated(league)
     with Store(league) as store:
-        before = store.rankings(LADDER)
+        before = store.run(queries.rankings, LADDER)
         assert {(row.place, row.rating, row.low, row.high, row.best, row.worst, row.estimated) for row in before} == {
             (0, None, 0.0, 0.0, 0, 0, 0)
         }
         assert [row.matches for row in before] == sorted((row.matches for row in before), reverse=True)
-        store.put_estimates(found, NOW).result()
-        rows = store.rankings(LADDER)
-        every = store.rankings(LADDER, every_version=True)
+        store.write(put_estimates, found, NOW)
+        rows = store.run(queries.rankings, LADDER)
+        every = store.run(queries.rankings, LADDER, every_version=True)
     for row in rows:
         its = found.found[row.version_id]
         assert (row.rating, row.low, row.high, row.best, row.worst) == its
@@ -182,11 +189,11 @@ def test_a_ranking_has_them_and_its_order_is_theirs(league: str) -> None:
 def test_a_ladder_that_went_on_shows_its_last_estimate_and_newcomers_without_a_rating(league: str) -> None:
     found = estimated(league)
     with Store(league) as store:
-        store.put_estimates(found, NOW).result()
+        store.write(put_estimates, found, NOW)
         new = add_version(store, "owner 9", "stranger", "1.0")
         store.submit(result("later", [new, *PLAYERS[:3]])).result()
-        rows = store.rankings(LADDER)
-        assert [(grown.ladder, grown.boards, grown.estimated) for grown in store.grown()] == [
+        rows = store.run(queries.rankings, LADDER)
+        assert [(entry.ladder, entry.boards, entry.estimated) for entry in store.run(grown)] == [
             (LADDER, found.boards + 1, found.boards)
         ]
     *others, last = rows
@@ -197,7 +204,7 @@ def test_a_ladder_that_went_on_shows_its_last_estimate_and_newcomers_without_a_r
 def test_they_are_put_all_at_once_instead_of_the_old_or_not_at_all(league: str) -> None:
     found = estimated(league)
     with Store(league) as store:
-        store.put_estimates(found, NOW).result()
+        store.write(put_estimates, found, NOW)
         more = {**found.found, 999: Estimated(25.0, 24.0, 26.0, 1, 1)}
         for wrong, why in (
             (replace(found, found=more), "version 999, which it never rated"),
@@ -205,18 +212,18 @@ def test_they_are_put_all_at_once_instead_of_the_old_or_not_at_all(league: str) 
             (replace(found, boards=found.boards - 1), "some from"),
         ):
             with pytest.raises(InvalidEntry, match=why):
-                store.put_estimates(wrong, NOW).result()
+                store.write(put_estimates, wrong, NOW)
         with pytest.raises(NoSuchEntry):
-            store.put_estimates(replace(found, ladder="nowhere"), NOW).result()
-        assert {row.estimated for row in store.rankings(LADDER)} == {found.boards}
+            store.write(put_estimates, replace(found, ladder="nowhere"), NOW)
+        assert {row.estimated for row in store.run(queries.rankings, LADDER)} == {found.boards}
         some = dict(list(found.found.items())[:3])
-        store.put_estimates(replace(found, found=some), NOW).result()
-        assert sorted(row.version_id for row in store.rankings(LADDER) if row.estimated) == sorted(some)
+        store.write(put_estimates, replace(found, found=some), NOW)
+        assert sorted(row.version_id for row in store.run(queries.rankings, LADDER) if row.estimated) == sorted(some)
 
 
 def test_nothing_else_hangs_on_them(league: str) -> None:
     with Store(league) as store:
-        store.put_estimates(estimated(league), NOW).result()
+        store.write(put_estimates, estimated(league), NOW)
         store.submit(result("one more", PLAYERS[:4])).result()
         assert all(check.equal for check in recompute(store))
 
@@ -227,18 +234,18 @@ def test_a_backup_has_them(tmp_path: Path) -> None:
         prepare(store)
         for number in range(20):
             store.submit(random_result(number, PLAYERS[:4])).result()
-        store.put_estimates(estimated(str(path)), NOW).result()
+        store.write(put_estimates, estimated(str(path)), NOW)
     back_up(path, tmp_path / "copy.db")
     restore(tmp_path / "copy.db", tmp_path / "again.db")
     with LeaderboardReader(path) as one, LeaderboardReader(tmp_path / "again.db") as other:
-        assert one.rankings(LADDER) == other.rankings(LADDER)
-        assert any(row.estimated for row in other.rankings(LADDER))
+        assert one.run(queries.rankings, LADDER) == other.run(queries.rankings, LADDER)
+        assert any(row.estimated for row in other.run(queries.rankings, LADDER))
 
 
 def test_another_beta_is_another_unit_so_they_go(league: str) -> None:
     with Store(league) as store:
-        store.put_estimates(estimated(league), NOW).result()
-        store.open_epoch(LADDER, replace(RATING, tau=2 * RATING.tau))
-        assert all(row.estimated for row in store.rankings(LADDER))
-        store.open_epoch(LADDER, replace(RATING, beta=2 * RATING.beta))
-        assert not any(row.estimated for row in store.rankings(LADDER))
+        store.write(put_estimates, estimated(league), NOW)
+        store.write(open_epoch, LADDER, replace(RATING, tau=2 * RATING.tau))
+        assert all(row.estimated for row in store.run(queries.rankings, LADDER))
+        store.write(open_epoch, LADDER, replace(RATING, beta=2 * RATING.beta))
+        assert not any(row.estimated for row in store.run(queries.rankings, LADDER))

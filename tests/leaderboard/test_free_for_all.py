@@ -8,7 +8,8 @@ import pytest
 import trueskill  # type: ignore[import-untyped]
 
 from cutpurse.leaderboard.free_for_all import Numbers, rate_in_order
-from cutpurse.leaderboard.ratings import Skill, TrueSkill
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, draw_margin, rate
+from tests.leaderboard.test_ratings import by_exact_package
 
 Field = tuple[TrueSkill, list[int], list[Skill]]
 
@@ -57,13 +58,11 @@ def by_package(settings: TrueSkill, places: list[int], skills: list[Skill]) -> l
 
 
 def by_us(settings: TrueSkill, places: list[int], skills: list[Skill]) -> list[tuple[float, float]]:
-    model = trueskill.TrueSkill(settings.mu, settings.sigma, settings.beta, settings.tau, settings.draw_probability)
-    margin = trueskill.calc_draw_margin(settings.draw_probability, 2, model)
+    """Rate as `rate` does, but with floats only; the margin is that of `draw_margin`."""
     order = sorted(range(len(skills)), key=places.__getitem__)
     ties = [places[one] == places[following] for one, following in pairwise(order)]
-    rated = rate_in_order(
-        [skills[player] for player in order], ties, Numbers(settings.tau**2, settings.beta**2, margin)
-    )
+    numbers = Numbers(settings.tau**2, settings.beta**2, draw_margin(settings))
+    rated = rate_in_order([skills[player] for player in order], ties, numbers)
     return [rated[order.index(player)] for player in range(len(skills))]
 
 
@@ -78,7 +77,7 @@ def bits(rated: Callable[..., list[tuple[float, float]]], field: Field) -> list[
 @pytest.mark.parametrize("draw", [likely, wild, tiny])
 def test_any_field_is_rated_as_by_the_package_to_the_bit(draw: Callable[[random.Random], Field], soak: bool) -> None:
     rng = random.Random(1)
-    count = 100_000 if soak else 1_000
+    count = 100_000 if soak else 400
     beyond = 0
     for _ in range(count):
         field = draw(rng)
@@ -86,6 +85,27 @@ def test_any_field_is_rated_as_by_the_package_to_the_bit(draw: Callable[[random.
         assert ours == bits(by_package, field), field
         beyond += ours is None
     assert beyond < count // 100 if draw is likely else count // 10 < beyond < count * 9 // 10
+
+
+def test_beyond_floats_a_field_is_rated_as_by_the_package_with_as_many_digits() -> None:
+    rng = random.Random(2)
+    beyond = [field for field in (wild(rng) for _ in range(40)) if bits(by_us, field) is None]
+    assert len(beyond) > 5
+    for settings, places, skills in beyond:
+        try:
+            expected = by_exact_package(settings, places, skills)
+        except (ArithmeticError, ValueError):
+            with pytest.raises((ArithmeticError, ValueError)):
+                rate(places, skills, settings)
+        else:
+            assert rate(places, skills, settings) == expected
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.9, 1e-9, 1e-17, 1 - 2**-53])
+def test_the_draw_margin_is_that_of_the_package_to_the_bit(share: float) -> None:
+    settings = TrueSkill(draw_probability=share, beta=3.7)
+    model = trueskill.TrueSkill(settings.mu, settings.sigma, settings.beta, settings.tau, settings.draw_probability)
+    assert draw_margin(settings).hex() == trueskill.calc_draw_margin(share, 2, model).hex()
 
 
 @pytest.mark.parametrize("mus", [(30.0, 0.0), (40.0, 20.0, 0.0), (20.0, 0.0, 0.0), (20.0, 20.0, 0.0)])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from tests.forked import ForkedProcess
@@ -97,7 +98,7 @@ def test_no_promise_is_forgotten_and_what_is_cut_off_is_void(tmp_path: Path) -> 
         start = 9 + max([0, *(int(match[1:]) for match in told["begins"])])
     with Store(path) as store:
         told["void"].update(store.void_unfinished(datetime(2026, 12, 1, tzinfo=UTC)))
-        stored = {match.match: match for match in store.matches(limit=10**6)}
+        stored = {match.match: match for match in store.run(queries.matches, limit=10**6)}
         (check,) = recompute(store)
         with store.reading() as connection:
             boards = connection.exec_driver_sql("SELECT count(*) FROM boards").scalar_one()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InUse, StoreError
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.store import Store
@@ -38,13 +39,13 @@ def test_a_second_writer_is_told_who_is_the_first_and_may_read(tmp_path: Path) -
         Store(path)
     assert told.value.holder == f"process {first.pid}"
     with LeaderboardReader(path) as reader:
-        assert [ladder.name for ladder in reader.ladders()] == [LADDER]
+        assert [ladder.name for ladder in reader.run(queries.ladders)] == [LADDER]
     os.kill(first.pid, signal.SIGKILL)
     first.wait()
     first.stdin.close()
     first.stdout.close()
     with Store(path) as store:  # nothing has to be tidied up
-        assert [ladder.name for ladder in store.ladders()] == [LADDER]
+        assert [ladder.name for ladder in store.run(queries.ladders)] == [LADDER]
 
 
 def test_the_lock_is_let_go_when_a_store_is_closed_or_never_opened(tmp_path: Path) -> None:

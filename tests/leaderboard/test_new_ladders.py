@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InvalidEntry
-from cutpurse.leaderboard.ladders import NewLadder
+from cutpurse.leaderboard.ladders import NewLadder, create_ladders
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import DAWN, RATING
@@ -24,18 +25,19 @@ def test_all_of_them_or_none(database: str) -> None:
         results_hidden_until=frozen,
         title="The one – jeden",
         names_hidden_until=frozen + timedelta(days=1),
+        memory_kib=64,
     )
     one = NewLadder("one", "greed", 2, RATING, {"rounds": "3"}, {"base_ms": 500}, terms)
     two = NewLadder("two", "greed", 4, RATING)
     with Store(database) as store:
-        made = store.create_ladders([two, one], DAWN)
+        made = store.write(create_ladders, [two, one], DAWN)
         assert [entry.name for entry in made] == ["two", "one"]
-        assert made[1] == store.ladder("one")
+        assert made[1] == store.run(queries.ladder, "one")
         kept = made[1]
         assert (kept.terms, kept.created, dict(kept.settings), kept.rating) == (terms, DAWN, {"rounds": "3"}, RATING)
         for there in ("one", "three"):
             with pytest.raises(InvalidEntry, match=f"there is a ladder {there} already"):
-                store.create_ladders(
-                    [NewLadder("three", "greed", 2, RATING), NewLadder(there, "greed", 2, RATING)], DAWN
+                store.write(
+                    create_ladders, [NewLadder("three", "greed", 2, RATING), NewLadder(there, "greed", 2, RATING)], DAWN
                 )
-        assert [entry.name for entry in store.ladders()] == ["one", "two"]
+        assert [entry.name for entry in store.run(queries.ladders)] == ["one", "two"]

@@ -1,29 +1,21 @@
 """Three of the last eight rated matches in which it was taken over pause a version, once, until that is lifted."""
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
+from cutpurse.leaderboard.fault_streaks import lift_pause
+from cutpurse.leaderboard.ladders import NewLadder, change_ladder, ensure_ladder
+from cutpurse.leaderboard.owner_registry import ensure_version
 from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, FinishedMatch, FinishedSeat, Identity, LadderTerms
 from cutpurse.leaderboard.store import Store
-from tests.leaderboard.sample_results import DAWN, LADDER, RATING, add_version, player_of, prepare, result
+from tests.leaderboard.sample_results import DAWN, LADDER, RATING, add_version, player_of, result
 
 NOW = DAWN + timedelta(hours=1)
-
-
-@pytest.fixture
-def store(database: str) -> Iterator[Store]:
-    with Store(database) as opened:
-        yield opened
-
-
-@pytest.fixture
-def versions(store: Store) -> list[Identity]:
-    return prepare(store)
 
 
 def failed(match: str, versions: list[Identity], causes: list[str], **other: object) -> FinishedMatch:
@@ -51,14 +43,14 @@ def test_three_matches_pause_and_say_why(store: Store, versions: list[Identity])
     told = store.submit(third).result()
     assert told.paused == (four[0],), "before it has played eight"
     assert store.submit(third).result() == told  # as the first time
-    (paused,) = [entry for entry in store.bots() if entry.paused]
+    (paused,) = [entry for entry in store.run(queries.bots) if entry.paused]
     assert player_of(paused) == four[0]
     assert paused.paused is not None
     assert (paused.paused.since, paused.paused.lifted) == (NOW, None)
     assert paused.paused.cause == (
         f"taken over in 3 of its last 3 rated matches on ladder {LADDER}: m1 (crashed), m2 (crashed), m3 (timeout)"
     )
-    assert [(ranking.bot, ranking.is_paused) for ranking in store.rankings(LADDER)] == [
+    assert [(ranking.bot, ranking.is_paused) for ranking in store.run(queries.rankings, LADDER)] == [
         ("bot 0", True),
         *((f"bot {n}", False) for n in (1, 2, 3)),
     ]
@@ -77,7 +69,7 @@ def test_good_matches_in_between_do_not_hide_it(store: Store, versions: list[Ide
     for number, causes in enumerate([BAD, GOOD, GOOD, BAD, GOOD, GOOD, GOOD]):
         assert store.submit(failed(f"m{number}", four, causes)).result().paused == ()
     assert store.submit(failed("m7", four, BAD)).result().paused == (four[0],)
-    assert store.bots(owner="owner 0")[0].paused.cause.startswith("taken over in 3 of its last 8 ")  # type: ignore[union-attr]
+    assert store.run(queries.bots, owner="owner 0")[0].paused.cause.startswith("taken over in 3 of its last 8 ")  # type: ignore[union-attr]
 
 
 def test_what_is_older_than_the_window_is_forgotten(store: Store, versions: list[Identity]) -> None:
@@ -98,28 +90,30 @@ def test_void_and_requested_matches_are_no_part_of_it(store: Store, versions: li
     ):
         assert store.submit(match).result().paused == ()
     assert store.submit(failed("m10", four, BAD)).result().paused == (four[0],)
-    assert store.bots(owner="owner 0")[0].paused.cause.endswith("m1 (crashed), m4 (crashed), m10 (crashed)")  # type: ignore[union-attr]
+    pause = store.run(queries.bots, owner="owner 0")[0].paused
+    assert pause is not None
+    assert pause.cause.endswith("m1 (crashed), m4 (crashed), m10 (crashed)")
 
 
 def test_it_is_paused_once_and_after_the_pause_a_new_window_begins(store: Store, versions: list[Identity]) -> None:
     four = versions[:4]
     told = [store.submit(failed(f"m{number}", four, BAD)).result().paused for number in range(7)]
     assert told == [(), (), (four[0],), (), (), (), ()]  # its other tables end, and it is paused already
-    first, second = (store.ensure_version(*player) for player in four[:2])
-    pause = store.lift_pause(first, NOW)
+    first, second = (store.write(ensure_version, *player) for player in four[:2])
+    pause = store.write(lift_pause, first, NOW)
     assert (pause.version_id, pause.lifted) == (first, NOW)
-    assert not any(entry.paused for entry in store.bots())
+    assert not any(entry.paused for entry in store.run(queries.bots))
     told = [store.submit(failed(f"n{number}", four, BAD)).result().paused for number in range(4)]
     assert told == [(), (), (four[0],), ()]
     with pytest.raises(NoSuchEntry, match=f"version {second} is not paused"):
-        store.lift_pause(second, NOW)
-    store.lift_pause(first, NOW)
+        store.write(lift_pause, second, NOW)
+    store.write(lift_pause, first, NOW)
     with pytest.raises(NoSuchEntry, match="is not paused"):
-        store.lift_pause(first, NOW)
+        store.write(lift_pause, first, NOW)
 
 
 def test_each_ladder_counts_its_own_matches_and_other_versions_do_not(store: Store, versions: list[Identity]) -> None:
-    store.ensure_ladder("two", game="szmal", seats=2, rating=RATING)
+    store.write(ensure_ladder, NewLadder("two", game="szmal", seats=2, rating=RATING))
     newer = add_version(store, "owner 0", "bot 0", "2.0")
     pair = versions[:2]
     assert store.submit(failed("m1", pair, ["crashed", ""], ladder="two")).result().paused == ()
@@ -129,7 +123,7 @@ def test_each_ladder_counts_its_own_matches_and_other_versions_do_not(store: Sto
     for number in range(9):  # nor do good matches on another ladder hide it
         assert store.submit(failed(f"g{number}", versions[:4], GOOD)).result().paused == ()
     assert store.submit(failed("m5", pair, ["timeout", ""], ladder="two")).result().paused == (versions[0],)
-    (entry,) = [entry for entry in store.bots(owner="owner 0") if entry.paused is not None]
+    (entry,) = [entry for entry in store.run(queries.bots, owner="owner 0") if entry.paused is not None]
     assert entry.paused is not None
     assert entry.paused.cause.startswith("taken over in 3 of its last 3 rated matches on ladder two: ")
 
@@ -147,10 +141,10 @@ def test_each_ladder_counts_its_own_matches_and_other_versions_do_not(store: Sto
 def test_both_numbers_are_terms_of_the_ladder(
     store: Store, versions: list[Identity], terms: LadderTerms, causes: list[list[str]], paused_at: int | None
 ) -> None:
-    store.change_ladder(LADDER, terms)
+    store.write(change_ladder, LADDER, terms)
     told = [store.submit(failed(f"m{n}", versions[:4], one)).result().paused for n, one in enumerate(causes)]
     assert [n for n, paused in enumerate(told) if paused] == ([] if paused_at is None else [paused_at])
-    (ladder,) = store.ladders()
+    (ladder,) = store.run(queries.ladders)
     assert ladder.terms == terms
 
 
@@ -198,4 +192,4 @@ def test_the_rule_holds_however_results_are_gathered(store: Store, versions: lis
         at += step
     assert told == expected
     assert 5 < len(paused) <= len(versions)
-    assert {player_of(entry) for entry in store.bots() if entry.paused} == paused
+    assert {player_of(entry) for entry in store.run(queries.bots) if entry.paused} == paused

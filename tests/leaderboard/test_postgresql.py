@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from cutpurse.leaderboard import database as port
-from cutpurse.leaderboard.database import find_database
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.databases import find_database
 from cutpurse.leaderboard.dialects import driver_sql
 from cutpurse.leaderboard.errors import InUse, InvalidEntry, NewerSchema, NoSuchEntry, OlderSchema, StoreError
 from cutpurse.leaderboard.reader import LeaderboardReader
@@ -25,7 +25,7 @@ from tests.leaderboard.writers import write_through_trouble
 from tests.postgresql_server import MISSING, PostgresqlServer, programs
 
 pytestmark = pytest.mark.full
-psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install 'cutpurse[cluster]'")
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install '.[cluster]'")
 
 AGAIN = 60  # results that the next process submits once more, before the new ones
 BUSY_S = 0.05
@@ -51,7 +51,7 @@ def test_a_second_writer_is_refused_and_told_who_is_the_first(address: str) -> N
         with pytest.raises(InUse, match=rf"{address} is being written by process {os.getpid()} on .*; only one can"):
             Store(address, busy_timeout_s=BUSY_S)
         with LeaderboardReader(address) as reader:
-            assert [ladder.name for ladder in reader.ladders()] == [LADDER]
+            assert [ladder.name for ladder in reader.run(queries.ladders)] == [LADDER]
     Store(address).close()
 
 
@@ -66,8 +66,8 @@ def test_a_lost_session_is_replaced_and_nothing_is_lost(address: str) -> None:
                 with pytest.raises(StoreError, match="you can retry the same write"):
                     store.submit(random_result(number, versions)).result()
             store.submit(random_result(number, versions)).result()
-            assert store.matches(limit=1)[0].match == f"m{number}"
-        assert len(store.matches(limit=100)) == 20
+            assert store.run(queries.matches, limit=1)[0].match == f"m{number}"
+        assert len(store.run(queries.matches, limit=100)) == 20
         assert all(check.equal for check in recompute(store))
 
 
@@ -109,12 +109,12 @@ def test_a_server_that_is_away_is_said_and_all_goes_on_when_it_is_back() -> None
             with pytest.raises(StoreError, match="you can retry the same write"):
                 store.submit(random_result(1, versions)).result()
             with pytest.raises(StoreError, match="Connection refused; check that the server runs and can be reached"):
-                store.rankings(LADDER)
+                store.run(queries.rankings, LADDER)
             with pytest.raises(StoreError, match="Connection refused"):
                 Store(address)
             server.start()
             assert store.submit(random_result(1, versions)).result().sequence == 1
-            assert len(store.rankings(LADDER)) == 4
+            assert len(store.run(queries.rankings, LADDER)) == 4
 
 
 def test_a_lock_that_is_not_released_is_said(address: str) -> None:
@@ -136,7 +136,7 @@ def test_a_database_that_is_read_only_is_said(address: str, postgresql: Postgres
         with pytest.raises(StoreError, match="it is read-only: name the primary server, not a standby"):
             Store(address)
         with LeaderboardReader(address) as reader:
-            assert reader.rankings(LADDER) == []
+            assert reader.run(queries.rankings, LADDER) == []
         other.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
     with Store(address) as store:
         assert store.submit(random_result(1, versions)).result().sequence == 1
@@ -158,9 +158,9 @@ def test_a_database_of_something_else_is_left_alone(address: str) -> None:
         other.execute("CREATE TABLE invoices (id int)")
         other.execute("CREATE TABLE alembic_version (version_num text)")
         other.execute("INSERT INTO alembic_version VALUES ('8')")
-    with pytest.raises(StoreError, match=r"tables of something else \(alembic_version, invoices\): name an empty"):
+    with pytest.raises(StoreError, match=r"tables of something else \(alembic_version, invoices\): name another"):
         Store(address)
-    with pytest.raises(OlderSchema, match="is no leaderboard yet; this does it: cutpurse db upgrade postgresql://"):
+    with pytest.raises(StoreError, match="has tables of something else"):
         LeaderboardReader(address)
     with psycopg.connect(address) as other:
         names = other.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1").fetchall()
@@ -169,7 +169,10 @@ def test_a_database_of_something_else_is_left_alone(address: str) -> None:
 
 @pytest.mark.parametrize(
     ("revision", "error", "said"),
-    [("99", NewerSchema, "has schema 99; this version knows"), ("7", StoreError, "which never was in PostgreSQL")],
+    [
+        ("99", NewerSchema, "has schema 99; this version knows"),
+        ("7", OlderSchema, "this version upgrades 22"),
+    ],
 )
 def test_another_schema_is_said(address: str, revision: str, error: type[StoreError], said: str) -> None:
     Store(address).close()
@@ -187,6 +190,8 @@ def test_another_schema_is_said(address: str, revision: str, error: type[StoreEr
         ("postgresql://[::1/league", "this PostgreSQL address cannot be read; write postgresql://USER@HOST"),
         ("postgresql://ann:sec%ret@host/league", "this PostgreSQL address cannot be read"),
         ("postgres://host/league?colour=red", "this PostgreSQL address cannot be read"),
+        ("postgresql://ann:se@cret@host/league", "this PostgreSQL address cannot be read"),
+        ("host=h password=my secret", "this PostgreSQL address cannot be read"),
     ],
 )
 def test_a_bad_address_is_said_without_its_password(address: str, said: str) -> None:
@@ -210,11 +215,26 @@ def test_a_password_is_never_printed(postgresql: PostgresqlServer) -> None:
         Store(postgresql.address("nowhere"))
 
 
+def test_every_form_of_an_address_is_taken(postgresql: PostgresqlServer) -> None:
+    address = postgresql.create()
+    Store(address.replace("postgresql", "POSTGRESQL")).close()
+    name = address.rpartition("/")[2]
+    words = f"host=127.0.0.1 port={postgresql.port} user=league password='s3 c\\'ret' dbname={name}"
+    with Store(words) as store:
+        assert str(store.database) == f"host=127.0.0.1 port={postgresql.port} user=league dbname={name}"
+        assert store.database.environment == {"PGPASSWORD": "s3 c'ret"}
+    with LeaderboardReader(store.database.address) as reader:  # as the process of the estimates opens it
+        assert reader.run(queries.ladders) == []
+    with pytest.raises(StoreError, match=r'user=nobody dbname=\w+: .*role "nobody" does not exist') as problem:
+        Store(words.replace("user=league", "user=nobody"))
+    assert "ret" not in str(problem.value)
+
+
 def test_without_the_driver_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.delitem(sys.modules, "cutpurse.leaderboard.postgresql_database", raising=False)
-    with pytest.raises(StoreError, match=r"psycopg is not installed; this does it: pip install 'cutpurse\[cluster\]'"):
-        port.find_database("postgresql://host/league")
+    with pytest.raises(StoreError, match=r"psycopg is not installed; the extra `cluster` of Cutpurse has it"):
+        find_database("postgresql://host/league")
 
 
 def test_an_encoding_that_lacks_characters_is_refused(postgresql: PostgresqlServer) -> None:
@@ -227,9 +247,9 @@ def test_an_encoding_that_lacks_characters_is_refused(postgresql: PostgresqlServ
 def test_no_name_has_a_nul_and_no_text_is_stored_with_one(address: str) -> None:
     with Store(address) as store:
         versions = prepare(store)
-        for ask in (store.match, store.rankings, store.record):
+        for query in (queries.match, queries.rankings, queries.record):
             with pytest.raises(NoSuchEntry, match="nothing has a name with a NUL character"):
-                ask("12345678\0")
+                store.run(query, "12345678\0")
         bad = FinishedSeat(versions[0], 1, 1, "nor\0mal")
         seats = (bad, *(FinishedSeat(version, 2, 0, "normal") for version in versions[1:4]))
         futures = [store.submit(result("m1", versions[:4], seats=seats)), store.submit(result("m2", versions[:4]))]
@@ -253,7 +273,7 @@ def test_numbers_above_31_bits_are_stored(address: str) -> None:
         seat = FinishedSeat(versions[0], 1, large, "normal", thinking_ms=large, cpu_ms=large, peak_bytes=large)
         seats = (seat, *(FinishedSeat(version, 2, 0, "normal") for version in versions[1:4]))
         store.submit(result("m1", versions[:4], seats=seats)).result()
-        found = store.match("m1").seats[0]
+        found = store.run(queries.match, "m1").seats[0]
         assert (found.score, found.thinking_ms, found.cpu_ms, found.peak_bytes) == (large,) * 4
 
 

@@ -1,41 +1,21 @@
-"""The schema in PostgreSQL is what the models say, and the file that creates it is kept by hand of nobody."""
+"""The schema in PostgreSQL is what the models say, new or taken over."""
 
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy.dialects import postgresql as dialects
-from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy import create_engine, insert, select
 
 from cutpurse.leaderboard import schema
-from cutpurse.leaderboard.database import find_database
+from cutpurse.leaderboard.databases import find_database
+from cutpurse.leaderboard.migrations.versions import v25_events
+from cutpurse.leaderboard.migrations.versions.v22_first_tables import FIRST
 from cutpurse.leaderboard.models import Base
-from cutpurse.leaderboard.schema import newest_revision
+from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
+from tests.leaderboard.test_schema import MORE_EVENTS, check_events, schema_22
 from tests.postgresql_server import PostgresqlServer
-
-HEAD = """-- What the models are in PostgreSQL. A test compares the two, and writes this file:
--- pytest --update-schema tests/leaderboard/test_postgresql_schema.py
-"""
-
-
-def test_the_file_is_what_the_models_say(pytestconfig: pytest.Config) -> None:
-    dialect = dialects.dialect()  # type: ignore[no-untyped-call]
-    statements = []
-    for relation in Base.metadata.sorted_tables:
-        statements.append(str(CreateTable(relation).compile(dialect=dialect)))
-        for index in sorted(relation.indexes, key=lambda index: str(index.name)):
-            statements.append(str(CreateIndex(index).compile(dialect=dialect)))
-    statements.append(
-        "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY)"
-    )
-    statements.append(f"INSERT INTO alembic_version VALUES ('{newest_revision()}')")
-    lines = "".join(f"{statement.strip()};\n" for statement in statements).splitlines()
-    written = HEAD + "".join(f"{line.rstrip()}\n" for line in lines)
-    if pytestconfig.getoption("--update-schema"):
-        schema._SCHEMA_ON_POSTGRESQL.write_text(written, encoding="utf-8")
-    assert schema._SCHEMA_ON_POSTGRESQL.read_text(encoding="utf-8") == written
 
 
 def test_every_partial_index_is_one_in_both_databases() -> None:
@@ -47,6 +27,7 @@ def test_every_partial_index_is_one_in_both_databases() -> None:
             if any(condition is not None for condition in conditions):
                 partial[index.name] = [str(condition) for condition in conditions]
     assert partial == {
+        "ix_event_ladders_own": ["is_own = 1", "is_own"],
         "ix_boards_sealed": ["is_sealed = 1", "is_sealed"],
         "ix_matches_faulted": ["is_faulted = 1", "is_faulted"],
         "ix_pauses_one_at_a_time": ["lifted IS NULL", "lifted IS NULL"],
@@ -63,14 +44,39 @@ def test_a_new_database_is_what_the_models_say(postgresql: PostgresqlServer) -> 
 
 
 @pytest.mark.full
-def test_a_database_of_the_first_schema_there_is_upgraded(postgresql: PostgresqlServer) -> None:
-    address = postgresql.create()
-    script = Path(__file__).with_name("v8.postgresql.sql").read_text(encoding="utf-8")
-    engine = find_database(address).open_for_writing(busy_timeout_s=5.0).engine
+def test_the_migrations_make_what_the_models_say(postgresql: PostgresqlServer) -> None:
+    engine = find_database(postgresql.create()).open_for_writing(busy_timeout_s=5.0).engine
     with engine.begin() as connection:
-        connection.exec_driver_sql(script, execution_options={"no_parameters": True})
-    engine.dispose()
-    with Store(address) as store, store.reading() as connection:
-        assert store.found == "8"
+        schema._migrate(connection)
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert list(compare_metadata(context, Base.metadata)) == []
+    engine.dispose()
+
+
+@pytest.mark.full
+def test_a_database_of_schema_22_there_is_taken_over_and_loses_nothing(
+    tmp_path: Path, postgresql: PostgresqlServer
+) -> None:
+    """The rows are those of the file of Cutpurse 0.2; its tables were the same in PostgreSQL."""
+    file = create_engine(f"sqlite:///{schema_22(tmp_path / 'ladder.db', MORE_EVENTS)}")
+    with file.connect() as connection:
+        before = {table: connection.execute(select(table)).all() for table in FIRST.sorted_tables}
+    file.dispose()
+    address = postgresql.create()
+    engine = find_database(address).open_for_writing(busy_timeout_s=5.0).engine
+    with engine.begin() as connection:
+        FIRST.create_all(connection)
+        connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+        connection.exec_driver_sql("INSERT INTO alembic_version VALUES ('22')")
+        connection.exec_driver_sql("CREATE TABLE pgqueuer (id BIGINT)")  # a part of the league that has no model
+        for table, rows in before.items():
+            connection.execute(insert(table), [row._asdict() for row in rows])
+    engine.dispose()
+    with Store(address) as store:
+        assert store.found == "22"
+        assert all(check.equal for check in recompute(store))
+        with store.reading() as connection:
+            for table in (table for table in before if table.name in v25_events.TABLES.tables):
+                stored = connection.execute(select(table)).all()
+                assert sorted(stored, key=repr) == sorted(before[table], key=repr)
+        check_events(store)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cutpurse.leaderboard.ladders import NewLadder, ensure_ladder, open_epoch
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.recompute import SHOWN, recompute
 from cutpurse.leaderboard.store import Store
@@ -12,10 +13,10 @@ from tests.leaderboard.sample_results import LADDER, prepare, random_result, res
 def test_500_results_in_three_epochs_are_rated_the_same_to_the_bit(database: str) -> None:
     with Store(database) as store:
         versions = prepare(store)
-        store.ensure_ladder("two", game="szmal", seats=2, rating=TrueSkill(draw_probability=0.3))
+        store.write(ensure_ladder, NewLadder("two", game="szmal", seats=2, rating=TrueSkill(draw_probability=0.3)))
         for epoch, beta in enumerate((None, 8.0, 3.0)):
             if beta is not None:
-                store.open_epoch(LADDER, TrueSkill(draw_probability=0.1, beta=beta))
+                store.write(open_epoch, LADDER, TrueSkill(draw_probability=0.1, beta=beta))
             numbers = range(epoch * 200, min(500, epoch * 200 + 200))
             for future in [store.submit(random_result(number, versions)) for number in numbers]:
                 future.result()

@@ -4,21 +4,24 @@ import os
 import random
 import stat
 import threading
-from collections.abc import Iterator
 from concurrent.futures import Future
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry, StoreError
 from cutpurse.leaderboard.estimates.estimated import Estimated
-from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates
+from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates, put_estimates
+from cutpurse.leaderboard.ladders import NewLadder, ensure_ladder, open_epoch
+from cutpurse.leaderboard.owner_registry import ensure_version
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.results import Deal, FinishedSeat, Identity, StoreOutcome
 from cutpurse.leaderboard.store import Store
+from cutpurse.server.parts.submissions import archive_table
 from tests.leaderboard.sample_results import (
     DAWN,
     LADDER,
@@ -32,17 +35,6 @@ from tests.leaderboard.sample_results import (
 )
 
 ANN, BOB = PLAYERS[:2]
-
-
-@pytest.fixture
-def store(database: str) -> Iterator[Store]:
-    with Store(database) as store:
-        yield store
-
-
-@pytest.fixture
-def versions(store: Store) -> list[Identity]:
-    return prepare(store)
 
 
 # -- storing
@@ -64,7 +56,7 @@ def test_a_result_is_stored_with_its_record_and_its_ratings(store: Store, versio
     assert [(change.player, change.before, change.after) for change in stored.changes] == list(
         zip(versions[:4], newcomers, skills, strict=True)
     )
-    match = store.match("m1")
+    match = store.run(queries.match, "m1")
     assert (match.number, match.board, match.ladder, match.game, match.rules) == (1, "b1", LADDER, "greed", "3")
     assert (match.started, match.finished, match.decisions) == (DAWN, DAWN + timedelta(seconds=3), 115)
     assert (match.void_cause, match.sequence, match.deal, match.settings) == (None, 1, deal, {})
@@ -72,8 +64,10 @@ def test_a_result_is_stored_with_its_record_and_its_ratings(store: Store, versio
         FinishedSeat(player_of(s), s.place, s.score, s.end_cause, s.faults, s.thinking_ms) for s in match.seats
     ] == [*seats]
     assert [(s.before, s.after) for s in match.seats] == list(zip(newcomers, skills, strict=True))
-    assert store.record("m1") == "a record \u00e9"
-    assert [(r.place, r.bot, r.pairing_skill, r.matches, r.wins, r.faulted) for r in store.rankings(LADDER)] == [
+    assert store.run(queries.record, "m1") == "a record \u00e9"
+    assert [
+        (r.place, r.bot, r.pairing_skill, r.matches, r.wins, r.faulted) for r in store.run(queries.rankings, LADDER)
+    ] == [
         (0, "bot 0", skills[0], 1, 0, 0),  # nothing is estimated yet
         (0, "bot 1", skills[1], 1, 1, 1),
         (0, "bot 2", skills[2], 1, 0, 1),
@@ -91,7 +85,7 @@ def test_a_rating_goes_on_from_the_match_before_in_one_batch_or_in_two(store: St
         assert [change.before for change in stored.changes] == skills
         skills = rate([1, 2, 3, 4], skills, RATING)
         assert [change.after for change in stored.changes] == skills
-    assert {player_of(r): r.pairing_skill for r in store.rankings(LADDER)} == dict(
+    assert {player_of(r): r.pairing_skill for r in store.run(queries.rankings, LADDER)} == dict(
         zip(versions[:4], skills, strict=True)
     )
 
@@ -99,13 +93,13 @@ def test_a_rating_goes_on_from_the_match_before_in_one_batch_or_in_two(store: St
 def test_a_repeat_changes_nothing_and_is_answered_as_the_first_time(store: Store, versions: list[Identity]) -> None:
     first = store.submit(result("m1", versions[:4])).result()
     store.submit(result("m2", versions[3:7])).result()
-    ranked = store.rankings(LADDER)
+    ranked = store.run(queries.rankings, LADDER)
     again = store.submit(result("m1", versions[:4])).result()
     other = store.submit(result("m1", versions[4:8], record="something else")).result()
     assert again == other == first
-    assert store.rankings(LADDER) == ranked
-    assert store.record("m1") == '{"match":"m1"}'
-    assert [match.match for match in store.matches()] == ["m2", "m1"]
+    assert store.run(queries.rankings, LADDER) == ranked
+    assert store.run(queries.record, "m1") == '{"match":"m1"}'
+    assert [match.match for match in store.run(queries.matches)] == ["m2", "m1"]
 
 
 def test_a_void_match_is_stored_and_rates_nothing(store: Store, versions: list[Identity]) -> None:
@@ -114,12 +108,12 @@ def test_a_void_match_is_stored_and_rates_nothing(store: Store, versions: list[I
     stored = store.submit(void).result()
     assert stored == StoreOutcome()
     assert store.submit(void).result() == stored
-    assert store.rankings(LADDER) == []
-    match = store.match("m1")
+    assert store.run(queries.rankings, LADDER) == []
+    match = store.run(queries.match, "m1")
     assert (match.void_cause, match.sequence, match.deal) == ("void_server", None, void.deal)
     assert [(s.place, s.score, s.before, s.after) for s in match.seats] == [(None, None, None, None)] * 4
     with pytest.raises(NoSuchEntry, match="match m1 has no record"):
-        store.record("m1")
+        store.run(queries.record, "m1")
     assert store.submit(result("m2", versions[:4])).result().sequence == 1
 
 
@@ -133,7 +127,7 @@ def test_what_is_cancelled_or_still_waits_at_the_end_is_stored_all_the_same(data
         store.submit(random_result(0, versions)).result()
     store.close()
     with Store(database) as store:
-        assert len(store.matches(limit=1000)) == 300
+        assert len(store.run(queries.matches, limit=1000)) == 300
 
 
 @pytest.mark.parametrize("is_linked", [False, True])
@@ -160,8 +154,8 @@ def test_a_moment_comes_back_in_utc(store: Store, versions: list[Identity]) -> N
     there = timezone(timedelta(hours=5, minutes=30))
     started = datetime(2026, 11, 21, 2, 0, 0, 123456, tzinfo=there)
     store.submit(result("m1", versions[:4], started=started, finished=started)).result()
-    assert store.match("m1").started == started
-    assert store.match("m1").started.utcoffset() == timedelta(0)
+    assert store.run(queries.match, "m1").started == started
+    assert store.run(queries.match, "m1").started.utcoffset() == timedelta(0)
 
 
 # -- once only
@@ -192,10 +186,10 @@ def test_eight_threads_hand_in_each_result_several_times_and_it_counts_once(
     assert 0 < len(counted) < len(results)
     sequences = sorted(answer.sequence for (answer,) in stored.values() if answer.sequence)
     assert sequences == list(range(1, len(counted) + 1))
-    assert sum(ranking.matches for ranking in store.rankings(LADDER)) == 4 * len(counted)
-    assert len(store.matches(limit=1000)) == len(results)
+    assert sum(ranking.matches for ranking in store.run(queries.rankings, LADDER)) == 4 * len(counted)
+    assert len(store.run(queries.matches, limit=1000)) == len(results)
     for match, (answer,) in stored.items():
-        assert [(player_of(s), s.before, s.after) for s in store.match(match).seats if s.before] == [
+        assert [(player_of(s), s.before, s.after) for s in store.run(queries.match, match).seats if s.before] == [
             (change.player, change.before, change.after) for change in answer.changes
         ]
 
@@ -249,7 +243,7 @@ def test_a_result_that_does_not_fit_is_refused_and_the_others_are_none_the_worse
     ]
     assert all(isinstance(future.exception(), InvalidEntry) for future in futures[:4])
     assert futures[4].result().sequence == 2
-    assert [match.match for match in store.matches()] == ["m5", "m0"]
+    assert [match.match for match in store.run(queries.matches)] == ["m5", "m0"]
 
 
 def test_a_value_that_no_column_takes_spoils_only_its_own_result(store: Store, versions: list[Identity]) -> None:
@@ -301,15 +295,34 @@ def test_a_result_that_could_not_have_happened_is_refused(store: Store, changed:
         store.submit(result(**fields)).result()  # type: ignore[arg-type]  # by name
 
 
+def test_a_function_writes_all_or_nothing_and_only_what_has_copies_counts_as_a_change(store: Store) -> None:
+    def fail(connection: Connection, key: bytes) -> None:
+        archive_table.put_archives(connection, {key: b"content"})
+        raise ValueError("no")
+
+    seen = store.changes
+    store.write_uncached(archive_table.put_archives, contents={b"first": b"content"})
+    with pytest.raises(ValueError, match="no"):
+        store.write(fail, b"second")
+    assert (store.run(archive_table.archive_keys), store.changes) == ({b"first"}, seen)
+    later = store.write_later(ensure_version, "ann", "sneak", version="1.0")
+    assert store.write(ensure_version, "ann", "sneak", "1.0") == later.result()
+    assert store.changes == seen + 2
+    with pytest.raises(TypeError):
+        store.write(ensure_version, "ann", "sneak")  # type: ignore[call-arg]  # it has no version
+    with pytest.raises(StoreError):
+        store.run(archive_table.put_archives, {b"third": b"content"})  # the connection is read-only
+
+
 # -- names and ladders
 def test_names_are_made_once(store: Store) -> None:
-    one = store.ensure_version("ann", "sneak", "1.0")
-    assert store.ensure_version("ann", "sneak", "1.0") == one
+    one = store.write(ensure_version, "ann", "sneak", "1.0")
+    assert store.write(ensure_version, "ann", "sneak", "1.0") == one
     others = [("bob", "sneak", "1.0"), ("ann", "thug", "1.0"), ("ann", "sneak", "1.1"), ("ann", "sneak", "'; --")]
-    assert len({one, *(store.ensure_version(*names) for names in others)}) == 5
+    assert len({one, *(store.write(ensure_version, *names) for names in others)}) == 5
     for names in (("", "b", "v"), ("o", "b" * 201, "v"), ("o", "b", "v\n"), ("o", "b", "\ud800"), ("o", "b", "v ")):
         with pytest.raises(InvalidEntry, match="1-200 printable characters"):
-            store.ensure_version(*names)
+            store.write(ensure_version, *names)
 
 
 def test_a_ladder_is_made_once_and_never_changes(store: Store) -> None:
@@ -317,7 +330,8 @@ def test_a_ladder_is_made_once_and_never_changes(store: Store) -> None:
 
     def ensure(**other: object) -> int:
         fields: dict[str, object] = {"game": "greed", "seats": 4, "rating": RATING, "settings": {"b": "x", "a": "y"}}
-        return store.ensure_ladder("greed-fast", **{**fields, "clock": clock, **other})  # type: ignore[arg-type]
+        new = NewLadder("greed-fast", **{**fields, "clock": clock, **other})  # type: ignore[arg-type]
+        return store.write(ensure_ladder, new)
 
     made = ensure()
     assert ensure(settings={"a": "y", "b": "x"}) == made
@@ -331,8 +345,8 @@ def test_a_ladder_is_made_once_and_never_changes(store: Store) -> None:
         with pytest.raises(InvalidEntry, match=said):
             ensure(**other)
     with pytest.raises(InvalidEntry, match="ladder one has 1 seats; at least 2 are needed"):
-        store.ensure_ladder("one", game="greed", seats=1, rating=RATING)
-    (entry,) = store.ladders()
+        store.write(ensure_ladder, NewLadder("one", game="greed", seats=1, rating=RATING))
+    (entry,) = store.run(queries.ladders)
     assert (entry.name, entry.game, entry.settings, entry.seats, entry.clock, entry.rating, entry.matches) == (
         *("greed-fast", "greed", {"a": "y", "b": "x"}, 4, clock),
         *(RATING, 0),
@@ -342,53 +356,60 @@ def test_a_ladder_is_made_once_and_never_changes(store: Store) -> None:
 def test_an_epoch_rates_with_other_numbers_from_the_next_board_on(store: Store, versions: list[Identity]) -> None:
     store.submit(result("m1", versions[:4])).result()
     fitted = TrueSkill(draw_probability=0.02, beta=9.0, tau=0.01)
-    assert store.open_epoch(LADDER, fitted) == 2
-    assert store.open_epoch(LADDER, fitted) == 2
+    assert store.write(open_epoch, LADDER, fitted) == 2
+    assert store.write(open_epoch, LADDER, fitted) == 2
     assert store.submit(result("m1", versions[:4])).result().changes[0].before == RATING.newcomer
-    before = [s.after for s in store.match("m1").seats if s.after]
+    before = [s.after for s in store.run(queries.match, "m1").seats if s.after]
     after = [change.after for change in store.submit(result("m2", versions[:4])).result().changes]
     assert after == rate([1, 2, 3, 4], before, fitted)
     assert after != rate([1, 2, 3, 4], before, RATING)
-    assert store.ladders()[0].rating == fitted
+    assert store.run(queries.ladders)[0].rating == fitted
     with pytest.raises(InvalidEntry, match="no ladder 'nowhere'"):
-        store.open_epoch("nowhere", fitted)
+        store.write(open_epoch, "nowhere", fitted)
 
 
 def test_ladders_are_rated_apart(store: Store, versions: list[Identity]) -> None:
-    store.ensure_ladder("szmal-main", game="szmal", seats=2, rating=TrueSkill(draw_probability=0.2))
+    store.write(ensure_ladder, NewLadder("szmal-main", game="szmal", seats=2, rating=TrueSkill(draw_probability=0.2)))
     futures = [
         store.submit(result("g1", versions[:4])),
         store.submit(result("s1", versions[:2], ladder="szmal-main")),
         store.submit(result("g2", versions[:4])),
     ]
     assert [future.result().sequence for future in futures] == [1, 1, 2]
-    assert [ladder.matches for ladder in store.ladders()] == [2, 1]
-    assert [r.matches for r in store.rankings("szmal-main")] == [1, 1]
-    assert [match.match for match in store.matches("szmal-main")] == ["s1"]
-    assert [match.match for match in store.matches(LADDER)] == ["g2", "g1"]
+    assert [ladder.matches for ladder in store.run(queries.ladders)] == [2, 1]
+    assert [r.matches for r in store.run(queries.rankings, "szmal-main")] == [1, 1]
+    assert [match.match for match in store.run(queries.matches, "szmal-main")] == ["s1"]
+    assert [match.match for match in store.run(queries.matches, LADDER)] == ["g2", "g1"]
 
 
 # -- reading
 def test_a_ranking_has_the_newest_version_of_each_bot_or_every_version(store: Store, versions: list[Identity]) -> None:
     newer = add_version(store, "owner 0", "bot 0", "2.0")
     store.submit(result("m1", versions[:4])).result()
-    assert [r.version for r in store.rankings(LADDER)] == ["1.0"] * 4
+    assert [r.version for r in store.run(queries.rankings, LADDER)] == ["1.0"] * 4
     store.submit(result("m2", [versions[1], versions[2], versions[3], newer])).result()
-    assert [(r.bot, r.version) for r in store.rankings(LADDER)][-1] == ("bot 0", "2.0")
-    everything = store.rankings(LADDER, every_version=True)
+    assert [(r.bot, r.version) for r in store.run(queries.rankings, LADDER)][-1] == ("bot 0", "2.0")
+    everything = store.run(queries.rankings, LADDER, every_version=True)
     assert [r.version for r in everything if r.bot == "bot 0"] == ["1.0", "2.0"]
     assert len(everything) == 5
 
 
 def test_equal_ratings_share_a_place(store: Store, versions: list[Identity]) -> None:
-    store.ensure_ladder("two", game="greed", seats=2, rating=RATING)
+    store.write(ensure_ladder, NewLadder("two", game="greed", seats=2, rating=RATING))
     for number in range(10):
         store.submit(result(f"a{number}", versions[:2], ladder="two")).result()
         store.submit(result(f"b{number}", versions[2:4], ladder="two")).result()
     ratings = {versions[0]: 20.0, versions[1]: 20.0, versions[2]: 15.0, versions[3]: 30.0}
-    found = {store.ensure_version(*version): Estimated(mu, mu - 1, mu + 1, 1, 4) for version, mu in ratings.items()}
-    store.put_estimates(LadderEstimates("two", 20, found), DAWN).result()
-    assert [(r.place, r.bot) for r in store.rankings("two")] == [(1, "bot 3"), (2, "bot 0"), (2, "bot 1"), (4, "bot 2")]
+    found = {
+        store.write(ensure_version, *version): Estimated(mu, mu - 1, mu + 1, 1, 4) for version, mu in ratings.items()
+    }
+    store.write(put_estimates, LadderEstimates("two", 20, found), DAWN)
+    assert [(r.place, r.bot) for r in store.run(queries.rankings, "two")] == [
+        (1, "bot 3"),
+        (2, "bot 0"),
+        (2, "bot 1"),
+        (4, "bot 2"),
+    ]
 
 
 def test_matches_are_turned_page_by_page(store: Store, versions: list[Identity]) -> None:
@@ -398,16 +419,16 @@ def test_matches_are_turned_page_by_page(store: Store, versions: list[Identity])
         store.submit(one).result()
     pages: list[str] = []
     before = None
-    while page := store.matches(limit=7, before=before):
+    while page := store.run(queries.matches, limit=7, before=before):
         pages += [match.match for match in page]
         before = page[-1].number
     assert pages == [r.match for r in reversed(results)]
 
     both = {versions[1], newer}
     wanted = [r.match for r in reversed(results) if both & {seat.player for seat in r.seats}]
-    assert [match.match for match in store.matches(owner="owner 1", bot="bot 1", limit=1000)] == wanted
-    first = store.matches(LADDER, "owner 1", "bot 1", limit=5)
-    rest = store.matches(LADDER, "owner 1", "bot 1", limit=1000, before=first[-1].number)
+    assert [match.match for match in store.run(queries.matches, owner="owner 1", bot="bot 1", limit=1000)] == wanted
+    first = store.run(queries.matches, LADDER, "owner 1", "bot 1", limit=5)
+    rest = store.run(queries.matches, LADDER, "owner 1", "bot 1", limit=1000, before=first[-1].number)
     assert [match.match for match in first + rest] == wanted
     assert 5 < len(wanted) < 60
 
@@ -415,11 +436,11 @@ def test_matches_are_turned_page_by_page(store: Store, versions: list[Identity])
 def test_what_is_not_there_is_said(store: Store, versions: list[Identity]) -> None:
     assert versions == PLAYERS
     for ask, said in (
-        (lambda: store.match("m9"), "there is no match 'm9'"),
-        (lambda: store.record("m9"), "there is no match 'm9'"),
-        (lambda: store.rankings("nowhere"), "there is no ladder 'nowhere'"),
-        (lambda: store.matches("nowhere"), "there is no ladder 'nowhere'"),
-        (lambda: store.matches(owner="ann", bot="bot 0"), "owner 'ann' has no bot 'bot 0'"),
+        (lambda: store.run(queries.match, "m9"), "there is no match 'm9'"),
+        (lambda: store.run(queries.record, "m9"), "there is no match 'm9'"),
+        (lambda: store.run(queries.rankings, "nowhere"), "there is no ladder 'nowhere'"),
+        (lambda: store.run(queries.matches, "nowhere"), "there is no ladder 'nowhere'"),
+        (lambda: store.run(queries.matches, owner="ann", bot="bot 0"), "owner 'ann' has no bot 'bot 0'"),
     ):
         with pytest.raises(NoSuchEntry, match=said):
             ask()
@@ -451,7 +472,7 @@ def test_a_path_may_have_any_characters(tmp_path: Path) -> None:
     odd = tmp_path / "a b%20c?mode=ro#d"
     with Store(odd) as store:
         prepare(store)
-        assert store.rankings(LADDER) == []
+        assert store.run(queries.rankings, LADDER) == []
     assert odd.exists()
 
 

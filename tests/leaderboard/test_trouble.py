@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import OperationalError
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import LedgerCorrupt, StoreError, Unsure
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.sqlite_database import explained
@@ -24,6 +25,7 @@ from tests.roots import CHECKOUT
 # Lets files grow to a megabyte only, and hands in results until one fails; then lifts the limit and hands in the rest.
 FULL_DISK = """
 import json, random, resource, sys
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import StoreError
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
@@ -41,7 +43,7 @@ with Store(sys.argv[1]) as store:
         error = store.submit(one).exception()
         if error is not None:
             told[one.match] = [type(error).__name__, str(error)]
-    readable = len(store.matches(limit=1000))
+    readable = len(store.run(queries.matches, limit=1000))
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     again = [store.submit(one).result().sequence for one in results]
     checks = recompute(store)
@@ -108,7 +110,7 @@ def test_a_locked_database_is_said_and_goes_on_when_it_is_let_go(tmp_path: Path)
                 future.result()
         with pytest.raises(StoreError, match="database is locked"):
             add_version(store, "ann", "sneak", "1.0")
-        assert store.rankings(LADDER) == []
+        assert store.run(queries.rankings, LADDER) == []
         other.execute("ROLLBACK")
         other.close()
         assert [store.submit(result(f"m{n}", versions[:4])).result().sequence for n in range(10)] == list(range(1, 11))
@@ -231,7 +233,7 @@ def test_a_ledger_with_a_gap_takes_no_result_before_it_is_mended(database: str, 
     with Store(database) as store:
         versions = prepare(store)
         for number in range(3):
-            assert store.submit(result(f"m{number}", versions[:4])).result(30).sequence == number + 1
+            assert store.submit(result(f"m{number}", versions[:4])).result(240).sequence == number + 1
     change_by_hand(database, harm)
     with Store(database) as store:
         for match in ("m3", "m4"):
@@ -239,10 +241,10 @@ def test_a_ledger_with_a_gap_takes_no_result_before_it_is_mended(database: str, 
             assert isinstance(problem, LedgerCorrupt)
             assert "'cutpurse db verify'" in str(problem)
         assert add_version(store, "zoe", "sneak", "1") not in versions  # what is no result goes on
-        assert len(store.matches()) == 3
+        assert len(store.run(queries.matches)) == 3
     change_by_hand(database, undo)
     with Store(database) as store:
-        assert store.submit(result("m3", versions[:4])).result(30).sequence == 4
+        assert store.submit(result("m3", versions[:4])).result(240).sequence == 4
 
 
 @pytest.mark.parametrize(

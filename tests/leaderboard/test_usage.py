@@ -2,14 +2,14 @@
 
 import json
 import zlib
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.decision_logs import pack_courses, unpack_courses
 from cutpurse.leaderboard.errors import InvalidEntry
-from cutpurse.leaderboard.ladders import NewLadder
+from cutpurse.leaderboard.ladders import NewLadder, ensure_ladder
 from cutpurse.leaderboard.results import DecisionLog, DecisionUsage, FinishedMatch, FinishedSeat, Identity, UsageTotal
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import LADDER, PLAYERS, RATING, player_of, prepare, result
@@ -20,12 +20,6 @@ USAGES = (
     DecisionUsage(4, fallback="outage"),
 )
 TOTAL = UsageTotal(1, 11_004, 1_561, 2_210, 2, "small-2")
-
-
-@pytest.fixture
-def store(database: str) -> Iterator[Store]:
-    with Store(database) as opened:
-        yield opened
 
 
 def used(
@@ -41,13 +35,13 @@ def test_what_was_reported_comes_back(store: Store) -> None:
     versions = prepare(store)[:4]
     store.submit(used("m1", versions)).result()
     store.submit(result("m2", versions)).result()
-    assert store.courses("m1")[1] == DecisionLog((5, 6, 7, 8), (), USAGES)
-    assert [seat.usage for seat in store.match("m1").seats] == [None, TOTAL, None, None]
-    assert [[seat.usage for seat in entry.seats] for entry in store.matches()] == [
+    assert store.run(queries.courses, "m1")[1] == DecisionLog((5, 6, 7, 8), (), USAGES)
+    assert [seat.usage for seat in store.run(queries.match, "m1").seats] == [None, TOTAL, None, None]
+    assert [[seat.usage for seat in entry.seats] for entry in store.run(queries.matches)] == [
         [None] * 4,
         [None, TOTAL, None, None],
     ]
-    (log,) = store.logs("owner 1", "bot 1", match="m1")
+    (log,) = store.run(queries.logs, "owner 1", "bot 1", match="m1")
     assert log.course is not None
     assert log.course.usages == USAGES
     with store.reading() as connection:
@@ -56,7 +50,7 @@ def test_what_was_reported_comes_back(store: Store) -> None:
 
 def test_a_ranking_adds_up_what_was_used_in_rated_matches(store: Store) -> None:
     versions = prepare(store)
-    store.ensure(NewLadder("other", "greed", 4, RATING))
+    store.write(ensure_ladder, NewLadder("other", "greed", 4, RATING))
     store.submit(used("m1", versions[:4])).result()
     store.submit(used("m2", versions[:4], (DecisionUsage(1, 96, 39, 790),))).result()
     store.submit(used("asked for", versions[:4], is_rated=False, requested_by="ann")).result()
@@ -66,19 +60,19 @@ def test_a_ranking_adds_up_what_was_used_in_rated_matches(store: Store) -> None:
         for version in versions[:4]
     )
     store.submit(result("void", versions[:4], seats=void, void_cause="void_server")).result()
-    usage = {player_of(ranking): ranking.usage for ranking in store.rankings(LADDER)}
+    usage = {player_of(ranking): ranking.usage for ranking in store.run(queries.rankings, LADDER)}
     assert usage == dict.fromkeys(versions[:4]) | {versions[1]: UsageTotal(2, 11_100, 1_600, 3_000, 2)}
-    assert store.match("void").seats[0].usage == TOTAL, "what a void match has cost is shown on its page"
+    assert store.run(queries.match, "void").seats[0].usage == TOTAL, "what a void match has cost is shown on its page"
 
 
 def test_what_was_used_on_a_board_that_is_still_played_is_in_no_ranking(store: Store) -> None:
     versions = prepare(store)
-    store.ensure(NewLadder("dup", "greed", 4, RATING, boards="duplicate"))
+    store.write(ensure_ladder, NewLadder("dup", "greed", 4, RATING, boards="duplicate"))
     first = used("first", versions[:4], ladder="dup", board="deal", board_matches=2)
     store.submit(first).result()
-    assert store.rankings("dup") == []
+    assert store.run(queries.rankings, "dup") == []
     store.submit(result("last", versions[4:8], ladder="dup", board="deal", board_matches=2)).result()
-    usage = {player_of(ranking): ranking.usage for ranking in store.rankings("dup")}
+    usage = {player_of(ranking): ranking.usage for ranking in store.run(queries.rankings, "dup")}
     assert (usage[versions[1]], usage[versions[5]]) == (UsageTotal(1, 11_004, 1_561, 2_210, 2), None)
 
 

@@ -32,9 +32,9 @@ if __name__ == "__main__":
 """
 
 
-def random_net(game: str, seats: int = 4, seed: int = 1) -> Net:
+def random_net(game: str, seats: int = 4, seed: int = 1, knowledge: str = "proof") -> Net:
     """Return a net that reads what varies in a few positions, with random weights."""
-    space = Space(game, seats)
+    space = Space(game, seats, knowledge=knowledge)
     seen = list(positions(game, seats, 60))
     views = np.stack([observe(space, each.view) for each in seen])
     options = np.concatenate([space.features(each.view, each.options) for each in seen])

@@ -23,6 +23,7 @@ from tests.properties.random_play import EVERY_GAME
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills by signals")
 
 TABLES = 5
+ARRAYS = ("planes", "rows", "row_mask", "numbers", "history", "mask", "seat", "match")
 SHARED = Path("/dev/shm")  # where memory with a name would be
 
 
@@ -48,7 +49,7 @@ def processes_of(batch: Batch) -> list[int]:
 
 
 def assert_same(one: Batch, other: Batch) -> None:
-    for name in ("planes", "rows", "row_mask", "numbers", "history", "mask", "seat", "match"):
+    for name in ARRAYS:
         assert hasattr(one, name) == hasattr(other, name)
         if hasattr(one, name):
             assert (getattr(one, name) == getattr(other, name)).all(), name
@@ -80,6 +81,22 @@ def test_arrays_stay_as_they_are_after_a_step_and_the_end() -> None:
         batch.step(batch.mask.argmax(axis=1))
         assert (planes == before).all()
     assert (planes == before).all()
+
+
+@pytest.mark.parametrize("name", ["greed", "szmal"])
+def test_without_copies_the_arrays_are_the_same_ones_and_have_what_new_ones_have(name: str) -> None:
+    history, rows = (3, True) if name == "szmal" else (0, False)
+    batch = Batch(name, TABLES, seed=3, history=history, rows=rows)
+    with Batch(name, TABLES, seed=3, history=history, rows=rows, jobs=2, copy=False) as shared_batch:
+        arrays = {name: getattr(shared_batch, name) for name in ARRAYS if hasattr(shared_batch, name)}
+        for _ in range(40):
+            actions = batch.mask.argmax(axis=1)
+            batch.step(actions)
+            shared_batch.step(actions)
+            assert_same(batch, shared_batch)
+        for name, array in arrays.items():
+            assert getattr(shared_batch, name) is array
+            assert array.flags.c_contiguous
 
 
 def test_a_number_that_is_not_offered_moves_no_table_of_any_process() -> None:

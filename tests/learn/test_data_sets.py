@@ -17,27 +17,29 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from cutpurse.cli.main import app
 from cutpurse.engine.errors import RecordError, UsageError
+from cutpurse.engine.knowledge_level import LEVELS
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import Record, read_record, replay, write_record
 from cutpurse.games import BUILT_IN, GAMES
 from cutpurse.learn import OtherNumbering, Space
 from cutpurse.learn.data_sets import DataSet
 from cutpurse.learn.data_sets import writer as row_writer
-from cutpurse.learn.data_sets.export import Candidate, Exported, export, is_test_deal
+from cutpurse.learn.data_sets.card import Exported
+from cutpurse.learn.data_sets.export import Candidate, export, is_test_deal
 from cutpurse.learn.rewards import REWARDS
 from cutpurse.sdk.local import play
+from cutpurse.sdk.matches.match_file import read_matches
 from cutpurse.wire.errors import NotFound
-from cutpurse.wire.match_file import read_matches
+from tests.typed import run
 
 COMMAND = [sys.executable, "-m", "cutpurse.cli", "export"]
 
 
 def cutpurse(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["export", *map(str, arguments)], prog_name="cutpurse")
+    return run("export", *arguments)
 
 
 def candidates(records: Path) -> Iterator[Candidate]:
@@ -132,6 +134,51 @@ def test_the_rows_are_the_decisions_of_the_records(game: str, tmp_path: Path) ->
     assert table.to_pylist() == expected
     assert (file.rows, file.matches, made.matches, file.deals) == (len(expected), 3, 3, 3)
     assert {row["cause"] for row in expected} == {"normal", "timeout"}
+
+
+@pytest.mark.parametrize("game", BUILT_IN)
+@pytest.mark.parametrize("level", LEVELS)
+def test_rows_of_a_level_are_what_learners_of_it_see(game: str, level: str, tmp_path: Path) -> None:
+    """Each match is played again here with seats of this level from the deal on."""
+    path = tmp_path / "run.jsonl"
+    path.write_text(recorded(game), encoding="utf-8")
+    make(path, tmp_path / "set.parquet", knowledge=level, history=3, rows=True)
+    space = Space(game, 3, history=3, rows=True, knowledge=level)
+    expected = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        record, trail = read_record(line), space.trail()
+        again = GAMES[game].new(3, record.key, knowledge=level)
+        for match, decision, chosen in replay(record, GAMES[game]):
+            while lone := [seat for seat in again.waiting() if len(again.options(seat)) == 1]:
+                again.choose(lone[0], again.options(lone[0])[0])
+            trail.add(match.game.log or [])
+            rows, mask = space.zone_rows(again.view(decision.seat))
+            expected.append((rows.tobytes(), mask.tobytes(), space.events(trail, decision.seat).tolist()))
+            again.choose(decision.seat, chosen.option)
+    data = DataSet(tmp_path / "set.parquet")
+    assert (data.space.stamp, data.space.knowledge) == (space.stamp, level)
+    (batch,) = data.batches(100_000)
+    assert "planes" not in batch.arrow.schema.names
+    assert batch.rows.shape == (len(expected), *space.rows)
+    arrays = zip(batch.rows, batch.row_mask, batch.history, strict=True)
+    assert [(rows.tobytes(), mask.tobytes(), events.tolist()) for rows, mask, events in arrays] == expected
+
+
+def test_a_level_changes_what_rows_say_of_hidden_cards(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(recorded("bag_o_loot"), encoding="utf-8")
+    known = []
+    for level in ("proof", "seen"):
+        run = cutpurse(path, "--to", tmp_path / f"{level}.parquet", "--knowledge", level, "--json")
+        assert json.loads(run.stdout)["files"][0].get("knowledge", "proof") == level
+        data = DataSet(tmp_path / f"{level}.parquet")
+        (batch,) = data.batches(100_000)
+        parts = [span.slice for span in data.space.layout() if span.array == "planes" and span.part == "known"]
+        known.append(sum([int(batch.planes[:, part].sum()) for part in parts]))
+    assert known[0] > known[1] > 0
+    run = cutpurse(path, "--to", tmp_path / "all", "--knowledge", "all")
+    assert run.exit_code == 2
+    assert "knowledge is proof, seen or none, not 'all'" in run.stderr
 
 
 @pytest.mark.parametrize("game", BUILT_IN)
@@ -313,6 +360,9 @@ def test_an_export_replaces_nothing(records: Path, tmp_path: Path) -> None:
         (["none.jsonl"], 4, "no record none.jsonl"),
         (["run.jsonl", "--test-share", "1"], 2, "a test share of 1.0"),
         (["run.jsonl", "--to", "a.parquet", "--test-share", "0.1"], 2, "a split set is two files"),
+        (["run.jsonl", "--to", "x6.csv"], 2, "x6.csv: Parquet only: x6.parquet or a folder"),
+        (["run.jsonl", "--to", "x6.JSONL"], 2, "x6.JSONL: Parquet only: x6.parquet or a folder"),
+        (["run.jsonl", "--to", "x6.Parquet"], 2, "x6.Parquet: Parquet only: x6.parquet or a folder"),
         (["run.jsonl", "--to", "no/where"], 4, "no/where cannot be made"),
         (["both.jsonl", "--to", "a.parquet"], 2, "matches of greed with 3 seats and of szmal with 3"),
     ],
@@ -339,7 +389,7 @@ UNFINISHED = """
 import sys
 from pathlib import Path
 from cutpurse.learn.data_sets.export import Candidate, export
-from cutpurse.wire.match_file import read_matches
+from cutpurse.sdk.matches.match_file import read_matches
 
 def matches():
     with open(sys.argv[1], "rb") as file:
@@ -399,7 +449,7 @@ def test_a_set_of_another_numbering_is_refused_in_a_line(
 ) -> None:
     make(records, tmp_path / "set.parquet")
     numbering = Space("greed", 3).numbering
-    monkeypatch.setattr(Space, "stamp", property(lambda space: {"game": "greed", "numbering": "sha256:other"}))
+    monkeypatch.setattr(Space, "_facts", property(lambda space: {"game": "greed", "numbering": "sha256:other"}))
     with pytest.raises(OtherNumbering) as refused:
         DataSet(tmp_path / "set.parquet")
     assert str(refused.value) == (

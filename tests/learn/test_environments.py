@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from functools import partial
@@ -17,7 +19,6 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from cutpurse.engine.agenda import Option
 from cutpurse.engine.errors import SettingsError, UnknownGame, UsageError
-from cutpurse.games import GAMES
 from cutpurse.learn import IllegalNumber
 from cutpurse.learn.gym import Seat
 from cutpurse.learn.opponents import OpponentFailed
@@ -98,7 +99,7 @@ def test_pettingzoo_finds_no_fault(name: str, quiet: None) -> None:
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_gymnasium_finds_no_fault(name: str, quiet: None) -> None:
-    check_env(Seat(name, others=["random"] * (GAMES[name].usual_seats - 1)), skip_render_check=True)
+    check_env(gymnasium.make(f"cutpurse/{name}-v1", others=["random"] * 3).unwrapped)
     made = gymnasium.make(f"cutpurse/{name}-v1", others=["random"] * 3)
     observation, info = made.reset(seed=3)
     assert info == {"seed": 3, "match": 0}
@@ -205,10 +206,30 @@ def test_a_number_that_is_not_offered_ends_the_match_of_agents(quiet: None) -> N
         bare.step(int((observation["action_mask"] == 0).argmax()))
 
 
-def test_a_spectator_is_rendered() -> None:
+def test_a_table_is_rendered_as_text() -> None:
     table = LearnersTable("greed", seats=2, render_mode="ansi")
     table.reset(seed=1)
-    assert "'viewer': None" in str(table.render())
+    lines = str(table.render()).splitlines()
+    assert "seat 0 (learner_0)" in lines
+    hands = [line for line in lines if line.startswith("  hand: ")]
+    assert hands == ["  hand: 8 face down (among them Crook)"] * 2  # as a spectator sees it
+    seat = gymnasium.make("cutpurse/greed-v1", others=["random"], render_mode="ansi")
+    seat.reset(seed=1)
+    own = seat.unwrapped.table.seat_of(0)  # type: ignore[attr-defined]  # of a Seat
+    assert f"seat {own} (learner_0, you)" in str(seat.render()).splitlines()
+    assert Seat("greed", ["random"]).render() is None
+
+
+def test_a_seat_is_made_by_its_name_alone() -> None:
+    """Gymnasium imports the module before the colon, and the other seats have `greedy`."""
+    program = (
+        "import gymnasium\n"
+        "seat = gymnasium.make('cutpurse.learn.gym:cutpurse/greed-v1')\n"
+        "seat.reset(seed=1)\n"
+        "print(sorted(seat.unwrapped.table.names))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("['greedy', 'greedy', 'greedy', 'learner_0']\n", "")
 
 
 def test_a_step_after_the_end_asks_for_a_reset() -> None:
@@ -221,6 +242,8 @@ def test_a_step_after_the_end_asks_for_a_reset() -> None:
 @pytest.mark.parametrize(
     ("make", "error", "line"),
     [
+        (lambda: Seat("greed", render_mode="human"), UsageError, "render_mode is 'human'; it can be 'ansi', which "),
+        (lambda: env("greed", render_mode="x"), UsageError, "render_mode is 'x'; it can be 'ansi', which gives text"),
         (lambda: Seat("greed", others=[]), UsageError, "nobody is in the other seats: give bots, such as others="),
         (lambda: Seat("gred", others=["random"]), UnknownGame, r"no game is called 'gred' \(did you mean 'greed'\?\)"),
         (lambda: Seat("greed", others=["gredy"]), UsageError, r"gredy.* \(did you mean 'greedy'\?\)"),

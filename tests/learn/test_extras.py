@@ -27,7 +27,7 @@ def run(source: str) -> subprocess.CompletedProcess[str]:
 )
 def test_a_missing_package_is_a_line_that_says_what_to_install(package: str, module: str, extra: str) -> None:
     done = run(f"import sys; sys.modules[{package!r}] = None; import {module}")
-    line = f"{package} is not installed; this does it: pip install 'cutpurse[{extra}]'"
+    line = f"{package} is not installed; in a checkout of Cutpurse, this does it: pip install '.[{extra}]'"
     assert done.stderr.splitlines()[-1] == f"cutpurse.wire.errors.ExtraMissing: {line}"
 
 
@@ -38,7 +38,7 @@ def test_an_export_without_its_packages_says_what_to_install(package: str) -> No
         "sys.argv = ['cutpurse', 'export', 'run.jsonl', '--to', 'set']\n"
         "from cutpurse.cli.main import main; main()"
     )
-    line = f"{package} is not installed; this does it: pip install 'cutpurse[data]'"
+    line = f"{package} is not installed; in a checkout of Cutpurse, this does it: pip install '.[data]'"
     assert (done.returncode, done.stderr) == (2, f"cutpurse: {line}\n")
 
 

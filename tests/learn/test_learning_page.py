@@ -1,4 +1,4 @@
-"""The page on learning agents: its programs run as printed, and its sizes are those of the numbering."""
+"""The page on learning agents: its programs run as printed."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import contextlib
 import io
 import json
 import re
-from pathlib import Path
 
 import pytest
 
-from cutpurse.games import GAMES
 from tests.roots import CHECKOUT
 
-TEXT = (CHECKOUT / "docs" / "how-to" / "train_a_learning_agent.md").read_text(encoding="utf-8")
+PAGE = (CHECKOUT / "docs" / "how-to" / "train_a_learning_agent.md").read_text(encoding="utf-8")
+TEXT = PAGE.partition("## Make a data set\n")[0]
 PROGRAMS = dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL))
-NUMBERING = json.loads((Path(__file__).parent / "numbering.json").read_text(encoding="utf-8"))
 
 
 def printed(name: str) -> list[str]:
@@ -26,7 +24,8 @@ def printed(name: str) -> list[str]:
 
 
 def test_all_programs_of_the_page_are_tested() -> None:
-    assert sorted(PROGRAMS) == ["agents.py", "batch.py", "search.py", "seat.py", "space.py", "stamp.py"]
+    names = ("agents", "batch", "belief", "recurrent", "search", "seat", "space", "stamp")
+    assert sorted(PROGRAMS) == [f"{name}.py" for name in names]
     assert TEXT.count("```python") == len(PROGRAMS)
 
 
@@ -57,28 +56,24 @@ def test_the_agents_of_the_page_share_what_is_to_be_won() -> None:
     assert sum(float(line.split()[1]) for line in lines) == pytest.approx(0)
 
 
+def test_the_belief_of_the_page_counts_the_cards_of_every_seat() -> None:
+    (line,) = printed("belief.py")
+    counts = json.loads(line[line.index("[") :])
+    assert len(counts) == 4
+    assert all(count > 0 and count == round(count) for count in counts), "how many cards a seat has is no secret"
+
+
+def test_the_recurrent_agent_of_the_page_learns_from_whole_matches() -> None:
+    pytest.importorskip("torch")
+    (line,) = printed("recurrent.py")
+    assert int(line.split()[0]) > 100
+
+
+@pytest.mark.parametrize("name", ["belief.py", "recurrent.py"])
+def test_an_example_of_memory_is_short(name: str) -> None:
+    assert len(PROGRAMS[name].splitlines()) < 40
+
+
 def test_the_search_of_the_page_chooses_a_card() -> None:
     (line,) = printed("search.py")
     assert line.startswith("play ")
-
-
-@pytest.mark.parametrize(
-    ("row", "size"),
-    [("planes, bytes", "planes"), ("numbers", "numbers"), ("features of an option", "option features")],
-)
-def test_the_sizes_of_the_page_are_those_of_the_numbering(row: str, size: str) -> None:
-    (cells,) = re.findall(rf"^\| {row}, 4 seats \|(.*)\|$", TEXT, re.MULTILINE)
-    titles = re.findall(r"^\| \|(( [A-Z][^|]*\|){5})$", TEXT, re.MULTILINE)[0][0].strip(" |").split(" | ")
-    games = {rules.words.title: name for name, rules in GAMES.items()}
-    found = [f"{NUMBERING[games[title]]['4'][size]:,}" for title in titles]
-    assert [cell.strip() for cell in cells.split("|")] == found
-
-
-def test_the_counts_of_numbers_of_the_page_are_those_of_the_numbering() -> None:
-    (cells,) = re.findall(r"^\| numbers of options, 4 seats \(fewest to most seats\) \|(.*)\|$", TEXT, re.MULTILINE)
-    for name, cell in zip(
-        ("greed", "szmal", "steal_and_plunder", "stolen_treasure", "bag_o_loot"), cells.split("|"), strict=True
-    ):
-        actions = [sizes["actions"] for sizes in NUMBERING[name].values()]
-        span = f" ({actions[0]:,}-{actions[-1]:,})" if actions[0] != actions[-1] else ""
-        assert cell.strip() == f"{NUMBERING[name]['4']['actions']:,}{span}"

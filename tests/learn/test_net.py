@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from cutpurse.games import GAMES
-from cutpurse.learn import Space
+from cutpurse.learn import OtherNumbering, Space
 from cutpurse.learn import net as nets
 from cutpurse.learn.net import Columns, Inputs, Net, NetNotLoaded, load_net
 from cutpurse.wire.errors import NotFound
@@ -112,6 +112,17 @@ def refusal(path: Path) -> str:
     (line,) = str(refused.value).splitlines()
     assert line.count(str(path)) == 1
     return line.replace(str(path), "net.npz")
+
+
+def test_a_net_keeps_its_level_of_knowledge_and_refuses_another(path: Path) -> None:
+    net = random_net("greed", knowledge="seen")
+    net.save(path)
+    assert load_net(path).space.stamp == net.space.stamp
+    with pytest.raises(OtherNumbering) as refused:
+        Space("greed", 4).check_stamp(load_net(path).space.stamp)
+    assert str(refused.value) == (
+        "made with knowledge 'seen', here it is 'proof': give knowledge='seen', or train or export anew"
+    )
 
 
 def test_a_net_of_another_numbering_or_rules_version_is_refused(path: Path) -> None:

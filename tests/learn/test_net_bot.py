@@ -15,11 +15,11 @@ from cutpurse.learn.net import load_net
 from cutpurse.sdk.bot import MatchInfo, load_bot
 from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.views import VIEWS
+from tests.cli.test_bot_run import begin
 from tests.learn.nets import BOT, net_bot, random_net
 from tests.learn.positions import positions
 from tests.sdk.arena import arena
-from tests.sdk.test_bot_run import begin
-from tests.sdk.test_command_line import run
+from tests.typed import run
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -54,7 +54,7 @@ def test_with_another_number_of_seats_it_plays_as_its_adviser_and_says_so(tmp_pa
     played = run("play", "greed", net_bot(tmp_path), "random", "random", "--matches", 2, "--json")
     assert played.exit_code == 0
     assert [line.partition(": ")[2] for line in played.stderr.splitlines()] == [
-        "the net is for 4 seats, not 3: train one with cutpurse-train --seats 3"
+        "the net is for 4 seats, not 3: train one with cutpurse train --seats 3"
     ] * 2
     advised = run("play", "greed", "greedy", "random", "random", "--matches", 2, "--json")
     result, same = json.loads(played.stdout), json.loads(advised.stdout)

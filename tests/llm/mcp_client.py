@@ -11,6 +11,7 @@ from typing import Any
 
 from mcp import Client, StdioServerParameters
 
+from cutpurse.cli.author_tools import AuthorTools
 from cutpurse.llm.mcp_tools import McpTools
 
 __all__ = ["McpClient", "Refused", "in_process", "over_stdio"]
@@ -79,7 +80,7 @@ class McpClient:
 
 
 @asynccontextmanager
-async def in_process(tools: McpTools, mode: str = "auto") -> AsyncIterator[McpClient]:
+async def in_process(tools: McpTools | AuthorTools, mode: str = "auto") -> AsyncIterator[McpClient]:
     """Connect a client to tools in this process; at the end, leave the tables."""
     try:
         async with Client(tools.mcp_server(), mode=mode) as client:

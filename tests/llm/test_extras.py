@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-LINE = "mcp is not installed; this does it: pip install 'cutpurse[llm]'"
+LINE = "mcp is not installed; in a checkout of Cutpurse, this does it: pip install '.[llm]'"
 
 
 def run(source: str) -> subprocess.CompletedProcess[str]:

@@ -21,7 +21,7 @@ from tests.faults.processes import server
 from tests.llm.mcp_client import in_process
 from tests.llm.sizes import text_sizes
 from tests.roots import CHECKOUT
-from tests.sdk.test_command_line import run
+from tests.typed import run
 
 PAGE = CHECKOUT / "docs" / "how-to" / "play_with_a_language_model.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ from cutpurse.sdk.local import play
 from cutpurse.sdk.notes import NoteBuffer
 from cutpurse.wire.usage import ReportedUsage
 from tests.llm.scripted import Scripted, Time, answer, first_decision
-from tests.sdk.test_command_line import run
+from tests.typed import run
 
 SAFE = 4  # the safe option of the first decision
 
@@ -146,7 +146,7 @@ def test_outages_are_waited_for_longer_each_time() -> None:
     time = Time()
     replies = [Outage("429", retry_after_s=7), TimeoutError(), ConnectionError(), Overloaded(), Outage("503")]
     bot = LlmBot(Scripted([*replies, answer(2)]), pause=time.pause, clock=time, outages=(Overloaded,))
-    assert Decided(bot).option == 2
+    assert Decided(bot, left=(1_000.0, 0.0)).option == 2
     assert time.pauses == [7, 2, 4, 8, 16]
     assert (bot.usage.calls, bot.usage.retries, bot.usage.seconds) == (6, 0, 37)
 
@@ -158,10 +158,48 @@ def test_an_outage_is_not_waited_for_beyond_the_bank() -> None:
     assert done.reported == ReportedUsage(fallback="outage")
 
 
-def test_without_a_clock_an_outage_is_waited_for_five_minutes() -> None:
-    done = decided(*[Outage() for _ in range(100)])
+def test_an_outage_is_waited_for_at_most_five_minutes_in_a_decision() -> None:
+    done = decided(*[Outage() for _ in range(100)], left=(1_000.0, 0.0))
     assert done.option == SAFE
     assert 270 < done.bot.usage.seconds < 300
+
+
+def test_without_a_clock_a_model_that_is_away_costs_seconds_and_not_minutes(capsys: pytest.CaptureFixture[str]) -> None:
+    time, chance = Time(), random.Random(1)
+    replies: list[Any] = [ConnectionError("refused")] * 4
+    calls: list[float] = []
+
+    def away(messages: Any) -> Reply:
+        calls.append(time.now)
+        if replies:
+            raise replies.pop()
+        return seeded(chance.randrange(9))(messages)
+
+    def bot() -> LlmBot:
+        return LlmBot(away, pause=time.pause, clock=time)
+
+    assert play("greed", [bot, "random", "random"], seed=3, matches=2).failures == ()
+    assert (calls, time.now) == ([0, 1, 3, 7], 7), "in all later decisions, also of the next match, it is not asked"
+    told = capsys.readouterr().err
+    assert told.startswith("bot: no answer from the model (refused); asked again for 10 s, then safe options\n")
+    assert told.count("no answer from the model") == 1
+    assert "fallback: the model did not answer shortly before\n" in told
+    time.now = 37
+    play("greed", [bot, "random", "random"], seed=3)
+    assert len(calls) > 10, "after 30 s it is asked again"
+    assert "fallback: outage" not in capsys.readouterr().err
+
+
+def test_a_provider_that_says_how_long_is_waited_for_without_a_clock_too() -> None:
+    done = decided(Outage("429", "20"), Outage("429", 45), answer(1))
+    assert (done.option, done.bot.usage.seconds) == (1, 65)
+
+
+@pytest.mark.parametrize(
+    "header", [None, "", "soon", "Wed, 21 Oct 2026 07:28:00 GMT", "-5", "nan", "inf", "9" * 5_000, True]
+)
+def test_a_header_that_is_no_number_of_seconds_asks_for_no_wait(header: Any) -> None:
+    assert Outage("429", header).retry_after_s == 0
 
 
 def test_a_provider_that_wants_more_time_than_there_is_costs_no_wait() -> None:
@@ -183,7 +221,10 @@ def test_a_model_that_takes_longer_than_the_clock_is_not_waited_for() -> None:
     finally:
         ends.set()
     assert began.is_set()
-    assert (done.option, done.reported) == (SAFE, ReportedUsage(fallback="time"))
+    assert done.option == SAFE
+    assert done.reported is not None
+    assert done.reported.fallback == "time"
+    assert done.reported.input_tokens > 2_000, "it counts by an estimate: the provider works on"
 
 
 def test_a_coroutine_that_takes_longer_than_the_clock_is_cancelled() -> None:
@@ -198,6 +239,58 @@ def test_a_coroutine_that_takes_longer_than_the_clock_is_cancelled() -> None:
 
     assert Decided(LlmBot(hang), left=(0.26, 0.0)).option == SAFE
     assert ended == ["cancelled"]
+
+
+class Slow:
+    """A model that replies when a test says so, and how many calls wait for it."""
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply = reply
+        self.may_end = threading.Event()
+        self.calls = 0
+
+    def __call__(self, messages: Any) -> Reply:
+        self.calls += 1
+        self.may_end.wait()
+        return self.reply
+
+
+def test_a_call_that_was_cut_off_counts_by_an_estimate_until_its_reply_comes() -> None:
+    model, budget = Slow(Reply(answer(1), 700, 30, cost_micros=9)), Budget(day=Limit(cost_micros=10_000_000))
+    done = Decided(LlmBot(model, budget=budget), left=(0.26, 0.0))
+    estimate = budget.used_today()
+    assert estimate == done.bot.usage
+    assert (estimate.calls, estimate.output_tokens, estimate.fallbacks) == (1, 1_000, 1)
+    assert 2_000 < estimate.input_tokens < 4_000
+    assert 70_000 < estimate.cost_micros < 90_000, "by the prices of a model that is not cheap"
+    seconds = estimate.seconds
+    model.may_end.set()
+    for thread in threading.enumerate():
+        if thread.name == "model":
+            thread.join()
+    assert budget.used_today() == done.bot.usage == Usage(700, 30, 0, 9, seconds, calls=1, fallbacks=1)
+
+
+def test_after_three_calls_in_a_row_that_were_cut_off_the_model_is_asked_no_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    calls: list[int] = []
+
+    async def hang(messages: Any) -> Reply:
+        calls.append(len(calls))
+        if len(calls) == 3:
+            return Reply(answer(0), 10, 1)
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    bot = LlmBot(hang, budget=Budget(decision=Limit(seconds=0.002)))
+    assert play("greed", [lambda: bot, "random", "random"], seed=3).failures == ()
+    assert len(calls) == 6, "the reply of the third call began the count anew"
+    assert bot.usage.fallbacks > 10
+    told = capsys.readouterr().err
+    line = "3 calls of the model in a row took too long: safe options until the match ends\n"
+    assert told.count(line) == 1
+    assert "fallback: 3 calls in a row were cut off\n" in told
 
 
 def test_without_time_the_model_is_not_asked() -> None:
@@ -222,6 +315,92 @@ def test_a_budget_that_is_used_up_ends_the_calls(budget: Budget, calls: int, det
     assert done.reported is not None
     assert done.reported.fallback == "budget"
     assert budget.used_today() == done.bot.usage
+
+
+@pytest.mark.parametrize("limit", [Limit(tokens=100), Limit(cost_micros=100), Limit(seconds=2)])
+@pytest.mark.parametrize("has_threads", [False, True])
+def test_twenty_tables_at_once_spend_no_more_of_a_day_than_one_after_the_other(limit: Limit, has_threads: bool) -> None:
+    class Tables:
+        """Counts the calls; a call ends when all tables are waiting or done."""
+
+        def __init__(self) -> None:
+            self.calls = 0
+            self.now = 0.0
+
+        async def ask(self, messages: Any) -> Reply:
+            self.calls += 1
+            for _ in range(50):
+                await asyncio.sleep(0)  # let the other tables go on
+            self.now += 3
+            return Reply(answer(1), 290, 10, cost_micros=300)
+
+    tables, budget = Tables(), Budget(day=limit)
+    options = []
+
+    def ask(view: Any, decision: Decision, match: MatchInfo) -> None:
+        def bot() -> LlmBot:
+            made = LlmBot(tables.ask, budget=budget, clock=lambda: tables.now)
+            made.start(match)
+            return made
+
+        async def all_at_once() -> None:
+            options.extend(await asyncio.gather(*[bot().choose(view, decision) for _ in range(20)]))
+
+        def in_a_thread() -> None:
+            options.append(asyncio.run(bot().choose(view, decision)))
+
+        if has_threads:
+            threads = [threading.Thread(target=in_a_thread) for _ in range(20)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        else:
+            asyncio.run(all_at_once())
+
+    first_decision("greed", ask)
+    assert (tables.calls, sorted(options)) == (1, [1, *[SAFE] * 19])
+    used = budget.used_today()
+    assert (used.tokens, used.cost_micros, used.seconds, used.calls, used.fallbacks) == (300, 300, 3, 1, 19)
+
+
+def test_tables_that_wait_for_room_in_the_day_play_on_when_there_is_some() -> None:
+    calls: list[int] = []
+
+    async def ask(messages: Any) -> Reply:
+        calls.append(len(calls))
+        await asyncio.sleep(0)
+        return Reply(answer(1), 5, 5)
+
+    budget = Budget(day=Limit(tokens=100))
+    options = []
+
+    def decide(view: Any, decision: Decision, match: MatchInfo) -> None:
+        async def all_at_once() -> None:
+            bots = [LlmBot(ask, budget=budget) for _ in range(20)]
+            for bot in bots:
+                bot.start(match)
+            options.extend(await asyncio.gather(*[bot.choose(view, decision) for bot in bots]))
+
+        asyncio.run(all_at_once())
+
+    first_decision("greed", decide)
+    assert (len(calls), sorted(options)) == (10, [*[1] * 10, *[SAFE] * 10])
+
+
+def test_a_reply_without_tokens_counts_by_its_length() -> None:
+    done = decided(Reply(answer(2)), budget=Budget(match=Limit(tokens=1_000)))
+    assert 2_000 < done.bot.usage.input_tokens < 4_000
+    assert done.bot.usage.output_tokens == 5
+    assert done.bot.budget.used_up(Usage(), done.bot.usage).startswith("of the match, ")
+
+
+@pytest.mark.parametrize("odd", [None, -1, True, "many", float("nan"), float("inf"), 10**400, [], "9" * 5_000, b"1"])
+def test_odd_values_of_a_provider_break_nothing(odd: Any) -> None:
+    done = decided(Reply(answer(2), odd, odd, odd, odd, odd, odd))
+    assert done.option == 2
+    assert decided(Reply(odd, 100, 10), answer(3)).option == 3
+    assert Reply("", "12", 3.0, model="\ud800") == Reply("", 12, 3, model="?")  # type: ignore[arg-type]  # as providers do
 
 
 def test_with_a_budget_of_money_the_rest_of_a_match_is_played_with_safe_options() -> None:

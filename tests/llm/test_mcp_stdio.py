@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from cutpurse.games import GAMES
 from cutpurse.llm.mcp_tools import McpTools
 from tests.faults.processes import server
 from tests.llm.mcp_client import Refused, in_process, over_stdio
-from tests.sdk.test_command_line import run
+from tests.typed import run
 
 MATCHES = 20  # of each game
 LONG_S = 1_800  # seconds; a hundred matches take minutes on a busy machine
@@ -86,7 +87,7 @@ async def test_a_client_plays_twenty_matches_on_a_ladder_of_every_game(tmp_path:
     await play_on_ladders(tmp_path, MATCHES)
 
 
-async def test_who_leaves_before_a_match_begins_is_not_paired(tmp_path: Path) -> None:
+async def test_a_match_that_cannot_begin_is_an_error_or_left_and_nobody_is_paired(tmp_path: Path) -> None:
     with server(tmp_path, "--game", "greed") as league:  # without house bots nobody else comes
         async with in_process(McpTools(league.address, wait_s=0.5)) as client:
             sat = await client.call("sit_down", ladder="greed")
@@ -94,24 +95,31 @@ async def test_who_leaves_before_a_match_begins_is_not_paired(tmp_path: Path) ->
             with pytest.raises(Refused, match="your match on a ladder goes on: end it first"):
                 await client.call("sit_down", ladder="greed")
             await client.call("leave", table="t1")
-            state = {"state": "left"}
-            while state["state"] == "left":
+            text = ""
+            while text != "you left before a match began":
                 state = await client.call("look", table="t1")
-            assert state == {"table": "t1", "state": "failed", "text": "you left before a match began"}
+                text = state.pop("text")
+                assert state == {"table": "t1", "state": "left"}
+        async with in_process(McpTools(league.address)) as client:
+            with pytest.raises(Refused, match=r"^the server at .* has no ladder .nope. .*; there are: greed$"):
+                await client.call("sit_down", ladder="nope")
+            assert (await client.call("results")) == {"matches": []}
         assert league.open_matches() == set()
 
 
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "gone", "version": "1"},
+    },
+}
+
+
 def test_when_the_client_goes_the_process_ends_at_once() -> None:
-    hello = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "gone", "version": "1"},
-        },
-    }
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     sit = {
         "jsonrpc": "2.0",
@@ -119,7 +127,7 @@ def test_when_the_client_goes_the_process_ends_at_once() -> None:
         "method": "tools/call",
         "params": {"name": "sit_down", "arguments": {"game": "greed"}},
     }
-    lines = "".join(json.dumps(message) + "\n" for message in (hello, ready, sit))
+    lines = "".join(json.dumps(message) + "\n" for message in (HELLO, ready, sit))
     with subprocess.Popen(
         [sys.executable, "-m", "cutpurse.cli", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -129,9 +137,40 @@ def test_when_the_client_goes_the_process_ends_at_once() -> None:
         process.stdin.flush()
         answers = [json.loads(process.stdout.readline()) for _ in range(2)]
         process.stdin.close()
-        assert process.wait(timeout=90) == 0
+        assert process.wait(timeout=240) == 0
     assert [answer["id"] for answer in answers] == [1, 2]
     assert answers[1]["result"]["structuredContent"]["state"] == "decision"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_process_though_the_client_is_there(number: signal.Signals) -> None:
+    command = [sys.executable, "-m", "cutpurse.cli", "mcp"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(json.dumps(HELLO) + "\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        process.send_signal(number)
+        assert process.wait(timeout=240) == 130
+        assert process.stderr.read() == ""
+
+
+def test_a_wrong_name_is_refused_before_anything_heavy_is_imported() -> None:
+    """A process of its own shows what it imported: without the extra, the name is still what is wrong."""
+    code = (
+        "import sys\n"
+        "from cutpurse.cli.commands.mcp import mcp\n"
+        "try: mcp(name='Bad Name')\n"
+        "except Exception as problem: print(problem)\n"
+        "print(sorted({'mcp', 'pydantic', 'grpc', 'asyncio', 'cutpurse.sdk'} & sys.modules.keys()))\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.startswith("'Bad Name' is no name: it has 1 to 32 of a-z")
+    assert shown.endswith("\n['asyncio']\n")
 
 
 @pytest.mark.parametrize(

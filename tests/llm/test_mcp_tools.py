@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from mcp.server.mcpserver.exceptions import ToolError
 
 from cutpurse.games import GAMES
 from cutpurse.llm.budget import Usage
@@ -108,7 +109,7 @@ async def test_a_call_does_not_wait_longer_than_it_may() -> None:
         ({"game": "greed", "others": ["my_bot.py"]}, "no bot is called 'my_bot.py'; there are: "),
         ({"game": "greed", "others": ["random"] * 9}, "10"),
         ({"game": "greed", "settings": {"specials": "many"}}, "specials"),
-        ({"game": "greed", "seed": -1}, "greater than or equal to 0"),
+        ({"game": "greed", "seed": -1}, "seed is -1; it must be 0 or more"),
         ({"ladder": "greed", "seed": 4}, "a ladder chooses the others, the seed and the settings: leave them out"),
     ],
 )
@@ -120,13 +121,53 @@ async def test_what_cannot_be_played_is_refused_in_a_line(wish: dict[str, Any], 
         assert (await client.call("results")) == {"matches": []}
 
 
-@pytest.mark.parametrize("option", ["the second", None, [1], 1.5])
-async def test_prose_instead_of_an_option_is_an_error_and_the_decision_stays_open(option: object) -> None:
-    async with in_process(McpTools()) as client:
+@pytest.mark.parametrize(
+    ("wrong", "line"),
+    [
+        ({"option": "zero"}, 'option is "zero"; it must be a whole number'),
+        ({"option": None}, "option is null; it must be a whole number"),
+        ({"option": [1]}, "option is [1]; it must be a whole number"),
+        ({"option": 1.5}, "option is 1.5; it must be a whole number"),
+        ({"option": True}, "option is true; it must be a whole number"),
+        ({"option": False}, "option is false; it must be a whole number"),
+        ({"option": -1}, "option is -1; it must be 0 or more"),
+        ({"option": 10**30}, f"option is {10**30}; it must be at most {2**53}"),
+        ({"option": "\ud800"}, r'option is "\ud800"; it must be text of valid Unicode'),
+        ({"decision": True}, "decision is true; it must be a whole number"),
+        ({"table": 77}, "table is 77; it must be a text"),
+        ({"table": "t9"}, "no table is called 't9'; there are: t1"),
+        ({"why": 3}, "why is 3; it must be a text"),
+        ({"input_tokens": True}, "input_tokens is true; it must be a whole number"),
+        ({"output_tokens": 10**10}, "output_tokens is 10000000000; it must be at most 1000000000"),
+    ],
+)
+async def test_a_wrong_argument_is_named_and_the_open_decision_is_repeated(wrong: dict[str, Any], line: str) -> None:
+    tools = McpTools()
+    async with in_process(tools) as client:
         state = await client.call("sit_down", game="greed", seed=3)
-        with pytest.raises(Refused, match="option"):
-            await client.call("answer", table="t1", decision=0, option=option)
+        with pytest.raises(Refused) as refused:
+            await client.call("answer", **{"table": "t1", "decision": 0, "option": 1} | wrong)
+        again = f"Still open: table t1, decision 0, options 0 to {state['options'] - 1}\n{state['text']}"
+        assert str(refused.value) == f"{line}\n\n{again}"
         assert await client.call("look", table="t1") == state
+
+
+async def test_a_number_with_thousands_of_digits_is_refused_as_others_are() -> None:
+    with pytest.raises(ToolError, match=r"^seed is a number with thousands of digits; it must be at most 9"):
+        await McpTools().mcp_server().call_tool("sit_down", {"game": "greed", "seed": 10**5_000})
+
+
+async def test_a_missing_argument_is_named_and_numbers_as_text_are_taken() -> None:
+    async with in_process(McpTools()) as client:
+        await client.call("sit_down", game="greed", seed=3)
+        with pytest.raises(Refused, match=r"^option is missing\n\nStill open: table t1, decision 0, "):
+            await client.call("answer", table="t1", decision=0)
+        await client.call("sit_down", game="greed", seed=3)
+        with pytest.raises(Refused, match=r"^table is missing$"):  # two are open
+            await client.call("look")
+        with pytest.raises(Refused, match=r"^others\.0 is 3; it must be a text$"):
+            await client.call("sit_down", game="greed", others=[3])
+        assert "refused" not in await client.call("answer", table="t1", decision="0", option="1")
 
 
 async def test_an_unknown_table_is_named() -> None:
@@ -148,12 +189,25 @@ async def test_so_many_tables_and_no_more_are_open_at_once() -> None:
         assert (await client.call("sit_down", game="greed"))["table"] == "t9"
 
 
-async def test_no_server_is_the_state_of_the_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_no_server_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CUTPURSE_RECONNECT_TIMEOUT", "0")
     async with in_process(McpTools(f"unix:{tmp_path / 'nobody'}")) as client:
-        state = await client.call("sit_down", ladder="greed")
-        assert state["state"] == "failed"
-        assert state["text"].startswith(f"no server at unix:{tmp_path / 'nobody'} for 0 s")
+        with pytest.raises(Refused) as refused:
+            await client.call("sit_down", ladder="greed")
+        assert str(refused.value).startswith(f"no server at unix:{tmp_path / 'nobody'} for 0 s")
+        assert (await client.call("results")) == {"matches": []}
+
+
+async def test_a_seat_that_fails_in_its_match_is_an_error_and_stays_in_the_results() -> None:
+    tools = McpTools()
+    async with in_process(tools) as client:
+        state = await client.call("sit_down", game="greed", seed=3)
+        tools.matches["t1"].fail("the server is away")
+        for call in (("look", {}), ("answer", {"decision": state["decision"], "option": 99})):
+            with pytest.raises(Refused, match=r"^the server is away$"):
+                await client.call(call[0], table="t1", **call[1])
+        (row,) = (await client.call("results"))["matches"]
+        assert (row["table"], row["state"]) == ("t1", "failed")
 
 
 # -- leaving

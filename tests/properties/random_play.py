@@ -18,13 +18,16 @@ from cutpurse.engine.agenda import Option
 from cutpurse.engine.chance import Chance, match_key
 from cutpurse.engine.errors import SettingsError
 from cutpurse.engine.game import Game
+from cutpurse.engine.knowledge_level import viewers_at
 from cutpurse.games import GAMES
 
 __all__ = ["EVERY_GAME", "EVERY_TABLE", "RandomGame", "all_cards", "answer_at_random", "canonical", "settings_for"]
 
 EVERY_GAME = sorted(GAMES)
-EVERY_TABLE = [  # other than default numbers of players are tested only in the full run
-    pytest.param(name, seats, id=f"{name}-{seats}", marks=() if seats == GAMES[name].usual_seats else pytest.mark.full)
+# Other than default numbers of players are tested only in the full run, each by the tests for which it is drawn.
+_OTHER = (pytest.mark.full, pytest.mark.drawn)
+EVERY_TABLE = [
+    pytest.param(name, seats, id=f"{name}-{seats}", marks=() if seats == GAMES[name].usual_seats else _OTHER)
     for name in EVERY_GAME
     for seats in GAMES[name].words.seats
 ]
@@ -86,9 +89,10 @@ class RandomGame:
     def __str__(self) -> str:
         return f"game {self.name} with {self.settings or 'the usual settings'} after {len(self.answers)} answers"
 
-    def begin(self, log: bool = False) -> Game:
-        """Start the game, with or without an event log."""
+    def begin(self, log: bool = False, knowledge: str = "proof") -> Game:
+        """Start the game, with or without an event log, for viewers of this level of knowledge."""
         game = self.rules(self.seats, self.rules.check(self.seats, self.settings), Chance(self.key))
+        game.remember(*viewers_at(knowledge, self.seats + 1))
         game.start(log)
         return game
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from itertools import product
 
-__all__ = ["Reasoner"]
+__all__ = ["Forgetful", "Reasoner", "Witness"]
 
 MOST_WORLDS = 8  # the maximum number of possibilities in card knowledge, which may know less beyond it
 ANYWHERE = 0
@@ -129,6 +129,10 @@ class Reasoner:
             found += least or Counter()
         return tuple(sorted(found.elements()))
 
+    def remembered(self, zone: int) -> tuple[int, ...] | None:
+        """Return the hidden cards of a zone that the viewer's view must have; None if there were too many worlds."""
+        return None if self.lost else self.certain(zone)
+
     def agrees(self, hidden: Mapping[int, Iterable[int]]) -> bool:
         """Return whether these hidden cards, by zone, are one of the worlds."""
         there = {zone: Counter(cards) for zone, cards in hidden.items()}
@@ -163,6 +167,55 @@ class Reasoner:
                     self.parts.append(frozenset([(group,)]))
         elif plain:
             self.parts.append(frozenset(plain))
+
+
+class Witness(Reasoner):
+    """A viewer whose view only has cards that were seen to come, until one leaves unseen."""
+
+    def __init__(self, copies: Mapping[int, int]) -> None:
+        super().__init__(copies)
+        self.seen: dict[int, Counter[int]] = {}
+
+    def copy(self) -> Witness:
+        other = copy(self)
+        other.sure = {zone: faces.copy() for zone, faces in self.sure.items()}
+        other.parts = self.parts[:]
+        other.seen = {zone: faces.copy() for zone, faces in self.seen.items()}
+        return other
+
+    def forget_all(self) -> None:
+        super().forget_all()
+        self.seen = {}
+
+    def comes(self, zone: int, card: int) -> None:
+        super().comes(zone, card)
+        self.seen.setdefault(zone, Counter())[card] += 1
+
+    def leaves(self, zone: int, card: int, size: int, in_sight: int) -> None:
+        super().leaves(zone, card, size, in_sight)
+        if self.seen.get(zone, Counter())[card] > 0:
+            self.seen[zone][card] -= 1
+
+    def slips(self, zone: int, target: int, size: int) -> None:
+        super().slips(zone, target, size)
+        self.seen.pop(zone, None)
+
+    def goes(self, numbers: Mapping[int, int]) -> None:
+        super().goes(numbers)
+        seen, self.seen = self.seen, {}
+        for zone, faces in seen.items():
+            if (target := numbers.get(zone, zone)) != ANYWHERE:
+                self.seen.setdefault(target, Counter()).update(faces)
+
+    def remembered(self, zone: int) -> tuple[int, ...]:
+        return tuple(sorted(self.seen.get(zone, Counter()).elements()))
+
+
+class Forgetful(Reasoner):
+    """A viewer whose view has no hidden card."""
+
+    def remembered(self, zone: int) -> tuple[int, ...]:
+        return ()
 
 
 def plainly(world: World) -> World:

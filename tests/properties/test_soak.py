@@ -105,8 +105,14 @@ def check_a_game(play: RandomGame) -> None:
     assert min(game.places()) == 1, play
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Let other runs than the long one collect one case, which they skip."""
+    if "first" in metafunc.fixturenames:
+        cases = CASES if metafunc.config.getoption("--soak") else CASES[:1]
+        metafunc.parametrize(("name", "seats", "first"), cases)
+
+
 @pytest.mark.soak
-@pytest.mark.parametrize(("name", "seats", "first"), CASES)
 def test_a_thousand_games_with_every_check_at_every_decision(name: str, seats: int, first: int) -> None:
     for number in range(first, first + AT_ONCE):
         check_a_game(RandomGame(GAMES[name], seats, number))

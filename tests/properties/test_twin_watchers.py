@@ -24,6 +24,7 @@ from cutpurse.leaderboard.results import Identity
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby, OpenMatch
+from cutpurse.server.matches.loop_hooks import LoopHooks
 from cutpurse.server.watching.broadcast import Visitor, Watching
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.encode import MatchEncoder
@@ -45,8 +46,7 @@ class Stage:
 
     game: Game
     on_moved: list[Any] = field(default_factory=list)
-    on_started: list[Any] = field(default_factory=list)
-    on_terms: list[Any] = field(default_factory=list)
+    hooks: LoopHooks = field(default_factory=LoopHooks)
     name: str = "it"
     began: float = 0.0
     incident: None = None
@@ -55,6 +55,7 @@ class Stage:
     def __post_init__(self) -> None:
         self.encoder = MatchEncoder(type(self.game), self.game.settings, self.game.n)
         self.match = SimpleNamespace(game=self.game)
+        self.ladder = Ladder("it", self.game.words.game, self.game.n, self.game.settings.changed())
 
     def started(self, seat: int, number: int) -> bytes:
         return b""
@@ -64,8 +65,7 @@ class Stage:
 
     def open_matches(self) -> list[OpenMatch]:
         seats = tuple(Identity("ann", f"bot{seat}", "1") for seat in range(self.game.n))
-        ladder = Ladder("it", self.game.words.game, self.game.n, self.game.settings.changed())
-        return [OpenMatch(self.name, ladder, None, seats, "", self)]  # type: ignore[arg-type]  # no clock, no table
+        return [OpenMatch(self, (), (), None, seats)]  # type: ignore[arg-type]  # no clock, no table
 
     def ladder_named(self, name: str) -> None:
         """It has other terms now: never."""

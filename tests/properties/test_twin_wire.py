@@ -1,4 +1,4 @@
-"""Nobody is sent what his rule sheet hides: in twin worlds the bytes for one viewer are the same."""
+"""Nobody is sent what the rule sheet hides: in twin worlds the bytes for one viewer are the same."""
 
 from __future__ import annotations
 

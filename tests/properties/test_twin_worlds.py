@@ -1,4 +1,4 @@
-"""Nobody is given what his rule sheet hides: twin worlds of every game at every number of players."""
+"""Nobody gets what the rule sheet hides: twin worlds of every game at every number of players."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from cutpurse.engine.knowledge_level import LEVELS
 from cutpurse.games import GAMES
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
 from tests.properties.twin_worlds import Findings, check_game
@@ -31,15 +32,17 @@ def test_a_game_without_a_table_fails_and_says_what_to_write() -> None:
         table_of("patience")
 
 
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_twin_worlds_look_and_go_on_alike(name: str, seats: int, soak: bool) -> None:
+def test_twin_worlds_look_and_go_on_alike(name: str, seats: int, level: str, soak: bool) -> None:
     wanted = PAIRS_IN_SOAK // len(GAMES[name].words.seats) if soak else PAIRS
     findings = Findings()
     number = 0
     while findings.pairs < wanted:
         play = RandomGame(GAMES[name], seats, number)
         number += 1
-        check_game(play.begin(log=True), table_of(name), Random("twin/" + play.name), STEPS, 0.1, findings)
+        chance = Random("twin/" + play.name)
+        check_game(play.begin(True, level), table_of(name, level), chance, STEPS, 0.1, findings)
     # Not vacuous: many places have a twin that differs, and pairs go on together for a while. The more a viewer can
     # prove, the fewer twins there are.
     assert findings.pairs >= findings.places * 0.3, findings

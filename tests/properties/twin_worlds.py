@@ -165,8 +165,8 @@ def check_knowledge(game: Game, table: WhoSeesWhat, world: str) -> None:
             raise Leak(f"{where}: shows {shown} where the sheet shows {faces}")
         if picture.columns and not table.sees(zone.number):
             raise Leak(f"{where}: shows the numbers {picture.columns} of hidden cards")
-        known = table.knows(zone.number) if FACE_DOWN in faces else ()
-        if picture.known != known and not table.reasoner.lost:
+        known = table.reasoner.remembered(zone.number) if FACE_DOWN in faces else ()
+        if picture.known != known and known is not None:
             raise Leak(f"{where}: knows {picture.known}; by the sheet {known}")
         if wrong := Counter(picture.known) - Counter(zone.cards):
             raise Leak(f"{where}: is told of {sorted(wrong)}, which is not there")

@@ -23,9 +23,11 @@ from cutpurse.engine.events import Counted, Event, Happened, Moved, Placed, Show
 from cutpurse.engine.game import Game
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import Zone
-from tests.properties.reasoner import Reasoner
+from tests.properties.reasoner import Forgetful, Reasoner, Witness
 
 __all__ = ["WhoSeesWhat", "table_of"]
+
+REASONERS = {"proof": Reasoner, "seen": Witness, "none": Forgetful}
 
 
 class WhoSeesWhat:
@@ -35,6 +37,7 @@ class WhoSeesWhat:
     OWN: ClassVar[frozenset[str]]  # kinds that the owner sees
     FORGOTTEN: ClassVar[frozenset[str]]  # hidden kinds for which views have no card knowledge: piles, closed bags
     CARD_BY_CARD: ClassVar[frozenset[str]] = frozenset()  # kinds in which each card is visible or hidden by itself
+    reasons: ClassVar[type[Reasoner]] = Reasoner  # what the viewer makes of it, and a view has
     DEALT_FIRST: ClassVar[frozenset[str]]  # kinds that get the first cards of each deal from the box
 
     def __init__(self, game: Game, viewer: int) -> None:
@@ -48,7 +51,7 @@ class WhoSeesWhat:
         self.zones: dict[int, tuple[str, int]] = {zone.number: (zone.kind.name, zone.owner) for zone in game.fixed}
         self.real: dict[int, list[int]] = {zone: [] for zone in self.zones}  # all cards, in the order of arrival
         self.shown: dict[int, list[int]] = {}  # in zones of CARD_BY_CARD: visible cards, else face down
-        self.reasoner = Reasoner(Counter(game.box(game.n, game.settings)))
+        self.reasoner = self.reasons(Counter(game.box(game.n, game.settings)))
         self.heard = 0
 
     def copy(self) -> Self:
@@ -357,8 +360,8 @@ def sort_with_columns(zone: Zone) -> None:
         zone.columns = [[row[i + 1] for row in rows] for i in range(len(columns))]
 
 
-def table_of(name: str) -> type[WhoSeesWhat]:
-    """Return the table of a game; fail the test if there is no module for it."""
+def table_of(name: str, level: str = "proof") -> type[WhoSeesWhat]:
+    """Return the table of a game, for viewers of a level of knowledge; fail the test if there is no module for it."""
     module = f"tests.properties.hidden_{name}"
     try:
         found = import_module(module)
@@ -369,4 +372,4 @@ def table_of(name: str) -> type[WhoSeesWhat]:
         )
     tables = [thing for thing in vars(found).values() if isinstance(thing, type) and issubclass(thing, WhoSeesWhat)]
     (table,) = [thing for thing in tables if thing is not WhoSeesWhat]
-    return table
+    return type(table.__name__, (table,), {"reasons": REASONERS[level]})

@@ -44,6 +44,18 @@ _ATTEMPTS: Final[dict[str, dict[str, str]]] = {
         "process_vm_readv": _NOT_ALLOWED,
         "pidfd_getfd": _NOT_ALLOWED,
     },
+    "what others could notice": {
+        "inotify": _UNKNOWN,
+        "fanotify": _NOT_ALLOWED,
+        "F_NOTIFY": _UNKNOWN,
+        "F_GETLK": _UNKNOWN,
+        "F_OFD_GETLK": _UNKNOWN,
+        "F_SETLEASE": _UNKNOWN,
+        "F_GETLEASE": _UNKNOWN,
+        "F_SET_RW_HINT": _UNKNOWN,
+        "F_GET_RW_HINT": _UNKNOWN,
+        "set the times of /dev/null": _NOT_ALLOWED,
+    },
     "mounts": dict.fromkeys(
         ("mount", "umount", "remount writable", "pivot_root", "chroot", "fsopen", "open_tree", "move_mount"),
         _NOT_ALLOWED,
@@ -124,6 +136,7 @@ IN_CONTAINERS: Final = {
     "/var": r"DONE \[.*\]",
     "out of the last rank for the memory's end": "DONE 'opened'",  # a forbidden write to it is refused later
     # Docker before 23 returns this for every call that no rule names.
+    **dict.fromkeys(_ATTEMPTS["what others could notice"], f"{_UNKNOWN}|{_NOT_ALLOWED}"),
     "clone (new user namespace)": f"{_UNKNOWN}|{_NOT_ALLOWED}",
     "a call that no list knows": f"{_UNKNOWN}|{_NOT_ALLOWED}",
 }
@@ -132,6 +145,7 @@ IN_WORDS: Final = {
     "networks": "only sockets of the family AF_UNIX exist, and of the host's only the bot's own",
     "what belongs to others": "none of it is there",
     "other processes": "the host's are not there; the sandbox's first process can't be killed or read",
+    "what others could notice": "not allowed, or unknown to the kernel; locks and times succeed without effect",
     "mounts": "not allowed",
     "new namespaces": "not allowed, or unknown to the kernel",
     "the kernel": "not allowed, or unknown to the kernel",

@@ -11,7 +11,8 @@ import tempfile
 from pathlib import Path
 
 from cutpurse.server.runners.cgroups import MEMBERSHIP, ROOT, cgroups
-from cutpurse.server.runners.port import Cause, ProgramSpec, ResourceLimits, runner_named
+from cutpurse.server.runners.choosing import runner_named
+from cutpurse.server.runners.port import Cause, ProgramSpec, ResourceLimits
 
 __all__ = ["PROGRAMS"]
 

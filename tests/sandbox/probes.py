@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import json
 import os
 import resource
@@ -141,6 +142,16 @@ PROBES: dict[str, Callable[[], object]] = {
     "clone (new user namespace)": lambda: call("clone", CLONE_NEWUSER | 17, 0, 0, 0, 0),
     "clone3": lambda: call("clone3", 0, 0),
     "setns": lambda: call("setns", 0, 0),
+    "inotify": lambda: call("inotify_init1", 0),
+    "fanotify": lambda: call("fanotify_init", 0, 0),
+    "F_NOTIFY": lambda: fcntl.fcntl(os.open("/usr", os.O_RDONLY), 1026, 1),
+    "F_GETLK": lambda: fcntl.fcntl(0, fcntl.F_GETLK, bytes(32)),
+    "F_OFD_GETLK": lambda: fcntl.fcntl(0, 36, bytes(32)),
+    "F_SETLEASE": lambda: fcntl.fcntl(os.open("/usr/bin/env", os.O_RDONLY), 1024, fcntl.F_RDLCK),
+    "F_GETLEASE": lambda: fcntl.fcntl(os.open("/usr/bin/env", os.O_RDONLY), 1025),
+    "F_SET_RW_HINT": lambda: fcntl.fcntl(0, 1036, bytes(8)),
+    "F_GET_RW_HINT": lambda: fcntl.fcntl(0, 1035, bytes(8)),
+    "set the times of /dev/null": lambda: os.utime("/dev/null"),
     "keyctl": lambda: call("keyctl", 0, -3, 0),
     "add_key": lambda: call("add_key", b"user", b"a", b"a", 1, -3),
     "bpf": lambda: call("bpf", 0, 0, 0),

@@ -17,7 +17,7 @@ ASKED = "from cutpurse.server.runners.runtimes import python_runtime; print(*pyt
 
 def made_through(program: Path, folder: Path) -> Path:
     """The environment that this interpreter makes."""
-    subprocess.run([program, "-m", "venv", "--without-pip", folder], check=True, timeout=60)
+    subprocess.run([program, "-m", "venv", "--without-pip", folder], check=True, timeout=240)
     return folder
 
 
@@ -29,7 +29,7 @@ def runtimes_of(environment: Path) -> tuple[Path, ...]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=240,
     )
     return tuple(map(Path, told.stdout.split()))
 
@@ -53,7 +53,9 @@ def test_a_bot_runs_in_an_environment_whose_interpreter_is_found_by_links(way: s
     (folder := tmp_path / "bot").mkdir()
     command = ("python", "-c", "import sys; print(sys.prefix)")
     talk = tmp_path / "talk"
-    ended = runner.start(ProgramSpec(name="bot", folder=folder, command=command, talk=talk, runtimes=runtimes)).wait(60)
+    ended = runner.start(ProgramSpec(name="bot", folder=folder, command=command, talk=talk, runtimes=runtimes)).wait(
+        240
+    )
     assert ended is not None
     assert (ended.cause, ended.code) == ("exited", 0), talk.read_text()
     assert talk.read_text().strip() == str(environment)

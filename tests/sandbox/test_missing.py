@@ -13,7 +13,7 @@ import pytest
 
 from tests.sandbox.trying import runner_or_skip
 
-ASK = "from cutpurse.server.runners.port import runner_named; print(runner_named('bubblewrap').missing())"
+ASK = "from cutpurse.server.runners.choosing import runner_named; print(runner_named('bubblewrap').missing())"
 
 
 def asked(path: Path) -> str:

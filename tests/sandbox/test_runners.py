@@ -16,8 +16,9 @@ import pytest
 from cutpurse.engine.errors import UsageError
 from cutpurse.server.runners import sandboxed_process as starting
 from cutpurse.server.runners import user_namespace
+from cutpurse.server.runners.choosing import runner_named
 from cutpurse.server.runners.disk_quota import DiskQuota
-from cutpurse.server.runners.port import ProgramSpec, ResourceLimits, RunnerError, runner_named
+from cutpurse.server.runners.port import ProgramSpec, ResourceLimits, RunnerError
 from tests.sandbox.trying import IMAGE, MIB, NAMES, Bench, is_peak, runner_or_skip
 from tests.sdk.programs import wait_until_gone
 
@@ -51,7 +52,7 @@ def test_a_program_finds_its_folder_its_environment_and_its_scratch_and_nothing_
             """,
             environment={"COLOUR": "green"},
         )
-        ended = running.wait(60)
+        ended = running.wait(240)
     finally:
         del os.environ["SECRET_OF_THE_SERVER"]
     assert running.talk() == "['main.py'] '' green\nFalse False\n"
@@ -81,7 +82,7 @@ def test_a_program_reaches_its_server_by_the_one_socket(bench: Bench) -> None:
         with heard:
             assert heard.recv(10) == b"hello"
             heard.sendall(b"welcome")
-        running.wait(60)
+        running.wait(240)
     assert running.talk() == "b'welcome'\n"
 
 
@@ -131,7 +132,7 @@ def test_a_program_that_does_not_want_to_end_is_ended(bench: Bench) -> None:
 def test_time_of_the_processor_and_of_the_clock_is_limited(bench: Bench) -> None:
     spinning = bench.start("spins", "while True: pass", ResourceLimits(cpu_s=0.3))
     sleeping = bench.start("sleeps", FOR_EVER, ResourceLimits(wall_s=0.5))
-    spun, slept = spinning.wait(60), sleeping.wait(60)
+    spun, slept = spinning.wait(240), sleeping.wait(240)
     assert spun is not None
     assert slept is not None
     assert (spun.cause, spun.text) == ("processor", "it used up its 0.3 s of the processor")
@@ -141,14 +142,14 @@ def test_time_of_the_processor_and_of_the_clock_is_limited(bench: Bench) -> None
 
 
 def test_a_signal_is_named(bench: Bench) -> None:
-    ended = bench.start("falls", "import os; os.abort()").wait(60)
+    ended = bench.start("falls", "import os; os.abort()").wait(240)
     assert ended is not None
     assert (ended.cause, ended.code, ended.text) == ("signal", 6, "it was ended by signal 6 (SIGABRT)")
 
 
 def test_a_command_that_is_not_there_is_told(bench: Bench) -> None:
     running = bench.start("none", "", command=("no-such-program",))
-    ended = running.wait(60)
+    ended = running.wait(240)
     assert ended is not None
     assert ended.cause == "exited"
     assert ended.code in (126, 127)
@@ -169,7 +170,7 @@ def test_only_the_newest_of_endless_talk_is_kept_and_nobody_waits_for_it(bench: 
         """,
         limits,
     )
-    ended = running.wait(60)
+    ended = running.wait(240)
     assert ended is not None
     assert ended.cause == "processor"  # nothing held it up for long
     said = running.talk()
@@ -186,22 +187,44 @@ def test_what_would_move_a_cursor_is_made_legible(bench: Bench) -> None:
         os.write(2, b"\xff\0")
         """,
     )
-    running.wait(60)
+    running.wait(240)
     assert running.talk() == "\\x1b[31mred\\x1b]0;title\\x07 \\u202eright \\x9b2J é\\x0d|\n\ufffd\\x00"
 
 
 def test_what_runs_on_a_build_step_is_that_it_may_write_and_others_may_not(bench: Bench) -> None:
     source = "open('made', 'w').write('by the build'); print('done')"
-    built = bench.start("builds", source, is_writable=True).wait(60)
+    built = bench.start("builds", source, is_writable=True).wait(240)
     assert built is not None
     assert built.code == 0
     assert (bench.root / "builds" / "made").read_text(encoding="utf-8") == "by the build"
     if bench.runner.name == "process":
         return  # which can forbid nothing
     refused = bench.start("writes", source)
-    refused.wait(60)
+    refused.wait(240)
     assert "Read-only file system" in refused.talk()
     assert not (bench.root / "writes" / "made").exists()
+
+
+def test_a_program_finds_and_leaves_a_memory_where_the_runner_has_one(bench: Bench) -> None:
+    memory = bench.root / "memory"
+    (memory / "duel").mkdir(parents=True)
+    (memory / "duel" / "n").write_text("1", encoding="utf-8")
+    running = bench.start(
+        "remembers",
+        """
+        import os
+        from pathlib import Path
+        file = Path(os.environ.get("CUTPURSE_MEMORY", "/nowhere"), "duel", "n")
+        print("found", file.read_text() if file.exists() else "nothing")
+        if file.exists():
+            file.write_text("2")
+        """,
+        memory=memory,
+    )
+    running.wait(240)
+    has_memory = bench.runner.has_memory
+    assert running.talk() == ("found 1\n" if has_memory else "found nothing\n")
+    assert (memory / "duel" / "n").read_text(encoding="utf-8") == ("2" if has_memory else "1")
 
 
 def test_a_build_step_that_writes_too_much_is_ended(bench: Bench) -> None:
@@ -217,7 +240,7 @@ def test_a_build_step_that_writes_too_much_is_ended(bench: Bench) -> None:
         ResourceLimits(file_bytes=4 * MIB),
         is_writable=True,
     )
-    ended = running.wait(60)
+    ended = running.wait(240)
     assert ended is not None
     assert (ended.cause, ended.text) == ("disk", "it wrote more than its 4 MiB, or too many files")
 
@@ -255,7 +278,8 @@ def test_what_a_program_leaves_behind_is_ended_with_it(bench: Bench) -> None:
 SERVER = """
 import signal, sys
 from pathlib import Path
-from cutpurse.server.runners.port import ProgramSpec, runner_named
+from cutpurse.server.runners.choosing import runner_named
+from cutpurse.server.runners.port import ProgramSpec
 running = runner_named(sys.argv[1], sys.argv[4]).start(
     ProgramSpec(name="bot", folder=Path(sys.argv[2]), command=("/usr/bin/env", "sleep", "1000"), talk=Path(sys.argv[3]))
 )
@@ -325,7 +349,7 @@ def test_a_program_whose_talk_cannot_be_kept_runs_all_the_same(bench: Bench) -> 
         pytest.skip("no device here is always full")
     task = replace(bench.task("talks", "print('x' * 10_000); raise SystemExit(4)"), talk=Path("/dev/full"))
     running = bench.runner.start(task)
-    ended = running.wait(60)
+    ended = running.wait(240)
     assert ended is not None
     assert (ended.cause, ended.code) == ("exited", 4)
 

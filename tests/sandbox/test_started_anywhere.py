@@ -63,7 +63,7 @@ def test_a_start_without_a_descriptor_at_any_moment_leaves_nothing_and_nobody_wa
         with pytest.MonkeyPatch.context() as monkeypatch:
             asked = failing_at(moment, monkeypatch)
             try:
-                ended = runner.start(task).wait(60)
+                ended = runner.start(task).wait(240)
             except OSError:
                 refused += 1
             else:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from cutpurse.server.runners.cgroups import cgroups
-from cutpurse.server.runners.port import ProgramSpec, ResourceLimits, Runner, Running, runner_named
+from cutpurse.server.runners.choosing import runner_named
+from cutpurse.server.runners.port import ProgramSpec, ResourceLimits, Runner, Running
 from cutpurse.server.runners.runtimes import python_runtime
 
 __all__ = ["MIB", "NAMES", "Bench", "is_peak", "runner_or_skip"]

@@ -75,8 +75,10 @@ class Bot:
         if envelope.HasField("welcome"):
             self.session.session = envelope.welcome.session
             self.session.secret = envelope.welcome.resume_secret
-            for there in envelope.welcome.elsewhere if FAULT == "trusts-anybody" else ():
-                self.dial_too(there.address)
+            for there in envelope.welcome.elsewhere:
+                is_of_the_league = there.address.rpartition(":")[0].endswith(".league.example")
+                if FAULT == "trusts-anybody" or (FAULT == "trusts-an-end" and is_of_the_league):
+                    self.dial_too(there.address)
         if envelope.HasField("drain"):
             self.drain_s = envelope.drain.reconnect_after_ms / 1000
         if FAULT == "strict" and (len(UnknownFieldSet(envelope)) or envelope.problems):

@@ -14,7 +14,7 @@ from cutpurse.sdk.local import LocalRun, play
 from cutpurse.sdk.playing.digest import DIGEST_BYTES, RunDigest, result_digest
 from cutpurse.sdk.playing.totals import BotSums, mean, place_moments, variance
 from tests.sdk.bot_files import ILLEGAL, bot_file
-from tests.sdk.test_command_line import run
+from tests.typed import run
 
 
 def played(bot: str, jobs: int, aggregate: bool, seed: int = 3) -> LocalRun:

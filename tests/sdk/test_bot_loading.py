@@ -22,7 +22,7 @@ from tests.sdk.bot_files import FIRST, bot_file
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `cutpurse` as a user does, in a process of its own."""
     program = str(Path(sys.executable).with_name("cutpurse"))
-    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=240, check=False)
 
 
 def test_a_built_in_bot_is_found_by_its_name() -> None:

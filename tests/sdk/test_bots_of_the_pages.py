@@ -13,7 +13,7 @@ import pytest
 
 from tests.roots import CHECKOUT
 from tests.sdk.bot_files import bot_file
-from tests.sdk.test_command_line import run
+from tests.typed import run
 
 
 @pytest.mark.parametrize(("page", "mean_place"), [("docs/how-to/write_a_bot.md", 1.5), ("README.md", 2.5)])
@@ -43,17 +43,6 @@ def test_the_bot_of_the_tutorial_that_beats_greedy_plays_as_it_stands_there(tmp_
     assert (shown.exit_code, shown.stderr) == (0, "")
     told = json.loads(shown.stdout)["seats"]
     assert told[0]["mean_score"] > max(seat["mean_score"] for seat in told[1:])
-
-
-def test_numbers_are_found_by_trying_as_it_stands_there(tmp_path: Path) -> None:
-    text = (CHECKOUT / "docs/how-to/search_bot.md").read_text(encoding="utf-8")
-    (source,) = re.findall(r"^```python\n# tune\.py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    program = tmp_path / "tune.py"
-    program.write_text(source.replace("range(20)", "range(3)").replace("matches=100", "matches=30"), encoding="utf-8")
-    shown = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True).stdout
-    steps = re.findall(r"^step \d: (\d\.\d\d), \d\.\d\d \[", shown, re.MULTILINE)
-    assert len(steps) == 3
-    assert float(steps[2]) < float(steps[0]) - 0.2
 
 
 def test_records_become_rows_as_it_stands_there(tmp_path: Path) -> None:

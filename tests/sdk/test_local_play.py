@@ -302,10 +302,13 @@ def test_a_bot_that_fails_at_the_end_changes_no_result() -> None:
     assert played.rows[0].end_causes == ("normal", "normal")
 
 
-def test_progress_is_told_after_every_match() -> None:
-    told: list[tuple[int, int]] = []
-    play("greed", ["random"] * 2, matches=3, progress=lambda done, of: told.append((done, of)))
-    assert told == [(1, 3), (2, 3), (3, 3)]
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_progress_begins_with_no_match_and_goes_on_while_a_match_takes_long(jobs: int) -> None:
+    calls: list[tuple[int, int]] = []
+    played = play("greed", ["random"] * 2, matches=3, jobs=jobs, progress=lambda *call: calls.append(call))
+    assert (list(dict.fromkeys(calls)), calls) == ([(0, 3), (1, 3), (2, 3), (3, 3)], sorted(calls))
+    if jobs == 1:
+        assert len(calls) > played.decisions
 
 
 def test_a_run_that_keeps_no_rows_counts_the_same_up() -> None:

@@ -12,7 +12,7 @@ from cutpurse.engine.match import Match
 from cutpurse.v1 import arena_pb2
 from cutpurse.wire.client_session import Finish, OwnerNotice, Todo
 from tests.sdk.arena import Meeting
-from tests.sdk.test_session import WELCOME, Script, sent
+from tests.wire.test_session import WELCOME, Script, sent
 
 NONCE = bytes(range(32))
 

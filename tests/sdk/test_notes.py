@@ -19,7 +19,7 @@ from cutpurse.sdk.notes import NOTE_MOST, NoteBuffer, about, prints_are_noted
 from cutpurse.sdk.run import connect
 from cutpurse.v1 import arena_pb2
 from tests.sdk.arena import arena
-from tests.sdk.test_session import WELCOME, Script, meeting, sent
+from tests.wire.test_session import WELCOME, Script, meeting, sent
 
 KEEPS = arena_pb2.Welcome(features=["notes"], max_note_bytes=16_384)
 KEEPS.MergeFrom(WELCOME)

@@ -14,16 +14,18 @@ from typing import Any
 
 import pytest
 
+from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.errors import UsageError
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
 from cutpurse.sdk import program
 from cutpurse.sdk.bot import load_bot
 from cutpurse.sdk.local import play
+from cutpurse.sdk.playing.match_clock import MatchClock
 from cutpurse.wire.errors import BOT_FAILED, BotNotLoaded, ProgramNotStarted, exit_code
 from tests.sdk.bot_files import bot_file
 from tests.sdk.programs import is_alive, pids_in, raw_bot, wait_until_gone
-from tests.sdk.test_command_line import run, run_apart
+from tests.typed import run, run_apart
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
 
@@ -239,7 +241,8 @@ if __name__ == "__main__":
 
 def test_a_stubborn_program_and_its_own_children_are_ended(capfd: pytest.CaptureFixture[str]) -> None:
     def broken(done: int, of: int) -> None:
-        raise RuntimeError("the run failed")
+        if done:
+            raise RuntimeError("the run failed")
 
     with pytest.raises(RuntimeError, match="the run failed"):
         play("greed", [raw_bot("stubborn"), "random"], progress=broken)
@@ -248,6 +251,7 @@ def test_a_stubborn_program_and_its_own_children_are_ended(capfd: pytest.Capture
     assert not any(is_alive(pid) for pid in pids)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("ours", [False, True])
 @pytest.mark.parametrize(
     ("number", "jobs"),
@@ -290,3 +294,10 @@ def test_no_program_outlives_a_run_that_is_broken_off(
         assert playing.returncode == 130
         assert [*scratch.iterdir()] == []
     wait_until_gone(pids + pids_in(said))
+
+
+def test_a_program_is_judged_by_the_clock_with_the_way_to_its_process() -> None:
+    control = TimeControl(base_ms=20, bank_ms=0, grace_ms=10)
+    played = play("greed", [raw_bot("acknowledges-late"), "random"], clock=MatchClock("blitz", control))
+    assert played.rows[0].end_causes == ("timeout", "normal")
+    assert played.slowest[0].seconds >= 0.03

@@ -26,7 +26,7 @@ from cutpurse.wire.usage import (
     usage_problem,
 )
 from tests.sdk.arena import arena
-from tests.sdk.test_session import WELCOME, Script, meeting, sent
+from tests.wire.test_session import WELCOME, Script, meeting, sent
 
 USAGE = ReportedUsage(2_704, 61, 310, "llama3.2", "time")
 ON_THE_WIRE = arena_pb2.Usage(

@@ -11,12 +11,15 @@ from typing import Any
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.server.hosting.open_arena import OpenArena, open_arena
+from cutpurse.server.hosting.part import PartWithSettings
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
+from cutpurse.server.parts.events.kind import EVENTS
 
-__all__ = ["QUICK", "RunningArena", "running_arena"]
+__all__ = ["QUICK", "WITH_EVENTS", "RunningArena", "running_arena"]
 
+WITH_EVENTS = (PartWithSettings(EVENTS, True),)
 QUICK = TimeControl(base_ms=200, bank_ms=300, grace_ms=100, poll_floor_ms=5, handover_ms=200)
 
 
@@ -49,8 +52,9 @@ async def running_arena(
         ladders: Ladders to open.
         limits: Limits of the server.
         address: Address to listen on.
-        more: Further arguments of `open_arena`.
+        more: Further arguments of `open_arena`; by default it has the part `events`.
     """
+    more.setdefault("parts", WITH_EVENTS)
     ladders = ladders or [Ladder("greed", "greed", 4, matches_wanted=1)]
     said = io.StringIO()
     with open_arena(address, folder / "test.db", ladders, logger(said, "debug"), limits, **more) as opened:

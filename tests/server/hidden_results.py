@@ -12,17 +12,19 @@ import pytest
 from sqlalchemy import select, update
 
 from cutpurse.engine.clocks import TimeControl
-from cutpurse.leaderboard.relations import LADDERS, SEASON_DIVISIONS
+from cutpurse.leaderboard import seasons, tournaments, version_tests
+from cutpurse.leaderboard.estimates.result_matrix import ladder_results, put_estimates
+from cutpurse.leaderboard.events import EventEntry
+from cutpurse.leaderboard.formats.brackets import ELIMINATION
+from cutpurse.leaderboard.ladders import delete_ladder
+from cutpurse.leaderboard.relations import EVENT_LADDERS, LADDERS
 from cutpurse.leaderboard.results import Identity
-from cutpurse.leaderboard.seasons import SeriesEntry
-from cutpurse.leaderboard.tournaments import TournamentEntry
-from cutpurse.leaderboard.version_tests import NewVersionTest
 from cutpurse.server.hosting import open_arena
 from cutpurse.server.ladder_config import ladder_with_defaults
-from cutpurse.server.league import version_testing
-from cutpurse.server.league.version_test_results import design_text
-from cutpurse.server.matches.season_plan import DivisionPlan, SeasonPlan
-from cutpurse.server.matches.tournament_rules import ELIMINATION, TournamentPlan
+from cutpurse.server.parts.events import version_testing
+from cutpurse.server.parts.events.season_plan import DivisionPlan, SeasonPlan
+from cutpurse.server.parts.events.tournament_rules import TournamentPlan
+from cutpurse.server.parts.events.version_test_results import plan_text
 from tests.server.league_world import LeagueWorld, league_world
 
 __all__ = ["LINE", "SERIES", "TEST", "TOURNAMENT", "HiddenLeague", "hidden_league"]
@@ -71,15 +73,16 @@ async def hidden_league(
     async with league_world(folder) as world:
         league = HiddenLeague(world, term)
         new, old = Identity("ann", "sneak", "1.1"), Identity("ann", "sneak", "1.0")
-        test = NewVersionTest(TEST, "duel", new, old, design_text(version_testing._design(0)))
-        world.store.start_version_test(test, datetime.now(UTC), 2, 10)
+        text = plan_text("duel", new, old, version_testing._design(0))
+        test = EventEntry(TEST, "duel", "ann", text, datetime.now(UTC))
+        world.store.write(version_tests.start, test, new, old, 2, 10)
         plan = TournamentPlan("duel", ELIMINATION, 1, (old, Identity("bob", "thug", "2")))
-        tournament = TournamentEntry(TOURNAMENT, "duel", "root", plan.text, datetime.now(UTC))
-        world.store.start_tournament(tournament, 9)
+        tournament = EventEntry(TOURNAMENT, "duel", "root", plan.text, datetime.now(UTC))
+        world.store.write(tournaments.start, tournament, 9)
         _start_season(world, old)
         for ladder in ("duel", "hidden"):
             await league.hide(ladder, UNTIL)
-            world.store.put_estimates(world.store.ladder_estimates(ladder), datetime.now(UTC)).result()
+            world.store.write(put_estimates, world.store.run(ladder_results, ladder).estimates(), datetime.now(UTC))
         leagues.append(league)
         yield league
 
@@ -89,10 +92,12 @@ def _start_season(world: LeagueWorld, bot: Identity) -> None:
     now = datetime.now(UTC)
     ladder = ladder_with_defaults("duel", "greed", 2, {}, TimeControl())
     plan = SeasonPlan(ladder, (DivisionPlan(0, 0, (bot[:2],)),), 9, 0, None, 0, 1, 60, None)
-    series = SeriesEntry(SERIES, "duel", "root", plan.text, now)
-    world.store.start_series(series, plan.first_season(now), 9)
-    to_duel = update(SEASON_DIVISIONS).values(
-        ladder_id=select(LADDERS.c.id).where(LADDERS.c.name == "duel").scalar_subquery()
+    series = EventEntry(SERIES, "", "root", plan.text, now, name="duel")
+    world.store.write(seasons.start, series, plan.first_season(now), 9)
+    to_duel = (
+        update(EVENT_LADDERS)
+        .where(EVENT_LADDERS.c.is_own)
+        .values(ladder_id=select(LADDERS.c.id).where(LADDERS.c.name == "duel").scalar_subquery())
     )
-    world.store.requeue_work(lambda connection: connection.execute(to_duel).close())
-    world.store.delete_ladder("duel-1-s1")
+    world.store.write_uncached(lambda connection: connection.execute(to_duel).close())
+    world.store.write(delete_ladder, "duel-1-s1")

@@ -12,25 +12,43 @@ from pathlib import Path
 from typing import Any, Final
 
 import grpc
+import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
+from typer.testing import Result
 
-from cutpurse.leaderboard.ladders import NewLadder
-from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.ladders import NewLadder, create_ladders
+from cutpurse.leaderboard.owner_registry import NewToken, create_tokens, revoke_token
 from cutpurse.leaderboard.results import DecisionFault, DecisionLog, LadderTerms, SeatNote
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
+from cutpurse.server.hosting.part import PartWithSettings
 from cutpurse.server.ladder_config import Ladder, ladder_of
-from cutpurse.v1 import arena_pb2, ladder_pb2
+from cutpurse.v1 import arena_pb2, event_pb2, ladder_pb2
 from tests.leaderboard.sample_results import add_version, result
-from tests.server.arenas import RunningArena, running_arena
+from tests.server.arenas import WITH_EVENTS, RunningArena, running_arena
 from tests.server.dialling import Ended, how_it_ended
 from tests.server.raw_bot import RawBot
+from tests.typed import run_beside
 
-__all__ = ["CALLS", "NEEDS", "OWNERS", "SECRETS", "LeagueWorld", "at_secret_table", "league_world", "requests_with"]
+__all__ = [
+    "CALLS",
+    "METHODS",
+    "NEEDS",
+    "OWNERS",
+    "SECRETS",
+    "LeagueWorld",
+    "at_secret_table",
+    "league_world",
+    "requests_with",
+]
 
-SERVICE: Final = ladder_pb2.DESCRIPTOR.services_by_name["LadderService"]
-CALLS: Final = [method.name for method in SERVICE.methods]
+METHODS: Final = {
+    method.name: (method, messages)
+    for messages, service in ((ladder_pb2, "LadderService"), (event_pb2, "EventService"))
+    for method in messages.DESCRIPTOR.services_by_name[service].methods
+}
+CALLS: Final = [*METHODS]
 NEEDS: Final = {  # a call of the method needs one of these scopes; other methods need none
     "CreateLadder": ("admin",),
     "ChangeLadder": ("admin",),
@@ -38,16 +56,10 @@ NEEDS: Final = {  # a call of the method needs one of these scopes; other method
     "RequestMatch": ("play",),
     "ListLogs": ("read", "admin"),
     "LiftPause": ("play",),
-    "StartTest": ("play",),
-    "ListTests": ("play", "read", "admin"),
-    "GetTest": ("play", "read", "admin"),
-    "StopTest": ("play",),
-    "PlanTournament": ("admin",),
-    "StartTournament": ("admin",),
-    "StopTournament": ("admin",),
-    "PlanSeason": ("admin",),
-    "StartSeason": ("admin",),
-    "StopSeason": ("admin",),
+    "ChangeBot": ("play",),
+    "PlanEvent": ("admin",),  # or "play", for a version test
+    "StartEvent": ("admin",),
+    "StopEvent": ("play", "admin"),
 }
 OWNERS: Final = {
     "ann": ("play", "read"),  # may play on the private ladder
@@ -71,16 +83,16 @@ class LeagueWorld:
 
     async def ask(self, method: str, who: str = "", **fields: Any) -> Any:
         """Return the answer to a call, or the list of answers of a streaming call.  Raises Ended."""
-        return await self.send(method, getattr(ladder_pb2, f"{method}Request")(**fields), who)
+        return await self.send(method, getattr(METHODS[method][1], f"{method}Request")(**fields), who)
 
     async def send(self, method: str, request: Message | bytes, who: str = "", most: int = 1_000) -> Any:
         """Send a request; return the answer, or at most `most` answers of a streaming call.  Raises Ended."""
-        described = SERVICE.methods_by_name[method]
-        kind = getattr(ladder_pb2, f"{method}Response")
+        described, messages = METHODS[method]
+        kind = getattr(messages, f"{method}Response")
         make: Any = self.channel.unary_stream if described.server_streaming else self.channel.unary_unary
         body = request if isinstance(request, bytes) else request.SerializeToString()
         metadata = (("authorization", f"Bearer {self.tokens[who]}"),) if who else None
-        call = make(f"/{SERVICE.full_name}/{method}")(body, metadata=metadata, timeout=20)
+        call = make(f"/{described.containing_service.full_name}/{method}")(body, metadata=metadata, timeout=240)
         try:
             if not described.server_streaming:
                 return kind.FromString(await call)
@@ -94,6 +106,18 @@ class LeagueWorld:
         except grpc.aio.AioRpcError:
             raise await how_it_ended(call) from None
 
+    async def refusal(self, method: str, who: str, **fields: Any) -> tuple[str, str]:
+        """Return the reason of a refused call, and its text, which is a line."""
+        with pytest.raises(Ended) as ended:
+            await self.ask(method, who, **fields)
+        assert "\n" not in ended.value.text
+        return ended.value.reason, ended.value.text
+
+    async def typed(self, words: str, who: str) -> Result:
+        """Run a command at this server with the token of an owner."""
+        environment = {"CUTPURSE_SERVER": self.arena.address, "CUTPURSE_TOKEN": self.tokens[who]}
+        return await run_beside(*words.split(), **environment)
+
     async def told(self, method: str, request: Message, who: str = "") -> tuple[str, str, bytes]:
         """Return status code and reason of a call, and all bytes that it returned, of the answer or of the error."""
         try:
@@ -105,19 +129,22 @@ class LeagueWorld:
 
 
 @asynccontextmanager
-async def league_world(folder: Path) -> AsyncIterator[LeagueWorld]:
+async def league_world(folder: Path, parts: Sequence[PartWithSettings] = WITH_EVENTS) -> AsyncIterator[LeagueWorld]:
     """Run the league; at the end, check that there was no incident and no token's secret is in the log."""
     tokens = {}
     with Store(folder / "test.db") as store:
         for owner, scopes in OWNERS.items():
-            ((token, _),) = store.create_tokens([NewToken(owner, scopes=scopes)], datetime.now(UTC))
+            ((token, _),) = store.write(create_tokens, [NewToken(owner, scopes=scopes)], datetime.now(UTC))
             tokens[owner] = token.reveal()
-        ((gone, entry),) = store.create_tokens([NewToken("ann")], datetime.now(UTC))
-        store.revoke_token(entry.id, datetime.now(UTC))
+        ((gone, entry),) = store.write(create_tokens, [NewToken("ann")], datetime.now(UTC))
+        store.write(revoke_token, entry.id, datetime.now(UTC))
         tokens |= {"revoked": gone.reveal(), "unknown": new_token().reveal(), "no token": "cutp_nonsense"}
         ladders = _ladders(store)
         _play(store)
-    async with running_arena(folder, ladders) as arena, grpc.aio.insecure_channel(arena.address) as channel:
+    async with (
+        running_arena(folder, ladders, parts=parts) as arena,
+        grpc.aio.insecure_channel(arena.address) as channel,
+    ):
         yield LeagueWorld(arena, channel, tokens)
     assert not any(token[13:] in arena.log for token in tokens.values() if len(token) > 13)
     lines = [json.loads(line) for line in arena.log.splitlines()]
@@ -137,7 +164,7 @@ async def at_secret_table(world: LeagueWorld, name: str = "hush_here", version: 
 
 def requests_with(method: str, value: str) -> Iterator[Message]:
     """Generate requests of a method with `value` in each text field in turn, and normal values in the others."""
-    kind = getattr(ladder_pb2, f"{method}Request")
+    kind = getattr(METHODS[method][1], f"{method}Request")
     for path in _paths(kind.DESCRIPTOR):
         request = kind()
         for field in kind.DESCRIPTOR.fields:
@@ -186,7 +213,7 @@ def _ladders(store: Store) -> list[Ladder]:
             ("hidden", LadderTerms(owners=("ann", "cid"), is_private=True)),
         )
     ]
-    return [ladder_of(entry) for entry in store.create_ladders(made, datetime.now(UTC))]
+    return [ladder_of(entry) for entry in store.write(create_ladders, made, datetime.now(UTC))]
 
 
 def _play(store: Store) -> None:

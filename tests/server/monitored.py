@@ -77,7 +77,7 @@ async def watched_server(database: Path) -> AsyncIterator[WatchedServer]:
 
 def get(address: str, path: str, method: str = "GET") -> tuple[int, str]:
     """Return status and text of a page, on a new connection."""
-    connection = http.client.HTTPConnection(address, timeout=30)
+    connection = http.client.HTTPConnection(address, timeout=240)
     try:
         connection.request(method, path)
         response = connection.getresponse()

@@ -15,7 +15,7 @@ from pathlib import Path
 import grpc
 import trustme
 
-from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken, create_tokens
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.open_arena import open_arena
@@ -80,7 +80,7 @@ def peer_of(address: str) -> str:
 def place_in(folder: Path) -> Place:
     """Create a place with a certificate."""
     with Store(folder / "test.db") as store:
-        made = store.create_tokens([NewToken("ann"), NewToken("bob")], datetime.now(UTC))
+        made = store.write(create_tokens, [NewToken("ann"), NewToken("bob")], datetime.now(UTC))
     ann, bob = (token.reveal() for token, _ in made)
     here = Place(folder, trustme.CA(), ann, bob, io.StringIO())
     here.issue()

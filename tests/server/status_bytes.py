@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from google.protobuf import any_pb2
 from google.protobuf.message import Message
-from google.rpc import error_details_pb2, status_pb2
+from google.protobuf.message_factory import GetMessageClass
+from google.rpc import code_pb2, error_details_pb2, status_pb2
 
-from cutpurse.server.errors import call_status
+from cutpurse.server.errors import CallStatus, call_status
 from cutpurse.wire.wire_format import varint
 
-__all__ = ["bytes_of", "shown_fields", "stopping"]
+__all__ = ["bytes_of", "moved", "shown_fields", "stopping"]
 
 DETAILS = {
     f"type.googleapis.com/{kind.DESCRIPTOR.full_name}": kind
@@ -24,10 +26,19 @@ def stopping() -> status_pb2.Status:
     return call_status("DRAINING", "the server is stopping", 1.5).status()
 
 
+def moved() -> status_pb2.Status:
+    """Return the status with which a server sends a bot to another server of the league."""
+    text, address = "ladder duel is played elsewhere", "https://b.example:7777"
+    return CallStatus(code_pb2.FAILED_PRECONDITION, "ELSEWHERE", text, address=address).status()
+
+
 def shown_fields(message: Message, depth: int = 0) -> str:
     """Format a line for each field: its key and length or number in hexadecimal, text in quotes, and its name."""
     lines: list[str] = []
     for field, value in message.ListFields():
+        if field.message_type is not None and field.message_type.GetOptions().map_entry:
+            entry: Any = GetMessageClass(field.message_type)
+            value = [entry(key=key, value=text) for key, text in value.items()]
         for item in value if field.is_repeated else [value]:
             inner = item
             if isinstance(message, any_pb2.Any) and isinstance(item, bytes):

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from cutpurse.cli.main import app
-from cutpurse.leaderboard.owner_registry import NewToken
-from cutpurse.leaderboard.store import Store
 from cutpurse.server import act_log
 from cutpurse.server.act_log import ActLog, act_log_beside, acts_in
 from tests.server.arenas import running_arena
+from tests.server.tokens import tokens_in
+from tests.typed import run_beside as cutpurse
 
 
 def test_acts_come_back_the_newest_first(tmp_path: Path) -> None:
@@ -46,32 +42,27 @@ def test_a_log_without_a_file_keeps_nothing() -> None:
     assert log.newest(10) == []
 
 
-async def cutpurse(*words: str) -> Result:
-    return await asyncio.to_thread(lambda: CliRunner().invoke(app, words, prog_name="cutpurse"))
-
-
 async def test_a_host_reads_who_did_what(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CUTPURSE_SERVER", "CUTPURSE_CA", "CUTPURSE_DB"):
-        monkeypatch.delenv(name, raising=False)
-    with Store(tmp_path / "test.db") as store:
-        wanted = [NewToken("root", scopes=("admin",)), NewToken("ann")]
-        (root, _), (ann, _) = store.create_tokens(wanted, datetime.now(UTC))
+    tokens = tokens_in(tmp_path / "test.db", "ann", root=("admin",))
     async with running_arena(tmp_path) as arena:
         where = ("--server", arena.address)
-        monkeypatch.setenv("CUTPURSE_TOKEN", ann.reveal())
+        monkeypatch.setenv("CUTPURSE_TOKEN", tokens["ann"])
         made = (await cutpurse("token", "create", "ann", *where)).stdout.strip()
-        assert (await cutpurse("token", "acts", *where)).exit_code == 6
-        monkeypatch.setenv("CUTPURSE_TOKEN", root.reveal())
-        assert (await cutpurse("ladder", "freeze", "greed", *where)).exit_code == 0
-        assert (await cutpurse("token", "revoke", ann.id, *where)).exit_code == 0
-        run = await cutpurse("token", "acts", "--json", *where)
+        assert (await cutpurse("token", "list", "--acts", *where)).exit_code == 6
+        monkeypatch.setenv("CUTPURSE_TOKEN", tokens["root"])
+        assert (await cutpurse("ladder", "change", "greed", "--freeze", "now", *where)).exit_code == 0
+        assert (await cutpurse("token", "revoke", tokens["ann"][5:13], *where)).exit_code == 0
+        run = await cutpurse("token", "list", "--acts", "--json", *where)
         assert run.exit_code == 0, run.stderr
     acts = [(act["by"], act["what"], act["about"].partition(",")[0]) for act in json.loads(run.stdout)]
     assert acts == [
-        ("root", "token revoked", f"{ann.id} of ann"),
+        ("root", "token revoked", f"{tokens['ann'][5:13]} of ann"),
         ("root", "ladder changed", "greed"),
         ("ann", "token made", f"{made[5:13]} of ann"),
     ]
     assert made[13:] not in act_log_beside(tmp_path / "test.db").read_text(encoding="utf-8")
-    offline = await cutpurse("token", "acts", "--db", str(tmp_path / "test.db"), "--limit", "1")
+    for words, problem in ((("ann", "--acts"), "leave out OWNER"), (("--limit", "1"), "add --acts")):
+        refused = await cutpurse("token", "list", *words, "--db", str(tmp_path / "test.db"))
+        assert (refused.exit_code, problem in refused.stderr) == (2, True)
+    offline = await cutpurse("token", "list", "--acts", "--db", str(tmp_path / "test.db"), "--limit", "1")
     assert (offline.exit_code, "token revoked" in offline.stdout, "ladder" in offline.stdout) == (0, True, False)

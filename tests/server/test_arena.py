@@ -12,8 +12,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
-from typing import Any, cast
 
 import grpc
 import pytest
@@ -22,12 +20,14 @@ from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.errors import StoreError
 from cutpurse.leaderboard.results import FinishedMatch
-from cutpurse.server.hosting.arena import Arena, ArenaServices, Listening
+from cutpurse.server.hosting.arena import Arena, Listening
 from cutpurse.server.hosting.arena_stages import ArenaStage
+from cutpurse.server.hosting.part import Part
 from cutpurse.server.ladder_config import default_ladders
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.matches.loop_hooks import DeadlinesNext
 from cutpurse.v1 import arena_pb2
 from tests.server.dialling import Bot, Ended
 from tests.server.stores import Taken, match_of
@@ -147,16 +147,40 @@ def _keeps_its_secrets(log: str, drawn: list[bytes], results: list[FinishedMatch
     assert shown == []
 
 
-async def test_a_server_whose_desk_cannot_begin_ends_whoever_has_come_by_then(tmp_path: Path) -> None:
+async def test_a_listener_that_breaks_is_logged_and_asked_again() -> None:
+    log, heard, is_heard_again = io.StringIO(), list[DeadlinesNext](), asyncio.Event()
+    lobby = ToyLobby()
+
+    def listen(event: DeadlinesNext) -> None:
+        heard.append(event)
+        if len(heard) == 1:
+            raise ValueError("listening")
+        is_heard_again.set()
+
+    lobby.hooks.on(DeadlinesNext, listen)
+    arena = Arena(Listening("127.0.0.1:0"), lobby, logger(log, "info"))
+    await arena.start()
+    await is_heard_again.wait()
+    await arena.stop()
+    (broke,) = [fact for fact in map(json.loads, log.getvalue().splitlines()) if fact["level"] == "error"]
+    assert (broke["event"], broke["error"]) == ("part broke", "ValueError")
+    assert heard[0].now < heard[-1].now
+
+
+async def test_a_server_with_a_part_that_cannot_begin_ends_whoever_has_come_by_then(tmp_path: Path) -> None:
     met = threading.Event()
 
-    def begin(loop: asyncio.AbstractEventLoop) -> None:
-        met.wait(60)
-        raise StoreError("disk I/O error")
+    class Broken(Part):
+        def addresses(self) -> list[str]:
+            return [f"unix:{tmp_path}/desk"]
 
-    address = f"unix:{tmp_path}/s"
-    desk = cast("Any", SimpleNamespace(address=f"unix:{tmp_path}/desk", begin=begin))
-    arena = Arena(Listening(address), ToyLobby(), logger(io.StringIO(), "info"), services=ArenaServices(desk=desk))
+        def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+            met.wait(60)
+            raise StoreError("disk I/O error")
+
+    address = f"unix:{tmp_path}/desk"
+    arena = Arena(Listening(f"unix:{tmp_path}/s"), ToyLobby(), logger(io.StringIO(), "info"))
+    arena.parts = {"broken": Broken()}
     starting = asyncio.create_task(arena.start())
     async with grpc.aio.insecure_channel(address) as channel:
         bot = Bot(channel)

@@ -13,7 +13,7 @@ from cutpurse.engine.record import Record, replay
 from cutpurse.engine.text import option_text
 from cutpurse.games import game_named
 from cutpurse.games.awards import MIN_ANSWERS, Award, AwardKind, Awards, AwardUnit, SeenMatch
-from cutpurse.wire.match_file import read_matches
+from cutpurse.sdk.matches.match_file import read_matches
 from tests.server.awarded_matches import record_line
 
 BOTS = ("ann/a:1", "bob/b:1", "cid/c:1")

@@ -17,6 +17,7 @@ import pytest
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
+from cutpurse.leaderboard import queries
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc
 from tests.server.arenas import QUICK, RunningArena, running_arena
@@ -67,7 +68,7 @@ async def refused(arena: RunningArena, **hello: Any) -> Ended:
 
 def cause_of(arena: RunningArena, name: str) -> str:
     """The end cause of a bot's seat in its newest match, from the database."""
-    entry = arena.opened.store.matches()[0]
+    entry = arena.opened.store.run(queries.matches)[0]
     (cause,) = [seat.end_cause for seat in entry.seats if seat.bot == name]
     return cause
 
@@ -164,7 +165,7 @@ async def test_an_option_that_was_not_offered_can_be_put_right_twice(arena: Runn
             no_card(refusal.text)
         await bot.play_on()
     await finish(playing)
-    seats = arena.opened.store.matches()[0].seats
+    seats = arena.opened.store.run(queries.matches)[0].seats
     assert [(seat.faults, seat.end_cause) for seat in seats if seat.bot == "blunt"] == [(1, "normal")]
 
 
@@ -178,7 +179,7 @@ async def test_an_illegal_answer_that_is_put_right_costs_nothing(arena: RunningA
         await bot.answer(asked, 0)
         await bot.play_on()
     await finish(playing)
-    assert [seat.faults for seat in arena.opened.store.matches()[0].seats] == [0, 0, 0, 0]
+    assert [seat.faults for seat in arena.opened.store.run(queries.matches)[0].seats] == [0, 0, 0, 0]
 
 
 async def test_an_answer_given_twice_counts_once(arena: RunningArena) -> None:
@@ -192,7 +193,7 @@ async def test_an_answer_given_twice_counts_once(arena: RunningArena) -> None:
         assert (refusal.decision, refusal.reason) == (asked.decision, REFUSED.REFUSAL_REASON_ALREADY_DECIDED)
         await bot.play_on()
     await finish(playing)
-    assert sum(seat.faults for seat in arena.opened.store.matches()[0].seats) == 0
+    assert sum(seat.faults for seat in arena.opened.store.run(queries.matches)[0].seats) == 0
 
 
 async def test_an_answer_before_it_was_asked_and_for_tables_of_others(arena: RunningArena) -> None:
@@ -224,7 +225,7 @@ async def test_an_answer_that_is_too_late(arena: RunningArena) -> None:
         await bot.answer(following)
         await bot.play_on()
     await finish(playing)
-    seats = arena.opened.store.matches()[0].seats
+    seats = arena.opened.store.run(queries.matches)[0].seats
     assert [seat.faults for seat in seats if seat.bot == "tardy"] == [1]
 
 
@@ -300,4 +301,4 @@ async def test_two_streams_of_one_bot_are_not_two_bots(arena: RunningArena) -> N
 async def test_a_match_between_honest_bots_is_rated_and_opens_its_commitment(arena: RunningArena) -> None:
     ends = await asyncio.gather(*(honest(arena.address, f"honest_{number}") for number in range(4)))
     assert {len(end.opening.seed) for end in ends} == {32}
-    assert [ranking.matches for ranking in arena.opened.store.rankings("greed")] == [1, 1, 1, 1]
+    assert [ranking.matches for ranking in arena.opened.store.run(queries.rankings, "greed")] == [1, 1, 1, 1]

@@ -6,21 +6,19 @@ import asyncio
 import json
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from typer.testing import Result
 
-from cutpurse.leaderboard.owner_registry import NewToken
-from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import ladder_pb2
 from tests.sdk.bot_files import bot_file
 from tests.sdk.leagues import play_league
-from tests.sdk.test_command_line import run, run_apart
 from tests.server.arenas import running_arena
+from tests.server.tokens import tokens_in
+from tests.typed import run, run_apart
 
 BOT = """
 class Bot:
@@ -177,11 +175,7 @@ def test_what_was_too_much_and_a_match_without_a_course_are_told(monkeypatch: py
 
 
 async def test_an_owner_reads_his_own_logs_and_a_stranger_is_told_that_they_are_not_his(tmp_path: Path) -> None:
-    tokens = {}
-    with Store(tmp_path / "test.db") as store:
-        for owner in ("ann", "bob"):
-            ((token, _),) = store.create_tokens([NewToken(owner, scopes=("play", "read"))], datetime.now(UTC))
-            tokens[owner] = token.reveal()
+    tokens = tokens_in(tmp_path / "test.db", "ann", "bob")
     bot = bot_file(tmp_path, BOT)
     async with running_arena(tmp_path, [Ladder("duel", "greed", 2, matches_wanted=1)]) as arena:
 

@@ -11,19 +11,20 @@ from typer.testing import Result
 
 from cutpurse.check import check_run
 from cutpurse.check.scenarios import SCENARIOS
+from cutpurse.leaderboard import queries
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.wire.errors import ServerRefused
 from tests.sdk.bot_files import CRASHES, FIRST, bot_file
-from tests.sdk.test_command_line import run
 from tests.server.arenas import RunningArena, running_arena
+from tests.typed import run
 
 MATCHES = 3  # in which the bot is taken over
 NEVER_ANSWERS = CRASHES.replace('decision.ask == "play_a_card"', "True")
 
 
 def _paused(arena: RunningArena) -> list[str]:
-    return [f"{one.bot}:{one.version}" for one in arena.opened.store.bots() if one.paused is not None]
+    return [f"{one.bot}:{one.version}" for one in arena.opened.store.run(queries.bots) if one.paused is not None]
 
 
 async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +64,7 @@ async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monke
         await other
         (ranking,) = [
             one
-            for one in arena.opened.store.rankings("duel", every_version=True)
+            for one in arena.opened.store.run(queries.rankings, "duel", every_version=True)
             if one.version == "1" and one.bot == "my_bot"
         ]
         assert (ranking.matches, ranking.faulted, ranking.is_paused) == (MATCHES + 1, MATCHES, False)
@@ -81,7 +82,7 @@ async def test_a_bot_that_cannot_start_comes_last_on_a_server(tmp_path: Path) ->
         random = asyncio.create_task(connect("random", "greed", server=arena.address, matches=1, quiet=True))
         stay = await connect(Unable, "greed", name="unable", server=arena.address, matches=1, quiet=True)
         await random
-        (match,) = arena.opened.store.matches()
+        (match,) = arena.opened.store.run(queries.matches)
     assert (stay.faults, stay.taken_over, stay.has_failed) == (1, 1, True)
     assert {seat.bot: (seat.place, seat.end_cause, seat.faults) for seat in match.seats} == {
         "random": (1, "normal", 0),

@@ -21,7 +21,7 @@ from cutpurse.server.access.owners import Grant, OpenGuard, TokenRefused
 from cutpurse.server.counts import Counts
 from cutpurse.server.league.ladder_service import PIECE, LadderService, RunningLeague
 from cutpurse.server.logs import logger
-from cutpurse.server.submissions.submission_service import SubmissionService
+from cutpurse.server.parts.submissions.submission_service import SubmissionService
 from cutpurse.server.watching.watch_service import WatchService
 from cutpurse.v1 import ladder_pb2, submission_pb2
 from tests.server.moments import MOST, Call, end_at_every_moment
@@ -121,7 +121,7 @@ async def test_who_is_held_up_and_goes_keeps_no_place() -> None:
         door = AuthInterceptor(LateGuard(), log, Counts())
         return Asked(lambda call: door.enter(cast("Any", call), "play"), lambda: not door._held)
 
-    assert await end_at_every_moment(scene) == MOST  # until he is told, which is seconds later
+    assert await end_at_every_moment(scene) == MOST  # until the caller hears of it, seconds later
 
 
 @pytest.mark.parametrize("is_stopped", [False, True])
@@ -154,7 +154,7 @@ async def test_who_watches_and_goes_leaves_nothing_that_is_looked_at(what: str, 
         def is_clear() -> bool:
             ended.add(asked.call.status.code if asked.call.status is not None else None)
             hooks = [one.table.on_moved for one in hall.world.lobby.open_matches()]
-            left = (watching.watchers, watching._addresses, watching._shows, watching._waiting)
+            left = (watching.watchers, watching._sources, watching._shows, watching._waiting)
             return left == (0, {}, {}, {}) and not any([*hooks, table.on_moved])
 
         loop.call_soon(play_on)
@@ -199,6 +199,7 @@ def league(turns: Turns) -> LadderService:
         unstored_matches=lambda: (),
         requested=lambda name: "",
         lifted=lambda identity: None,
+        why_not_ready=lambda bot, ladder, is_requested: "",
     )
     steering = SimpleNamespace(lift=lambda asked, caller: Identity("ann", "sneak", "1"))
     answers = SimpleNamespace(
@@ -222,7 +223,7 @@ def reading(service: LadderService) -> Method:
 
 
 def steering(service: LadderService) -> Method:
-    return cast("Method", service._writing("LiftPause", "play", service._lift))
+    return cast("Method", service._writing("LiftPause", service._lift, "play"))
 
 
 def fetching(service: LadderService) -> Method:

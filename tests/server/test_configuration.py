@@ -5,45 +5,57 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
+from cutpurse.cli.main import app
 from cutpurse.engine.errors import UsageError
+from cutpurse.server import settings
 from cutpurse.server.commands.serve import serve
-from cutpurse.server.hosting.configuration import SETTINGS, Value, configured, mistyped
+from cutpurse.server.hosting import configuration
+from cutpurse.server.hosting.configuration import Value, check_values, mistyped
+from cutpurse.server.hosting.part import parts_to_serve
+from cutpurse.wire.errors import NotFound
+from tests.typed import run
 
+OF_PARTS = [setting for kind in parts_to_serve(settings.SETTINGS).kinds for setting in kind.settings]
+SETTINGS = [*settings.SETTINGS, *OF_PARTS]
+configured = partial(configuration.configured, more=OF_PARTS)
 NAMES = [setting.name for setting in SETTINGS]
 # A value of each setting as a flag, in the environment, in the file; and how it is then read.
 GIVEN: dict[str, tuple[Any, tuple[str, Any], tuple[str, Any]]] = {
-    "address": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
     "db": (Path("a.db"), ("b.db", Path("b.db")), ('"c.db"', Path("etc/c.db"))),
     "games": (("greed",), ("szmal, greed", ("szmal", "greed")), ('["bag_o_loot"]', ("bag_o_loot",))),
     "ladders": (Path("a"), ("b.toml", Path("b.toml")), ('"c.toml"', Path("etc/c.toml"))),
     "house": (("random",), ("random, greedy", ("random", "greedy")), ('["search"]', ("search",))),
-    "submissions": ("bubblewrap", ("process", "process"), ('"bubblewrap"', "bubblewrap")),
-    "runner_image": ("a", ("b:2", "b:2"), ('"c"', "c")),
-    "places": (True, ("Yes", True), ("true", True)),
-    "arena_address": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
-    "arena_ladders": (("greed",), ("x, y", ("x", "y")), ('["z"]', ("z",))),
-    "drain": (1.0, ("2.5", 2.5), ("3", 3.0)),
-    "metrics": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
-    "web": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
-    "people": (4, ("2", 2.0), ("3", 3.0)),
-    "people_per_address": (4, ("2", 2.0), ("3", 3.0)),
-    "sign_in": (Path("a"), ("b.toml", Path("b.toml")), ('"c.toml"', Path("etc/c.toml"))),
-    "watch_delay": (1.0, ("2.5", 2.5), ("3", 3.0)),
-    "notify": (("webhook",), ("webhook, mailto", ("webhook", "mailto")), ('["discord"]', ("discord",))),
-    "notify_networks": (("10.0.0.0/8",), ("::1/128", ("::1/128",)), ('["a", "b"]', ("a", "b"))),
-    "page_url": ("http://a", ("http://b", "http://b"), ('"http://c"', "http://c")),
     "test_share": (0.2, ("0.3", 0.3), ("0.5", 0.5)),
+    "address": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
     "tls_cert": (Path("a"), ("/b", Path("/b")), ('"/c"', Path("/c"))),
     "tls_key": (Path("a"), ("b", Path("b")), ('"../c"', Path("etc/../c"))),
     "insecure": (True, ("Yes", True), ("true", True)),
+    "web": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
+    "watch_delay": (1.0, ("2.5", 2.5), ("3", 3.0)),
+    "metrics": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
+    "drain": (1.0, ("2.5", 2.5), ("3", 3.0)),
     "log_level": ("debug", ("error", "error"), ('"warning"', "warning")),
+    "arena_address": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
+    "arena_ladders": (("greed",), ("x, y", ("x", "y")), ('["z"]', ("z",))),
+    "places": (True, ("Yes", True), ("true", True)),
+    "notify": (("webhook",), ("webhook, mailto", ("webhook", "mailto")), ('["discord"]', ("discord",))),
+    "notify_networks": (("10.0.0.0/8",), ("::1/128", ("::1/128",)), ('["a", "b"]', ("a", "b"))),
+    "page_url": ("http://a", ("http://b", "http://b"), ('"http://c"', "http://c")),
+    "people": (4, ("2", 2.0), ("3", 3.0)),
+    "people_per_address": (4, ("2", 2.0), ("3", 3.0)),
+    "sign_in": (Path("a"), ("b.toml", Path("b.toml")), ('"c.toml"', Path("etc/c.toml"))),
+    "submissions": ("bubblewrap", ("process", "process"), ('"bubblewrap"', "bubblewrap")),
+    "runner_image": ("a", ("b:2", "b:2"), ('"c"', "c")),
 }
 
 
@@ -61,12 +73,43 @@ def write(text: str, name: str = "etc/our.toml") -> Path:
 
 
 def test_every_setting_is_tried_here_and_is_a_flag_of_serve() -> None:
-    assert list(GIVEN) == NAMES
-    flags = {name if name != "game" else "games" for name in inspect.signature(serve).parameters}
-    assert flags == {*NAMES, "config", "show_config", "as_json"}
-    options = "".join(str(parameter) for parameter in inspect.signature(serve).parameters.values())
+    assert GIVEN.keys() == {*NAMES}
+    assert inspect.signature(serve).parameters.keys() == {*NAMES, "config", "show_config", "as_json"}
+    command: Any = get_command(app)
+    options = {option for param in command.commands["serve"].params for option in param.opts}
+    assert {setting.option for setting in SETTINGS} < options
+
+
+def test_a_setting_is_written_once_and_its_help_names_its_default_and_its_group() -> None:
+    assert [setting.name for setting in SETTINGS if not setting.help or setting.group == settings.OTHERS] == []
+    assert [setting.name for setting in SETTINGS if "[default" in setting.help] == []
+    text = " ".join(run("serve", "--help").stdout.split())
     for setting in SETTINGS:
-        assert setting.option == "--game" or setting.name in options
+        default = f" [default: {setting.shown_default}]" if setting.shown_default else ""
+        assert f"{setting.option} {setting.metavar}".strip() + f" {setting.help}{default}" in text
+        assert f"{setting.group}: " in text
+
+
+@pytest.mark.parametrize(
+    ("name", "flag", "problem"),
+    [
+        ("drain", -1.0, "--drain -1: a number of seconds is 0 or more"),
+        ("watch_delay", float("nan"), "--watch-delay nan: a number of seconds is 0 or more"),
+        ("test_share", 1.5, "--test-share 1.5: it is a share from 0 to 1"),
+        ("log_level", "loud", "--log-level 'loud': there are: debug, info, warning, error"),
+        ("submissions", "docker", "--submissions 'docker': there are: bubblewrap, container, process, off"),
+    ],
+)
+def test_a_value_that_its_setting_does_not_allow(name: str, flag: object, problem: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(problem)):
+        check_values(SETTINGS, configured({name: flag}, {}))
+    check_values(SETTINGS, configured({}, {}))
+
+
+@pytest.mark.parametrize("address", ["POSTGRESQL://h/x", "host=h dbname=x"])
+def test_an_address_of_postgresql_is_no_path(address: str) -> None:
+    assert configured({}, {}, write(f"db = '{address}'"))["db"].value == address
+    assert configured({}, {"CUTPURSE_DB": address})["db"].value == address
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,7 +117,7 @@ def test_flag_before_environment_before_file_before_default(name: str) -> None:
     (setting,) = [one for one in SETTINGS if one.name == name]
     flag, (text, in_environment), (toml, in_file) = GIVEN[name]
     file, variables, flags = write(f"{name} = {toml}\n"), {setting.variable: text}, {name: flag}
-    assert configured({}, {})[name] == Value(setting.usual, "default")
+    assert configured({}, {})[name] == Value(setting.default, "default")
     assert configured({}, {}, file)[name] == Value(in_file, f"{name} in etc/our.toml")
     assert configured({}, variables, file)[name] == Value(in_environment, setting.variable)
     assert configured(flags, variables, file)[name] == Value(flag, setting.option)
@@ -95,9 +138,9 @@ def test_the_file_is_named_or_lies_in_the_working_folder() -> None:
     [
         (
             "drian = 3",
-            "there is no setting 'drian'; there are: address, db, games, ladders, house, submissions, ",
+            "there is no key 'drian'; is drain meant?",
         ),
-        ("[serve]\ndrain = 3", "there is no setting 'serve'; there are: "),
+        ("[serve]\ndrain = 3", "there is no key 'serve'; there are: "),
         ("drain = '3'", "drain in etc/our.toml is '3'; it is a number"),
         ("drain = true", "drain in etc/our.toml is True; it is a number"),
         ("insecure = 1", "insecure in etc/our.toml is 1; it is true or false"),
@@ -106,6 +149,7 @@ def test_the_file_is_named_or_lies_in_the_working_folder() -> None:
         ("db = 7", "db in etc/our.toml is 7; it is the name of a file"),
         ("address = []", r"address in etc/our.toml is \[\]; it is a text"),
         ("drain = ", "etc/our.toml is no TOML: "),
+        ("drain = " + "9" * 5_000, r"etc/our.toml: a number is too long \(at line 1\)"),
     ],
 )
 def test_what_is_wrong_in_the_file(text: str, said: str) -> None:
@@ -114,7 +158,7 @@ def test_what_is_wrong_in_the_file(text: str, said: str) -> None:
 
 
 def test_a_file_that_cannot_be_read() -> None:
-    with pytest.raises(UsageError, match=r"there is no file etc/none\.toml to be configured by"):
+    with pytest.raises(NotFound, match=r"no file etc/none\.toml with settings: it does not exist"):
         configured({}, {}, Path("etc/none.toml"))
     with pytest.raises(UsageError, match="etc cannot be read: Is a directory"):
         configured({}, {"CUTPURSE_CONFIG": "etc"})
@@ -136,7 +180,18 @@ def test_what_is_wrong_in_the_environment(variable: str, text: str, said: str) -
 
 
 def test_a_variable_that_was_mistyped_is_told_and_those_of_bots_are_not() -> None:
-    others = ["SERVER", "TOKEN", "CA", "CONFIG", "RECONNECT_TIMEOUT", "BOT", "NAME", "PLAYOUTS", "PROTO"]
+    others = [
+        "SERVER",
+        "TOKEN",
+        "CA",
+        "CONFIG",
+        "RECONNECT_TIMEOUT",
+        "BOT",
+        "NAME",
+        "PLAYOUTS",
+        "PROTO",
+        "ANSWER_TIMES",
+    ]
     wrong = ["CUTPURSE_DRIAN", "CUTPURSE_GAME", "CUTPURSE_TLS_CERTS", "DRIAN"]
     names = [*wrong, *(f"CUTPURSE_{name}" for name in others), *(setting.variable for setting in SETTINGS)]
     environment = dict.fromkeys(names, "x")

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from cutpurse.cli.main import app
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.reader import LeaderboardReader
-from cutpurse.leaderboard.schema import describe_upgrade, newest_revision
+from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.leaderboard.store import Store
+from tests.cli.terminals import on_terminal
 from tests.leaderboard.sample_results import prepare, random_result
-from tests.leaderboard.test_schema import first_schema
+from tests.leaderboard.test_schema import schema_22, set_revision
 from tests.roots import CHECKOUT
-from tests.sdk.terminals import on_terminal
 from tests.typed import typed
 
 CUTPURSE = (sys.executable, "-m", "cutpurse.cli", "db")
@@ -48,7 +49,7 @@ def league(tmp_path: Path) -> Path:
 
 def matches(path: Path) -> int:
     with LeaderboardReader(path) as reader:
-        return len(reader.matches(limit=1000))
+        return len(reader.run(queries.matches, limit=1000))
 
 
 def test_a_backup_is_made_and_put_back(tmp_path: Path, league: Path) -> None:
@@ -79,6 +80,22 @@ def test_a_backup_is_made_and_put_back(tmp_path: Path, league: Path) -> None:
         assert (run.returncode, run.stderr) == (2, "cutpurse: name one database: cutpurse db verify league.db\n")
 
 
+def test_a_copy_into_itself_or_over_something_else_is_refused_at_once(tmp_path: Path, league: Path) -> None:
+    (tmp_path / "link.db").symlink_to("league.db")
+    (tmp_path / "hard.db").hardlink_to(league)
+    (tmp_path / "class.csv").write_text("owner,label\nann,Ann Archer\n", encoding="utf-8")
+    before = sorted(tmp_path.iterdir())
+    with Store(league):  # as a server has it open
+        for to in ("league.db", "./league.db", league, "sqlite:///league.db", "link.db", "hard.db"):
+            run = db("copy", "league.db", to, folder=tmp_path)
+            line = "cutpurse: FROM and TO are the same, league.db: name an empty database as TO, or a new file\n"
+            assert (run.returncode, run.stdout, run.stderr) == (2, "", line), to
+        run = db("copy", "league.db", "class.csv", folder=tmp_path)
+        line = "TO is there already, and class.csv is no database: name an empty database, or a new file\n"
+        assert (run.returncode, run.stdout, run.stderr) == (2, "", f"cutpurse: {line}")
+    assert {path for path in tmp_path.iterdir() if path.name.startswith(("class", "link", "hard"))} <= {*before}
+
+
 @pytest.mark.parametrize(
     ("words", "bar"),
     [
@@ -104,7 +121,7 @@ def test_what_is_there_is_not_replaced_by_a_backup(tmp_path: Path, league: Path)
 
 
 def test_an_upgrade_says_from_where_to_where(tmp_path: Path) -> None:
-    first_schema(tmp_path / "old.db")
+    schema_22(tmp_path / "old.db")
     (tmp_path / "empty.db").touch()
     for word, arguments in (("verify", ("old.db",)), ("verify", ("empty.db",))):
         run = db(word, *arguments, folder=tmp_path)
@@ -112,26 +129,35 @@ def test_an_upgrade_says_from_where_to_where(tmp_path: Path) -> None:
         assert f"this does it: cutpurse db upgrade {arguments[0]}" in run.stderr
     assert db("backup", "old.db", "before.db", folder=tmp_path).returncode == 0
     for name, said in (
-        ("old.db", f"old.db had schema 1 and has schema {newest_revision()} now\n{describe_upgrade('1')}\n"),
+        ("old.db", f"old.db had schema 22 and has schema {newest_revision()} now\n"),
         ("old.db", f"old.db has schema {newest_revision()} already, the newest\n"),
         ("empty.db", f"empty.db was empty and has schema {newest_revision()} now\n"),
     ):
         run = db("upgrade", name, folder=tmp_path)
         assert (run.returncode, run.stderr) == (0, said)
-    assert matches(tmp_path / "old.db") == 41
+    assert matches(tmp_path / "old.db") == 9
     with sqlite3.connect(tmp_path / "before.db") as file:
-        assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [("1",)]
+        assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [("22",)]
     file.close()
+
+
+def test_a_database_that_only_an_older_version_upgrades_is_refused_and_copied(tmp_path: Path, league: Path) -> None:
+    set_revision(league, "11")
+    for word in ("upgrade", "verify"):
+        run = db(word, league, folder=tmp_path)
+        assert run.returncode == 1, word
+        text = "has schema 11, and this version upgrades 22 and newer: keep a copy, then upgrade it with commit"
+        assert f"{league} {text}" in run.stderr
+        assert run.stderr.count("\n") == 1
+    assert db("backup", league, "copy.db", folder=tmp_path).returncode == 0
 
 
 def test_a_newer_database_is_refused_by_all(tmp_path: Path, league: Path) -> None:
-    with sqlite3.connect(league) as file:
-        file.execute("UPDATE alembic_version SET version_num = '99'")
-    file.close()
+    set_revision(league, "99")
     for words in (("upgrade", league), ("verify", league), ("backup", league, "c.db"), ("restore", league, "d.db")):
         run = db(*words, folder=tmp_path)
         assert run.returncode == 1, words
-        known = ", ".join(str(schema + 1) for schema in range(int(newest_revision())))
+        known = ", ".join(str(schema) for schema in range(22, int(newest_revision()) + 1))
         assert f"has schema 99; this version knows {known}. Install the version that wrote it" in run.stderr
     assert not (tmp_path / "c.db").exists()
     assert not (tmp_path / "d.db").exists()
@@ -181,7 +207,7 @@ def test_nothing_is_upgraded_or_put_back_under_a_server_and_a_backup_is_made(tmp
 
 
 def test_a_locked_database_is_said(tmp_path: Path) -> None:
-    path = first_schema(tmp_path / "old.db")
+    path = schema_22(tmp_path / "old.db")
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     for words in (("upgrade", path), ("backup", path, tmp_path / "copy.db")):
@@ -232,7 +258,8 @@ import cutpurse.server.commands.db, sqlalchemy.dialects.sqlite
 from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.cli.main import main
 from cutpurse.leaderboard.store import Store
-Store(sys.argv.pop(1)).close()  # while root's files can still be read
+from cutpurse.server.installed_parts import hooks_of_parts
+Store(sys.argv.pop(1), hooks=hooks_of_parts()).close()  # while root's files can still be read
 if os.geteuid() == 0:
     os.seteuid(65534)
 sys.argv[0] = "cutpurse"
@@ -245,7 +272,7 @@ def test_a_folder_that_may_only_be_read_is_said(tmp_path_factory: pytest.TempPat
 
     with tempfile.TemporaryDirectory() as name:  # where others than its owner may look, unlike tmp_path
         folder = Path(name)
-        first_schema(folder / "old.db")
+        schema_22(folder / "old.db")
         (folder / "old.db").chmod(0o444)
         folder.chmod(0o555)
         words = {
@@ -268,7 +295,7 @@ def test_a_folder_that_may_only_be_read_is_said(tmp_path_factory: pytest.TempPat
     assert run.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("word", ["backup", "restore", "upgrade", "verify", "refit"])
+@pytest.mark.parametrize("word", ["backup", "restore", "upgrade", "verify", "estimate"])
 def test_help_has_an_example(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         app(["db", word, "--help"], prog_name="cutpurse")
@@ -289,7 +316,7 @@ def test_an_archive_is_estimated_from_all_of_its_results(tmp_path: Path, league:
     assert run.returncode == 0, run.stderr
     (row,) = json.loads(run.stdout)
     with LeaderboardReader(league) as reader:
-        rankings = reader.rankings("greed-main")
+        rankings = reader.run(queries.rankings, "greed-main")
     assert row == {"ladder": "greed-main", "boards": rankings[0].estimated, "versions": len(rankings)}
     assert row["boards"] > 5
     run = db("estimate", "league.db", "greed-main", folder=tmp_path)

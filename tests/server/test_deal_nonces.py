@@ -17,16 +17,18 @@ from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.engine.errors import RecordError
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.ladders import ensure_ladder
 from cutpurse.leaderboard.match_file_writer import match_file
 from cutpurse.leaderboard.results import FinishedMatch, MatchAnnouncement, Nonces
 from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.matches.match_file import MatchFileCheck, check, read_matches
 from cutpurse.sdk.online.bot_pool import PlayedMatch
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.deal_nonces import WAITS_S, DealNonces
 from cutpurse.server.matches.lobby import MatchRequest
 from cutpurse.v1 import arena_pb2
-from cutpurse.wire.match_file import MatchFileCheck, check, read_matches
 from tests.engine.toy import Toy
 from tests.server.arenas import running_arena
 from tests.server.dialling import Bot, Ended
@@ -319,16 +321,16 @@ def test_a_board_is_dealt_from_the_nonces_of_its_first_match(kind: str) -> None:
 # -- files
 def files_of(result: FinishedMatch, folder: Path, *, is_announced: bool = True) -> str:
     with Store(folder / "cutpurse.db") as store:
-        store.ensure(Ladder(result.ladder, "toy", len(result.seats), {"rounds": "3"}, CONTROL).kept)
+        store.write(ensure_ladder, Ladder(result.ladder, "toy", len(result.seats), {"rounds": "3"}, CONTROL).kept)
         if is_announced:
             announcement = MatchAnnouncement(
                 result.match, result.ladder, result.rules, result.deal.announced, result.started, result.players
             )
-            store.announce(announcement).result(30)
-        store.submit(result).result(30)
-        entry = store.match(result.match)
+            store.announce(announcement).result(240)
+        store.submit(result).result(240)
+        entry = store.run(queries.match, result.match)
         assert entry.deal == result.deal
-        return match_file(entry, store.record(result.match))
+        return match_file(entry, store.run(queries.record, result.match))
 
 
 def checked(content: str) -> MatchFileCheck:
@@ -447,10 +449,10 @@ async def test_the_sdk_and_a_bot_of_another_language_add_to_one_deal(nonce: byte
     async with running_arena(tmp_path, [Ladder("greed", "greed", 2, matches_wanted=1)]) as arena:
         other = asyncio.create_task(with_nonce(arena.address, nonce))
         await connect("first_option", "greed", server=arena.address, matches=1, quiet=True, on_match=mine.append)
-        refusals = await asyncio.wait_for(other, 30)
+        refusals = await asyncio.wait_for(other, 240)
         (played,) = mine
-        entry = arena.opened.store.match(played.match)
-        content = match_file(entry, arena.opened.store.record(played.match))
+        entry = arena.opened.store.run(queries.match, played.match)
+        content = match_file(entry, arena.opened.store.run(queries.record, played.match))
     seats = ["raw" if seat.bot == "raw" else "sdk" for seat in entry.seats]
     assert dict(zip(seats, entry.deal.by_seat, strict=True)) == {"raw": nonce, "sdk": bytes.fromhex(played.nonce)}
     assert len(played.nonce) == 64

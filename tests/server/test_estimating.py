@@ -8,14 +8,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.estimates import printed as estimates_printed
-from cutpurse.leaderboard.estimates.result_matrix import Grown
+from cutpurse.leaderboard.estimates.result_matrix import Grown, ladder_results
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.hosting.children import Children
 from cutpurse.server.hosting.estimating import (
@@ -88,7 +89,7 @@ class World:
 
     @property
     def estimated(self) -> int:
-        return max(row.estimated for row in self.store.rankings(LADDER))
+        return max(row.estimated for row in self.store.run(queries.rankings, LADDER))
 
     @property
     def events(self) -> list[dict[str, Any]]:
@@ -120,7 +121,13 @@ def world(tmp_path: Path) -> Iterator[World]:
 )
 def test_a_ladder_is_due_after_a_twentieth_of_it_or_fifty_boards(boards: int, estimated: int, due: bool) -> None:
     assert FIRST == 10
-    assert is_due(Grown("l", boards, estimated)) is due
+    assert is_due(Grown("l", boards, estimated), NOW) is due
+    assert is_due(Grown("l", boards, estimated, NOW + timedelta(seconds=1)), NOW) is due
+
+
+@pytest.mark.parametrize(("boards", "estimated", "due"), [(0, 0, False), (4, 0, True), (101, 100, True), (9, 9, False)])
+def test_a_frozen_ladder_is_due_until_all_its_boards_are_estimated(boards: int, estimated: int, due: bool) -> None:
+    assert is_due(Grown("l", boards, estimated, NOW), NOW) is due
 
 
 def test_it_is_asked_for_when_the_ladder_has_grown_and_not_more_often_than_it_may(world: World) -> None:
@@ -133,7 +140,7 @@ def test_it_is_asked_for_when_the_ladder_has_grown_and_not_more_often_than_it_ma
     ((name, command, nice),) = world.programs.started
     assert (name, nice) == (NAME, NICE)
     assert command[1:] == ("-P", "-m", "cutpurse.leaderboard.estimates.printed", world.store.database.address, LADDER)
-    world.programs.end(world.store.ladder_estimates(LADDER).to_json() + "\n")
+    world.programs.end(world.store.run(ladder_results, LADDER).estimates().to_json() + "\n")
     world.estimating.look(10.0)
     assert world.estimated == FIRST
     world.play(60)
@@ -146,7 +153,7 @@ def test_it_is_asked_for_when_the_ladder_has_grown_and_not_more_often_than_it_ma
 def test_after_a_long_one_there_is_a_longer_rest(world: World) -> None:
     world.play(FIRST)
     world.estimating.look(0.0)
-    world.programs.end(world.store.ladder_estimates(LADDER).to_json())
+    world.programs.end(world.store.run(ladder_results, LADDER).estimates().to_json())
     world.estimating.look(100.0)
     world.play(60)
     world.estimating.look(100.0 + REST * 100.0 - 1)
@@ -158,7 +165,7 @@ def test_after_a_long_one_there_is_a_longer_rest(world: World) -> None:
 # -- what can go wrong
 def test_whatever_it_prints_costs_no_more_than_a_line_in_the_log(world: World) -> None:
     world.play(FIRST)
-    good = world.store.ladder_estimates(LADDER).to_json()
+    good = world.store.run(ladder_results, LADDER).estimates().to_json()
     stranger = good.replace(f'"{LADDER}"', '"another"')
     later = good.replace(f'"boards":{FIRST}', '"boards":99')
     now = 0.0
@@ -235,8 +242,8 @@ def test_a_real_process_estimates_the_ladder_of_a_store_that_is_open(tmp_path: P
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
             estimating.look(1.0)
             assert not folder.exists()
-        wanted = store.ladder_estimates(LADDER).found
-        found = {row.version_id: row for row in store.rankings(LADDER)}
+        wanted = store.run(ladder_results, LADDER).estimates().found
+        found = {row.version_id: row for row in store.run(queries.rankings, LADDER)}
     assert said.getvalue() == ""
     assert found.keys() == wanted.keys()
     for version, its in wanted.items():
@@ -254,5 +261,5 @@ def test_what_it_prints_for_a_ladder_that_is_not_there_is_why(
 
 def test_a_server_does_not_load_numpy() -> None:
     """Only the process that estimates loads it: numpy and scipy take 50 MB of memory."""
-    load = "import sys, cutpurse.server.commands.serve, cutpurse.server.hosting.arena, cutpurse.server.web.app"
+    load = "import sys, cutpurse.server.commands.serve, cutpurse.server.hosting.arena, cutpurse.page.app"
     subprocess.run([sys.executable, "-c", f"{load}; sys.exit('numpy' in sys.modules)"], check=True)

@@ -13,15 +13,17 @@ import pytest
 
 from cutpurse.engine.commitment import commitment
 from cutpurse.engine.errors import RecordError
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.ladders import ensure_ladder
 from cutpurse.leaderboard.match_file_writer import match_file
 from cutpurse.leaderboard.results import FinishedMatch, Identity, LadderTerms
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.dealing.match_task import MatchTask, TaskSeat
+from cutpurse.sdk.matches import match_file as reading
+from cutpurse.sdk.matches.match_file import check, read_matches
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.deals import dealt_for_all
+from cutpurse.server.parts.workers.match_task import MatchTask, TaskSeat
 from cutpurse.v1 import arena_pb2
-from cutpurse.wire import match_file as reading
-from cutpurse.wire.match_file import check, read_matches
 from tests.server.small_world import BotThere, World, entropy_of
 
 BEGINS: Final = datetime(2026, 1, 1, 0, 16, 40, tzinfo=UTC)  # the time of day at which a `World` begins
@@ -102,10 +104,13 @@ def test_new_terms_count_for_the_next_deal() -> None:
 def stored(folder: Path, wanted: Ladder, results: list[FinishedMatch]) -> list[str]:
     """The files of matches, from a leaderboard that has stored them."""
     with Store(folder / "cutpurse.db") as store:
-        store.ensure(wanted.kept)
+        store.write(ensure_ladder, wanted.kept)
         for result in results:
-            store.submit(result).result(30)
-        return [match_file(store.match(result.match), store.record(result.match)) for result in results]
+            store.submit(result).result(240)
+        return [
+            match_file(store.run(queries.match, result.match), store.run(queries.record, result.match))
+            for result in results
+        ]
 
 
 @pytest.mark.parametrize(("boards", "seats", "count"), [("plain", 3, 2), ("rotation", 3, 2), ("duplicate", 2, 3)])

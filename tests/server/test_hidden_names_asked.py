@@ -8,19 +8,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from cutpurse.cli.main import app
+from cutpurse.sdk.matches.match_file import check, read_matches
 from cutpurse.v1 import arena_pb2, ladder_pb2
-from cutpurse.wire.match_file import check, read_matches
 from tests.server.dialling import Ended
 from tests.server.hidden_results import LINE, SERIES, TEST, TOURNAMENT, UNTIL, HiddenLeague, hidden_league
-from tests.server.league_world import CALLS, requests_with
+from tests.server.league_world import CALLS, METHODS, requests_with
 from tests.server.raw_bot import RawBot
-from tests.server.test_hidden_results import NOT_HOSTS, REFUSED
+from tests.server.test_hidden_results import NOT_HOSTS, OF_ANN, REFUSED
 
 SEAT: Final = {"ann": 0, "bob": 1}  # where the bots of an owner sat in the stored matches of the ladder duel
 FOREIGN: Final = {"ann": b"thug", "bob": b"sneak", "": b"thug"}  # a bot of another owner
@@ -32,13 +30,6 @@ OF_BOTS: Final = {"ListBots"}
 async def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[HiddenLeague]:
     async with hidden_league(tmp_path, monkeypatch, "names_hidden_until_ms") as league:
         yield league
-
-
-async def refusal(league: HiddenLeague, method: str, who: str, **fields: Any) -> tuple[str, str]:
-    """The reason and text with which a call is refused."""
-    with pytest.raises(Ended) as ended:
-        await league.world.ask(method, who, **fields)
-    return ended.value.reason, ended.value.text
 
 
 @asynccontextmanager
@@ -57,9 +48,9 @@ async def at_a_table(league: HiddenLeague) -> AsyncIterator[dict[str, tuple[RawB
 
 
 async def test_whatever_refuses_results_refuses_them_while_names_are_hidden(league: HiddenLeague) -> None:
-    for method, fields in REFUSED.items():
-        for who in ("ann",) if method in ("StartTest", "GetTest") else NOT_HOSTS:
-            assert await refusal(league, method, who, **fields) == ("NOT_YOURS", LINE("duel")), (method, who)
+    for method, fields in REFUSED:
+        for who in ("ann",) if fields in OF_ANN else NOT_HOSTS:
+            assert await league.world.refusal(method, who, **fields) == ("NOT_YOURS", LINE("duel")), (method, who)
     shown = (await league.world.ask("ListLadders", "ann")).ladders[0]
     until_ms = int(UNTIL.timestamp() * 1_000)
     assert (shown.has_hidden_names, shown.has_hidden_results, shown.hidden_until_ms) == (True, True, until_ms)
@@ -70,7 +61,7 @@ async def test_results_stay_hidden_until_the_later_time(league: HiddenLeague) ->
     later = UNTIL + timedelta(hours=2)
     league.term = "results_hidden_until_ms"
     await league.hide("duel", later)
-    assert f"{later:%Y-%m-%d %H:%M}" in (await refusal(league, "ListRankings", "ann", ladder="duel"))[1]
+    assert f"{later:%Y-%m-%d %H:%M}" in (await league.world.refusal("ListRankings", "ann", ladder="duel"))[1]
     league.is_over = True
     shown = (await league.world.ask("ListLadders", "ann")).ladders[0]
     assert (shown.has_hidden_names, shown.has_hidden_results) == (False, True)
@@ -78,7 +69,7 @@ async def test_results_stay_hidden_until_the_later_time(league: HiddenLeague) ->
     assert (log.match.seats[1].bot.bot, log.match.seats[0].place) == ("thug", 0)
     await league.hide("duel", UNTIL - timedelta(hours=1))
     league.is_over = False
-    assert (await refusal(league, "ListRankings", "ann", ladder="duel"))[1] == LINE("duel")
+    assert (await league.world.refusal("ListRankings", "ann", ladder="duel"))[1] == LINE("duel")
 
 
 @pytest.mark.full
@@ -89,7 +80,7 @@ async def test_no_call_tells_who_plays_before_the_time(league: HiddenLeague) -> 
         match = told["ann"][1].match
         for who, foreign in FOREIGN.items():
             for method in CALLS:
-                questions = [getattr(ladder_pb2, f"{method}Request")()]
+                questions = [getattr(METHODS[method][1], f"{method}Request")()]
                 for value in ("duel", "match0000", match, TEST, TOURNAMENT, SERIES):
                     questions += requests_with(method, value)
                 for request in questions:
@@ -102,7 +93,7 @@ async def test_no_call_tells_who_plays_before_the_time(league: HiddenLeague) -> 
                         answers = answer if isinstance(answer, list) else [answer]
                         received = b"".join(one.SerializeToString() for one in answers)
                     assert method in OF_BOTS or foreign not in received, (who, method, request)
-    assert answered >= {"ListLadders", "ListMatches", "ListOpenMatches", "ListBots", "ListTests"}
+    assert answered >= {"ListLadders", "ListMatches", "ListOpenMatches", "ListBots", "ListEvents"}
 
 
 async def test_bots_see_seats_and_the_host_sees_names(league: HiddenLeague) -> None:
@@ -164,38 +155,34 @@ async def test_bots_of_others_are_listed_the_same_whether_or_not_they_play(leagu
 async def test_only_a_host_asks_for_a_match_with_bots_of_others(league: HiddenLeague) -> None:
     line = f"names on duel are hidden until {UNTIL:%Y-%m-%d %H:%M} UTC; name your own bots and house bots"
     foreign = {"ladder": "duel", "bots": [{"bot": "sneak"}, {"owner": "bob", "bot": "thug"}]}
-    assert await refusal(league, "RequestMatch", "ann", **foreign) == ("NOT_YOURS", line)
+    assert await league.world.refusal("RequestMatch", "ann", **foreign) == ("NOT_YOURS", line)
     async with at_a_table(league):
-        reason, text = await refusal(league, "RequestMatch", "ann", ladder="duel", bots=[{"bot": "nobody"}])
+        reason, text = await league.world.refusal("RequestMatch", "ann", ladder="duel", bots=[{"bot": "nobody"}])
         assert (reason, "thug" in text, "ann/sneak" in text) == ("NOT_FOUND", False, True)
         league.is_over = True
-        reason, text = await refusal(league, "RequestMatch", "ann", **foreign)
+        reason, text = await league.world.refusal("RequestMatch", "ann", **foreign)
         assert (reason, "bob/thug:1 has one table" in text) == ("NOT_YOURS", True)  # as on any ladder
 
 
 async def test_a_time_that_cannot_be_is_refused_and_a_past_one_shows_names(league: HiddenLeague) -> None:
     terms = {"names_hidden_until_ms": 2**62}
     text = f"names_hidden_until_ms is {2**62}; it is in ms since 1970, and before 2100"
-    assert await refusal(league, "ChangeLadder", "root", ladder="duel", terms=terms) == ("SETTINGS", text)
+    assert await league.world.refusal("ChangeLadder", "root", ladder="duel", terms=terms) == ("SETTINGS", text)
     await league.hide("duel", UNTIL - timedelta(days=400))
     assert len((await league.world.ask("ListRankings", ladder="duel")).rankings) == 2
     await league.hide("duel", UNTIL + timedelta(days=1))  # longer again, though matches were shown
     league.is_over = True
-    assert (await refusal(league, "ListRankings", "ann", ladder="duel"))[0] == "NOT_YOURS"
+    assert (await league.world.refusal("ListRankings", "ann", ladder="duel"))[0] == "NOT_YOURS"
 
 
 async def test_the_command_line_hides_and_shows_names(league: HiddenLeague) -> None:
-    async def run(words: str, who: str) -> Result:
-        environment = {"CUTPURSE_SERVER": league.world.arena.address, "CUTPURSE_TOKEN": league.world.tokens[who]}
-        runner = CliRunner(env=environment)
-        return await asyncio.to_thread(lambda: runner.invoke(app, words.split(), prog_name="cutpurse"))
-
-    logs = json.loads((await run("bot logs sneak --json", "ann")).stdout)["logs"]
+    typed = league.world.typed
+    logs = json.loads((await typed("bot logs sneak --json", "ann")).stdout)["logs"]
     assert [log["match"]["seats"][1]["bot"] for log in logs] == ["seat-1"] * 3
-    assert LINE("duel") in (await run("match list --ladder duel", "ann")).stderr
-    shown = (await run("ladder show duel", "ann")).stdout
+    assert LINE("duel") in (await typed("match list --ladder duel", "ann")).stderr
+    shown = (await typed("ladder show duel", "ann")).stdout
     assert shown.count(f"hidden until {UNTIL:%Y-%m-%d %H:%M} UTC") == 2
-    assert "names and results hidden" in (await run("ladder list", "ann")).stdout
+    assert "names and results hidden" in (await typed("ladder list", "ann")).stdout
     for words, code, text in (
         ("ladder change duel --names-hidden-until soon", 2, "--names-hidden-until is 'soon'; it is as 2027-01-31"),
         ("ladder change duel --names-hidden-until 2101-01-31", 2, "and before 2100"),
@@ -204,8 +191,8 @@ async def test_the_command_line_hides_and_shows_names(league: HiddenLeague) -> N
         ("ladder change new --show-names", 0, "ladder new is changed"),
         ("ladder change duel --names-hidden-until 2001-01-31", 0, "ladder duel is changed"),
     ):
-        answer = await run(words, "root")
+        answer = await typed(words, "root")
         assert (answer.exit_code, len(answer.stderr.splitlines())) == (code, 1), (words, answer.stderr)
         assert text in answer.stderr, words
-    assert (await run("ladder rankings duel", "ann")).exit_code == 0
-    assert json.loads((await run("ladder show duel --json", "ann")).stdout)["has_hidden_names"] is False
+    assert (await typed("ladder rankings duel", "ann")).exit_code == 0
+    assert json.loads((await typed("ladder show duel --json", "ann")).stdout)["has_hidden_names"] is False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
@@ -12,30 +11,31 @@ from typing import Any, Final
 
 import pytest
 from google.protobuf.message import Message
-from typer.testing import CliRunner, Result
 
-from cutpurse.cli.main import app
-from cutpurse.v1 import ladder_pb2
+from cutpurse.v1 import event_pb2, ladder_pb2
 from tests.server.dialling import Ended
 from tests.server.hidden_results import LINE, SERIES, TEST, TOURNAMENT, UNTIL, HiddenLeague, hidden_league
-from tests.server.league_world import CALLS, at_secret_table, requests_with
+from tests.server.league_world import CALLS, METHODS, at_secret_table, requests_with
 
 BOT: Final = {"owner": "ann", "bot": "sneak"}
-REFUSED: Final[dict[str, dict[str, Any]]] = {  # questions about results of the ladder duel
-    "ListRankings": {"ladder": "duel"},
-    "ListHistory": {"ladder": "duel", "bot": BOT},
-    "ListOpponents": {"ladder": "duel", "bot": BOT},
-    "ListMatches": {"ladder": "duel"},
-    "ListOpenMatches": {"ladder": "duel"},
-    "GetMatch": {"match": "match0000"},
-    "GetRecord": {"match": "match0000"},
-    "WatchMatch": {"ladder": "duel"},
-    "StartTest": {"ladder": "duel", "new": {"bot": "sneak"}, "old": {"bot": "sneak"}},
-    "GetTest": {"test": TEST},
-    "GetTournament": {"tournament": TOURNAMENT},
-    "ListTournaments": {"ladder": "duel"},
-    "GetSeason": {"series": SERIES},
-}
+TESTED: Final = {"test": {"ladder": "duel", "new": {"bot": "sneak"}, "old": {"bot": "sneak"}}}
+REFUSED: Final[list[tuple[str, dict[str, Any]]]] = [  # questions about results of the ladder duel
+    ("ListRankings", {"ladder": "duel"}),
+    ("ListHistory", {"ladder": "duel", "bot": BOT}),
+    ("ListOpponents", {"ladder": "duel", "bot": BOT}),
+    ("ListMatches", {"ladder": "duel"}),
+    ("ListOpenMatches", {"ladder": "duel"}),
+    ("GetMatch", {"match": "match0000"}),
+    ("GetRecord", {"match": "match0000"}),
+    ("WatchMatch", {"ladder": "duel"}),
+    ("PlanEvent", {"event": TESTED}),
+    ("StartEvent", {"event": TESTED}),
+    ("GetEvent", {"event": TEST}),
+    ("GetEvent", {"event": TOURNAMENT}),
+    ("ListEvents", {"ladder": "duel"}),
+    ("GetEvent", {"event": SERIES}),
+]
+OF_ANN: Final = ({"event": TESTED}, {"event": TEST})  # which only she may ask
 # Calls that tell no results, or only some of one's own bots: what they answer is tested below.
 OTHERS: Final = {
     "ListLadders",
@@ -46,43 +46,35 @@ OTHERS: Final = {
     "ListBots",
     "ListLogs",
     "LiftPause",
-    "ListTests",
-    "StopTest",
-    "PlanTournament",
-    "StartTournament",
-    "StopTournament",
-    "PlanSeason",
-    "StartSeason",
-    "ListSeasons",
-    "StopSeason",
+    "ChangeBot",
+    "StopEvent",
 }
 TOLD: Final = {  # messages that may be sent to somebody who may not see results
     *(f"{call}Response" for call in OTHERS),
     *(
         "ListMatchesResponse",
         "ListOpenMatchesResponse",
-        "ListTournamentsResponse",
+        "ListEventsResponse",
         "LadderShown",
         "LadderDefined",
         "LadderClock",
         "LadderTerms",
     ),
+    "EventShown",
     *("Setting", "BotShown", "BotName", "SeatLog", "SeatCourse", "SeatFault", "NoteKept", "MatchShown", "MatchSeat"),
 }
 ANSWERED: Final = {  # the calls that answer some of the questions below
     *(
         "ListLadders",
+        "ChangeBot",
         "ListMatches",
         "ListOpenMatches",
         "ListBots",
         "ListLogs",
-        "ListTests",
-        "StopTest",
-        "ListTournaments",
-        "ListSeasons",
+        "ListEvents",
+        "StopEvent",
     )
 }
-NO_RESULTS: Final = {"test", "ladder", "new", "old", "created_ms", "ended_ms", "reason", "max_boards"}  # of a test
 NOT_HOSTS: Final = ("", "ann", "bob", "cid", "player")
 
 
@@ -108,29 +100,19 @@ def results_in(answer: Message) -> list[Message]:
         tells = one.DESCRIPTOR.name not in TOLD
         if isinstance(one, ladder_pb2.MatchSeat):
             tells = bool(one.place or one.score or one.HasField("before") or one.HasField("after"))
-        elif isinstance(one, ladder_pb2.VersionTestShown):
-            tells = not {field.name for field, _ in one.ListFields()} <= NO_RESULTS
         if tells:
             found.append(one)
     return found
 
 
 def test_every_call_is_tried() -> None:
-    assert sorted([*REFUSED, *OTHERS]) == sorted(CALLS)
-
-
-async def refusal(league: HiddenLeague, method: str, who: str, **fields: Any) -> tuple[str, str]:
-    """Return reason and text of the refusal of a call."""
-    with pytest.raises(Ended) as ended:
-        await league.world.ask(method, who, **fields)
-    return ended.value.reason, ended.value.text
+    assert sorted({*dict(REFUSED), *OTHERS}) == sorted(CALLS)
 
 
 async def test_before_the_time_every_question_gets_one_line(league: HiddenLeague) -> None:
-    for method, fields in REFUSED.items():
-        needs_token = method in ("StartTest", "GetTest")
-        for who in ("ann",) if needs_token else NOT_HOSTS:
-            assert await refusal(league, method, who, **fields) == ("NOT_YOURS", LINE("duel")), (method, who)
+    for method, fields in REFUSED:
+        for who in ("ann",) if fields in OF_ANN else NOT_HOSTS:
+            assert await league.world.refusal(method, who, **fields) == ("NOT_YOURS", LINE("duel")), (method, who)
 
 
 @pytest.mark.full
@@ -140,7 +122,7 @@ async def test_no_call_tells_a_result_in_any_form_before_the_time(league: Hidden
     async with at_secret_table(world):
         (open_match,) = (await world.ask("ListOpenMatches", "root")).matches
         for method in CALLS:
-            questions = [getattr(ladder_pb2, f"{method}Request")()]
+            questions = [getattr(METHODS[method][1], f"{method}Request")()]
             for name in ("duel", "hidden", "sneak", "match0001", "feedc0de0001", TEST, TOURNAMENT, open_match.match):
                 questions += requests_with(method, name)
             for who, request in product(("", "ann"), questions):
@@ -156,14 +138,12 @@ async def test_no_call_tells_a_result_in_any_form_before_the_time(league: Hidden
 
 async def test_a_host_sees_everything_before_the_time_as_everybody_does_after_it(league: HiddenLeague) -> None:
     world = league.world
-    asked = {
-        method: fields for method, fields in REFUSED.items() if method not in ("WatchMatch", "StartTest", "GetTest")
-    }
+    asked = {method: fields for method, fields in REFUSED if method not in ("WatchMatch", "PlanEvent", "StartEvent")}
     asked |= {"ListMatches": {}, "ListOpenMatches": {}, "ListBots": {}}
     before = {method: await world.ask(method, "root", **fields) for method, fields in asked.items()}
     assert len(before["ListMatches"].matches) == 7
     assert before["ListBots"].bots
-    assert (await world.ask("GetTest", "root", test=TEST)).test.max_boards > 0
+    assert (await world.ask("GetEvent", "root", event=TEST)).event.test.max_boards > 0
     assert (await world.ask("ListLadders", "root")).ladders[0].has_hidden_results
     league.is_over = True
     for method, fields in asked.items():
@@ -173,16 +153,16 @@ async def test_a_host_sees_everything_before_the_time_as_everybody_does_after_it
     assert [one.match for one in (await world.ask("ListMatches")).matches] == ["match0002", "match0001", "match0000"]
     assert len((await world.ask("ListMatches", "ann")).matches) == 7
     assert (await world.ask("GetMatch", "", match="match0000")).match == before["GetMatch"].match
-    assert (await world.ask("GetTest", "ann", test=TEST)).test.test == TEST
+    assert (await world.ask("GetEvent", "ann", event=TEST)).event.event == TEST
     assert not any(one.has_hidden_results for one in (await world.ask("ListLadders", "ann")).ladders)
 
 
 async def test_a_private_ladder_stays_unknown_to_strangers(league: HiddenLeague) -> None:
     for who in ("", "bob"):
-        reason, text = await refusal(league, "ListRankings", who, ladder="hidden")
+        reason, text = await league.world.refusal("ListRankings", who, ladder="hidden")
         assert (reason, "hidden until" in text) == ("NOT_FOUND", False)
-        assert (await refusal(league, "GetMatch", who, match="feedc0de0001"))[0] == "NOT_FOUND"
-    assert await refusal(league, "GetMatch", "ann", match="feedc0de0001") == ("NOT_YOURS", LINE("hidden"))
+        assert (await league.world.refusal("GetMatch", who, match="feedc0de0001"))[0] == "NOT_FOUND"
+    assert await league.world.refusal("GetMatch", "ann", match="feedc0de0001") == ("NOT_YOURS", LINE("hidden"))
 
 
 async def test_an_author_gets_logs_of_own_bots_without_the_result(league: HiddenLeague) -> None:
@@ -210,11 +190,11 @@ async def test_what_is_played_now_is_neither_listed_nor_watched_before_the_time(
         name = open_match.match
         assert (await world.ask("ListOpenMatches", "ann")).matches == []
         for fields in ({"match": name}, {"match": name, "seat": 0}, {"ladder": "hidden"}):
-            assert await refusal(league, "WatchMatch", "ann", **fields) == ("NOT_YOURS", LINE("hidden"))
-        assert await refusal(league, "GetMatch", "ann", match=name) == ("NOT_YOURS", LINE("hidden"))
+            assert await league.world.refusal("WatchMatch", "ann", **fields) == ("NOT_YOURS", LINE("hidden"))
+        assert await league.world.refusal("GetMatch", "ann", match=name) == ("NOT_YOURS", LINE("hidden"))
         seat = [one.owner for one in open_match.seats].index("ann")
         watch = ladder_pb2.WatchMatchRequest(match=name, seat=seat)
-        assert await refusal(league, "WatchMatch", "root", match=name, seat=seat) == (
+        assert await league.world.refusal("WatchMatch", "root", match=name, seat=seat) == (
             "NOT_YOURS",
             f"only the owner of its bot may watch seat {seat}, with a token",
         )
@@ -226,20 +206,21 @@ async def test_what_is_played_now_is_neither_listed_nor_watched_before_the_time(
 
 async def test_a_version_test_ends_without_telling_what_it_found(league: HiddenLeague) -> None:
     world = league.world
-    assert (await world.ask("ListTests", "ann")).tests == []
-    assert [one.test for one in (await world.ask("ListTests", "root")).tests] == [TEST]
-    stopped = (await world.ask("StopTest", "ann", test=TEST)).test
-    assert (stopped.test, stopped.reason, stopped.outcome) == (TEST, LINE("duel"), "")
-    assert (await world.ask("GetTest", "root", test=TEST)).test.outcome == "stopped"
+    kind = event_pb2.EVENT_KIND_TEST
+    assert (await world.ask("ListEvents", "ann", kind=kind)).events == []
+    assert [event.event for event in (await world.ask("ListEvents", "root", kind=kind)).events] == [TEST]
+    stopped = (await world.ask("StopEvent", "ann", event=TEST)).event
+    assert (stopped.event, stopped.WhichOneof("detail"), stopped.outcome) == (TEST, None, "stopped")
+    assert (await world.ask("GetEvent", "root", event=TEST)).event.outcome == "stopped"
     league.is_over = True
-    assert [one.outcome for one in (await world.ask("ListTests", "ann")).tests] == ["stopped"]
+    assert [event.outcome for event in (await world.ask("ListEvents", "ann", kind=kind)).events] == ["stopped"]
 
 
 async def test_a_host_may_hide_results_longer_or_show_them_and_a_past_time_shows_them(league: HiddenLeague) -> None:
     later = UNTIL + timedelta(days=1)
     await league.hide("duel", later)
     league.is_over = True
-    text = (await refusal(league, "ListRankings", "", ladder="duel"))[1]
+    text = (await league.world.refusal("ListRankings", "", ladder="duel"))[1]
     assert text == f"results of duel are hidden until {later:%Y-%m-%d %H:%M} UTC"
     await league.hide("duel", UNTIL - timedelta(days=400))
     assert len((await league.world.ask("ListRankings", ladder="duel")).rankings) == 2
@@ -247,46 +228,43 @@ async def test_a_host_may_hide_results_longer_or_show_them_and_a_past_time_shows
     await league.hide("duel", None)
     assert len((await league.world.ask("ListRankings", ladder="duel")).rankings) == 2
     terms = {"results_hidden_until_ms": 2**62}
-    reason, text = await refusal(league, "ChangeLadder", "root", ladder="duel", terms=terms)
+    reason, text = await league.world.refusal("ChangeLadder", "root", ladder="duel", terms=terms)
     assert (reason, text) == (
         "SETTINGS",
         f"results_hidden_until_ms is {2**62}; it is in ms since 1970, and before 2100",
     )
-    assert (await refusal(league, "ChangeLadder", "ann", ladder="duel", terms={}))[0] == "TOKEN_SCOPE"
+    assert (await league.world.refusal("ChangeLadder", "ann", ladder="duel", terms={}))[0] == "TOKEN_SCOPE"
 
 
 async def test_the_command_line_says_the_same_line(league: HiddenLeague, tmp_path: Path) -> None:
-    async def run(words: str, who: str) -> Result:
-        environment = {"CUTPURSE_SERVER": league.world.arena.address, "CUTPURSE_TOKEN": league.world.tokens[who]}
-        runner = CliRunner(env=environment)
-        return await asyncio.to_thread(lambda: runner.invoke(app, words.split(), prog_name="cutpurse"))
-
+    typed = league.world.typed
     for words in (
         "ladder rankings duel",
         "ladder history duel ann/sneak",
-        "ladder opponents duel ann/sneak",
+        "ladder history duel ann/sneak --opponents",
+        "ladder circles duel",
         "match list --ladder duel",
         "match show match0000",
         f"match replay match0000 --server {league.world.arena.address}",
-        f"match luck match0000 --server {league.world.arena.address}",
+        f"match replay match0000 --luck --server {league.world.arena.address}",
         f"match download match0000 --out {tmp_path / 'match.jsonl'}",
         "match watch --ladder duel",
         f"export --ladder duel --to {tmp_path / 'data'}",
-        "bot test sneak:1.1 sneak:1.0 --ladder duel",
+        "event start duel sneak:1.1 sneak:1.0 --format test --yes --force",
     ):
-        answer = await run(words, "ann")
+        answer = await typed(words, "ann")
         assert (answer.exit_code, len(answer.stderr.splitlines())) == (6, 1), (words, answer.stderr)
         assert LINE("duel") in answer.stderr, words
-    logs = await run("bot logs sneak", "ann")
+    logs = await typed("bot logs sneak", "ann")
     assert (logs.exit_code, logs.stdout.count("result hidden"), "place" in logs.stdout) == (0, 3, False)
     assert "match replay" not in logs.stdout
     assert "whispered" in logs.stdout
-    listed = json.loads((await run("bot logs sneak --json", "ann")).stdout)["logs"][0]["match"]["seats"][0]
+    listed = json.loads((await typed("bot logs sneak --json", "ann")).stdout)["logs"][0]["match"]["seats"][0]
     assert (listed["place"], listed["score"], listed["after"], listed["faults"]) == (None, None, None, 1)
-    assert (await run("match list", "ann")).stdout.count("match000") == 0
-    shown = await run("ladder show duel", "ann")
+    assert (await typed("match list", "ann")).stdout.count("match000") == 0
+    shown = await typed("ladder show duel", "ann")
     assert f"hidden until {UNTIL:%Y-%m-%d %H:%M} UTC" in shown.stdout
-    assert "results hidden" in (await run("ladder list", "ann")).stdout
+    assert "results hidden" in (await typed("ladder list", "ann")).stdout
     for words, code, text in (
         ("ladder change duel --results-hidden-until 2001-01-31", 0, "ladder duel is changed"),
         ("ladder change duel --results-hidden-until soon", 2, "--results-hidden-until is 'soon'; it is as 2027-01-31"),
@@ -295,7 +273,7 @@ async def test_the_command_line_says_the_same_line(league: HiddenLeague, tmp_pat
         ("ladder create new --game greed --results-hidden-until 2027-01-31T18:00", 0, "ladder new is made"),
         ("ladder change new --show-results", 0, "ladder new is changed"),
     ):
-        answer = await run(words, "root")
+        answer = await typed(words, "root")
         assert (answer.exit_code, len(answer.stderr.splitlines())) == (code, 1), (words, answer.stderr)
         assert text in answer.stderr, words
-    assert (await run("ladder rankings duel", "ann")).exit_code == 0
+    assert (await typed("ladder rankings duel", "ann")).exit_code == 0

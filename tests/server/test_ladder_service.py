@@ -8,7 +8,6 @@ import json
 import threading
 import time
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,8 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.results import Identity
-from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.server.access import entrance
 from cutpurse.server.ladder_config import Ladder
@@ -33,6 +30,7 @@ from cutpurse.wire.league import league_at
 from tests.leaderboard.sample_results import add_version, result
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.dialling import Ended, how_it_ended
+from tests.server.tokens import tokens_in
 
 LADDERS = [Ladder("duel", "greed", 2), Ladder("four", "greed", 4)]
 
@@ -62,11 +60,7 @@ class World:
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    tokens = {}
-    with Store(tmp_path / "test.db") as store:
-        for owner, scopes in (("ann", ("play", "read")), ("bob", ("play", "read")), ("root", ("admin",))):
-            ((token, _),) = store.create_tokens([NewToken(owner, scopes=scopes)], datetime.now(UTC))
-            tokens[owner] = token.reveal()
+    tokens = tokens_in(tmp_path / "test.db", "ann", "bob", root=("admin",))
     async with running_arena(tmp_path, LADDERS) as arena, grpc.aio.insecure_channel(arena.address) as channel:
         yield World(arena, channel, tokens)
     assert not any(token[13:] in arena.log for token in tokens.values())
@@ -150,7 +144,7 @@ async def test_whoever_has_no_token_is_told_where_one_belongs(world: World, monk
 
 
 async def test_a_caller_has_no_more_than_so_many_calls_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cutpurse.server.league.ladder_service.MOST_BY_ADDRESS", 3)
+    monkeypatch.setattr("cutpurse.server.league.league_calls.MOST_BY_ADDRESS", 3)
     may_go_on = threading.Event()
     visible = Answers.visible
 
@@ -178,7 +172,7 @@ async def test_a_caller_has_no_more_than_so_many_calls_at_once(world: World, mon
 async def test_who_guesses_tokens_keeps_nobody_behind_the_same_address_from_asking(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cutpurse.server.league.ladder_service.MOST_BY_ADDRESS", 3)
+    monkeypatch.setattr("cutpurse.server.league.league_calls.MOST_BY_ADDRESS", 3)
     monkeypatch.setattr(entrance, "HELD_S", 60.0)
     for _ in range(10):
         with pytest.raises(Ended):
@@ -203,16 +197,13 @@ async def test_what_is_no_message(world: World) -> None:
 
 
 class BusyLobby:
-    """One that takes a millisecond of the processor to say who is there."""
+    """One that takes a second of the processor to say who is there."""
 
     def __init__(self) -> None:
         self.asked = 0
 
     def here(self) -> list[Any]:
         self.asked += 1
-        until = time.thread_time() + 0.001
-        while time.thread_time() < until:
-            pass
         return []
 
     def open_matches(self) -> list[Any]:
@@ -224,8 +215,11 @@ class BusyLobby:
     def requested(self, name: str) -> str:
         return ""
 
+    def why_not_ready(self, bot: object, ladder: object, is_requested: bool) -> str:
+        return ""
 
-async def test_readers_take_a_twentieth_of_the_loop_at_most(world: World) -> None:
+
+async def test_readers_take_a_twentieth_of_the_loop_at_most(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     lobby: Any = BusyLobby()
     parts: Any = world.arena.opened.arena._ladders
     service = LadderService(
@@ -235,11 +229,12 @@ async def test_readers_take_a_twentieth_of_the_loop_at_most(world: World) -> Non
         incident_number=lambda: "",
     )
     loop = asyncio.get_running_loop()
-    until = loop.time() + 0.25
-    while loop.time() < until:
-        service._seen()
-        await asyncio.sleep(0)
-    assert 1 < lobby.asked <= 0.25 / 0.020 + 1
+    with monkeypatch.context() as clocks:
+        clocks.setattr(time, "thread_time", lambda: lobby.asked)
+        for second in range(1, 251):
+            clocks.setattr(loop, "time", lambda now=second: now)
+            service._seen()
+    assert lobby.asked == 13, "in seconds 1, 21, ... 241"
     service.close()
 
 
@@ -279,7 +274,7 @@ async def refusal(world: World, method: str, who: str = "", **fields: Any) -> En
 async def test_who_asks_for_something_and_goes_is_bound_until_it_is_done(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cutpurse.server.league.ladder_service.MOST_BY_ADDRESS", 2)
+    monkeypatch.setattr("cutpurse.server.league.league_calls.MOST_BY_ADDRESS", 2)
     begun, may_go_on = threading.Semaphore(0), threading.Event()
     lift = LadderAdmin.lift
 

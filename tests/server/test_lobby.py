@@ -514,7 +514,7 @@ def test_after_a_storm_everything_comes_to_its_end(seed: int, soak: bool) -> Non
         world.lobby.drain(world.now)
         calm_at = world.now
 
-        def is_over(world: World = world) -> bool:  # and whoever lost his stream at the end is back
+        def is_over(world: World = world) -> bool:  # and a bot that lost its stream at the end is back
             return world.lobby.is_idle and all(bot.is_there and not bot.sat for bot in world.bots)
 
         world.run(is_over)

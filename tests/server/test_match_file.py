@@ -17,15 +17,17 @@ from cutpurse.engine.errors import RecordError, UnknownGame
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
 from cutpurse.leaderboard import match_file_writer as writing
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.ladders import ensure_ladder
 from cutpurse.leaderboard.match_file_writer import match_file
 from cutpurse.leaderboard.results import FinishedMatch
 from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.matches import match_file as reading
+from cutpurse.sdk.matches.match_file import MatchFileCheck, check, read_matches
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.wire import match_file as reading
-from cutpurse.wire.match_file import MatchFileCheck, check, read_matches
-from tests.sdk.test_command_line import run
 from tests.server.small_world import Manner, World
 from tests.server.stores import match_of
+from tests.typed import run
 
 # No file can prove these, and every answer of `match verify` says so.
 SERVERS_WORD = {"match", "ladder", "started", "finished", "rated_number", "thinking_ms", "reason", "requested_by"}
@@ -45,10 +47,13 @@ def stored(folder: Path, *results: FinishedMatch) -> list[str]:
     """The files of matches, from a leaderboard that has stored them."""
     with Store(folder / "cutpurse.db") as store:
         for result in results:
-            store.ensure(Ladder(result.ladder, match_of(result).rules.words.game, len(result.seats)).kept)
-            store.submit(result).result(30)
+            store.write(ensure_ladder, Ladder(result.ladder, match_of(result).rules.words.game, len(result.seats)).kept)
+            store.submit(result).result(240)
         return [
-            match_file(store.match(result.match), store.record(result.match) if result.record() else None)
+            match_file(
+                store.run(queries.match, result.match),
+                store.run(queries.record, result.match) if result.record() else None,
+            )
             for result in results
         ]
 
@@ -272,6 +277,27 @@ def test_what_does_not_hold_is_told(change: dict[str, Any], said: str, files: di
     (line,) = shown.stderr.splitlines()
     assert said in line
     assert str(path) in line
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        "[]",
+        "no JSON",
+        '{"seats":' + "[" * 100_000,
+        '{"seats":7}',
+        '{"seats":[7,7,7]}',
+        '{"boards":"rotation","tables":[]}',
+        '{"boards":"rotation","tables":{"a":1}}',
+        '{"boards":"duplicate","tables":[{"match":[],"seats":"abc"}]}',
+    ],
+)
+def test_parameters_of_any_form_are_refused_in_a_line(params: str, files: dict[str, str]) -> None:
+    head, record = files["greed"].splitlines()
+    body = json.loads(head)
+    body |= {"params": params, "commitment": commitment(bytes.fromhex(body["seed"]), params.encode()).hex()}
+    with pytest.raises(RecordError, match=r"\(params\) cannot be read"):
+        checked(f"{line_of(body)}\n{record}\n")
 
 
 def test_a_head_whose_record_is_missing_is_told(files: dict[str, str], tmp_path: Path) -> None:

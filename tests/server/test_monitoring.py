@@ -283,7 +283,6 @@ def listening(process: int) -> set[int]:
 def test_the_command_opens_a_port_for_it_only_when_asked_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    monkeypatch.delenv("CUTPURSE_METRICS", raising=False)
     if way == "environment":
         monkeypatch.setenv("CUTPURSE_METRICS", "127.0.0.1:0")
     words = ["--metrics", "127.0.0.1:0"] if way == "option" else []

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.store import Store
 from tests.roots import CHECKOUT
 
@@ -66,7 +67,7 @@ def test_the_commands_of_the_readme_lead_onto_a_ladder(tmp_path: Path) -> None:
     assert "ann/my_bot" in rankings
     assert "house/random" in rankings
     with Store(tmp_path / "league.db") as store:
-        played = store.matches(ladder="greed")
+        played = store.run(queries.matches, ladder="greed")
         assert len(played) >= 5
         assert {seat.owner for match in played for seat in match.seats} == {"ann", "house"}
         assert played[0].match[:8] in run.stdout

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.record import read_record, replay
 from cutpurse.games import GAMES
+from cutpurse.leaderboard.ladders import ensure_ladder
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.results import FinishedMatch, SeatNote
 from cutpurse.leaderboard.store import Store
@@ -337,9 +338,9 @@ def test_a_match_that_is_void_keeps_what_was_said() -> None:
 def _kept(path: Path, results: list[FinishedMatch]) -> LeaderboardReader:
     """A leaderboard that has stored these."""
     with Store(path) as store:
-        store.ensure(Ladder("it", "szmal", 4, {}, QUICK).kept)
+        store.write(ensure_ladder, Ladder("it", "szmal", 4, {}, QUICK).kept)
         for result in results:
-            store.submit(result).result(30)
+            store.submit(result).result(240)
     return LeaderboardReader(path)
 
 

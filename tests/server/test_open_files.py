@@ -40,7 +40,7 @@ def test_a_server_raises_the_soft_limit_of_its_shell(tmp_path: Path) -> None:
         limit = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=240)
     assert limit == (FILES if hard == resource.RLIM_INFINITY else min(FILES, hard), hard)
 
 

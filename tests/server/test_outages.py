@@ -14,6 +14,7 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.match import EndCause
 from cutpurse.engine.record import read_record, replay
 from cutpurse.games import GAMES
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.results import DecisionUsage, FinishedMatch, Identity, LadderTerms
 from cutpurse.llm import LlmBot, Outage, Reply
 from cutpurse.sdk.online.bot_pool import PlayedMatch
@@ -21,9 +22,9 @@ from cutpurse.sdk.run import connect
 from cutpurse.server.ladder_config import Ladder, ladder_of, terms_defined
 from cutpurse.server.matches.outages import MOST_VOID, OutageLimit
 from cutpurse.v1 import arena_pb2, ladder_pb2
-from tests.sdk.test_command_line import run
 from tests.server.arenas import running_arena
 from tests.server.small_world import BotThere, World
+from tests.typed import run
 
 VOIDS = LadderTerms(voids_outages=True)
 
@@ -177,8 +178,8 @@ async def test_a_scripted_model_that_is_down_voids_the_match_and_its_page_says_s
             connect("random", "greed", server=arena.address, matches=4, quiet=True),
         )
         store = arena.opened.store
-        assert ladder_of(store.ladder("slow")).terms == VOIDS
-        found = store.matches(ladder="slow")
+        assert ladder_of(store.run(queries.ladder, "slow")).terms == VOIDS
+        found = store.run(queries.matches, ladder="slow")
     assert [one.void_cause for one in reversed(found)] == ["void_outage"] * MOST_VOID + [None]
     assert [one.voided for one in played] == [True] * MOST_VOID + [False]
     assert played[0].text().endswith(": void (void_outage)")

@@ -22,7 +22,7 @@ from tests.roots import CHECKOUT
 
 EXAMPLE = CHECKOUT / "examples" / "kuhn_poker"
 MOST_LINES = 120  # of the example that are not blank
-WAIT_S = 60.0
+WAIT_S = 240.0
 
 GAME = """
 from cutpurse.engine.game import Game
@@ -109,8 +109,13 @@ def test_it_is_played_compared_and_replayed_here(installed: Path, tmp_path: Path
         installed, "compare", "kuhn_poker", "my_bot.py", "random", "--max-boards", "20", "--json", cwd=tmp_path
     )
     assert json.loads(compared.stdout)["boards"] <= 20
-    searched = cutpurse(installed, "play", "kuhn_poker", "search", "greedy", "--matches", "1", "--set", "deals=4")
+    page = (CHECKOUT / "docs/how-to/add_a_game.md").read_text(encoding="utf-8")
+    assert "cutpurse play kuhn_poker search random --matches 20\n" in page  # of these two the first is to win
+    words = ("play", "kuhn_poker", "search", "random", "--matches", "4", "--seed", "1", "--json")
+    searched = cutpurse(installed, *words)
     assert searched.returncode == 0, searched.stderr
+    search, opponent = json.loads(searched.stdout)["seats"]
+    assert search["mean_score"] > opponent["mean_score"]
 
 
 @contextmanager

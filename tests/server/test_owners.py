@@ -11,17 +11,18 @@ import string
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 import grpc
 import pytest
 
 from cutpurse.engine.clocks import TimeControl
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import StoreError
-from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken, create_tokens, note_uses, revoke_token
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import NOBODY, Token, new_token, read_token
@@ -62,17 +63,16 @@ class Tokens:
         self.entries[token.id] = TokenEntry(old.id, old.digest, old.owner, old.scopes, "", NOW, old.expires, NOW, None)
         self.changes += 1
 
-    def tokens(self) -> list[TokenEntry]:
+    def run(self, query: object) -> list[TokenEntry]:
+        assert query is queries.tokens
         self.asked += 1
         if self.is_broken:
             raise StoreError("the leaderboard cannot be read")
         return list(self.entries.values())
 
-    def note_uses(self, uses: Mapping[str, datetime]) -> Future[None]:
-        future: Future[None] = Future()
+    def write(self, function: object, uses: Mapping[str, datetime]) -> None:
+        assert function is note_uses
         self.noted.update(uses)
-        future.set_result(None)
-        return future
 
 
 class Door:
@@ -82,7 +82,8 @@ class Door:
         self.tokens = Tokens()
         self.now = 1_000.0
         self.said = io.StringIO()
-        self.guard = TokenGuard(self.tokens, lambda: NOW + timedelta(seconds=self.now - 1_000), logger(self.said))
+        store, log = cast("Store", self.tokens), logger(self.said)
+        self.guard = TokenGuard(store, lambda: NOW + timedelta(seconds=self.now - 1_000), log)
 
     def enter(self, *values: str | bytes, peer: str = HERE, scope: str = "play") -> Grant:
         metadata = [("user-agent", "test"), *(("authorization", value) for value in values)]
@@ -99,7 +100,7 @@ class Door:
         reading = self.guard._reading
         if reading is None:
             return False
-        reading.exception(timeout=10)
+        reading.exception(timeout=240)
         return self.guard.look(self.now)
 
     @property
@@ -368,7 +369,7 @@ def test_an_open_server_asks_nobody(door: Door) -> None:
 def tokens_of(folder: Path, *owners: str, **fields: object) -> list[str]:
     """Tokens of these owners, in the database of the arena that will run there."""
     with Store(folder / "test.db") as store:
-        made = store.create_tokens([NewToken(owner, **fields) for owner in owners], datetime.now(UTC))  # type: ignore[arg-type]
+        made = store.write(create_tokens, [NewToken(owner, **fields) for owner in owners], datetime.now(UTC))  # type: ignore[arg-type]
     return [token.reveal() for token, _ in made]
 
 
@@ -403,11 +404,11 @@ async def test_bots_of_two_owners_play_under_the_same_name(tmp_path: Path) -> No
             await other
         settled = json.loads(end.opening.params)
         assert sorted(seat["owner"] for seat in settled["seats"]) == ["ann", "bob"]
-        entry = arena.opened.store.matches()[0]
+        entry = arena.opened.store.run(queries.matches)[0]
         assert sorted((seat.owner, seat.bot) for seat in entry.seats) == [("ann", "sneak"), ("bob", "sneak")]
-        record = json.loads(arena.opened.store.record(entry.match))
+        record = json.loads(arena.opened.store.run(queries.record, entry.match))
         assert sorted(record["seats"]) == ["ann/sneak 1", "bob/sneak 1"]
-        ranked = arena.opened.store.rankings("greed")
+        ranked = arena.opened.store.run(queries.rankings, "greed")
         assert sorted((row.owner, row.bot) for row in ranked) == [("ann", "sneak"), ("bob", "sneak")]
         assert all(token not in arena.log for token in (ann, bob))
         assert all(token[13:] not in arena.log for token in (ann, bob))
@@ -416,7 +417,7 @@ async def test_bots_of_two_owners_play_under_the_same_name(tmp_path: Path) -> No
 async def test_bad_tokens_are_told_alike_and_good_ones_are_let_in_beside_them(tmp_path: Path) -> None:
     ann, gone, reader = *tokens_of(tmp_path, "ann", "bob"), *tokens_of(tmp_path, "cid", scopes=("read",))
     with Store(tmp_path / "test.db") as store:
-        store.revoke_token(gone[5:13], datetime.now(UTC))
+        store.write(revoke_token, gone[5:13], datetime.now(UTC))
     async with running_arena(tmp_path, [LADDER]) as arena:
         bad = [await refused(arena.address, token) for token in (gone, new_token().reveal(), "nonsense")]
         assert {(one.code, one.reason, one.text) for one in bad} == {
@@ -440,14 +441,14 @@ async def test_a_revoked_token_ends_its_streams_within_a_second_and_the_match_go
         await bot.decision()
         store = arena.opened.store
         begin = time.monotonic()
-        await asyncio.to_thread(store.revoke_token, ann[5:13], datetime.now(UTC))
+        await asyncio.to_thread(store.write, revoke_token, ann[5:13], datetime.now(UTC))
         committed = time.monotonic()
         ended = await end_of(bot)
         assert (ended.code, ended.reason) == (grpc.StatusCode.UNAUTHENTICATED, "TOKEN_INVALID")
         assert time.monotonic() - committed < 1.0, f"revoking itself took {committed - begin:.2f} s"
         end = await other
         assert end.rated
-        assert sorted(seat.end_cause for seat in store.matches()[0].seats) == ["disconnected", "normal"]
+        assert sorted(seat.end_cause for seat in store.run(queries.matches)[0].seats) == ["disconnected", "normal"]
         assert (await refused(arena.address, ann)).reason == "TOKEN_INVALID"
 
 

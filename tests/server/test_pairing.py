@@ -137,7 +137,7 @@ def test_equal_bots_with_few_tables_play_nearly_equally_often(bots: int, seats: 
     evening = Evening(Ladder("it", "bag_o_loot", seats))
     evening.enter(*(Somebody(f"bot{at}", tables=3) for at in range(bots)))
     played = evening.play(1_000)
-    # Whoever sits at three tables cannot be paired though he has played least.
+    # A bot at three tables cannot be paired, though it has played least.
     assert spread(matches_of(played)) <= 4
 
 
@@ -462,7 +462,7 @@ def test_where_bots_lie_in_memory_does_not_matter(is_asked_for: bool) -> None:
 
 
 def test_a_match_is_sought_when_somebody_is_free_who_was_not() -> None:
-    """And not whenever the number of his free tables is another: most of these can make no match possible."""
+    """And not whenever the number of its free tables is another: most of these can make no match possible."""
     pairing = Pairing([Ladder("it", "greed", 2)], Chance(sha256(b"free").digest()))
     ann, bob = Somebody("ann", tables=2), Somebody("bob")
     assert not pairing.changed(ann), "she is not there"

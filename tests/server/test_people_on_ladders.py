@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from importlib import import_module
-from pathlib import Path
 from random import Random
 
 import pytest
-from alembic.operations import Operations
-from alembic.runtime.migration import MigrationContext
 
-from cutpurse.engine.clocks import TimeControl
+from cutpurse.engine.clocks import PEOPLE_CLOCK, TimeControl
 from cutpurse.games import GAMES
-from cutpurse.leaderboard.migrations import versions
 from cutpurse.leaderboard.results import Identity, LadderTerms
-from cutpurse.leaderboard.sqlite_database import writing_engine
-from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.access.owners import Grant
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.ladder_config import Ladder, ladder_defined
+from cutpurse.server.ladder_config import MIN_BASE_MS, Ladder, ladder_defined
 from cutpurse.server.league.messages import bot_name
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.requests import MatchRequest
-from cutpurse.server.people import CLOCK, MIN_BASE_MS
 from cutpurse.server.streams.hello import introduction
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.properties.random_play import RandomGame
@@ -39,7 +31,7 @@ THINKS = Manner(least_s=1.0, most_s=3.0)
 ANN = Identity("ann", "person", "1")
 
 
-def ladder(name: str = "duel", seats: int = 2, clock: TimeControl = CLOCK, **terms: object) -> Ladder:
+def ladder(name: str = "duel", seats: int = 2, clock: TimeControl = PEOPLE_CLOCK, **terms: object) -> Ladder:
     return Ladder(name, "greed", seats, {}, clock, terms=LadderTerms(**{"admits_people": True} | terms))  # type: ignore[arg-type]
 
 
@@ -48,12 +40,26 @@ def test_a_ladder_for_people_has_their_clock_unless_it_names_another() -> None:
     defined = ladder_pb2.LadderDefined(name="duel", game="greed", terms=ladder_pb2.LadderTerms(people=True))
     made = ladder_defined(defined)
     assert made.terms.admits_people
-    assert made.control == CLOCK
+    assert made.control == PEOPLE_CLOCK
     defined.clock.base_ms = MIN_BASE_MS
-    assert ladder_defined(defined).control == TimeControl(MIN_BASE_MS, CLOCK.bank_ms, CLOCK.grace_ms)
+    assert ladder_defined(defined).control == TimeControl(MIN_BASE_MS, PEOPLE_CLOCK.bank_ms, PEOPLE_CLOCK.grace_ms)
     defined.terms.people = False
     defined.ClearField("clock")
     assert ladder_defined(defined).control == TimeControl()
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"boards": 2}, "its boards are rotations, for bots that keep no memory"),
+        ({"hosted": True}, "its matches are played by workers, which have no memory of bots"),
+    ],
+)
+def test_a_ladder_on_which_bots_keep_no_memory_gives_them_none(changed: dict[str, object], why: str) -> None:
+    fields = {"name": "duel", "game": "greed", "terms": {"memory_kib": 64}} | changed
+    with pytest.raises(CallRefused) as problem:
+        ladder_defined(ladder_pb2.LadderDefined(**fields))  # type: ignore[arg-type]
+    assert problem.value.ending.text == f"bots cannot have a memory of 64 KiB: {why}"
 
 
 @pytest.mark.parametrize(
@@ -70,25 +76,6 @@ def test_a_ladder_on_which_people_cannot_play_does_not_admit_them(changed: dict[
     with pytest.raises(CallRefused) as problem:
         ladder_defined(ladder_pb2.LadderDefined(**fields))  # type: ignore[arg-type]
     assert (problem.value.ending.reason, problem.value.ending.text) == ("SETTINGS", f"people cannot be admitted: {why}")
-
-
-def test_an_older_program_of_that_name_gets_another(tmp_path: Path) -> None:
-    with Store(tmp_path / "old.db") as store:
-        store.ensure(ladder(admits_people=False).kept)
-        seen = datetime(2026, 11, 27, tzinfo=UTC)
-        for bot in ("person", "sneak"):
-            store.standings(Identity("ann", bot, "1"), seen).result()
-    (file,) = Path(versions.__path__[0]).glob("v*_people.py")
-    migration = import_module(f"{versions.__name__}.{file.stem}")
-    engine = writing_engine(tmp_path / "old.db", busy_timeout_s=1.0)
-    with engine.begin() as connection:
-        connection.exec_driver_sql("ALTER TABLE ladders DROP COLUMN admits_people")
-        with Operations.context(MigrationContext.configure(connection)):
-            migration.upgrade()
-    engine.dispose()
-    with Store(tmp_path / "old.db") as store:
-        assert sorted(entry.bot for entry in store.bots()) == ["person.1", "sneak"]
-        assert [entry.terms.admits_people for entry in store.ladders()] == [False]
 
 
 # -- at the door

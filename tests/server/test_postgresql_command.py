@@ -111,7 +111,7 @@ def test_a_server_plays_there_and_a_second_one_is_refused(tmp_path: Path, addres
     line = next(line for line in server.stderr if line.startswith("bots dial in at "))
     at, place = re.fullmatch(r"bots dial in at (\S+); results in (\S+)\n", line).groups()  # type: ignore[union-attr]
     assert place == shown(address)
-    _, refused = (second := start()).communicate(timeout=120)
+    _, refused = (second := start()).communicate(timeout=240)
     assert second.returncode == 1
     who = rf"{shown(address)} is being written by process {server.pid} on \S+; only one can at a time: end that first"
     assert re.search(who, refused.splitlines()[-1])
@@ -124,9 +124,9 @@ def test_a_server_plays_there_and_a_second_one_is_refused(tmp_path: Path, addres
         )
         for number in range(4)
     ]
-    assert [bot.wait(timeout=120) for bot in bots] == [0, 0, 0, 0]
+    assert [bot.wait(timeout=240) for bot in bots] == [0, 0, 0, 0]
     server.send_signal(signal.SIGTERM)
-    _, said = server.communicate(timeout=120)
+    _, said = server.communicate(timeout=240)
     assert server.returncode == 0, said
     assert PASSWORD not in said
     played = json.loads(run("match", "list", "--db", address, "--json", folder=tmp_path).stdout)

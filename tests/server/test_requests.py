@@ -13,10 +13,13 @@ import pytest
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import board_key, chosen_board, commitment
 from cutpurse.engine.errors import RecordError
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.ladders import ensure_ladder
 from cutpurse.leaderboard.match_file_writer import match_file
 from cutpurse.leaderboard.results import Identity, LadderTerms, StoreOutcome
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import HOUSE
+from cutpurse.sdk.matches.match_file import check, read_matches
 from cutpurse.server.errors import CallRefused
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.lobby import MatchRequest
@@ -29,7 +32,6 @@ from cutpurse.server.matches.requests import (
     PendingRequest,
     Requests,
 )
-from cutpurse.wire.match_file import check, read_matches
 from tests.server.small_world import BotThere, Manner, World
 from tests.server.stores import match_of
 from tests.server.test_pairing import Somebody
@@ -157,7 +159,7 @@ def test_a_house_bot_that_was_chosen_sits_once_and_one_that_does_not_play_the_ga
     chosen = world.bot("greedy", owner=HOUSE)
     world.bot("random", owner=HOUSE, games=["szmal"])
     text = refused(world, "NOT_FOUND", bots=(ann.identity, chosen.identity))
-    assert text == "ladder it has 3 seats; 2 bots were named, and no house bots are here for the others"
+    assert text == "ladder it has 3 seats: 2 named bots and 0 house bots here do not fill them"
 
 
 def test_house_bots_that_are_not_there_take_no_seat_nor_does_anybody_in_their_stead() -> None:
@@ -165,7 +167,7 @@ def test_house_bots_that_are_not_there_take_no_seat_nor_does_anybody_in_their_st
     ann, _ = two(world)
     world.bot("random", owner=HOUSE)
     text = refused(world, "NOT_FOUND", bots=(ann.identity,))
-    assert text == "ladder it has 4 seats; 1 bot was named, and 1 house bot is here for the others"  # bob's is none
+    assert text == "ladder it has 4 seats: 1 named bot and 1 house bot here do not fill them"  # bob's is none
 
 
 def test_a_frozen_ladder_lends_its_rules() -> None:
@@ -575,19 +577,19 @@ def test_the_leaderboard_keeps_both_matches_of_one_chosen_seed_and_rates_neither
     names = [ask(world, (ann, bob), seed=SEED) for _ in range(2)]
     world.run(lambda: len(world.store.kept) == 2)
     with Store(tmp_path / "it.db") as store:
-        store.ensure(ladder.kept)
+        store.write(ensure_ladder, ladder.kept)
         for name in names:
             store.announce(world.store.announced[name])
-            assert store.submit(world.store.kept[name]).result(30) == StoreOutcome()
+            assert store.submit(world.store.kept[name]).result(240) == StoreOutcome()
         assert store.void_unfinished(datetime.now(UTC)) == []
-        assert store.rankings("it") == []
+        assert store.run(queries.rankings, "it") == []
         for name in names:
-            entry = store.match(name)
+            entry = store.run(queries.match, name)
             assert (entry.is_rated, entry.requested_by, entry.sequence) == (False, "ann", None)
             assert [seat.place for seat in entry.seats] == [seat.place for seat in world.store.kept[name].seats]
-            (filed,) = read_matches(match_file(entry, store.record(name)).encode())
+            (filed,) = read_matches(match_file(entry, store.run(queries.record, name)).encode())
             assert "the seed was chosen by who asked for the match: the board follows from it" in check(filed).checked
-            other = match_file(replace(entry, requested_by=""), store.record(name))
+            other = match_file(replace(entry, requested_by=""), store.run(queries.record, name))
             with pytest.raises(RecordError, match="has other board than the head"):
                 check(next(iter(read_matches(other.encode()))))
 
@@ -599,17 +601,17 @@ def test_what_was_announced_and_cut_off_is_void_at_the_next_start(tmp_path: Path
     asked = ask(world, (ann, bob))
     world.run(lambda: len(world.store.kept) == 1)
     with Store(tmp_path / "it.db") as store:
-        store.ensure(ladder.kept)
+        store.write(ensure_ladder, ladder.kept)
         for announced in world.store.announced.values():
             store.announce(announced)
         for result in world.store.kept.values():
-            store.submit(result).result(30)
+            store.submit(result).result(240)
     with Store(tmp_path / "it.db") as store:
         cut_off = store.void_unfinished(datetime.now(UTC))
         assert set(cut_off) == world.store.announced.keys() - world.store.kept.keys()
         assert len(cut_off) >= 2
         for name, announced in world.store.announced.items():
-            entry = store.match(name)
+            entry = store.run(queries.match, name)
             assert (entry.void_cause is not None) is (name in cut_off)
             assert [(seat.owner, seat.bot) for seat in entry.seats] == [seat[:2] for seat in announced.players]
             assert (entry.requested_by, entry.reason) == ("ann" if name == asked else "", announced.reason)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.limits import ServerLimits
 from cutpurse.v1 import arena_pb2
@@ -95,7 +96,7 @@ async def test_a_process_that_is_stopped_for_seconds_makes_nobody_late(
     _, said = await server.communicate()
     assert server.returncode == 0
     with Store(tmp_path / "test.db") as store:
-        (match,) = store.matches()
+        (match,) = store.run(queries.matches)
     assert [(seat.end_cause, seat.faults) for seat in match.seats] == [("normal", 0)] * 2
     stalls = [line["seconds"] for line in map(json.loads, said.splitlines()) if line["event"] == "stood still"]
     assert len([seconds for seconds in stalls if seconds > STOPPED_S - 0.1]) == 2

@@ -6,10 +6,11 @@ import pytest
 
 from cutpurse.server.hosting.arena_stages import ARENA_STAGES, ENDING, RUNNING, ArenaEvent, ArenaStage
 from cutpurse.server.matches.match_stages import BEGUN, MATCH_STAGES, MatchEvent, MatchStage
+from cutpurse.server.matches.result_stages import RESULT_STAGES, RETRIED, ResultStage, StoreAnswer
+from cutpurse.server.parts.submissions.bot_stages import BOT_STAGES, BotEvent, BotStage
 from cutpurse.server.state_table import EventMisplaced, next_state
 from cutpurse.server.streams.session_stages import SESSION_STAGES, SessionEvent, SessionStage
 from cutpurse.server.streams.table_stages import TABLE_STAGES, TableEvent, TableStage
-from cutpurse.server.submissions.bot_stages import BOT_STAGES, BotEvent, BotStage
 from scripts.reference.states import MACHINES, Machine
 
 
@@ -38,6 +39,26 @@ def test_the_stages_of_a_match(events: str, stage: MatchStage) -> None:
         now = next_state(MATCH_STAGES, now, MatchEvent(event))
     assert now is stage
     assert (now in BEGUN) is ("begin" in events)
+
+
+@pytest.mark.parametrize(
+    ("answers", "stage"),
+    [
+        ("store", ResultStage.STORED),
+        ("fail", ResultStage.VOIDED),  # reported as void at once, so it must never be stored as it was
+        ("fail doubt fail store", ResultStage.STORED),
+        ("refuse refuse", ResultStage.GIVEN_UP),
+        ("doubt", ResultStage.UNSURE),
+        ("doubt fail doubt store", ResultStage.STORED),  # not reported before the store is sure
+        ("doubt fail refuse", ResultStage.VOIDED),
+    ],
+)
+def test_the_stages_of_a_result(answers: str, stage: ResultStage) -> None:
+    now = ResultStage.SUBMITTED
+    for answer in answers.split():
+        now = next_state(RESULT_STAGES, now, StoreAnswer(answer))
+    assert now is stage
+    assert (now in RETRIED) is bool(RESULT_STAGES[now])
 
 
 def test_a_new_stream_sends_everything_again_but_what_has_not_begun() -> None:

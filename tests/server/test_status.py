@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from cutpurse.cli.main import app
-from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.results import Identity
-from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.status_text import format_queues, format_servers
 from cutpurse.server.errors import CallStatus
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.places.places import PlaceFacts
-from cutpurse.server.runners.port import ProgramSpec, runner_named
+from cutpurse.server.parts.hosts.part import HostsPart
+from cutpurse.server.parts.hosts.places import PlaceFacts
+from cutpurse.server.runners.port import ProgramSpec
 from cutpurse.v1.status_pb2 import ArenaStatus, GetStatusResponse
-from cutpurse.wire.status_text import format_queues, format_servers
+from tests.parts.open_parts import part_of, parts_with
 from tests.server.arenas import running_arena
+from tests.server.tokens import tokens_in
+from tests.typed import run_beside
 
 LADDERS = [Ladder("greed", "greed", 2)]
 
@@ -37,24 +36,20 @@ class Stream:
 
 
 async def status(*arguments: object) -> Result:
-    words = ["status", *[str(argument) for argument in arguments]]
-    return await asyncio.to_thread(lambda: CliRunner().invoke(app, words, prog_name="cutpurse"))
+    return await run_beside("status", *arguments)
 
 
 @pytest.fixture(autouse=True)
 def no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CUTPURSE_SERVER", "CUTPURSE_CA", "CUTPURSE_DB", "CUTPURSE_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
 
 async def test_places_are_listed_with_their_bots_and_why_one_is_not_used(tmp_path: Path) -> None:
-    async with running_arena(tmp_path, LADDERS, submissions=runner_named("process"), has_places=True) as arena:
+    async with running_arena(tmp_path, LADDERS, parts=parts_with(submissions="process", places=True)) as arena:
         empty = await status("--server", arena.address)
-        assert (empty.exit_code, empty.stdout) == (0, "")
-        assert empty.stderr.splitlines()[-1] == "no place attends; start one with `cutpurse place`"
-        places = arena.opened.places
-        assert places is not None
+        assert (empty.exit_code, empty.stderr) == (0, "")
+        assert empty.stdout.splitlines()[-1] == "no place attends; start one with `cutpurse place`"
+        places = part_of(arena.opened, HostsPart).places
         places.bots_of = lambda programs: [Identity("ann", "sneak", "1")] * len(programs)
         near, _ = places.enter(PlaceFacts("lab1", "bubblewrap", 4.0, b"k", "192.0.2.7"), (), Stream(), 812.4)
         far, _ = places.enter(PlaceFacts("lab2", "container", 8.0, b"l", "192.0.2.8"), (), Stream(), 820.0)
@@ -69,8 +64,8 @@ async def test_places_are_listed_with_their_bots_and_why_one_is_not_used(tmp_pat
         machine = await status("--server", arena.address, "--json")
         program.end("stopped", None, "the test is over")
     assert shown.exit_code == 0, shown.stderr
-    assert "0 open matches, 0 bots online" in shown.stderr
-    lines = [line.split() for line in shown.stdout.splitlines()]
+    assert shown.stdout.splitlines()[0].endswith("0 open matches, 0 bots online")
+    lines = [line.split() for line in shown.stdout.splitlines()[3:]]
     assert lines[0] == ["place", "address", "runner", "cores", "free", "speed", "round", "trip", "bots", "state"]
     assert lines[1][:8] == ["lab1", "192.0.2.7", "bubblewrap", "4", "3.5", "812", "1.2", "ms"]
     told = json.loads(machine.stdout)
@@ -91,19 +86,17 @@ async def test_places_are_listed_with_their_bots_and_why_one_is_not_used(tmp_pat
 
 
 async def test_only_an_admin_sees_the_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Store(tmp_path / "test.db") as store:
-        wanted = [NewToken("root", scopes=("admin",)), NewToken("ann")]
-        (root, _), (ann, _) = store.create_tokens(wanted, datetime.now(UTC))
+    tokens = tokens_in(tmp_path / "test.db", "ann", root=("admin",))
     async with running_arena(tmp_path, LADDERS) as arena:
         assert (await status("--server", arena.address)).exit_code == 6
-        monkeypatch.setenv("CUTPURSE_TOKEN", ann.reveal())
+        monkeypatch.setenv("CUTPURSE_TOKEN", tokens["ann"])
         refused = await status("--server", arena.address)
         assert (refused.exit_code, refused.stderr.count("\n")) == (6, 1)
         assert "this token is good for play, read, not for admin; ask for one that is" in refused.stderr
-        monkeypatch.setenv("CUTPURSE_TOKEN", root.reveal())
+        monkeypatch.setenv("CUTPURSE_TOKEN", tokens["root"])
         shown = await status("--server", arena.address)
-        assert (shown.exit_code, shown.stdout) == (0, "")
-        assert "submitted bots run on the server itself, or nowhere" in shown.stderr
+        assert (shown.exit_code, shown.stderr) == (0, "")
+        assert "submitted bots run on the server itself, or nowhere" in shown.stdout
 
 
 async def test_queues_and_disk_are_shown(tmp_path: Path) -> None:
@@ -114,7 +107,7 @@ async def test_queues_and_disk_are_shown(tmp_path: Path) -> None:
         r"^waiting: 0 requested matches, 0 writes to the leaderboard\n"
         r"disk: \d+\.\d of \d+\.\d GiB free\n"
         r"submitted bots run",
-        shown.stderr,
+        shown.stdout,
         re.MULTILINE,
     )
     assert 0 < told["disk_free_bytes"] <= told["disk_bytes"]

@@ -11,6 +11,7 @@ import pytest
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
+from cutpurse.leaderboard.ladders import NewLadder, create_ladders
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.results import Change, Identity, LadderTerms, StoreOutcome
 from cutpurse.leaderboard.store import Store
@@ -210,7 +211,7 @@ def test_who_waits_where_nothing_begins_any_more_is_told_why_and_once() -> None:
     gone = "ask the operator of the server"
     assert more == [
         f"NOT_YOURS: ladder it is not for bots of bob; {gone}",
-        f"NOT_YOURS: this bot may not play on any ladder; {gone}",  # of what is not there for him: no name
+        f"NOT_YOURS: this bot may not play on any ladder; {gone}",  # no name of what they may not see
     ]
     assert told(cid) == [[f"NOT_YOURS: this bot may not play on any ladder; {gone}"]]
 
@@ -436,16 +437,9 @@ def test_a_ladder_comes_back_from_the_store_as_it_was(tmp_path: Path) -> None:
     terms = LadderTerms(("ann", "bob"), 7, True, datetime(2026, 7, 1, 12, tzinfo=UTC), ("random",))
     made = Ladder("it", "greed", 3, {}, TimeControl(base_ms=50), terms=terms)
     with Store(f"{tmp_path}/it.db") as store:
-        entry = store.create_ladder(
-            "it",
-            game=made.game,
-            seats=made.seats,
-            rating=made.rating,
-            settings=made.settings,
-            clock={name: getattr(made.control, name) for name in made.control.kinds()},
-            terms=terms,
-            created=START,
-        )
+        clock = {name: getattr(made.control, name) for name in made.control.kinds()}
+        new = NewLadder("it", made.game, made.seats, made.rating, made.settings, clock, terms)
+        (entry,) = store.write(create_ladders, [new], START)
     assert ladder_of(entry) == made
 
 

@@ -16,12 +16,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from cutpurse.cli.main import app
-from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.owner_registry import NewToken, create_tokens
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token, read_token
+from tests.typed import run as cutpurse
 
 
 @pytest.fixture(autouse=True)
@@ -29,12 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working folder; the database is league.db."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CUTPURSE_DB", "league.db")
-    monkeypatch.delenv("CUTPURSE_SERVER", raising=False)
     return tmp_path
-
-
-def cutpurse(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="cutpurse")
 
 
 @pytest.fixture
@@ -49,7 +44,7 @@ def tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def entries() -> dict[str, tuple[tuple[str, ...], str]]:
     with Store("league.db") as store:
-        return {entry.owner: (entry.scopes, entry.label) for entry in store.tokens()}
+        return {entry.owner: (entry.scopes, entry.label) for entry in store.run(queries.tokens)}
 
 
 # -- one owner
@@ -138,6 +133,17 @@ def test_a_token_is_revoked() -> None:
     assert "revoked" in cutpurse("token", "list").stdout
 
 
+def test_tokens_are_listed_by_owner_then_by_date() -> None:
+    begins = datetime(2026, 11, 28, tzinfo=UTC)
+    with Store("league.db") as store:
+        for day, owner in enumerate(("zoe", "ann", "bob", "ann", "zoe")):
+            store.write(create_tokens, [NewToken(owner, f"{day}")], begins + timedelta(days=day))
+    rows = json.loads(cutpurse("token", "list", "--json").stdout)
+    assert [(row["owner"], row["label"]) for row in rows] == [
+        *(("ann", "1"), ("ann", "3"), ("bob", "2"), ("zoe", "0"), ("zoe", "4"))
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -205,7 +211,7 @@ def test_a_class_gets_a_file_that_nobody_else_can_read(folder: Path) -> None:
     kept = entries()
     assert kept["student7"] == (("play", "read"), "Seat 7, Müller")
     with Store("league.db") as store:
-        assert {entry.digest for entry in store.tokens()} == {token.digest for token in tokens if token}
+        assert {entry.digest for entry in store.run(queries.tokens)} == {token.digest for token in tokens if token}
 
 
 def test_a_class_with_semicolons_as_a_spreadsheet_writes_it(folder: Path) -> None:
@@ -261,7 +267,7 @@ def test_tokens_that_cannot_be_written_down_are_good_for_nothing() -> None:
 # -- while a server has it open
 def test_a_server_that_has_the_database_open_is_named_and_tokens_can_be_listed() -> None:
     with Store("league.db") as store:
-        ((token, _),) = store.create_tokens([NewToken("ann")], datetime.now(UTC))
+        ((token, _),) = store.write(create_tokens, [NewToken("ann")], datetime.now(UTC))
         for arguments in (["create", "bob"], ["revoke", token.id]):
             run = cutpurse("token", *arguments)
             assert run.exit_code == 1
@@ -273,7 +279,7 @@ def test_a_server_that_has_the_database_open_is_named_and_tokens_can_be_listed()
 def test_a_database_of_another_version_is_told() -> None:
     cutpurse("token", "create", "ann")
     file = sqlite3.connect("league.db")
-    for schema, said in (("99", "has schema 99; this version knows"), ("1", "cutpurse db upgrade ")):
+    for schema, said in (("99", "has schema 99; this version knows"), ("22", "cutpurse db upgrade ")):
         file.execute("UPDATE alembic_version SET version_num = ?", (schema,))
         file.commit()
         run = cutpurse("token", "list")

@@ -12,11 +12,9 @@ from typing import Any
 
 import grpc
 import pytest
-from typer.testing import CliRunner, Result
 
-from cutpurse.cli.main import app
-from cutpurse.leaderboard.owner_registry import NewToken
-from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.owner_registry import revoke_token
 from cutpurse.leaderboard.tokens import new_token, read_token
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladder_config import Ladder
@@ -24,6 +22,8 @@ from cutpurse.v1 import token_pb2, token_pb2_grpc
 from cutpurse.wire.errors import NotAuthorised
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.raw_bot import Ended, RawBot
+from tests.server.tokens import tokens_in
+from tests.typed import run_beside as cutpurse
 
 LADDERS = [Ladder("greed", "greed", 2)]
 
@@ -31,13 +31,10 @@ LADDERS = [Ladder("greed", "greed", 2)]
 @pytest.fixture
 def admin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The token of somebody who runs the server."""
-    for name in ("CUTPURSE_SERVER", "CUTPURSE_CA", "CUTPURSE_DB"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    with Store(tmp_path / "test.db") as store:
-        ((token, _),) = store.create_tokens([NewToken("root", scopes=("admin",))], datetime.now(UTC))
-    monkeypatch.setenv("CUTPURSE_TOKEN", token.reveal())
-    return token.reveal()
+    token = tokens_in(tmp_path / "test.db", root=("admin",))["root"]
+    monkeypatch.setenv("CUTPURSE_TOKEN", token)
+    return token
 
 
 @pytest.fixture
@@ -45,12 +42,6 @@ async def arena(admin: str, tmp_path: Path) -> AsyncIterator[RunningArena]:
     async with running_arena(tmp_path, LADDERS) as running:
         yield running
     assert admin[13:] not in running.log
-
-
-async def cutpurse(*arguments: object) -> Result:
-    """The command, on a thread: the server runs here."""
-    words = [str(argument) for argument in arguments]
-    return await asyncio.to_thread(lambda: CliRunner().invoke(app, words, prog_name="cutpurse"))
 
 
 async def enters(arena: RunningArena, token: str) -> str:
@@ -66,10 +57,10 @@ async def test_a_token_that_was_made_from_elsewhere_lets_its_owner_in_at_once(ar
     assert await enters(arena, token) == "ann"
     listed = json.loads((await cutpurse("token", "list", "--server", arena.address, "--json")).stdout)
     assert [(row["owner"], row["scopes"], row["label"], row["state"]) for row in listed] == [
-        ("root", ["admin"], "", "good"),
         ("ann", ["play", "read"], "laptop", "good"),
+        ("root", ["admin"], "", "good"),
     ]
-    expires = datetime.fromisoformat(listed[1]["expires"]) - datetime.now(UTC)
+    expires = datetime.fromisoformat(listed[0]["expires"]) - datetime.now(UTC)
     assert timedelta(days=29.9) < expires < timedelta(days=30.1)
     assert token[13:] not in arena.log + json.dumps(listed)
     (line,) = [line for line in map(json.loads, arena.log.splitlines()) if line["event"] == "token made"]
@@ -112,7 +103,7 @@ async def test_a_bot_whose_token_is_revoked_ends_and_says_so(
     playing = asyncio.create_task(connect("random", "greed", server=arena.address))
     while not len(arena.opened.arena.sessions):
         await asyncio.sleep(0)
-    await asyncio.to_thread(arena.opened.store.revoke_token, token[5:13], datetime.now(UTC))
+    await asyncio.to_thread(arena.opened.store.write, revoke_token, token[5:13], datetime.now(UTC))
     with pytest.raises(NotAuthorised, match="this token is not valid here"):
         await playing
     assert token[13:] not in capsys.readouterr().err + arena.log
@@ -129,7 +120,7 @@ async def test_a_class_from_elsewhere(arena: RunningArena, tmp_path: Path) -> No
     assert "".join(f"{line['owner']},{line['label']}\n" for line in made) == students
     assert all(read_token(line["token"]) for line in made)
     assert await enters(arena, made[7]["token"]) == "student7"
-    assert len(arena.opened.store.tokens()) == 61
+    assert len(arena.opened.store.run(queries.tokens)) == 61
 
 
 @pytest.mark.parametrize(
@@ -147,7 +138,7 @@ async def test_what_is_wrong_is_told(arena: RunningArena, arguments: list[str], 
 
 
 async def test_a_token_that_is_not_valid_changes_nothing(arena: RunningArena, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = arena.opened.store.tokens()
+    before = arena.opened.store.run(queries.tokens)
     monkeypatch.setenv("CUTPURSE_TOKEN", new_token().reveal())
     for arguments in (["create", "bob"], ["list"], ["revoke", before[0].id]):
         run = await cutpurse("token", *arguments, "--server", arena.address)
@@ -155,7 +146,7 @@ async def test_a_token_that_is_not_valid_changes_nothing(arena: RunningArena, mo
     monkeypatch.delenv("CUTPURSE_TOKEN")
     run = await cutpurse("token", "list", "--server", arena.address)
     assert (run.exit_code, "takes a token, for other owners one with the scope admin" in run.stderr) == (6, True)
-    assert arena.opened.store.tokens() == before
+    assert arena.opened.store.run(queries.tokens) == before
 
 
 async def test_an_owner_manages_own_tokens(arena: RunningArena, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,15 +183,15 @@ async def test_an_owner_manages_own_tokens(arena: RunningArena, monkeypatch: pyt
 async def test_a_token_gives_no_more_than_it_has(
     arena: RunningArena, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, said: str
 ) -> None:
-    (root,) = arena.opened.store.tokens()
+    (root,) = arena.opened.store.run(queries.tokens)
     player = (await cutpurse("token", "create", "ann", "--server", arena.address)).stdout.strip()
     reader = await cutpurse("token", "create", "ann", "--scope", "read", "--expires", "30d", "--server", arena.address)
-    before = arena.opened.store.tokens()
+    before = arena.opened.store.run(queries.tokens)
     monkeypatch.setenv("CUTPURSE_TOKEN", reader.stdout.strip())
     words = [word.format(root=root.id, player=player[5:13]) for word in arguments]
     run = await cutpurse("token", *words, "--server", arena.address)
     assert (run.exit_code, said in run.stderr, run.stdout) == (code, True, ""), run.stderr
-    after = [(entry.id, entry.revoked) for entry in arena.opened.store.tokens()]
+    after = [(entry.id, entry.revoked) for entry in arena.opened.store.run(queries.tokens)]
     assert after == [(entry.id, entry.revoked) for entry in before]
 
 
@@ -230,14 +221,14 @@ async def test_a_link_is_exchanged_once_for_the_token_that_it_stands_for(arena: 
     assert (made.kept.owner, [*made.kept.scopes], made.kept.label) == ("ann", ["play", "read"], "Ann")
     assert made.token != code
     assert await enters(arena, made.token) == "ann"
-    link, token = arena.opened.store.tokens("ann")
+    link, token = arena.opened.store.run(queries.tokens, "ann")
     assert (link.id, link.scopes, link.expires) == (code[5:13], ("link", "play", "read"), token.expires)
     assert link.revoked is not None
     assert token.revoked is None
     with pytest.raises(grpc.aio.AioRpcError) as again:
         await redeem(arena, code)
     assert again.value.code() is grpc.StatusCode.UNAUTHENTICATED
-    assert len(arena.opened.store.tokens("ann")) == 2
+    assert len(arena.opened.store.run(queries.tokens, "ann")) == 2
     assert made.token[13:] not in arena.log
     assert code[13:] not in arena.log
 
@@ -246,12 +237,12 @@ async def test_two_at_once_do_not_both_get_the_token_of_a_link(arena: RunningAre
     code = await link_of(arena)
     answers = await asyncio.gather(*[redeem(arena, code) for _ in range(5)], return_exceptions=True)
     assert sum(isinstance(answer, token_pb2.TokenMade) for answer in answers) == 1
-    assert len(arena.opened.store.tokens("ann")) == 2
+    assert len(arena.opened.store.run(queries.tokens, "ann")) == 2
 
 
 async def test_a_link_permits_nothing_else(arena: RunningArena, monkeypatch: pytest.MonkeyPatch) -> None:
     code = await link_of(arena, "--scope", "admin", "--scope", "play")
-    before = arena.opened.store.tokens()
+    before = arena.opened.store.run(queries.tokens)
     async with RawBot(arena.address, code) as bot:
         with pytest.raises(Ended) as ended:
             await bot.hello("sneak")
@@ -260,12 +251,12 @@ async def test_a_link_permits_nothing_else(arena: RunningArena, monkeypatch: pyt
     for words in (
         ["token", "list"],
         ["token", "create", "ann"],
-        ["ladder", "freeze", "greed"],
+        ["ladder", "change", "greed", "--freeze", "now"],
         ["bot", "logs", "sneak"],
     ):
         run = await cutpurse(*words, "--server", arena.address)
         assert run.exit_code == 6, (words, run.stderr)
-    assert arena.opened.store.tokens() == before
+    assert arena.opened.store.run(queries.tokens) == before
 
 
 async def test_a_token_is_no_link(arena: RunningArena, admin: str) -> None:
@@ -328,7 +319,7 @@ async def test_what_no_command_would_send(arena: RunningArena, admin: str) -> No
             assert (told.value.details() or "").isprintable()
             assert len(told.value.details() or "") <= 300
         await token_pb2_grpc.TokenServiceStub(channel).ListTokens(token_pb2.ListTokensRequest(), metadata=metadata)
-    assert [entry.owner for entry in arena.opened.store.tokens()] == ["root"]
+    assert [entry.owner for entry in arena.opened.store.run(queries.tokens)] == ["root"]
 
 
 async def test_a_server_without_owners_has_no_such_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,7 +327,7 @@ async def test_a_server_without_owners_has_no_such_service(tmp_path: Path, monke
     async with running_arena(tmp_path, LADDERS) as arena:
         run = await cutpurse("token", "create", "ann", "--scope", "admin", "--server", arena.address)
         assert (run.exit_code, "has no owners: it was started on a database without a token" in run.stderr) == (1, True)
-        assert not arena.opened.store.has_tokens()
+        assert not arena.opened.store.run(queries.has_tokens)
     run = await cutpurse("token", "list", "--server", arena.address)
     assert run.exit_code == 5
     assert "Connection refused" in run.stderr

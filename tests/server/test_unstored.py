@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.leaderboard.ladders import NewLadder, change_ladder, create_ladder
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import CallRefused
@@ -24,7 +25,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store(tmp_path / "league.db") as store:
-        store.create_ladder("it", game="greed", seats=2, rating=Ladder("it", "greed", 2).rating, created=NOW)
+        store.write(create_ladder, NewLadder("it", game="greed", seats=2, rating=Ladder("it", "greed", 2).rating), NOW)
         yield store
 
 
@@ -57,7 +58,7 @@ def test_a_match_is_told_as_being_stored_until_it_is(store: Store) -> None:
     with pytest.raises(CallRefused, match="is over; its result is being stored"):
         answers.get_match(ladder_pb2.GetMatchRequest(match=name), STRANGER, presence)
 
-    store.change_ladder("it", LadderTerms(owners=("ann",), is_private=True))
+    store.write(change_ladder, "it", LadderTerms(owners=("ann",), is_private=True))
     assert opened(answers, presence, name) == []
 
     world.run(lambda: name in world.store.kept and world.lobby.is_idle)

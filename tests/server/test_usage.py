@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from cutpurse.leaderboard.ladders import ensure_ladder
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.results import DecisionUsage, FinishedMatch
 from cutpurse.leaderboard.store import Store
@@ -21,12 +22,12 @@ from cutpurse.server.league.presence import NOWHERE
 from cutpurse.server.limits import ServerLimits
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from cutpurse.wire.usage import MOST_COST_MICROS, MOST_TOKENS
-from tests.sdk.test_command_line import run
 from tests.server.arenas import running_arena
 from tests.server.session.house import House, Peer
 from tests.server.small_world import MODEL, Manner, World
 from tests.server.test_notes import QUICK
 from tests.server.toys import ToySeat
+from tests.typed import run
 
 
 def usage(decision: int = 1, table: int = 1, **said: Any) -> arena_pb2.Usage:
@@ -196,9 +197,9 @@ def test_the_last_report_of_a_decision_counts_and_none_of_what_was_not_asked_or_
 def test_when_it_is_over_everybody_reads_what_was_used(tmp_path: Path) -> None:
     _, results = played(70)
     with Store(tmp_path / "it.db") as store:
-        store.ensure(Ladder("it", "szmal", 4, {}, QUICK).kept)
+        store.write(ensure_ladder, Ladder("it", "szmal", 4, {}, QUICK).kept)
         for result in results:
-            store.submit(result).result(30)
+            store.submit(result).result(240)
     with LeaderboardReader(tmp_path / "it.db") as reader:
         answers = Answers(reader, lambda: datetime(2026, 1, 2, tzinfo=UTC))
         page = answers.list_matches(ladder_pb2.ListMatchesRequest(), STRANGER, NOWHERE)

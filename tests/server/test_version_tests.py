@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from cutpurse.engine.commitment import board_key
-from cutpurse.experiments.sprt import Design, State, Verdict
-from cutpurse.leaderboard.results import FinishedMatch, Identity, LadderTerms
+from cutpurse.leaderboard.results import EventBoard, FinishedMatch, Identity, LadderTerms
+from cutpurse.leaderboard.statistics.sprt import Design, State, Verdict
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.requests import MatchRequest
 from cutpurse.server.matches.version_tests import FIRST_WAIT_S, VersionTest, VersionTests
 from tests.server.small_world import BotThere, Manner, World
 from tests.server.stores import match_of
@@ -43,7 +44,7 @@ def boards_of(world: World, test: str = "t1") -> Iterator[list[FinishedMatch]]:
     """The finished matches of each board of a test."""
     boards: dict[str, list[FinishedMatch]] = {}
     for result in world.store.kept.values():
-        if result.test == test:
+        if result.reason.startswith(f"test {test}:"):
             boards.setdefault(result.deal.board, []).append(result)
     yield from boards.values()
 
@@ -141,7 +142,7 @@ def test_a_test_waits_for_its_versions_and_for_opponents_and_says_so() -> None:
     world = World([unpaired()])
     verdicts = start(world)
     world.run()
-    assert world.lobby.tests.waits_for("t1") == "ann/sneak:2 is not online"
+    assert world.lobby.tests.waits_for("t1") == "ann/sneak:2 is away"
     versions(world)
     opponents(world, 1)
     world.run()
@@ -181,6 +182,32 @@ def test_an_opponent_plays_for_one_test_at_a_time() -> None:
     world.run(watch)
     assert most == 1
     assert len(list(boards_of(world, "t1"))) == len(list(boards_of(world, "t2"))) == 3
+
+
+def test_requested_matches_begin_first_then_boards_of_tests_and_those_of_ladders_last() -> None:
+    world = World([Ladder("it", "greed", 2)], test_share=1.0)
+    versions(world)
+    opponents(world)
+    start(world)
+    board = EventBoard("cup", 3, 1)
+    world.lobby.request(MatchRequest("it", (NEW, OLD), None, "root", is_by_admin=True, event_board=board), world.now)
+    world.run(lambda: len(world.store.announced) > 3)
+    first, *of_test, last = list(world.store.announced.values())[:4]
+    assert (first.players, first.requested_by, first.event_board) == ((NEW, OLD), "root", board)
+    assert [(match.requested_by, match.event_board) for match in of_test] == [("ann", EventBoard("t1", 0, 0))] * 2
+    assert (last.requested_by, last.event_board) == ("", None)
+
+
+def test_each_board_of_a_test_has_the_number_of_those_that_count_before() -> None:
+    world = World([unpaired()])
+    new, _ = versions(world)
+    opponents(world)
+    verdicts = start(world)
+    world.run(lambda: bool(new.open))
+    world.lobby.void_all()
+    world.run(lambda: bool(verdicts))
+    boards = {match.deal.board: match.event_board for match in world.store.announced.values()}
+    assert list(boards.values()) == [EventBoard("t1", 0, number) for number in (0, 0, 1, 2)]
 
 
 @pytest.mark.full

@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.results import LadderTerms
-from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk import run
 from cutpurse.sdk.online import client
 from cutpurse.server.ladder_config import Ladder
 from tests.server.arenas import RunningArena, running_arena
+from tests.server.tokens import tokens_in
 
 
 @pytest.fixture
@@ -27,8 +25,6 @@ def said(monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[str]:
     lines: asyncio.Queue[str] = asyncio.Queue()
     monkeypatch.setattr(client, "ALONE_S", 0.0)
     monkeypatch.setattr(run, "print_message", lines.put_nowait)
-    for name in ("CUTPURSE_SERVER", "CUTPURSE_CA", "CUTPURSE_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
     return lines
 
 
@@ -84,9 +80,7 @@ async def test_a_quiet_bot_says_nothing_and_the_ladder_that_needs_the_fewest_is_
 async def test_bots_of_one_owner_are_counted_once(
     tmp_path: Path, said: asyncio.Queue[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Store(tmp_path / "test.db") as store:
-        ((token, _),) = store.create_tokens([NewToken("ann")], datetime.now(UTC))
-    monkeypatch.setenv("CUTPURSE_TOKEN", token.reveal())
+    monkeypatch.setenv("CUTPURSE_TOKEN", tokens_in(tmp_path / "test.db", "ann")["ann"])
     ladders = [Ladder("open", "greed", 2)]
     async with running_arena(tmp_path, ladders) as arena, waits(arena, "one", quiet=True), waits(arena, "two"):
         line = await why(said)

@@ -17,19 +17,20 @@ import pytest
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.owner_registry import revoke_token
 from cutpurse.leaderboard.results import LadderTerms
-from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.matches.lobby import OpenMatch
+from cutpurse.server.matches.loop_hooks import MatchBegan
 from cutpurse.server.watching import broadcast
 from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc
 from cutpurse.wire.league import league_at
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.dialling import Ended, how_it_ended
 from tests.server.raw_bot import RawBot
+from tests.server.tokens import tokens_in
 
 LADDER = Ladder("duel", "greed", 2, {}, TimeControl(base_ms=60_000, poll_floor_ms=0))
 OWNERS = ("ann", "bob")
@@ -86,11 +87,11 @@ class Stage:
         """Two bots come in, and are asked; the name of their match."""
         began: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
-        def note(match: OpenMatch) -> None:
+        def note(event: MatchBegan) -> None:
             if not began.done():
-                began.set_result(match.name)
+                began.set_result(event.match.name)
 
-        self.arena.opened.lobby.on_started.append(note)
+        self.arena.opened.lobby.hooks.on(MatchBegan, note)
         for owner in OWNERS:
             bot = await stack.enter_async_context(RawBot(self.arena.address, self.tokens.get(owner, "")))
             await bot.hello(f"{owner}s")
@@ -104,12 +105,7 @@ class Stage:
 
 @asynccontextmanager
 async def stage(folder: Path, *owners: str, ladder: Ladder = LADDER, **more: Any) -> AsyncIterator[Stage]:
-    tokens = {}
-    if owners:
-        with Store(folder / "test.db") as store:
-            for owner in owners:
-                ((token, _),) = store.create_tokens([NewToken(owner)], datetime.now(UTC))
-                tokens[owner] = token.reveal()
+    tokens = tokens_in(folder / "test.db", *owners) if owners else {}
     given = {"watch_delay_s": DELAY_S, **more}
     async with running_arena(folder, [ladder], **given) as arena, grpc.aio.insecure_channel(arena.address) as channel:
         yield Stage(arena, channel, tokens)
@@ -132,7 +128,7 @@ async def test_a_match_is_watched_from_its_beginning_to_its_opened_deal(tmp_path
         assert told[0].started.match.match == match
         assert told[0].started.delay_ms == 300
         ended = told[-1].ended.match
-        entry = on.arena.opened.store.match(match)
+        entry = on.arena.opened.store.run(queries.match, match)
         assert (ended.opening.seed, ended.opening.params) == (entry.deal.seed, entry.deal.params)
         assert told[0].started.match.commitment == entry.deal.commitment
         assert [seat.score for seat in ended.seats] == [seat.score for seat in entry.seats]
@@ -188,9 +184,9 @@ async def test_a_revoked_token_is_shown_no_card_more(tmp_path: Path) -> None:
         seat = [one.owner for one in arena.lobby.open_matches()[0].seats].index("bob")
         own = on.watch("bob", match=match, seat=seat)
         assert (await own.read()).HasField("started")
-        (entry,) = arena.store.tokens("bob")
-        arena.store.revoke_token(entry.id, datetime.now(UTC))
-        await until(on, lambda: not arena.arena._guard.is_good(entry.id))
+        (entry,) = arena.store.run(queries.tokens, "bob")
+        arena.store.write(revoke_token, entry.id, datetime.now(UTC))
+        await until(on, lambda: not arena.arena.entrance.guard.is_good(entry.id))
         arena.lobby.void_all()
         told, ended = await own.rest()
         assert (told, ended.code, ended.reason) == ([], "UNAUTHENTICATED", "TOKEN_INVALID")

@@ -21,7 +21,7 @@ from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.server_match import ServerMatch
-from cutpurse.server.watching.broadcast import EVERY_S, Visitor, Watching, WatchSubscriber
+from cutpurse.server.watching.broadcast import EVERY_S, WATCHES_OF_A_PERSON, Visitor, Watching, WatchSubscriber
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.decode import event_of, view_of
 from cutpurse.wire.encode import MatchEncoder
@@ -31,7 +31,7 @@ DELAY_S = 10.0
 
 
 class Seen:
-    """One who watches and reads all that he is told."""
+    """A watcher who reads everything."""
 
     def __init__(
         self,
@@ -40,13 +40,14 @@ class Seen:
         owner: str | None = None,
         address: str = "ann",
         sees: Callable[[Ladder], bool] = lambda ladder: True,
+        why_hidden_match: str = "",
         **asked: Any,
     ) -> None:
         self.hall = hall
         self.told: list[tuple[float, ladder_pb2.WatchMatchResponse]] = []
         self.raw: list[tuple[float, bytes]] = []
         self.may_see = self.is_good = True
-        self.why_hidden = ""
+        self.why_hidden, self.why_hidden_match = "", why_hidden_match
         self.reads = True
         self.watcher: WatchSubscriber | None = None
         visitor = Visitor(
@@ -54,7 +55,7 @@ class Seen:
             address,
             lambda ladder: self.may_see and sees(ladder),
             lambda: self.is_good,
-            lambda ladder: self.why_hidden,
+            lambda ladder, owners: self.why_hidden if owners is None else self.why_hidden or self.why_hidden_match,
         )
         self.watcher = hall.watching.watch(ladder_pb2.WatchMatchRequest(**asked), visitor, self.read)
         self.read()
@@ -410,7 +411,7 @@ def test_who_does_not_read_is_dropped_and_the_others_are_told() -> None:
     assert (sleeps.ending.reason, reads.ending) == ("SILENT", LEFT)
     sleeps.reads = True
     sleeps.read()
-    assert sleeps.told == []  # what waited for him is gone
+    assert sleeps.told == []  # what waited for this watcher is gone
     assert hall.watching.watchers == 2  # until their calls are over
     reads.leave()
     sleeps.leave()
@@ -428,6 +429,25 @@ def test_watchers_are_bounded_in_all_and_for_each_address() -> None:
     ann[0].leave()
     ann[0].leave()  # a second time changes nothing
     Seen(hall, ladder="it", address="ann")
+
+
+def test_a_person_gets_each_choice_by_itself_and_has_a_few_watches_of_their_seat() -> None:
+    hall = Hall(limits=ServerLimits(watchers_per_address=1))
+    for name in ("person", "bob", "cid"):
+        hall.world.bot(name, manner=Manner(least_s=0.01, most_s=0.02))
+    table = hall.begin()
+    seat = [bot.bot for bot in hall.world.lobby.open_matches()[-1].seats].index("person")
+    Seen(hall, ladder="it")  # the one that this address may have
+    own = [Seen(hall, owner="local", match=table.name, seat=seat) for _ in range(WATCHES_OF_A_PERSON)]
+    with pytest.raises(CallRefused, match=f"4 from seat {seat} of match {table.name} are watching already"):
+        Seen(hall, owner="local", match=table.name, seat=seat)
+    with pytest.raises(CallRefused, match="1 from this address are watching already"):
+        Seen(hall, owner="local", match=table.name, seat=1 - min(seat, 1))
+    own[0].leave()
+    Seen(hall, owner="local", match=table.name, seat=seat)
+    hall.world.run(lambda: own[1].ending is not None)
+    moves = [message.moved.at_ms for _, message in own[1].told[1:-1]]
+    assert min(later - before for before, later in itertools.pairwise(moves)) < EVERY_S * 1_000
 
 
 def test_what_breaks_in_watching_does_not_break_the_match() -> None:
@@ -489,3 +509,16 @@ def test_when_the_server_stops_everybody_is_told_what_waits_and_that() -> None:
     assert watches.told[-1][1].ended.match.voided
     assert watches.ending is LEFT
     assert waits.ending.reason == "DRAINING"
+
+
+def test_who_follows_a_ladder_waits_while_only_its_players_may_see_its_matches() -> None:
+    hall = Hall(matches=None)
+    hall.bots()
+    hall.begin()
+    seen, refused = (Seen(hall, ladder="it", why_hidden_match="replays are hidden") for _ in range(2))
+    refused.why_hidden = "replays are hidden"
+    hall.world.run(lambda: refused.ending is not None)
+    assert (refused.ending.text, seen.kinds, seen.ending) == ("replays are hidden", [], None)
+    seen.why_hidden_match = ""
+    hall.world.run(lambda: "ended" in seen.kinds)
+    assert seen.kinds[0] == "started"

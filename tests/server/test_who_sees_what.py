@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cutpurse.v1 import ladder_pb2
 from tests.server.dialling import Ended
 from tests.server.league_world import (
     CALLS,
+    METHODS,
     NEEDS,
     OWNERS,
     SECRETS,
     LeagueWorld,
     at_secret_table,
-    league_world,
     requests_with,
 )
 
 STRANGERS = ("", "bob", "player")
 
 
-@pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[LeagueWorld]:
-    async with league_world(tmp_path) as world:
-        yield world
-
-
 def asked(method: str, **fields: Any) -> Any:
-    return getattr(ladder_pb2, f"{method}Request")(**fields)
+    return getattr(METHODS[method][1], f"{method}Request")(**fields)
 
 
 def secrets_in(told: bytes) -> list[bytes]:
@@ -148,7 +139,7 @@ async def test_why_a_bot_is_paused_is_its_owners_alone(world: LeagueWorld) -> No
 
 # -- tokens
 async def test_a_bad_token_is_refused_by_every_call(world: LeagueWorld) -> None:
-    guard: Any = world.arena.opened.arena._guard
+    guard: Any = world.arena.opened.arena.entrance.guard
     tries = guard._tries._by_address
     for method in CALLS:
         answers = [await world.told(method, asked(method), who) for who in ("revoked", "unknown", "no token")]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind
 from cutpurse.leaderboard.results import DecisionUsage, Identity
+from cutpurse.server.matches.loop_hooks import LoopHooks
 from cutpurse.server.streams.server_session import ServerSession
 from cutpurse.v1 import arena_pb2, game_pb2
 
@@ -142,6 +143,7 @@ class ToyLobby:
 
     def __init__(self, length: int = 0, tables: int | None = None, size: int = 0) -> None:
         self.wake: Callable[[], None] = lambda: None
+        self.hooks = LoopHooks()
         self.length = length
         self.tables_left = tables  # number of matches left to start, None means no limit
         self.size = size

@@ -19,7 +19,10 @@ from typing import Any, NamedTuple, Protocol
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import StaticPool
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import StoreError, Unsure
+from cutpurse.leaderboard.fault_streaks import lift_pause
+from cutpurse.leaderboard.ladders import change_ladder, ensure_ladder
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.result_writer import LastCommit
@@ -275,7 +278,7 @@ class LedgerDisk:
         store = _VirtualStore(self._course, self._engine, spindle)
         store.void_unfinished(datetime(2026, 1, 1, tzinfo=UTC))
         for ladder in self._ladders:
-            store.ensure(ladder.kept)
+            store.write(ensure_ladder, ladder.kept)
         self._store = store
         store.is_up = True
         return store
@@ -297,16 +300,18 @@ class LedgerDisk:
         return {match for (match,) in self._raw.execute("SELECT match_id FROM open_matches")}
 
     def paused(self) -> set[Identity]:
-        return {Identity(bot.owner, bot.bot, bot.version) for bot in self._store.bots() if bot.paused is not None}
+        return {
+            Identity(bot.owner, bot.bot, bot.version) for bot in self._store.run(queries.bots) if bot.paused is not None
+        }
 
     def lift(self, identity: Identity) -> None:
-        for bot in self._store.bots():
+        for bot in self._store.run(queries.bots):
             if (bot.owner, bot.bot, bot.version) == identity and bot.paused is not None:
-                self._store.lift_pause(bot.version_id, datetime(2026, 1, 1, tzinfo=UTC))
+                self._store.write(lift_pause, bot.version_id, datetime(2026, 1, 1, tzinfo=UTC))
 
     def put(self, ladder: Ladder) -> None:
-        self._store.ensure(ladder.kept)
-        self._store.change_ladder(ladder.name, ladder.terms)
+        self._store.write(ensure_ladder, ladder.kept)
+        self._store.write(change_ladder, ladder.name, ladder.terms)
         self._ladders = (*(one for one in self._ladders if one.name != ladder.name), ladder)
 
     def problems(self) -> list[str]:
@@ -322,7 +327,7 @@ class LedgerDisk:
 def _database() -> tuple[sqlite3.Connection, sqlite3.Connection, Engine]:
     """Return an empty leaderboard as a template, and one for writing; cached, so that tables are created only once."""
     template_engine, template = _engine()
-    upgrade(template_engine)
+    upgrade(template_engine, "virtual.db")
     engine, raw = _engine()
     return template, raw, engine
 
@@ -349,12 +354,15 @@ class _VirtualStore(Store):
         self._luck = ""
 
     def _hand_in(self, job: Any) -> None:
+        if not self.is_up:
+            if isinstance(job, _Task):
+                self._run(job)
+            else:
+                self._write_entries([job])
+            return
         if isinstance(job, _Task):
             assert self._spindle is not None
             self._spindle.read(lambda: self._run(job))
-            return
-        if not self.is_up:
-            self._write_entries([job])
             return
         self._batch.append(job)
         if len(self._batch) == 1:
@@ -362,7 +370,7 @@ class _VirtualStore(Store):
 
     def _run(self, task: _Task) -> None:
         try:
-            answer = self._do(task.write)
+            answer = self.write(task.write)
         except StoreError as problem:
             task.future.set_exception(problem)
         else:
@@ -388,11 +396,11 @@ class _VirtualStore(Store):
 
         self._spindle.write(do, settle)
 
-    def _do(self, write: Callable[[Connection], Any]) -> Any:
+    def write(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         if self.is_up and self._spindle is not None and self._spindle.stumbles():
             raise StoreError("disk I/O error")
         with self._engine.begin() as connection:
-            return write(connection)
+            return function(connection, *args, **kwargs)
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:

@@ -14,7 +14,7 @@ import pytest
 from cutpurse.engine import match as match_module
 from cutpurse.engine.clocks import AnswerOutcome, Closed, OutcomeKind, TimedMatch
 from cutpurse.leaderboard import result_writer as ledger_module
-from cutpurse.leaderboard.comparisons import BoardMatch
+from cutpurse.leaderboard.comparisons import Comparison
 from cutpurse.leaderboard.rating_state import RatingState
 from cutpurse.leaderboard.rating_state import step as true_step
 from cutpurse.leaderboard.write_state import BoardState
@@ -224,7 +224,7 @@ def the_cards_of_a_board_are_told_too_early(patch: Patch) -> None:
 
 @plant
 def a_void_match_does_not_void_its_board(patch: Patch) -> None:
-    def counts(self: BoardState) -> list[BoardMatch]:
+    def counts(self: BoardState) -> list[Comparison]:
         return [one for one in self.over if one is not None] if self.is_over else []
 
     patch.setattr(BoardState, "counts", counts)

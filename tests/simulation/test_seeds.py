@@ -12,8 +12,8 @@ import pytest
 from tests.simulation.world import World
 
 PER_TEST = 20
-WORLDS_QUICK = 40
-WORLDS = 200
+WORLDS_QUICK = 20
+WORLDS = 100
 WORLDS_SOAK = 100_000
 KEPT = Path(__file__).with_name("seeds.txt")
 BROKEN_ONCE = [int(line.split("#")[0]) for line in KEPT.read_text().splitlines() if line.split("#")[0].strip()]
@@ -52,18 +52,15 @@ def test_what_was_broken_once_is_whole(seed: int) -> None:
 def test_a_seed_is_the_same_world_in_every_process(seed: int) -> None:
     world = World(seed)
     world.run()
-    traces = {world.trace}
-    for hash_seed in ("1", "77"):
-        told = subprocess.run(
-            [sys.executable, "-m", "tests.simulation", str(seed)],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            cwd=Path(__file__).parents[2],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        traces.add(told.stdout.split()[0])
-    assert len(traces) == 1
+    told = subprocess.run(
+        [sys.executable, "-m", "tests.simulation", str(seed)],
+        env={**os.environ, "PYTHONHASHSEED": "1"},  # this process has another
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split()[0] == world.trace
 
 
 def test_other_seeds_are_other_worlds() -> None:

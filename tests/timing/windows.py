@@ -25,6 +25,7 @@ from cutpurse.engine.match import Match
 from cutpurse.engine.record import Record, read_record, replay
 from cutpurse.games import game_named
 from cutpurse.games.stolen_treasure.cards import PIRACY_PILE, WORDS
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.bot import MatchInfo
@@ -32,14 +33,33 @@ from cutpurse.sdk.decision import Option
 from cutpurse.sdk.online.bot_pool import RemoteBots
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladder_config import Ladder
+from cutpurse.wire.answer_times import FOR_BOTS, AnswerTimes
 from cutpurse.wire.client_session import Ask, ClientSession
 from tests.server.arenas import running_arena
 
-__all__ = ["Distinguished", "Pace", "Window", "distinguish", "played_windows"]
+__all__ = [
+    "PASSES",
+    "QUICK",
+    "SLOW",
+    "WINDOWS",
+    "Distinguished",
+    "Pace",
+    "Window",
+    "distinguish",
+    "played_windows",
+    "stage_of",
+]
 
 TABLES_EACH = 2  # per bot, so that decisions of one match also wait for those of the other
 PASSES = 0.6  # probability that a bot passes instead of reacting
-PACES = {"ann": (0.040, 0.015), "bob": (0.040, 0.015), "cid": (0.150, 0.030)}  # mean and deviation, in seconds
+QUICK, SLOW = (0.020, 0.005), (0.200, 0.030)  # mean and deviation of thinking times, in seconds
+PACES = {"ann": (QUICK, SLOW), "bob": (QUICK, SLOW), "cid": (SLOW, QUICK)}  # in turns and in windows
+WINDOWS = {"steal_and_plunder": ["answer_the_theft"], "stolen_treasure": ["any_yarr", "any_parley", "divert_or_suffer"]}
+
+
+def stage_of(windows_before: int) -> int:
+    """Return the stage of a match. In later ones windows are slower, and fewer seats have choices."""
+    return min(windows_before // 6, 3)
 
 
 class Window(NamedTuple):
@@ -82,9 +102,14 @@ def _record_times(monkeypatch: pytest.MonkeyPatch, tape: _Tape) -> None:
     monkeypatch.setattr(ClientSession, "answer", noted_answer)
 
 
-def _bot(kind: str, pace: Pace) -> type:
-    mean, deviation = PACES[kind]
+def _use_a_process_each(monkeypatch: pytest.MonkeyPatch, scale: float) -> None:
+    """Let bots know in no match what they learned in another one."""
+    begin = AnswerTimes.begin
+    limits = FOR_BOTS._replace(first_s=FOR_BOTS.first_s * scale)
+    monkeypatch.setattr(AnswerTimes, "begin", lambda self, game: begin(AnswerTimes(limits), game))
 
+
+def _bot(kind: str, pace: Pace) -> type:
     class Thinks:
         hides_time = pace.hides_time
 
@@ -92,7 +117,8 @@ def _bot(kind: str, pace: Pace) -> type:
             self.chance = Random(match.chance.random())
 
         def choose(self, view: Any, decision: Any) -> int:
-            thinks_s = pace.scale * max(0.0, self.chance.gauss(mean, deviation))
+            is_window = decision.ask in WINDOWS["stolen_treasure"]
+            thinks_s = pace.scale * max(0.0, self.chance.gauss(*PACES[kind][is_window]))
             if thinks_s:
                 time.sleep(thinks_s)  # in the bot's own thread: the measured thinking time
             if decision.options[0].text == "pass" and self.chance.random() < PASSES:
@@ -122,6 +148,7 @@ async def played_windows(
 
         monkeypatch.setattr(Match, "__init__", init)
     _record_times(monkeypatch, tape)
+    _use_a_process_each(monkeypatch, pace.scale)
     control = TimeControl(base_ms=5_000, poll_floor_ms=round(25 * pace.scale))
     settings = {"max_rounds": "20"}
     ladders = [
@@ -147,7 +174,7 @@ async def played_windows(
     with Store(folder / "test.db") as store:
         for name in {match for match, _ in tape.came}:
             try:
-                record = read_record(store.record(name))
+                record = read_record(store.run(queries.record, name))
             except NoSuchEntry:  # not over yet when the last match ended
                 continue
             windows += _windows(name, record, tape, pace.asks_all)
@@ -210,7 +237,8 @@ def _windows(name: str, record: Record, tape: _Tape, asks_all: bool) -> list[Win
             asked = [(question.ask, tuple(sorted(kinds[other] for other in question.options))) for question in between]
             had_choice = any(count > 1 for question in between for count in question.options.values())
             seconds = came[questions[following].numbers[seat]] - answered[questions[at].numbers[seat]]
-            found.append(Window((kind, *asked), had_choice, seconds))
+            stage = stage_of(sum(question.is_window for question in questions[:at]))
+            found.append(Window((kind, stage, *asked), had_choice, seconds))
     return found
 
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from cutpurse.engine.agenda import Act, Step
+from cutpurse.engine.clues import Possibility
 from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Placed, Scored, Shown, Shuffled
 from cutpurse.engine.game import Game
-from cutpurse.engine.knowledge import Possibility
 from cutpurse.engine.view import View
 from cutpurse.engine.zones import ZoneView
 from cutpurse.v1 import game_pb2

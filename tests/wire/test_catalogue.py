@@ -13,10 +13,10 @@ from cutpurse.engine.agenda import Poll, Question
 from cutpurse.engine.errors import SettingsError
 from cutpurse.engine.text import option_text
 from cutpurse.games import GAMES
+from cutpurse.games.rule_book import rules_markdown
 from cutpurse.v1 import game_pb2
 from cutpurse.wire.catalogue import catalogue_of, settings_on_the_wire, summary_of
 from cutpurse.wire.encode import MatchEncoder
-from cutpurse.wire.rule_book import rules_markdown
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
 
 DIGESTS = """

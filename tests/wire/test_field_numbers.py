@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from cutpurse.wire import wire_format
-from tests.roots import CHECKOUT, Module, modules
+from tests.roots import Module, modules
 
 MODULE: Final = wire_format.__name__
 ENCODERS: Final = [module for module in modules() if MODULE in module.file.read_text() and module.name != MODULE]
@@ -46,10 +46,6 @@ def _is_number(node: ast.expr | None) -> bool:
 @pytest.mark.parametrize("module", ENCODERS, ids=lambda module: module.name)
 def test_no_field_number_is_written_by_hand(module: Module) -> None:
     assert list(numbers_by_hand(module.file.read_text())) == []
-
-
-def test_the_benchmark_takes_them_from_the_proto_files_too() -> None:
-    assert list(numbers_by_hand((CHECKOUT / "benchmarks" / "wire.py").read_text())) == []
 
 
 def test_the_modules_that_write_bytes_are_looked_at() -> None:

@@ -107,7 +107,7 @@ def test_a_lost_or_wrong_field_of_an_option_is_found(
 
 
 def test_a_zone_before_the_wrong_seat_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The decoder puts what lies before a seat before his neighbour."""
+    """The decoder puts what lies before a seat before its neighbour."""
     as_written = decode._zone
     monkeypatch.setattr(
         decode, "_zone", lambda zone, owner, words: as_written(zone, owner if owner < 0 else (owner + 1) % 2, words)

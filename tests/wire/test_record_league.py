@@ -10,12 +10,12 @@ import pytest
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.local import LocalRun, play
+from cutpurse.sdk.matches import record_league as module
+from cutpurse.sdk.matches.match_file import read_matches
+from cutpurse.sdk.matches.record_league import record_league
 from cutpurse.v1 import arena_pb2, ladder_pb2
-from cutpurse.wire import record_league as module
 from cutpurse.wire.errors import NotFound
 from cutpurse.wire.league import League
-from cutpurse.wire.match_file import read_matches
-from cutpurse.wire.record_league import record_league
 
 MATCHES = 12
 
@@ -73,7 +73,7 @@ def test_matches_are_listed_in_pages_the_newest_first(league: League) -> None:
         if not (before := page.next):
             break
     assert turned == everything
-    assert listed(league, bot=ladder_pb2.BotName(owner="local", bot="nobody")) == []
+    assert listed(league, bots=[ladder_pb2.BotName(owner="local", bot="nobody")]) == []
     assert listed(league, faulted=True) == []
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Any, final
 
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.values import PlainValue
 
-__all__ = ["Act"]
+__all__ = ["Act", "distinct"]
 
 
+@mypyc_attr(acyclic=True)
 @final
 class Act(PlainValue):
     """A verb with what it is done to: the one shape of an option, of something under way and of what a seat did."""
@@ -65,3 +67,12 @@ class Act(PlainValue):
     def at(self, places: tuple[int, ...]) -> Act:
         """Return this act with the copies at these places."""
         return Act(self.verb, self.cards, self.zone, self.seat, self.number, places, self.actor)
+
+
+def distinct(cards: list[int]) -> list[int]:
+    """Return each card of a sorted list once: equal copies are one option."""
+    kinds: list[int] = []
+    for card in cards:
+        if not kinds or kinds[-1] != card:
+            kinds.append(card)
+    return kinds

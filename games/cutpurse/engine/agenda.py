@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from dataclasses import field, make_dataclass
+from typing import Any, ClassVar, Final, dataclass_transform
 
 from cutpurse.engine.acts import Act
 from cutpurse.engine.acts import Act as Option
@@ -21,30 +22,46 @@ __all__ = ["PASS", "Act", "Choice", "Fields", "Option", "Poll", "Question", "Ste
 PASS = Option(PASS_VERB)
 
 Fields = Mapping[str, type]  # int, bool or tuple (of numbers), by the name of the field
+_SHAPES: Final[Fields] = {"int": int, "bool": bool, "tuple": tuple}
 
 _steps: dict[str, dict[str, type[Step]]] = {}
 
 
-def steps_of(package: str) -> dict[str, type[Step]]:
-    """Return the steps declared in a package and its modules, by name, in reading order."""
-    found: dict[str, type[Step]] = {}
-    for module, steps in _steps.items():
+def steps_of(package: str, main: str = "") -> dict[str, type[Step]]:
+    """Return the steps declared in a package and its modules, by name: modules by their names, `main` as the last.
+
+    So the order in which modules were imported does not matter: the wire and learning agents number steps like this.
+    """
+    by_name: dict[str, type[Step]] = {}
+    for module in sorted(_steps, key=lambda name: (name == main, name)):
         if module == package or module.startswith(package + "."):
-            found.update(steps)
-    return found
+            by_name.update(_steps[module])
+    return by_name
+
+
+@dataclass_transform(eq_default=False)
+@mypyc_attr(allow_interpreted_subclasses=True)
+class StepFields:
+    """The base of `Step`, which makes the `__init__` of a step from the attributes that its class declares.
+
+    `scripts/compiled.py` writes the same `__init__` out for the compiler, which calls it without a dict or tuple.
+    """
+
+    fields: ClassVar[Fields] = {}  # those beside `seat`, in the order of `__init__`
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Step:
+class Step(StepFields):
     """Something that happens by itself, for one seat or (-1) for the table.
 
-    Two steps are equal if they are of one class and their fields are equal.
+    What a step holds beside its seat are the attributes that its class declares: `victim: int`. Two steps are equal if
+    they are of one class and their fields are equal.
     """
 
     name: ClassVar[str] = ""  # that of its class in snake_case
     rule: ClassVar[str] = ""  # the number of the paragraph, or several: "GR-3.6, GR-4.1"
     paragraph: ClassVar[str] = ""  # what it says, as `cutpurse rules` prints it
-    fields: ClassVar[Fields] = {}  # those beside `seat`, in the order of `__init__`
+    seat: int
 
     def __init__(self, seat: int) -> None:
         self.seat = seat
@@ -53,6 +70,7 @@ class Step:
         super().__init_subclass__(**kwargs)
         _steps.setdefault(vars(cls)["__module__"], {})[cls.__name__] = cls
         cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+        _store_fields(cls)
 
     # The methods below take `g: Any`: each game's steps name their own class of game there.
     def run(self, g: Any) -> None:
@@ -92,6 +110,28 @@ class Step:
         return type(self), self.values()
 
 
+def _store_fields(step: type[Step]) -> None:
+    """Make the `__init__` of a step whose class declares fields."""
+    declared = vars(step).get("__annotations__", {})
+    kinds = {name: _shape(kind) for name, kind in declared.items() if "ClassVar" not in str(kind)}
+    if kinds:
+        step.fields = {**step.fields, **kinds}
+        stored: list[Any] = ["seat"]
+        for name in step.fields:
+            default: Any = getattr(step, name, None)
+            stored.append((name, Any, field(default=default)) if type(default) in _SHAPES.values() else name)
+        stores = make_dataclass(step.__name__, stored, repr=False, eq=False)
+        type.__setattr__(step, "__init__", vars(stores)["__init__"])
+    for name, shape in step.fields.items():
+        if shape not in _SHAPES.values():
+            raise TypeError(f"{step.__name__}.{name} is {shape}; a step holds int, bool, tuple[int, ...]")
+
+
+def _shape(kind: Any) -> Any:
+    """Return the type of an annotation, which is a text where annotations are evaluated later."""
+    return _SHAPES.get(str(getattr(kind, "__name__", kind)).partition("[")[0], kind)
+
+
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Question(Step):
     """A step that waits for answers."""
@@ -99,7 +139,7 @@ class Question(Step):
     text: ClassVar[str] = ""  # as it is put to the seat: "Which card do you play?"
     safe_paragraph: ClassVar[str] = ""  # what `safe` does, if it is not the first option
     # Whether all that public facts entitle are asked, and who has something to answer with is hidden: how long it lasts
-    # must not tell either. Every poll is one; a choice is if its seat may react to what another does.
+    # must not tell either. A poll is one unless it says otherwise; a choice is if its seat may react to another.
     window: ClassVar[bool] = False
 
     @classmethod

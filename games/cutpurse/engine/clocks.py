@@ -34,7 +34,7 @@ from cutpurse.engine.errors import IllegalAnswer, SettingsError
 from cutpurse.engine.match import EndCause, Match, MatchResult, OpenDecision
 from cutpurse.engine.settings import Settings, number
 
-__all__ = ["Closed", "AnswerOutcome", "OutcomeKind", "TimeControl", "TimedMatch"]
+__all__ = ["PEOPLE_CLOCK", "Closed", "AnswerOutcome", "OutcomeKind", "TimeControl", "TimedMatch"]
 
 _MS: Final = 1_000  # microseconds
 # A decision is closed this long after its last moment, so that an answer that was read at that moment finds it open.
@@ -57,6 +57,10 @@ class TimeControl(Settings):
             value, kind = getattr(self, field.name), kinds[field.name]
             if type(value) is not int or not (kind.least or 0) <= value <= (kind.most or 0):
                 raise SettingsError(f"setting {field.name} cannot be {value!r:.40}; it can be: {kind.allowed()}")
+
+
+PEOPLE_CLOCK: Final = TimeControl(base_ms=90_000, bank_ms=900_000, grace_ms=1_000)
+"""The default clock of a ladder that people play on."""
 
 
 class OutcomeKind(Enum):
@@ -157,9 +161,9 @@ class TimedMatch:
         if opened:
             self._opened = []
             still = self.match.open
-            for one in opened:
-                if still.get(one.seat) is not one:  # nobody has asked since, and it is over already
-                    return [one for one in opened if still.get(one.seat) is one]
+            for decision in opened:
+                if still.get(decision.seat) is not decision:  # nobody has asked since, and it is over already
+                    return [other for other in opened if still.get(other.seat) is other]
         return opened
 
     def handed_over(self, seat: int, number: int, now: float) -> tuple[int, int]:

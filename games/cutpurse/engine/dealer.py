@@ -10,8 +10,9 @@ from collections.abc import Iterable
 
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.chance import Chance
+from cutpurse.engine.clues import Clue
 from cutpurse.engine.events import ALONE, Counted, Event, Happened, Moved, Shown, Shuffled
-from cutpurse.engine.knowledge import ARRIVED, EXCHANGED, LEFT, LOOKED, MOVED_ALL, SEEN_OFF, Clue, Note
+from cutpurse.engine.knowledge_log import ARRIVED, EXCHANGED, LEFT, LOOKED, MOVED_ALL, SEEN_OFF, UNCERTAIN, Note
 from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.zones import NO_VIEWS, Zone, bit
 
@@ -22,12 +23,14 @@ __all__ = ["Dealer"]
 class Dealer:
     """Moves cards between zones, draws from chance, and keeps the logs; the base of `Table`."""
 
-    __slots__ = ("chance", "clues", "everyone", "log", "notes")
+    __slots__ = ("chance", "clues", "everyone", "inferring", "log", "notes", "remembering")
 
     def __init__(self, chance: Chance, everyone: int) -> None:
         """Deal for these viewers; `everyone` is the set of all."""
         self.chance = chance
         self.everyone = everyone
+        self.remembering = everyone  # the viewers who remember hidden cards that they saw
+        self.inferring = everyone  # those of them who also find out what follows; see `knowledge_level`
         self.log: list[Event] | None = None  # playouts do not pay for events
         self.notes: list[Note] = []  # the knowledge log; see `knowledge`
         self.clues: list[Clue] = []
@@ -80,6 +83,10 @@ class Dealer:
         size = len(src.cards) + 1
         if size == 1:
             src.tracked = 0
+        if uncertain := hidden & ~seers & ~self.inferring:
+            src.tracked &= ~uncertain
+            self.notes.append((UNCERTAIN, src.number, uncertain))
+            hidden ^= uncertain
         if not hidden:
             return
         if masks is None and size > 1 and not src.doubtful and not src.tracked & ~seers:
@@ -98,13 +105,22 @@ class Dealer:
             src.doubtful = 0
         self.notes.append((LEFT, src.number, target, card, seers, hidden, masks, size, copies))
 
+    # `Table` has the zones and the box.
+    def zone(self, number: int) -> Zone:
+        """Look up a zone by its number.  Raises KeyError if there is none (any more)."""
+        raise NotImplementedError  # `Table` has it
+
+    def in_order(self) -> list[Zone]:
+        """Return every zone, in the order of a view. The list is cached; do not change it."""
+        raise NotImplementedError  # `Table` has it
+
     def copies(self) -> list[int]:
         """Return the number of copies of each card in the box, by its number."""
-        raise NotImplementedError  # `Table` has the zones and the box
+        raise NotImplementedError  # `Table` has it
 
     def _copies_in_sight(self, card: int, but: Zone) -> tuple[int, ...]:
         """Return who sees each copy of a card that lies anywhere but in one zone."""
-        raise NotImplementedError  # `Table` has the zones
+        raise NotImplementedError  # `Table` has it
 
     def note_look(self, zone: Zone, masks: tuple[int, ...] | None, seers: int) -> None:
         """Note for card knowledge that these viewers see all cards of a zone; `masks` saw each of them before."""
@@ -156,7 +172,7 @@ class Dealer:
         dst.cards += dealt
         if not dst.ordered:
             dst.cards.sort()
-        if dst.remembers and (learners := src.sees & ~dst.sees):
+        if dst.remembers and (learners := src.sees & ~dst.sees & self.remembering):
             dst.tracked |= learners
             self.notes.append((ARRIVED, dst.number, tuple(dealt), learners))
         src.view_cache = dst.view_cache = NO_VIEWS
@@ -200,20 +216,20 @@ class Dealer:
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, tuple(cards), tuple(masks)))
 
-    def exchange(self, one: Zone, other: Zone) -> None:
+    def exchange(self, first: Zone, other: Zone) -> None:
         """Two zones of one kind swap their cards and what is known of them; who saw them before goes on knowing."""
-        before = one.sees, other.sees
+        before = first.sees, other.sees
         for name in ("cards", "masks", "columns", "tracked", "doubtful"):
-            mine, theirs = getattr(one, name), getattr(other, name)
-            setattr(one, name, theirs)
+            mine, theirs = getattr(first, name), getattr(other, name)
+            setattr(first, name, theirs)
             setattr(other, name, mine)
-        if one.tracked or other.tracked:
-            self.notes.append((EXCHANGED, one.number, other.number))
-        for zone, old_seers in ((one, before[1]), (other, before[0])):
+        if first.tracked or other.tracked:
+            self.notes.append((EXCHANGED, first.number, other.number))
+        for zone, old_seers in ((first, before[1]), (other, before[0])):
             self.note_look(zone, None, zone.sees)
             zone.uncover(old_seers & ~zone.sees)
         if self.log is not None:
-            for src, dst in ((other, one), (one, other)):
+            for src, dst in ((other, first), (first, other)):
                 seers = src.sees | dst.sees
                 self.log.append(Moved(src.number, dst.number, tuple(dst.cards), (seers,) * len(dst.cards)))
 

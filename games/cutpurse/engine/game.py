@@ -10,14 +10,15 @@ table is one `Zone`, one that every seat has is a list by seat, one that is made
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Self
 
 from cutpurse.engine.agenda import Act, Choice, Option, Poll, Question, Step, steps_of
 from cutpurse.engine.chance import Chance
+from cutpurse.engine.clues import clues_from_lists, clues_to_lists
 from cutpurse.engine.errors import SettingsError
 from cutpurse.engine.events import ALONE, Asked, Event, Happened, Scored
-from cutpurse.engine.knowledge import clues_from_lists, clues_to_lists
+from cutpurse.engine.knowledge_level import PROOF, viewers_at
 from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import S_co, Settings
 from cutpurse.engine.table import Table
@@ -56,7 +57,7 @@ class Game(Table[S_co]):
     # -- what a game fills in
     @classmethod
     def values(cls, settings: Any) -> list[int]:
-        """Return what each card counts, by its number (index 0 is unused): as printed unless a setting changes it."""
+        """Return what each card counts, by its number (index 0 is unused): as listed unless a setting changes it."""
         return [0, *[card.value for card in cls.words.cards]]
 
     @classmethod
@@ -120,14 +121,29 @@ class Game(Table[S_co]):
 
     @classmethod
     def new(
-        cls, seats: int | None = None, key: bytes = bytes(32), settings: Mapping[str, object] | None = None
+        cls,
+        seats: int | None = None,
+        key: bytes = bytes(32),
+        settings: Mapping[str, object] | None = None,
+        knowledge: str | Sequence[str] = PROOF,
     ) -> Self:
         """Make a game that waits for its first answer.
 
-        Raises SettingsError for an unknown or impossible setting or number of seats, naming what is allowed.
+        Args:
+            seats: Number of seats, or the usual one.
+            key: Of its chance.
+            settings: Those that differ from their defaults.
+            knowledge: What viewers know of hidden cards (see `knowledge_level`): a level for all, or one for each
+                viewer, the spectator last.
+
+        Raises:
+            SettingsError: For an unknown or impossible setting or number of seats, naming what is allowed.
+            UsageError: For an unknown level.
         """
         seats = cls.usual_seats if seats is None else seats
         game = cls(seats, cls.set_up(seats, settings or {}), Chance(key))
+        if knowledge != PROOF:
+            game.remember(*viewers_at(knowledge, seats + 1))
         game.start()
         return game
 
@@ -220,10 +236,10 @@ class Game(Table[S_co]):
             self.settle()
             return
         assert isinstance(top, Poll)
-        asked = self._asked(top)
+        seats = self._asked(top)
         self.answers[seat] = option
-        if len(self.answers) == len(asked):
-            answers = {seat: self.answers[seat] for seat in asked}  # by seat, not by speed
+        if len(self.answers) == len(seats):
+            answers = {seat: self.answers[seat] for seat in seats}  # by seat, not by speed
             self.answers = {}
             self._close(answers)
             self.settle()
@@ -259,10 +275,10 @@ class Game(Table[S_co]):
                     self.log.append(Asked(top.name, ALONE[top.seat]))
                 return
             if isinstance(top, Poll):
-                asked = self._asked(top)
-                if asked:
+                seats = self._asked(top)
+                if seats:
                     if self.log is not None:
-                        self.log.append(Asked(top.name, tuple(asked)))
+                        self.log.append(Asked(top.name, tuple(seats)))
                     return
                 self._close({})
             else:
@@ -329,12 +345,15 @@ class Game(Table[S_co]):
             "clues": [[clue.viewers, clues_to_lists([clue.possibilities])] for clue in self.clues],
             "agenda": [step.save() for step in self._agenda],
             "answers": [[seat, _act_to_list(option)] for seat, option in sorted(self.answers.items())],
+            **({} if self.inferring == self.everyone else {"knowledge": [self.remembering, self.inferring]}),
         }
 
     @classmethod
     def load(cls, saved: Mapping[str, Any]) -> Self:
         """Restore the state from what `save` returned. It trusts its source."""
         game = cls(saved["seats"], cls.check(saved["seats"], saved["settings"]), Chance.load(saved["chance"]))
+        if levels := saved.get("knowledge"):
+            game.remember(*levels)
         words = cls.words
         for counter, value in zip(words.table_counters, saved["counters"], strict=True):
             setattr(game, counter.name, value)
@@ -369,9 +388,9 @@ class Game(Table[S_co]):
 
     @classmethod
     def steps(cls) -> dict[str, type[Step]]:
-        """List every step of the game by name, in reading order: those of its package, or of its only module."""
+        """List every step of the game by name: those of its package, its main module last, or of its only module."""
         module: str = vars(cls)["__module__"]
-        return steps_of(module.rpartition(".")[0] or module)
+        return steps_of(module.rpartition(".")[0] or module, module)
 
     # -- what rules call; the rest is in `Table`
     def then(self, *steps: Step) -> None:

@@ -14,53 +14,82 @@ from math import factorial
 from typing import Final
 
 from cutpurse.engine.card_assignment import fit, weighted
-from cutpurse.engine.chance import Chance
+from cutpurse.engine.chance import KEY_BYTES, Chance
+from cutpurse.engine.clues import Possibility, Spread, certain_in, ways
 from cutpurse.engine.game import Game
-from cutpurse.engine.knowledge import Possibility, Spread, certain_in, ways
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN, Visibility
 from cutpurse.engine.zones import Zone, ZoneView, bit
 
-__all__ = ["fill", "imagine", "share_knowledge"]
+__all__ = ["Worlds", "fill", "imagine", "share_knowledge"]
 
+_Weighted = list[tuple[Possibility, int]]  # possibilities, and in how many ways each can be
 TRIES: Final = 100  # how often a state that contradicts what all can infer is thrown away before the last one is taken
 
 
 def imagine(view: View, rng: Chance) -> Game:
     """Draw a full state whose view from the same viewer is `view`; `rng` also gives it its chance.
 
-    All deals that agree with the view are equally likely, as if the unseen cards had been shuffled into the hidden
-    places until nothing contradicts what all can infer. First the cards of the view's clues are laid: of the ways to
-    do that, and to fill the other places, each is equally likely. A game that draws some zones itself says where it
-    departs from that (`imagine_zones`). After TRIES states the last one is returned, whatever it contradicts.
+    For many states of one view, make one `Worlds` and draw them from it.
     """
-    failure = ValueError("no deal agrees with the view")
-    state: Game | None = None
-    for _ in range(TRIES):
-        game = _rebuild(view, Chance(rng.new_key()))
-        try:
-            if view.clues:
-                _lay_clues(game, view.clues, rng)
-            unseen = _unseen(game)
-            rng.shuffle(unseen)
-            before = len(unseen)
-            game.imagine_zones(unseen, rng)
-            if len(unseen) < before:
-                rng.shuffle(unseen)  # of a face it may have taken the copies that came first
-            if len(unseen) != (places := sum([zone.cards.count(FACE_DOWN) for zone in game.zones()])):
-                raise ValueError(f"{len(unseen)} unseen cards are to fill {places} places")
-            fill(game, game.zones(), unseen, rng)
-        except ValueError as problem:
-            if not view.clues:
-                raise
-            failure = problem  # the rest has no place beside what was laid for the clues: lay them otherwise
-            continue
-        state = game
-        if game.is_plausible():
-            break
-    if state is None:
-        raise failure
-    return state
+    return Worlds(view).draw(rng)
+
+
+class Worlds:
+    """The full states whose view from the same viewer is `view`: what follows from the view is found once."""
+
+    def __init__(self, view: View) -> None:
+        """Lay the table out as the viewer sees it.  Raises ValueError if no state agrees with the view."""
+        self.view = view
+        self._table = _rebuild(view, Chance(bytes(KEY_BYTES)))
+        self._unseen = _unseen(self._table)
+        hidden = sum([zone.cards.count(FACE_DOWN) for zone in self._table.zones()])
+        if len(self._unseen) != hidden:
+            raise ValueError(f"{len(self._unseen)} unseen cards are to fill {hidden} places")
+        self._clues = [_allowed(self._table, possibilities, hidden) for possibilities in view.clues]
+
+    def draw(self, rng: Chance) -> Game:
+        """Draw a state; `rng` also gives it its chance.
+
+        All deals that agree with the view are equally likely, as if the unseen cards had been shuffled into the hidden
+        places until nothing contradicts what all can infer. First the cards of the view's clues are laid: of the ways
+        to do that, and to fill the other places, each is equally likely. A game that draws some zones itself says where
+        it departs from that (`imagine_zones`). After TRIES states the last one is returned, whatever it contradicts.
+
+        Raises:
+            ValueError: If no state agrees with the view, which a true view never leads to.
+        """
+        failure = ValueError("no deal agrees with the view")
+        state: Game | None = None
+        for _ in range(TRIES):
+            try:
+                game = self._deal(rng)
+            except ValueError as problem:
+                if not self._clues:
+                    raise
+                failure = problem  # the rest has no place beside what was laid for the clues: lay them otherwise
+                continue
+            state = game
+            if game.is_plausible():
+                break
+        if state is None:
+            raise failure
+        return state
+
+    def _deal(self, rng: Chance) -> Game:
+        """Deal the unseen cards into a copy of the table.  Raises ValueError if they have no place."""
+        view = self.view
+        game = view.rules(view.seats, view.settings, Chance(rng.new_key()), self._table)  # a copy, as a fork is
+        unseen = self._unseen[:]
+        if self._clues:
+            _lay_clues(game, self._clues, unseen, rng)
+        rng.shuffle(unseen)
+        before = len(unseen)
+        game.imagine_zones(unseen, rng)
+        if len(unseen) < before:
+            rng.shuffle(unseen)  # of a face it may have taken the copies that came first
+        fill(game, game.zones(), unseen, rng)
+        return game
 
 
 def share_knowledge(game: Game, view: View, rng: Chance) -> None:
@@ -101,18 +130,12 @@ def _unseen(game: Game) -> list[int]:
     return sorted(left.elements())
 
 
-def _lay_clues(game: Game, clues: Sequence[tuple[Possibility, ...]], rng: Chance) -> None:
-    """Lay the cards that the viewer knows to lie in one of several zones, in one of the ways that are possible.
-
-    Raises ValueError if a card would lie where the rules let nobody have it.
-    """
-    hidden = sum([zone.cards.count(FACE_DOWN) for zone in game.zones()])
-    for possibilities in clues:
-        for zone, card in _drawn_for_clue(game, possibilities, hidden, rng):
-            zone.cards[_hidden_place(zone, rng)] = card
-    for zone in game.zones():
-        if not zone.ordered:
-            zone.cards.sort()
+def _allowed(game: Game, possibilities: Sequence[Possibility], hidden: int) -> _Weighted:
+    """Return the possibilities of a clue that the rules allow, with their weights.  Raises ValueError if none is."""
+    allowed = [each for each in possibilities if all(_has_a_way(game, spread) for spread in each)]
+    if not allowed:
+        raise ValueError("the cards of a clue cannot lie where the rules let them")
+    return [(each, _weight(each, hidden)) for each in allowed]
 
 
 def _weight(possibility: Possibility, hidden: int) -> int:
@@ -121,20 +144,28 @@ def _weight(possibility: Possibility, hidden: int) -> int:
     return ways(possibility) * factorial(max(others, 0))
 
 
-def _drawn_for_clue(
-    game: Game, possibilities: Sequence[Possibility], hidden: int, rng: Chance
-) -> list[tuple[Zone, int]]:
+def _lay_clues(game: Game, clues: Sequence[_Weighted], unseen: list[int], rng: Chance) -> None:
+    """Lay the cards that the viewer knows to lie in one of several zones, and take them out of `unseen`.
+
+    Raises ValueError if a card would lie where the rules let nobody have it.
+    """
+    for weights in clues:
+        for zone, card in _drawn_for_clue(game, weights, rng):
+            zone.cards[_hidden_place(zone, rng)] = card
+            unseen.remove(card)
+    for zone in game.zones():
+        if not zone.ordered:
+            zone.cards.sort()
+
+
+def _drawn_for_clue(game: Game, weights: _Weighted, rng: Chance) -> list[tuple[Zone, int]]:
     """Draw where the cards of a clue lie: zone and card; those of unknown face are left out.
 
     A clue knows nothing of `may_lie`, so some of its ways may be against the rules. Ways are drawn until one is not:
     then all that the rules allow are equally likely.
     """
-    allowed = [each for each in possibilities if all(_has_a_way(game, spread) for spread in each)]
-    if not allowed:
-        raise ValueError("the cards of a clue cannot lie where the rules let them")
-    weights = [(each, _weight(each, hidden)) for each in allowed]
     for _ in range(TRIES):
-        possibility = weighted(weights, rng) if len(weights) > 1 else allowed[0]
+        possibility = weighted(weights, rng) if len(weights) > 1 else weights[0][0]
         laid: list[tuple[Zone, int]] = []
         for spread in possibility:
             cards = [*spread.faces, *[FACE_DOWN] * spread.unknown]

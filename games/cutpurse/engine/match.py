@@ -16,7 +16,7 @@ whether the hidden cards of the seat left it a choice. The choices, events and r
 With `hold_polls` a window never closes by itself, not even one in which nobody really has a choice: once all answers
 are in it is held until the driver releases it. So a driver with a clock (`clocks.TimedMatch`) can let windows last
 equally long, and their speed does not tell who was really asked. Choices, events and record are the same. A window is a
-question with `window` set: every poll, and a choice to react with a card that others do not see.
+question with `window` set: a poll, or a choice to react, where cards that others do not see decide who has a choice.
 
     match = Match(GAMES["greed"], seats=["ann", "bob", "cid"], key=key)
     while decision := match.decision():
@@ -35,6 +35,7 @@ from cutpurse.engine.agenda import Act, Option
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.errors import IllegalAnswer, WrongDecision
 from cutpurse.engine.game import Game
+from cutpurse.engine.knowledge_level import NONE, viewers_at
 from cutpurse.engine.placement import final_places
 from cutpurse.engine.text import answer_text, option_text
 from cutpurse.engine.values import PlainValue
@@ -166,12 +167,15 @@ class Match:
         conduct: int = CONDUCT,
         ask_all: bool = False,
         position: Game | None = None,
+        knowledge: str | None = None,
     ) -> None:
         """Set up the game and deal, or play on from a position.  Raises SettingsError.
 
         A match from a position cannot be recorded; its settings are those of the position, which is played on itself.
         With `log`, `game.log` keeps every event. With `hold_polls`, windows wait for `release`. `conduct` is the rule
         for seats that fail, see `CONDUCT`. With `ask_all`, questions with one option are put to their seats too.
+        With `knowledge` seats know hidden cards as far as this level goes, and a spectator none; else all that can be
+        proven.
         """
         self.rules = rules
         self.seats = tuple(seats)
@@ -196,6 +200,8 @@ class Match:
         self._last: tuple[int, Option] | None = None  # the answer that will close the window that is held
         self._void: EndCause | None = None
         if position is None:
+            if knowledge is not None:
+                self.game.remember(*viewers_at([*[knowledge] * len(seats), NONE], len(seats) + 1))
             self.game.start(log)
         elif log:
             position.log = []
@@ -204,16 +210,11 @@ class Match:
     def fork(self) -> Match:
         """Make an independent copy that continues alike.  Its log, if any, begins anew with what happens next."""
         other = Match.__new__(Match)
-        other.rules, other.seats, other.key = self.rules, self.seats, self.key
+        for name, value in vars(self).items():
+            setattr(other, name, value.copy() if isinstance(value, list | dict) else value)
         other.game = self.game.fork()
         if self.game.log is not None:
             other.game.log = []
-        other.choices, other.faults, other.questions = self.choices[:], self.faults[:], self.questions
-        other.open, other._wrong, other._asked = self.open.copy(), self._wrong.copy(), self._asked[:]
-        other._played_on, other.lone_asked = self._played_on.copy(), self.lone_asked[:]
-        other._hold_polls, other._ask_all = self._hold_polls, self._ask_all
-        other.taken_over, other._to_take, other.conduct = self.taken_over[:], self._to_take[:], self.conduct
-        other.held, other._last, other._void = self.held, self._last, self._void
         return other
 
     @property
@@ -365,11 +366,11 @@ class Match:
 
     def _illegal(self, decision: OpenDecision, answer: object) -> str:
         offered = decision.options
-        shown = ", ".join(repr(option_text(self.game, option)) for option in offered[:6])
+        first_options = ", ".join(repr(option_text(self.game, option)) for option in offered[:6])
         more = f" and {len(offered) - 6} more" if len(offered) > 6 else ""
         return (
             f"decision {decision.number} of seat {decision.seat} ({decision.ask}) has options "
-            f"0-{len(offered) - 1}: {shown}{more}; it answered {answer_text(answer)}"
+            f"0-{len(offered) - 1}: {first_options}{more}; it answered {answer_text(answer)}"
         )
 
     def _fault(self, decision: OpenDecision, cause: EndCause, reason: str) -> None:
@@ -405,7 +406,7 @@ class Match:
 
     def _advance(self) -> None:
         """Answer for seats that are played on, and without `ask_all` what has one option, until a seat is asked."""
-        game, asked, played_on, ask_all = self.game, self._asked, self._played_on, self._ask_all
+        game, decision_counts, played_on, ask_all = self.game, self._asked, self._played_on, self._ask_all
         while seats := game.waiting():
             question = game.question
             for seat in seats:
@@ -416,8 +417,8 @@ class Match:
                     option = game.safe_option(seat, options)
                     self.choices.append(Chosen(seat, option, played_on[seat]))
                 else:
-                    self.open[seat] = OpenDecision(seat, asked[seat], question.name, options)
-                    asked[seat] += 1
+                    self.open[seat] = OpenDecision(seat, decision_counts[seat], question.name, options)
+                    decision_counts[seat] += 1
                     if len(options) == 1:
                         self.lone_asked[seat] += 1
                     continue

@@ -1,4 +1,8 @@
-"""Hints about a class for the compiler; Python does not need them."""
+"""Hints about a class for the compiler; Python does not need them.
+
+`acyclic=True` promises that no object of the class refers to itself by any way round, so that the garbage collector of
+Python need not look for it. Such a class holds no table, and no step that holds a view.
+"""
 
 from __future__ import annotations
 

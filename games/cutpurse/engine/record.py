@@ -23,6 +23,7 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from cutpurse.engine.agenda import Act
+from cutpurse.engine.documents import parse_json
 from cutpurse.engine.errors import CutpurseError, RecordError
 from cutpurse.engine.events import Event, Happened
 from cutpurse.engine.game import Game
@@ -152,18 +153,18 @@ def _result_to_json(result: MatchResult) -> dict[str, list[Any]]:
 def _lines_of(kind: str, event: Event, viewers: int) -> tuple[bytes, ...]:
     """Write an event as each viewer hears it, a JSON line each.  Tuples of two kinds can be equal, hence `kind`."""
     lines: dict[Event, bytes] = {}  # most events are alike for all
-    told = [event.to(viewer) for viewer in range(viewers)]
-    for seen in told:
+    views = [event.to(viewer) for viewer in range(viewers)]
+    for seen in views:
         if seen not in lines:
             lines[seen] = _encode(event_to_json(seen)).encode() + b"\n"
-    return tuple([lines[seen] for seen in told])
+    return tuple([lines[seen] for seen in views])
 
 
 def event_hashes(game: Game) -> list[str]:
     """Hash the events with SHA-256 as each seat, and last the spectator, heard them, one JSON line each."""
     viewers = game.n + 1
     lines = [_lines_of(type(event).__name__, event, viewers) for event in game.log or ()]
-    return [sha256(b"".join([told[viewer] for told in lines])).hexdigest() for viewer in range(viewers)]
+    return [sha256(b"".join([by_viewer[viewer] for by_viewer in lines])).hexdigest() for viewer in range(viewers)]
 
 
 def read_record(line: str) -> Record:
@@ -175,7 +176,7 @@ def read_record(line: str) -> Record:
     if sha256(text.encode()).hexdigest() != tail[:-2]:
         raise RecordError("the record was altered: its digest does not fit its bytes")
     try:
-        body = json.loads(line)
+        body = parse_json(line)
         if body["schema"] not in _CONDUCT:
             raise RecordError(f"the record has schema {body['schema']!r:.100}; this version reads 1 to {SCHEMA}")
         _check_form(body)
@@ -191,7 +192,7 @@ def read_record(line: str) -> Record:
             _CONDUCT[body["schema"]],
             _taken_over_from_json(body["taken_over"], len(body["seats"])) if body["schema"] > 1 else (),
         )
-    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+    except (ValueError, KeyError, TypeError) as problem:
         raise RecordError(f"not a record of this form: {problem!r}") from None
 
 
@@ -229,13 +230,15 @@ def _check_form(body: dict[str, Any]) -> None:
 
 
 # -- replaying
-def replay(record: Record, rules: type[Game]) -> Iterator[tuple[Match, OpenDecision, Chosen]]:
+def replay(
+    record: Record, rules: type[Game], knowledge: str | None = None
+) -> Iterator[tuple[Match, OpenDecision, Chosen]]:
     """Play a record again: before each choice the match, the question, and what was chosen then.
 
     The match goes on when the next is asked for, and after the last it is over. Raises RecordError where the record
-    and the rules part.
+    and the rules part. `knowledge` is that of `Match`.
     """
-    yield from replay_on(_begin(record, rules), record)
+    yield from replay_on(_begin(record, rules, knowledge), record)
 
 
 def replay_on(match: Match, record: Record) -> Iterator[tuple[Match, OpenDecision, Chosen]]:
@@ -277,15 +280,15 @@ def _faulted_lone(record: Record) -> set[tuple[int, int]]:
 
 def _answer_what_follows(match: Match, faulted: set[tuple[int, int]]) -> bool:
     """Answer the open questions with one option, without those that were faulted.  Returns whether there were any."""
-    found = False
+    has_answered = False
     for decision in match.decisions():
         if len(decision.options) == 1 and (decision.seat, decision.number) not in faulted:
             match.answer(decision.seat, decision.number, 0)
-            found = True
-    return found
+            has_answered = True
+    return has_answered
 
 
-def _begin(record: Record, rules: type[Game]) -> Match:
+def _begin(record: Record, rules: type[Game], knowledge: str | None = None) -> Match:
     """Set up the match before its first choice; a match voided before that is over.  Raises RecordError."""
     settings = rules.settings_under(record.rules, record.settings)
     if settings is None:
@@ -295,7 +298,16 @@ def _begin(record: Record, rules: type[Game]) -> Match:
             "replay it with the cutpurse release that wrote it"
         )
     try:
-        match = Match(rules, record.seats, record.key, settings, log=True, conduct=record.conduct, ask_all=True)
+        match = Match(
+            rules,
+            record.seats,
+            record.key,
+            settings,
+            log=True,
+            conduct=record.conduct,
+            ask_all=True,
+            knowledge=knowledge,
+        )
     except (CutpurseError, ValueError) as problem:
         raise RecordError(f"the record cannot begin: {problem}") from None
     _void_as_recorded(match, record)
@@ -348,15 +360,16 @@ def verify(line: str, rules: type[Game]) -> list[str]:
     return verified(line, rules).checked
 
 
-def verified(line: str, rules: type[Game], visit: Visit | None = None) -> Verified:
+def verified(line: str, rules: type[Game], visit: Visit | None = None, knowledge: str | None = None) -> Verified:
     """Verify a record, and return its match too.  Raises RecordError.
 
-    `visit` is called before each choice of the replay, so what it saw holds only if nothing is raised.
+    `visit` is called before each choice of the replay, so what it saw holds only if nothing is raised. `knowledge` is
+    that of `Match`.
     """
     record = read_record(line)
     checked = [f"the digest fits the {len(line.rstrip())} bytes of the record"]
     match: Match | None = None
-    for match, decision, chosen in replay(record, rules):
+    for match, decision, chosen in replay(record, rules, knowledge):
         if visit is not None:
             visit(match, decision, chosen)
     if match is None:
@@ -374,7 +387,7 @@ def verified(line: str, rules: type[Game], visit: Visit | None = None) -> Verifi
     if (hashes := event_hashes(match.game)) != list(record.events):
         if len(hashes) != len(record.events):
             raise RecordError(f"the record has events of {len(record.events)} viewers, and there are {len(hashes)}")
-        viewer = next(i for i, (told, said) in enumerate(zip(hashes, record.events, strict=True)) if told != said)
+        viewer = next(i for i, (digest, said) in enumerate(zip(hashes, record.events, strict=True)) if digest != said)
         raise RecordError(f"viewer {viewer} was not told what the record says")
     checked.append(f"every seat and the spectator were told the same {len(match.game.log or ())} events")
     is_current = record.rules == rules.words.version

@@ -33,7 +33,7 @@ class Sentences:
     shown: str = "{seats} sees {zone}: {cards}"
     shuffled: str = "{zone} is shuffled"
     counted: str = "{counter} is {value}"
-    counted_of: str = "{counter} of {owner} is {value}"
+    counted_of: str = "{counter} of {owner}: {value}"
     removed: str = "{zone} is gone"
     placed: str = "{zone} lies before {seat}"
     asked: str = "asked {question}: {seats}"

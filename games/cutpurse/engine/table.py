@@ -12,9 +12,11 @@ from operator import attrgetter
 from typing import Any, ClassVar, Final, Generic, Self
 
 from cutpurse.engine.chance import Chance
+from cutpurse.engine.clues import Clue, Possibility
 from cutpurse.engine.dealer import Dealer
 from cutpurse.engine.events import ALONE, Counted, Placed
-from cutpurse.engine.knowledge import FORGOTTEN, Clue, Possibility, catch_up
+from cutpurse.engine.knowledge import catch_up
+from cutpurse.engine.knowledge_log import FORGOTTEN
 from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import S_co
 from cutpurse.engine.words import Visibility, Words, ZoneKind
@@ -147,6 +149,7 @@ class Table(Dealer, Generic[S_co]):
         """Become an independent copy of another table, without its events and its chance."""
         if len(like.notes) > MOST_COPIED:
             like.catch_up()
+        self.remembering, self.inferring = like.remembering, like.inferring
         notes = like.notes[:]  # most forks are never looked at
         self.notes = notes
         self.clues = like.clues[:]
@@ -169,7 +172,7 @@ class Table(Dealer, Generic[S_co]):
 
     def _new_zone(self, kind: ZoneKind, owner: int) -> Zone:
         self.made += 1
-        return Zone(self.made, kind, owner, self.everyone, self.notes)
+        return Zone(self.made, kind, owner, self.everyone, self.remembering, self.notes)
 
     def _name_zones(self) -> None:
         """Let `self.hand` be the hands, and so on: the zones of the table first, then each seat's in order."""
@@ -214,7 +217,7 @@ class Table(Dealer, Generic[S_co]):
 
     def restore_zone(self, number: int, kind: ZoneKind, owner: int) -> Zone:
         """Put a zone made in play back on top of its side, under its old number."""
-        zone = Zone(number, kind, owner, self.everyone, self.notes)
+        zone = Zone(number, kind, owner, self.everyone, self.remembering, self.notes)
         getattr(self, kind.name)[owner].append(zone)
         self._in_order = self._numbered = None
         return zone
@@ -235,15 +238,24 @@ class Table(Dealer, Generic[S_co]):
         return self._copies
 
     def _copies_in_sight(self, card: int, but: Zone) -> tuple[int, ...]:
-        found: list[int] = []
+        viewer_masks: list[int] = []
         for zone in self.in_order():
             masks = zone.masks
             if zone is but or (masks is None and not zone.sees):  # nobody sees the deck, the longest of them
                 continue
             for i, other in enumerate(zone.cards):
                 if other == card:
-                    found.append(zone.sees if masks is None else masks[i])
-        return tuple(found)
+                    viewer_masks.append(zone.sees if masks is None else masks[i])
+        return tuple(viewer_masks)
+
+    def remember(self, remembering: int, inferring: int) -> None:
+        """Let only these viewers remember hidden cards, and those infer, from now on; see `knowledge_level`.
+
+        What was known before stays known. So a game that is to know less says so before its first card is dealt.
+        """
+        self.remembering, self.inferring = remembering, inferring
+        for zone in self.in_order():
+            zone.remembering = remembering
 
     def catch_up(self) -> None:
         """Work the knowledge log off."""
@@ -339,6 +351,15 @@ class Table(Dealer, Generic[S_co]):
             getattr(self, counter)[seat] = value
         if self.log is not None:
             self.log.append(Counted(counter, value, seat))
+
+    def add(self, counter: str, amount: int, seat: int) -> None:
+        """Add to a counter of a seat, and tell everybody."""
+        self.count(counter, self.by_seat(counter)[seat] + amount, seat)
+
+    def by_seat(self, counter: str) -> list[int]:
+        """Return a counter that every seat has, by seat; `count` and `add` change it."""
+        values: list[int] = getattr(self, counter)
+        return values
 
     # -- deals and seats
     def clear_table(self) -> None:

@@ -158,7 +158,7 @@ def event_text(table: _ZoneLookup, event: Event, words: Words | None = None) -> 
         case Shuffled(zone=zone):
             return sentences.shuffled.format(zone=zone_text(table, zone, words))
         case Counted(counter=counter, value=value, seat=seat, zone=number):
-            title, count = words.counter_titles.get(counter, counter), _number(words, value)
+            title, count = words.counter_titles.get(counter) or counter.replace("_", " "), _number(words, value)
             if seat is None and not number:
                 return sentences.counted.format(counter=title, value=count)
             owner = _seat(words, seat) if seat is not None else zone_text(table, number or 0, words)

@@ -9,7 +9,7 @@ from cutpurse.engine.native import mypyc_attr
 __all__ = ["PlainValue"]
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
+@mypyc_attr(allow_interpreted_subclasses=True, acyclic=True)
 class PlainValue:
     """Base of small classes that are made in great number; a subclass lists in `values` what it holds."""
 

@@ -10,7 +10,8 @@ import json
 from typing import TYPE_CHECKING, Any, final
 
 from cutpurse.engine.agenda import Act, Step
-from cutpurse.engine.knowledge import Possibility, clues_to_lists
+from cutpurse.engine.clues import Possibility, clues_to_lists
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.values import PlainValue
 from cutpurse.engine.zones import ZoneView
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["View"]
 
 
+@mypyc_attr(acyclic=True)
 @final
 class View(PlainValue):
     """What a viewer may know: settings, counters, zones, and the agenda, which is open to all."""

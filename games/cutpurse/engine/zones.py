@@ -11,8 +11,10 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from typing import Any, Final, final
 
+from cutpurse.engine.clues import Clue
 from cutpurse.engine.events import ALONE
-from cutpurse.engine.knowledge import ARRIVED, Clue, Note, Run
+from cutpurse.engine.knowledge_log import ARRIVED, Note, Run
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.values import PlainValue
 from cutpurse.engine.words import FACE_DOWN, MOST_SEATS, Visibility, ZoneKind
 
@@ -37,11 +39,12 @@ def _members(viewers: int) -> list[int]:
 _MEMBERS: Final = [_members(viewers) for viewers in range(1 << MOST_VIEWERS)]
 
 
+@mypyc_attr(acyclic=True)
 @final
 class ZoneView(PlainValue):
     """A zone as one viewer may see it. Never changes."""
 
-    __slots__ = ("cards", "columns", "counters", "kind", "known", "maybe", "number", "owner", "size")
+    __slots__ = ("cached_row", "cards", "columns", "counters", "kind", "known", "maybe", "number", "owner", "size")
 
     def __init__(
         self,
@@ -64,6 +67,7 @@ class ZoneView(PlainValue):
         self.maybe = maybe  # faces that may be among them and lie in one of several zones otherwise, sorted
         self.counters = counters
         self.columns = columns  # by column, then by card; empty where the cards are
+        self.cached_row: tuple[object, bytes] | None = None  # for arrays: who made bytes of it, and the bytes
 
     def values(self) -> tuple[Any, ...]:
         return (
@@ -92,6 +96,7 @@ NO_FACE_DOWN_VIEWS: Final[_FaceDownViews] = {}  # never written to
 _SHARED_FACE_DOWN_VIEWS: Final[dict[tuple[int, ZoneKind, int], _FaceDownViews]] = {}
 
 
+@mypyc_attr(acyclic=True)
 class Zone:
     """Cards in one place.
 
@@ -118,6 +123,7 @@ class Zone:
         "ordered",
         "owner",
         "plain",
+        "remembering",
         "remembers",
         "runs",
         "sees",
@@ -129,6 +135,7 @@ class Zone:
     kind: ZoneKind
     owner: int
     everyone: int
+    remembering: int
     notes: list[Note]
     ordered: bool
     remembers: bool
@@ -147,12 +154,20 @@ class Zone:
     face_down_views: _FaceDownViews
 
     def __init__(
-        self, number: int, kind: ZoneKind, owner: int, everyone: int, notes: list[Note], like: Zone | None = None
+        self,
+        number: int,
+        kind: ZoneKind,
+        owner: int,
+        everyone: int,
+        remembering: int,
+        notes: list[Note],
+        like: Zone | None = None,
     ) -> None:
-        """Make an empty zone, or a copy of `like`; `notes` is the knowledge log of the table."""
+        """Make an empty zone, or a copy of `like`; viewers and `notes`, the knowledge log, are those of the table."""
         self.number = number
         self.owner = owner
         self.everyone = everyone
+        self.remembering = remembering
         self.notes = notes
         if like is None:
             self.become(kind)
@@ -215,7 +230,7 @@ class Zone:
                     column.append(value)
         else:
             self._put_in_order(card, columns)
-        if self.remembers and self.masks is None and (learners := seers & ~self.sees):
+        if self.remembers and self.masks is None and (learners := seers & ~self.sees & self.remembering):
             self.tracked |= learners
             self.notes.append((ARRIVED, self.number, ALONE[card], learners))
 
@@ -240,7 +255,7 @@ class Zone:
     def take_over(self, src: Zone, seers: int) -> None:
         """Take all that lies in `src`, where nothing did; neither has columns. `seers` see every face."""
         self.cards, src.cards = src.cards, []
-        if self.remembers and (learners := seers & ~self.sees):
+        if self.remembers and (learners := seers & ~self.sees & self.remembering):
             self.tracked |= learners
             self.notes.append((ARRIVED, self.number, tuple(self.cards), learners))
 
@@ -258,7 +273,7 @@ class Zone:
         """Let these viewers see all that lies here now, and know it as long as it stays."""
         if self.masks is not None:
             self.masks = [mask | viewers for mask in self.masks]
-        elif self.remembers and (learners := viewers & ~self.sees) and self.cards:
+        elif self.remembers and (learners := viewers & ~self.sees & self.remembering) and self.cards:
             self.tracked |= learners
             self.notes.append((ARRIVED, self.number, tuple(self.cards), learners))
         self.view_cache = NO_VIEWS
@@ -405,4 +420,4 @@ class Zone:
 
 def copies_of(zones: list[Zone], notes: list[Note]) -> list[Zone]:
     """Copy zones for a table with the log `notes`: a copy of the log of these zones."""
-    return [Zone(zone.number, zone.kind, zone.owner, zone.everyone, notes, zone) for zone in zones]
+    return [Zone(zone.number, zone.kind, zone.owner, zone.everyone, zone.remembering, notes, zone) for zone in zones]

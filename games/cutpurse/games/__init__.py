@@ -41,8 +41,8 @@ class Games(Registry[type[Game]]):
     @cached_property
     def _outside(self) -> dict[str, EntryPoint]:
         """Entry points of games that were not tried yet, by name."""
-        found, self._problems = find_games(self.built_in)
-        return found
+        entries, self._problems = find_games(self.built_in)
+        return entries
 
     def problems(self) -> list[str]:
         """List why games of other packages cannot be played, a line each."""
@@ -79,7 +79,7 @@ class Games(Registry[type[Game]]):
         entry = self._outside.pop(name, None)
         if entry is None:
             return False
-        others = {game.words.prefix for found, game in self.loaded() if found not in self.built_in}
+        others = {game.words.prefix for other, game in self.loaded() if other not in self.built_in}
         try:
             self[name] = load_game(entry, PREFIXES | others)
         except Unplayable as problem:

@@ -24,19 +24,19 @@ class Registry(MutableMapping[str, T]):
 
     def __getitem__(self, name: str) -> T:
         """Return the entry of this name, imported.  Raises KeyError if there is none."""
-        found = self._found.get(name)
-        if found is None:
+        entry = self._found.get(name)
+        if entry is None:
             module, _, attribute = self._places[name].partition(":")
-            found = self._found[name] = getattr(import_module(module), attribute)
-        return found
+            entry = self._found[name] = getattr(import_module(module), attribute)
+        return entry
 
     def loaded(self) -> list[tuple[str, T]]:
         """List what was imported so far, with its name."""
         return [*self._found.items()]
 
-    def __setitem__(self, name: str, found: T) -> None:
+    def __setitem__(self, name: str, entry: T) -> None:
         self._places.setdefault(name, "")
-        self._found[name] = found
+        self._found[name] = entry
 
     def __delitem__(self, name: str) -> None:
         del self._places[name]

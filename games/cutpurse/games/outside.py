@@ -40,7 +40,7 @@ def find_games(built_in: Container[str]) -> tuple[dict[str, EntryPoint], dict[st
     """
     from importlib.metadata import entry_points  # most bots do without
 
-    found: dict[str, EntryPoint] = {}
+    entries: dict[str, EntryPoint] = {}
     problems: dict[str, str] = {}
     for entry in sorted(set(entry_points(group=GROUP)), key=lambda entry: (entry.name, _package(entry))):
         name, package = entry.name, _package(entry)
@@ -48,14 +48,14 @@ def find_games(built_in: Container[str]) -> tuple[dict[str, EntryPoint], dict[st
             problems[f"{name} of {package}"] = (
                 f"{_called(entry)} cannot be played: a built-in game has that name; give it another one"
             )
-        elif name in problems or (name in found and found[name].value != entry.value):
-            others = _package(found.pop(name)) if name in found else "others"
+        elif name in problems or (name in entries and entries[name].value != entry.value):
+            others = _package(entries.pop(name)) if name in entries else "others"
             problems[name] = (
                 f"{_called(entry)} cannot be played: {others} brings a game of that name, too; uninstall one of them"
             )
         else:
-            found[name] = entry
-    return found, problems
+            entries[name] = entry
+    return entries, problems
 
 
 def load_game(entry: EntryPoint, prefixes: Container[str]) -> type[Game]:

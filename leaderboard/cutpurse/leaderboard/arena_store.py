@@ -13,25 +13,27 @@ from __future__ import annotations
 import secrets
 import socket
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from os import PathLike, getpid
-from typing import Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from cutpurse.leaderboard import leases, queries, result_writer, tournaments, write_state
+from cutpurse.leaderboard import leases, queries, result_writer, write_state
 from cutpurse.leaderboard.database import Database
 from cutpurse.leaderboard.errors import InvalidEntry, LadderMoved
 from cutpurse.leaderboard.leases import Holder, LadderHolder, Leases
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.store import Store
-from cutpurse.leaderboard.tournaments import TournamentBoardEntry
+from cutpurse.leaderboard.write_hooks import WriteHooks
 
 __all__ = ["ArenaStore", "Tended"]
 
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
 ABANDONED: Final = timedelta(days=2)  # far longer than a match of people can last
 
 
@@ -71,6 +73,7 @@ class ArenaStore(Store):
         people_ladders: Collection[str] = (),
         plays_hosted: bool = False,
         busy_timeout_s: float = 5.0,
+        hooks: WriteHooks | None = None,
     ) -> None:
         """Open the database, without any ladder.
 
@@ -82,6 +85,7 @@ class ArenaStore(Store):
             people_ladders: Ladders for people that this arena plays, as others may, too; nobody leases them.
             plays_hosted: Whether this arena deals to workers; their matches go on when it takes a ladder.
             busy_timeout_s: As in `Store`.
+            hooks: As in `Store`.
 
         Raises:
             StoreError: As in `Store`; OlderSchema if an arena of an older version writes the database.
@@ -91,7 +95,7 @@ class ArenaStore(Store):
         self._people_ladders = dict.fromkeys(people_ladders, 0)
         self._epochs: dict[str, int] = {}  # by leased ladder; only the writing thread uses it
         self._has_tended = False
-        super().__init__(database, busy_timeout_s, is_shared=True)
+        super().__init__(database, busy_timeout_s, is_shared=True, hooks=hooks)
 
     def tend(self, now: datetime, takes_more: bool = True) -> Tended:
         """Renew the leases, take free ladders, and make void what their last arena has left open.
@@ -105,8 +109,12 @@ class ArenaStore(Store):
         Raises:
             StoreError: As in `submit`.
         """
-        began_at, found = self._do(lambda connection: self._tend(connection, takes_more))
-        voided = self.void_unfinished(now, found.taken, has_workers=self.holder.plays_hosted) if found.taken else []
+        began_at, own_leases = self.write(self._tend, takes_more)
+        voided = (
+            self.void_unfinished(now, own_leases.taken, has_workers=self.holder.plays_hosted)
+            if own_leases.taken
+            else []
+        )
         if self._people_ladders and not self._has_tended:  # those that a server left which is gone for long
             voided += self.void_unfinished(now, self._people_ladders, started_before=now - ABANDONED)
         self._has_tended = True
@@ -115,31 +123,32 @@ class ArenaStore(Store):
             arenas = leases.present(connection, self.holder.name)
             ladders = queries.ladders(connection)
             paused = {Identity(bot.owner, bot.bot, bot.version) for bot in queries.bots(connection) if bot.paused}
-        epochs = {**found.epochs, **self._people_ladders}
+        epochs = {**own_leases.epochs, **self._people_ladders}
         return Tended(began_at, epochs, elsewhere, ladders, paused, voided, arenas)
 
     def _tend(self, connection: Connection, takes_more: bool) -> tuple[float, Leases]:
         began_at = time.monotonic()
-        found = leases.tend(connection, self.holder, takes_more)
-        if found.taken:  # another arena may have rated boards there
+        own_leases = leases.tend(connection, self.holder, takes_more)
+        if own_leases.taken:  # another arena may have rated boards there
             self._last.clear()
-        self._epochs = dict(found.epochs)
-        return began_at, found
+        self._epochs = dict(own_leases.epochs)
+        return began_at, own_leases
 
     def release(self) -> None:
         """Give up all ladders, after the last result.  Raises StoreError."""
-        self._do(lambda connection: leases.release(connection, self.holder.name))
+        self.write(leases.release, self.holder.name)
 
-    def put_tournament_board(self, tournament_id: str, board: TournamentBoardEntry) -> None:
-        """Run `tournaments.put_tournament_board`, if this arena has the ladder.  Raises LadderMoved otherwise."""
+    def write_on(
+        self, ladder: str, function: Callable[Concatenate[Connection, P], Answer], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Answer:
+        """Write what belongs to a ladder.  Raises LadderMoved if this arena does not have it."""
 
-        def put(connection: Connection) -> None:
-            ladder = tournaments.tournament(connection, tournament_id).ladder
+        def change(connection: Connection) -> Answer:
             if not leases.held(connection, self.holder.name, self._epochs, {ladder}):
-                raise LadderMoved(f"tournament {tournament_id}: this arena does not have ladder {ladder}")
-            tournaments.put_tournament_board(connection, tournament_id, board)
+                raise LadderMoved(f"this arena does not have ladder {ladder}")
+            return function(connection, *args, **kwargs)
 
-        self._do(put)
+        return self.write(change)
 
     def _write_all(
         self, connection: Connection, entries: Sequence[FinishedMatch | MatchAnnouncement]

@@ -32,12 +32,10 @@ __all__ = [
     "TEST",
     "TEST_MATCHES",
     "Comparison",
-    "BoardMatch",
     "comparisons_of",
     "half_points",
     "kind_of",
     "why_incompatible",
-    "why_no_test_board",
 ]
 
 PLAIN: Final = "plain"
@@ -47,16 +45,11 @@ TEST_MATCHES: Final = 2  # on each of them
 MOST_MATCHES: Final = 255  # maximum on one board
 
 
-class BoardMatch(NamedTuple):
-    """A match of a board that is not void, by seat."""
-
-    versions: tuple[int, ...]
-    places: tuple[int, ...]
-    faults: tuple[int, ...]
-
-
 class Comparison(NamedTuple):
-    """Versions ranked against each other on a board; places[i] is that of versions[i], 1 is best, ties are equal."""
+    """Versions ranked against each other; places[i] is that of versions[i], 1 is best, ties are equal.
+
+    A match that is not void is one, by seat; of a board with several matches, `comparisons_of` makes others.
+    """
 
     versions: tuple[int, ...]
     places: tuple[int, ...]
@@ -70,7 +63,7 @@ def kind_of(ladder: str, matches: int, is_rated: bool = True) -> str:
     return PLAIN if matches == 1 else ladder
 
 
-def comparisons_of(kind: str, matches: Sequence[BoardMatch]) -> list[Comparison]:
+def comparisons_of(kind: str, matches: Sequence[Comparison]) -> list[Comparison]:
     """List the comparisons of a board.
 
     Args:
@@ -78,7 +71,7 @@ def comparisons_of(kind: str, matches: Sequence[BoardMatch]) -> list[Comparison]
         matches: All matches of the board in the order of storing; none is void.
     """
     if len(matches) == 1:
-        return [Comparison(*matches[0])]
+        return [matches[0]]
     if kind == "rotation":
         return [_summed(matches)]
     return [_at_seat(seat, matches) for seat in range(len(matches[0].versions))]
@@ -93,7 +86,7 @@ def why_incompatible(kind: str, matches: int, versions: Sequence[int], others: C
     """Explain why a match does not fit with the other matches of its board.
 
     Args:
-        kind: Kind of the boards of the ladder.
+        kind: Kind of the board, as by `kind_of`.
         matches: Number of matches of the board.
         versions: Versions in the match, by seat.
         others: Versions in each of the other matches, by seat.
@@ -103,9 +96,12 @@ def why_incompatible(kind: str, matches: int, versions: Sequence[int], others: C
     """
     if matches == 1:
         return None
-    if kind == PLAIN:
+    if kind == TEST:
+        if any(sum(mine != theirs for mine, theirs in zip(versions, other, strict=True)) != 1 for other in others):
+            return "the matches of the board of a test differ in exactly one seat"
+    elif kind == PLAIN:
         return f"its board has {matches} matches, and boards of its ladder have one"
-    if kind == "rotation":
+    elif kind == "rotation":
         if matches != len(versions):
             return f"its board has {matches} matches, and a rotation of {len(versions)} seats has as many"
         for other in others:
@@ -118,20 +114,7 @@ def why_incompatible(kind: str, matches: int, versions: Sequence[int], others: C
     return None
 
 
-def why_no_test_board(versions: Sequence[int], others: Collection[Sequence[int]]) -> str | None:
-    """Explain why a match does not fit with the other match of the board of a version test.
-
-    Args:
-        versions: Versions in the match, by seat.
-        others: Versions in the other match, by seat; empty if it is not known yet.
-    """
-    for other in others:
-        if sum(mine != theirs for mine, theirs in zip(versions, other, strict=True)) != 1:
-            return "the matches of the board of a test differ in exactly one seat"
-    return None
-
-
-def _summed(matches: Sequence[BoardMatch]) -> Comparison:
+def _summed(matches: Sequence[Comparison]) -> Comparison:
     """Return the comparison of a rotation, in the seat order of its first match."""
     versions = matches[0].versions
     points, faults = dict.fromkeys(versions, 0), dict.fromkeys(versions, 0)
@@ -142,7 +125,7 @@ def _summed(matches: Sequence[BoardMatch]) -> Comparison:
     return Comparison(versions, _ranked(list(points.values())), tuple(faults.values()))
 
 
-def _at_seat(seat: int, matches: Sequence[BoardMatch]) -> Comparison:
+def _at_seat(seat: int, matches: Sequence[Comparison]) -> Comparison:
     """Return the comparison of the versions that had one seat of a duplicate."""
     points = [half_points(match.places)[seat] for match in matches]
     return Comparison(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import Connection, Row, func, insert, select, text
+from sqlalchemy import Connection, Row, func, insert, inspect, select, table, text
 from sqlalchemy import Table as Relation
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -25,9 +25,10 @@ from cutpurse.leaderboard.models import Base
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.schema import newest_revision, upgrade
 
-__all__ = ["CopiedRows", "copy_leaderboard"]
+__all__ = ["CopiedRows", "copy_leaderboard", "undeclared_tables"]
 
 BUSY_S: Final = 5.0  # maximum wait for a lock of another process
+_QUEUE: Final = "pgqueuer"  # begins the names of the tables of the queue of workers
 _STEP: Final = 1_000  # rows that are read and written at once
 
 Progress: TypeAlias = Callable[[int, int], None]  # called with copied rows and all rows
@@ -51,19 +52,38 @@ def copy_leaderboard(source: Database, target: Database, progress: Progress | No
 
     Raises:
         InUse: If another process writes the target.
-        InvalidEntry: If the target has rows already.
+        InvalidEntry: If the target is the source, or holds something already.
         StoreError: If a database fails, the source has another schema, or a row of the copy differs.
     """
+    if source.is_same(target):
+        raise InvalidEntry(f"FROM and TO are the same, {source}: name an empty database as TO, or a new file")
+    if target.is_other_file():
+        raise InvalidEntry(f"TO is there already, and {target} is no database: name an empty database, or a new file")
     with LeaderboardReader(source, BUSY_S) as reader:
+        if unknown := reader.run(undeclared_tables):
+            raise StoreError(
+                f"{source} has tables that no installed part of the server knows ({', '.join(unknown)}), and a copy "
+                "would lose them: install that part"
+            )
         access = target.open_for_writing(BUSY_S)
         try:
             with _explained(target):
-                upgrade(access.engine)
+                upgrade(access.engine, target.address)
             with reader.reading() as original, _explained(target), access.engine.begin() as copy:
                 rows = _copy(original, copy, source, target, progress)
         finally:
             access.release()
     return CopiedRows(rows, newest_revision())
+
+
+def undeclared_tables(connection: Connection) -> list[str]:
+    """List tables with rows that nobody has declared, since their part of the server is not installed."""
+    ours = {*Base.metadata.tables, "alembic_version"}
+    names = [name for name in inspect(connection).get_table_names() if name not in ours]
+    names = [name for name in names if not name.startswith(_QUEUE)]
+    return sorted(
+        name for name in names if connection.execute(select(text("1")).select_from(table(name)).limit(1)).first()
+    )
 
 
 @contextmanager

@@ -9,7 +9,6 @@ to write; then one transaction at a time writes. This module knows no table.
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,10 +17,10 @@ from typing import Final
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from cutpurse.leaderboard.address import is_postgresql
-from cutpurse.leaderboard.errors import LeaderboardError, StoreError
+from cutpurse.leaderboard.address import without_password
+from cutpurse.leaderboard.errors import LeaderboardError
 
-__all__ = ["READERS", "Database", "WriteAccess", "find_database"]
+__all__ = ["READERS", "Database", "WriteAccess"]
 
 READERS: Final = 8  # maximum read connections; more readers wait for a free one
 
@@ -70,6 +69,14 @@ class Database(ABC):
     def exists(self) -> bool:
         """Return whether it may be there; a server is asked only when it is opened."""
 
+    def is_same(self, other: Database) -> bool:
+        """Return whether this is the other database, too."""
+        return self.address == other.address
+
+    def is_other_file(self) -> bool:
+        """Return whether there is a file at this address that is no database."""
+        return False
+
     @abstractmethod
     def open_for_reading(self, busy_timeout_s: float) -> Engine:
         """Create an engine with read-only connections; each transaction sees a consistent snapshot."""
@@ -96,28 +103,4 @@ class Database(ABC):
         """Explain an error in one line, with the address and advice but without the statement and its values."""
 
     def __str__(self) -> str:
-        return self.address
-
-
-def find_database(database: str | os.PathLike[str] | Database) -> Database:
-    """Return the database with this address.
-
-    Args:
-        database: A path, `sqlite:///PATH` or `postgresql://...`.
-
-    Raises:
-        StoreError: If it is another address, or the driver for it is not installed.
-    """
-    if isinstance(database, Database):
-        return database
-    if is_postgresql(database):
-        try:
-            from cutpurse.leaderboard.postgresql_database import PostgresqlDatabase
-        except ModuleNotFoundError as problem:
-            if (problem.name or "").split(".")[0] != "psycopg":
-                raise
-            raise StoreError("psycopg is not installed; this does it: pip install 'cutpurse[cluster]'") from None
-        return PostgresqlDatabase(os.fspath(database))
-    from cutpurse.leaderboard.sqlite_database import SqliteDatabase
-
-    return SqliteDatabase(database)
+        return without_password(self.address)

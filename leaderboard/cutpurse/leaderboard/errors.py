@@ -4,7 +4,7 @@
     |-- StoreError          the database failed: full, locked, read-only or damaged; nothing was stored
     |   |-- InUse           another process writes the database
     |   |-- NewerSchema     a newer version of this program wrote the database
-    |   |-- OlderSchema     the database must be upgraded first
+    |   |-- OlderSchema     the database must be upgraded first, perhaps by an older version
     |   |-- LedgerCorrupt   stored results contradict each other; no result is stored until a person has repaired them
     |   `-- Unsure          it is unknown whether the result was stored; submit it again
     |-- InvalidEntry        the input is invalid; nothing was stored
@@ -56,7 +56,7 @@ class InUse(StoreError):
 
 
 class OlderSchema(StoreError):
-    """The error if an older version wrote the database: a reader cannot upgrade it."""
+    """The error if an older version wrote the database, and only a writer or that version can upgrade it."""
 
 
 class NewerSchema(StoreError):

@@ -18,7 +18,9 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import NoSuchEntry
+from cutpurse.leaderboard.queries import Pause
 from cutpurse.leaderboard.relations import MATCHES, PAUSES, SEATS
 from cutpurse.leaderboard.results import NORMAL, FinishedMatch, Identity
 from cutpurse.leaderboard.rows import stamp
@@ -105,15 +107,14 @@ def fault_streaks(
     return Conduct(terms, windows, paused)
 
 
-def lift_pause(connection: Connection, version: int, now: datetime) -> int:
-    """End the pause of a version, and return the ID of the pause.  Raises NoSuchEntry if the version is not paused."""
-    pause = connection.scalar(select(PAUSES.c.id).where(PAUSES.c.version_id == version, PAUSES.c.lifted.is_(None)))
-    if pause is None:
+def lift_pause(connection: Connection, version: int, now: datetime) -> Pause:
+    """End the pause of a version, and return the pause.  Raises NoSuchEntry if the version is not paused."""
+    pause_id = connection.scalar(select(PAUSES.c.id).where(PAUSES.c.version_id == version, PAUSES.c.lifted.is_(None)))
+    if pause_id is None:
         raise NoSuchEntry(f"version {version} is not paused")
     number = connection.scalar(select(func.coalesce(func.max(MATCHES.c.number), 0)))
-    connection.execute(update(PAUSES).where(PAUSES.c.id == pause).values(lifted=now, lifted_number=number))
-    assert isinstance(pause, int)
-    return pause
+    connection.execute(update(PAUSES).where(PAUSES.c.id == pause_id).values(lifted=now, lifted_number=number))
+    return queries.pause(connection, pause_id)
 
 
 _NEWEST: Final = (

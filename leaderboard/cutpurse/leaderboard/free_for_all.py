@@ -1,12 +1,13 @@
-"""TrueSkill of one free-for-all in plain floats, equal to the package `trueskill` to the last bit.
+"""TrueSkill of one free-for-all, equal to the package `trueskill` to the last bit in a tenth of its time.
 
 The factor graph of a free-for-all is a chain: the players in the order of their places, and a gap between each two
-neighbours. This module sends the same messages as the package, and does the same arithmetic in the same order. So the
-results have the same bits, and each can recompute a ledger that the other rated. This is why `x**2` is written exactly
-where the package has it, and why a value first loses its old message and then gets the new one. It is also why `erfc`
-is the package's own, which is accurate to seven digits.
+neighbours. This module sends the same messages as the package, and does the same arithmetic in the same order, because
+ledgers that the package rated must be recomputed to the bit. This is why `x**2` is written exactly where the package
+has it, and why a value first loses its old message and then gets the new one. It is also why `erfc` is the package's
+own, which is accurate to seven digits. A test compares the two.
 
-Where the precision of floats is not enough, it raises as the package does. It knows only three numbers of the settings.
+Where the precision of floats is not enough, it raises as the package does; then `Numbers` can have functions with more
+digits, which are cut to floats where the package does so. It knows only five numbers and functions of the settings.
 
 The schedule is by Herbrich, Minka and Graepel (2006); the functions are those of trueskill 0.4.5 (BSD licence,
 Heungsub Lee).
@@ -14,17 +15,52 @@ Heungsub Lee).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from math import exp, inf, pi, sqrt
-from typing import Final, NamedTuple
+from math import exp, inf, log, pi, sqrt
+from typing import Any, Final, NamedTuple
 
-__all__ = ["Numbers", "rate_in_order"]
+__all__ = ["Numbers", "inverse_below", "rate_in_order"]
 
 MIN_DELTA: Final = 0.0001  # sweeps end when the largest change is at most this, or
 MOST_SWEEPS: Final = 10  # after this many
 ROOT_2: Final = sqrt(2)
 PEAK: Final = 1 / sqrt(2 * pi)  # of the normal density
+
+
+def erfc(x: float) -> float:
+    """Compute the complementary error function with a relative error of 1.2e-7."""
+    z = abs(x)
+    t = 1.0 / (1.0 + z / 2.0)
+    coefficients = (-0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418, 0.37409196, 1.00002368)
+    total = t * 0.17087277
+    for coefficient in coefficients:
+        total = t * (coefficient + total)
+    r = t * exp(-z * z - 1.26551223 + total)
+    return 2.0 - r if x < 0 else r
+
+
+def below(x: float) -> float:
+    """Compute the normal distribution function."""
+    return 0.5 * erfc(-x / ROOT_2)
+
+
+def density(x: float) -> float:
+    """Compute the density of the normal distribution."""
+    return PEAK * exp(-(x**2 / 2))
+
+
+def inverse_below(share: float) -> float:
+    """Compute where the normal distribution function has this value, at least a half, by two steps of Halley."""
+    y = 2 - 2 * share
+    if y <= 0:
+        return ROOT_2 * 100.0
+    t = sqrt(-2 * log(y / 2.0))
+    x = -0.70711 * ((2.30753 + t * 0.27061) / (1.0 + t * (0.99229 + t * 0.04481)) - t)
+    for _ in range(2):
+        error = erfc(x) - y
+        x += error / (1.12837916709551257 * exp(-(x**2)) - x * error)
+    return ROOT_2 * x
 
 
 class Numbers(NamedTuple):
@@ -34,11 +70,15 @@ class Numbers(NamedTuple):
         drift: Variance that a skill gains between two matches, tau ** 2.
         luck: Variance of performances around the skill, beta ** 2.
         margin: Draw margin: two performances that differ by less tie.
+        below: Normal distribution function; its values may have more digits than a float.
+        density: Density of the normal distribution.
     """
 
     drift: float
     luck: float
     margin: float
+    below: Callable[[Any], Any] = below
+    density: Callable[[Any], Any] = density
 
 
 def rate_in_order(
@@ -59,7 +99,7 @@ def rate_in_order(
         ValueError: For the same reason.
     """
     players = [_Player(mu, sigma, numbers) for mu, sigma in skills]
-    gaps = [_Gap(*pair, is_tie, numbers.margin) for pair, is_tie in zip(pairwise(players), ties, strict=True)]
+    gaps = [_Gap(*pair, is_tie, numbers) for pair, is_tie in zip(pairwise(players), ties, strict=True)]
     forwards, backwards = gaps[:-1], gaps[:0:-1]
     for _ in range(MOST_SWEEPS):
         largest = 0.0 if forwards else gaps[0].cut()
@@ -116,7 +156,7 @@ class _Player:
         precision, shift = self.precision - self.start_precision, self.shift - self.start_shift
         if precision:
             mu = shift / precision
-            precision = 1.0 / (1 / precision)
+            precision = 1.0 / (1 / float(precision))
         else:  # no gap had any information
             mu = 0.0
         precision, shift = (
@@ -125,7 +165,7 @@ class _Player:
         )
         share = 1.0 / (1.0 + luck * precision)
         precision, shift = self.skill_precision + share * precision, self.skill_shift + share * shift
-        mu, sigma = shift / precision, sqrt(1 / precision)
+        mu, sigma = float(shift / precision), sqrt(1 / precision)
         precision = sigma**-2
         return precision * mu / precision, sqrt(1 / precision)
 
@@ -138,7 +178,7 @@ class _Gap:
         "cut_precision",
         "cut_shift",
         "is_tie",
-        "margin",
+        "numbers",
         "played_precision",
         "played_shift",
         "precision",
@@ -146,11 +186,11 @@ class _Gap:
         "worse",
     )
 
-    def __init__(self, better: _Player, worse: _Player, is_tie: bool, margin: float) -> None:
+    def __init__(self, better: _Player, worse: _Player, is_tie: bool, numbers: Numbers) -> None:
         self.better = better
         self.worse = worse
         self.is_tie = is_tie
-        self.margin = margin
+        self.numbers = numbers
         self.precision = self.shift = 0.0
         self.played_precision = self.played_shift = 0.0
         self.cut_precision = self.cut_shift = 0.0
@@ -159,9 +199,9 @@ class _Gap:
         """Update the gap by the messages of both players and by the result, and return the change."""
         better, worse = self.better, self.worse
         plus, minus = better.precision - better.below_precision, worse.precision - worse.above_precision
-        played_precision = 1.0 / (1 / plus + 1 / minus)
+        played_precision = _of_difference(plus, minus)
         played_shift = played_precision * (
-            (better.shift - better.below_shift) / plus - (worse.shift - worse.above_shift) / minus
+            _mean(better.shift - better.below_shift, plus) - _mean(worse.shift - worse.above_shift, minus)
         )
         precision = self.precision - self.played_precision + played_precision
         shift = self.shift - self.played_shift + played_shift
@@ -170,9 +210,9 @@ class _Gap:
         apart, apart_shift = precision - self.cut_precision, shift - self.cut_shift
         root = sqrt(apart)
         if self.is_tie:
-            up, narrowed = _tied(apart_shift / root, self.margin * root)
+            up, narrowed = _tied(apart_shift / root, self.numbers.margin * root, self.numbers)
         else:
-            up, narrowed = _won(apart_shift / root - self.margin * root)
+            up, narrowed = _won(apart_shift / root - self.numbers.margin * root, self.numbers)
         left = 1.0 - narrowed
         after, after_shift = apart / left, (apart_shift + root * up) / left
         self.cut_precision = after + self.cut_precision - precision
@@ -189,12 +229,8 @@ class _Gap:
         """Update the better player: the performance of the worse one plus this gap."""
         better, worse = self.better, self.worse
         cut, other = self.precision - self.played_precision, worse.precision - worse.above_precision
-        mu = (worse.shift - worse.above_shift) / other
-        if cut:
-            mu = (self.shift - self.played_shift) / cut + mu
-            precision = 1.0 / (1 / cut + 1 / other)
-        else:  # the result was certain, so it has no information
-            precision = 0.0
+        mu = _mean(self.shift - self.played_shift, cut) + _mean(worse.shift - worse.above_shift, other)
+        precision = _of_difference(cut, other)
         shift = precision * mu
         better.precision = better.precision - better.below_precision + precision
         better.shift = better.shift - better.below_shift + shift
@@ -204,64 +240,42 @@ class _Gap:
         """Update the worse player: the performance of the better one minus this gap."""
         better, worse = self.better, self.worse
         cut, other = self.precision - self.played_precision, better.precision - better.below_precision
-        mu = (better.shift - better.below_shift) / other
-        if cut:
-            mu -= (self.shift - self.played_shift) / cut
-            precision = 1.0 / (1 / other + 1 / cut)
-        else:
-            precision = 0.0
+        mu = _mean(better.shift - better.below_shift, other) - _mean(self.shift - self.played_shift, cut)
+        precision = _of_difference(other, cut)
         shift = precision * mu
         worse.precision = worse.precision - worse.above_precision + precision
         worse.shift = worse.shift - worse.above_shift + shift
         worse.above_precision, worse.above_shift = precision, shift
 
 
-def _won(x: float) -> tuple[float, float]:
+def _mean(shift: float, precision: float) -> float:
+    """Return the mean of a normal variable; 0 if nothing is known of it, as of a result that was certain."""
+    return shift / precision if precision else 0.0
+
+
+def _of_difference(a: float, b: float) -> float:
+    """Return the precision of the difference of two normal variables; 0 if nothing is known of one."""
+    a, b = float(a), float(b)
+    return 1.0 / (1 / a + 1 / b) if a and b else 0.0
+
+
+def _won(x: float, numbers: Numbers) -> tuple[float, float]:
     """Return v and w, the shift and the narrowing, of a gap whose mean is x standard deviations above the margin."""
-    below = _below(x)
-    v = PEAK * exp(-(x**2 / 2)) / below if below else -x
+    share = numbers.below(x)
+    v = numbers.density(x) / share if share else -x
     w = v * (v + x)
     if 0 < w < 1:
         return v, w
     raise FloatingPointError(f"somebody won who was {-x} standard deviations behind")
 
 
-def _tied(x: float, margin: float) -> tuple[float, float]:
+def _tied(x: float, margin: float, numbers: Numbers) -> tuple[float, float]:
     """Return v and w of a tied gap with mean x; x and the margin are in standard deviations."""
     wide = abs(x)
     a, b = margin - wide, -margin - wide
-    between = _below(a) - _below(b)
+    between = numbers.below(a) - numbers.below(b)
     if not between:
         raise FloatingPointError(f"two tied who were {wide} standard deviations apart")
-    at_a, at_b = PEAK * exp(-(a**2 / 2)), PEAK * exp(-(b**2 / 2))
+    at_a, at_b = numbers.density(a), numbers.density(b)
     v = (at_b - at_a) / between
     return -v if x < 0 else v, v**2 + (a * at_a - b * at_b) / between
-
-
-def _below(x: float) -> float:
-    """Compute the normal distribution function by the package's `erfc`, with a relative error of 1.2e-7."""
-    x = -x / ROOT_2
-    z = abs(x)
-    t = 1.0 / (1.0 + z / 2.0)
-    r = t * exp(
-        -z * z
-        - 1.26551223
-        + t
-        * (
-            1.00002368
-            + t
-            * (
-                0.37409196
-                + t
-                * (
-                    0.09678418
-                    + t
-                    * (
-                        -0.18628806
-                        + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223 + t * 0.17087277))))
-                    )
-                )
-            )
-        )
-    )
-    return 0.5 * (2.0 - r if x < 0 else r)

@@ -7,33 +7,30 @@ no file and no clock.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.comparisons import BOARDS as KINDS
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
-from cutpurse.leaderboard.notices.sources import note_frozen
+from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.relations import (
     BOARDS,
     EPOCHS,
     ESTIMATES,
+    EVENT_LADDERS,
+    EVENTS,
     LADDERS,
     LEASES,
-    OVERTAKINGS,
-    OWNERS,
     RATING_POINTS,
-    SEASON_DIVISIONS,
-    SUBMISSIONS,
-    TOURNAMENTS,
-    VERSION_TESTS,
 )
 from cutpurse.leaderboard.results import LadderTerms, checked_name
-from cutpurse.leaderboard.submissions import UNDER_WAY
+from cutpurse.leaderboard.write_hooks import CheckingLadder, DeletingLadder, LadderFrozen, send
 
 __all__ = [
     "MOST_SEATS",
@@ -41,6 +38,7 @@ __all__ = [
     "change_ladder",
     "check_unused",
     "create_ladder",
+    "create_ladders",
     "delete_ladder",
     "ensure_ladder",
     "epoch_of",
@@ -85,19 +83,19 @@ def ensure_ladder(connection: Connection, new: NewLadder, created: datetime | No
     """
     ladder, rating = new.name, new.rating
     row = _defined(new)
-    found = connection.execute(select(LADDERS).where(LADDERS.c.name == ladder)).mappings().first()
-    if found is None:
+    stored_row = connection.execute(select(LADDERS).where(LADDERS.c.name == ladder)).mappings().first()
+    if stored_row is None:
         return _made(connection, row, new.terms, rating, created)
     for name, value in row.items():
-        if found[name] != value:
+        if stored_row[name] != value:
             raise InvalidEntry(
-                f"ladder {ladder} has {name} {found[name]}, not {value}; a ladder never changes: "
+                f"ladder {ladder} has {name} {stored_row[name]}, not {value}; a ladder never changes: "
                 "give the new one another name"
             )
-    _, now = epoch_of(connection, found["id"])
+    _, now = epoch_of(connection, stored_row["id"])
     if now != rating:
         raise InvalidEntry(f"ladder {ladder} is rated with {now}, not {rating}; to change that, open an epoch")
-    return int(found["id"])
+    return int(stored_row["id"])
 
 
 def create_ladder(connection: Connection, new: NewLadder, created: datetime) -> int:
@@ -110,14 +108,22 @@ def create_ladder(connection: Connection, new: NewLadder, created: datetime) -> 
     return _made(connection, _defined(new), new.terms, new.rating, created)
 
 
-def change_ladder(connection: Connection, ladder: str, terms: LadderTerms) -> None:
-    """Replace the terms of a ladder.  Raises NoSuchEntry."""
+def create_ladders(connection: Connection, new_ladders: Iterable[NewLadder], created: datetime) -> list[LadderEntry]:
+    """Create ladders in this order, all or none, and return them.  Raises as `create_ladder` does."""
+    for new in new_ladders:
+        create_ladder(connection, new, created)
+    return [queries.ladder(connection, new.name) for new in new_ladders]
+
+
+def change_ladder(connection: Connection, ladder: str, terms: LadderTerms) -> LadderEntry:
+    """Replace the terms of a ladder, and return it.  Raises NoSuchEntry."""
     before = connection.execute(select(LADDERS.c.frozen).where(LADDERS.c.name == ladder)).first()
     if before is None:
         raise NoSuchEntry(f"there is no ladder {ladder!r:.300}")
     connection.execute(update(LADDERS).where(LADDERS.c.name == ladder).values(_terms(terms)))
     if terms.frozen is not None and terms.frozen != before.frozen:
-        note_frozen(connection, ladder, terms.frozen)
+        send(connection, LadderFrozen(ladder, terms.frozen))
+    return queries.ladder(connection, ladder)
 
 
 def check_unused(connection: Connection, ladder: str) -> int:
@@ -125,35 +131,29 @@ def check_unused(connection: Connection, ladder: str) -> int:
 
     Raises:
         NoSuchEntry: If there is no such ladder.
-        InvalidEntry: If it has matches, or is named by a submission that is active or still being checked.
+        InvalidEntry: If it has matches, or something else needs it, such as a submitted bot.
     """
     ladder_id = connection.scalar(select(LADDERS.c.id).where(LADDERS.c.name == ladder))
     if ladder_id is None:
         raise NoSuchEntry(f"there is no ladder {ladder!r:.300}")
     if connection.scalar(select(BOARDS.c.id).where(BOARDS.c.ladder_id == ladder_id).limit(1)) is not None:
         raise InvalidEntry(f"ladder {ladder} has matches, and those are kept: freeze it instead")
-    if connection.scalar(select(VERSION_TESTS.c.id).where(VERSION_TESTS.c.ladder_id == ladder_id).limit(1)) is not None:
-        raise InvalidEntry(f"ladder {ladder} has version tests, and those are kept: freeze it instead")
-    if connection.scalar(select(TOURNAMENTS.c.id).where(TOURNAMENTS.c.ladder_id == ladder_id).limit(1)) is not None:
-        raise InvalidEntry(f"ladder {ladder} has tournaments, and those are kept: freeze it instead")
-    if connection.scalar(select(SEASON_DIVISIONS.c.number).where(SEASON_DIVISIONS.c.ladder_id == ladder_id).limit(1)):
+    of_events = select(EVENTS.c.format).join(EVENT_LADDERS, EVENT_LADDERS.c.event_id == EVENTS.c.id)
+    forms = set(connection.scalars(of_events.where(EVENT_LADDERS.c.ladder_id == ladder_id).distinct()))
+    for form, what in (("test", "version tests"), ("tournament", "tournaments")):
+        if form in forms:
+            raise InvalidEntry(f"ladder {ladder} has {what}, and those are kept: freeze it instead")
+    if forms:
         raise InvalidEntry(f"ladder {ladder} is a division of a season, and those are kept: stop the season instead")
-    may_play = SUBMISSIONS.c.is_active | SUBMISSIONS.c.state.in_(UNDER_WAY)
-    handed_in = select(OWNERS.c.name, SUBMISSIONS.c.bot, SUBMISSIONS.c.version, SUBMISSIONS.c.ladders).join(
-        OWNERS, OWNERS.c.id == SUBMISSIONS.c.owner_id
-    )
-    for owner, bot, version, names in connection.execute(handed_in.where(may_play).order_by(SUBMISSIONS.c.id)):
-        if ladder in json.loads(names):
-            raise InvalidEntry(
-                f"{owner}/{bot}:{version} was submitted for ladder {ladder}: freeze it instead, or have the bot retired"
-            )
+    send(connection, CheckingLadder(ladder))
     return int(ladder_id)
 
 
 def delete_ladder(connection: Connection, ladder: str) -> None:
     """Delete a ladder that nothing depends on.  Raises as `check_unused` does."""
     ladder_id = check_unused(connection, ladder)
-    for rows in (ESTIMATES, RATING_POINTS, EPOCHS, LEASES, OVERTAKINGS):
+    send(connection, DeletingLadder(ladder_id))
+    for rows in (ESTIMATES, RATING_POINTS, EPOCHS, LEASES):
         connection.execute(delete(rows).where(rows.c.ladder_id == ladder_id))
     connection.execute(delete(LADDERS).where(LADDERS.c.id == ladder_id))
 
@@ -231,6 +231,8 @@ def _terms(terms: LadderTerms) -> dict[str, object]:
         "title": terms.title,
         "admits_people": terms.admits_people,
         "names_hidden_until": terms.names_hidden_until,
+        "memory_kib": terms.memory_kib,
+        "replays_hidden_until": terms.replays_hidden_until,
     }
 
 

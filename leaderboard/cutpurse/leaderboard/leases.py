@@ -128,7 +128,7 @@ def tend(connection: Connection, holder: Holder, takes_more: bool = True) -> Lea
     connection.execute(_STAY, {**facts, "address": holder.address})
     connection.execute(_FORGET)
     renewed = {row.name: row.epoch for row in connection.execute(_RENEW, facts)}
-    asked = {
+    parameters = {
         **facts,
         "people": _PEOPLE,
         "plays_hosted": holder.plays_hosted,
@@ -137,7 +137,7 @@ def tend(connection: Connection, holder: Holder, takes_more: bool = True) -> Lea
         "preferred": list(holder.preferred),
         "delay_s": DELAY_S if holder.preferred else 0.0,
     }
-    taken = {row.name: row.epoch for row in connection.execute(_TAKE, asked)}
+    taken = {row.name: row.epoch for row in connection.execute(_TAKE, parameters)}
     return Leases({**renewed, **taken}, tuple(taken))
 
 

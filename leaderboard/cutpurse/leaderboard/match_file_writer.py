@@ -60,7 +60,7 @@ def match_file(entry: MatchEntry, record: str | None) -> str:
         head["nonces_match"] = entry.deal.nonces.match
     schema = SCHEMAS["nonces" in head]
     lines = [_closed(head, schema), *([] if line is None else [line])]
-    return "".join([one + "\n" for one in lines])
+    return "".join([text + "\n" for text in lines])
 
 
 def _closed(body: dict[str, Any], schema: str) -> str:
@@ -79,6 +79,7 @@ def _seat(seat: SeatEntry) -> dict[str, Any]:
         "score": seat.score,
         "thinking_ms": seat.thinking_ms,
         "version": seat.version,
+        **({} if seat.memory is None else {"memory": seat.memory.hex()}),
     }
 
 

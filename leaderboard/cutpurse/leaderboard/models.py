@@ -4,7 +4,7 @@ An owner authenticates with tokens; only their hashes are stored.
 
 A match is written once and never changed. `ratings` and `opponents` are updated by each board. They and
 `rating_changes` can be computed from the other tables, which are the ledger. This module knows no connection.
-`migrations/` creates the tables, and a test checks that they match this module.
+A new database gets these tables; `schema` tells how those of an older one are upgraded.
 """
 
 from __future__ import annotations
@@ -23,50 +23,41 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     String,
+    Table,
     UniqueConstraint,
+    event,
+    false,
     text,
 )
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import AutoString, Field, SQLModel
 
 __all__ = [
-    "AccountRow",
     "TokenRow",
     "BoardRow",
     "BotRow",
     "DecisionLogRow",
     "EpochRow",
     "EstimateRow",
+    "EventBoardRow",
+    "EventBotRow",
+    "EventLadderRow",
+    "EventRow",
     "LadderRow",
     "LeaseRow",
     "MatchRow",
     "NotesRow",
     "OpenMatchRow",
     "OpponentsRow",
-    "OutboxRow",
-    "OvertakingRow",
     "OwnerRow",
     "PauseRow",
     "RatingRow",
     "RatingChangeRow",
-    "ReceiverRow",
-    "SeasonBotRow",
-    "SeasonDivisionRow",
-    "SeasonRow",
-    "SeasonSeriesRow",
     "SeatRow",
-    "SubmissionRow",
-    "ArchiveRow",
     "ArenaRow",
     "Base",
-    "ReportRow",
-    "TestBoardRow",
-    "TournamentBoardRow",
-    "TournamentRow",
     "UtcDateTime",
     "VersionRow",
-    "VersionTestRow",
-    "WorkRow",
 ]
 
 
@@ -96,6 +87,21 @@ class Base(SQLModel):
     )
 
 
+@event.listens_for(Table, "after_parent_attach")
+def _equal_in_both_databases(table: Table, metadata: MetaData) -> None:
+    """Give columns the types that make PostgreSQL do as SQLite: integers of 64 bits, texts ordered by code points.
+
+    So it is for every table of `Base`, wherever it is declared.
+    """
+    if metadata is not Base.metadata:
+        return
+    for column in table.columns:
+        if isinstance(column.type, Integer):
+            column.type = Integer().with_variant(BigInteger(), "postgresql")
+        elif isinstance(column.type, AutoString):
+            column.type = String().with_variant(String(collation="C"), "postgresql")
+
+
 def _where(condition: str, on_postgresql: str = "") -> dict[str, Any]:
     """Return the condition of a partial index for both databases; without it PostgreSQL would index every row."""
     return {"sqlite_where": text(condition), "postgresql_where": text(on_postgresql or condition)}
@@ -117,6 +123,8 @@ class BotRow(Base, table=True):
     id: int | None = Field(default=None, primary_key=True)
     owner_id: int = Field(foreign_key="owners.id")
     name: str
+    declines_people: bool = Field(default=False, sa_column_kwargs={"server_default": false()})  # who pick an opponent
+    publishes_notes: bool = Field(default=False, sa_column_kwargs={"server_default": false()})  # beside replays
 
 
 class VersionRow(Base, table=True):
@@ -153,43 +161,6 @@ class TokenRow(Base, table=True):
     expires: datetime | None = Field(default=None, sa_type=UtcDateTime)
     revoked: datetime | None = Field(default=None, sa_type=UtcDateTime)
     last_used: datetime | None = Field(default=None, sa_type=UtcDateTime)  # accurate to about a minute
-
-
-class AccountRow(Base, table=True):
-    """A person's account at a sign-in provider (OpenID Connect), and the owner it is linked with."""
-
-    __tablename__ = "accounts"
-    issuer: str = Field(primary_key=True)  # address that names the provider
-    subject: str = Field(primary_key=True)  # name of the account there, which never changes hands
-    owner_id: int = Field(foreign_key="owners.id")
-    linked: datetime = Field(sa_type=UtcDateTime)
-
-
-class SubmissionRow(Base, table=True):
-    """A bot uploaded for the server to run, without its files.
-
-    Its version is added to `versions` only when it plays.
-    """
-
-    __tablename__ = "submissions"
-    __table_args__ = (
-        UniqueConstraint("owner_id", "bot", "version"),
-        Index("ix_submissions_active", "owner_id", "bot", unique=True, **_where("is_active = 1", "is_active")),
-    )
-    id: int | None = Field(default=None, primary_key=True)
-    owner_id: int = Field(foreign_key="owners.id")
-    bot: str
-    version: str
-    digest: bytes = Field(sa_type=LargeBinary)  # SHA-256 of its archive
-    size: int  # of the archive, in bytes
-    ladders: str  # JSON; names of the ladders it plays on, all if empty
-    state: str  # see `submissions.STATES`
-    why: str  # why it does not play, in one line for its owner
-    is_active: bool  # it is the version of its bot that plays
-    is_kept: bool  # its archive is stored
-    received: datetime = Field(sa_type=UtcDateTime)
-    changed: datetime = Field(sa_type=UtcDateTime)
-    log: bytes | None = Field(default=None, sa_type=LargeBinary)  # of its build and check, compressed by zlib
 
 
 class PauseRow(Base, table=True):
@@ -239,6 +210,8 @@ class LadderRow(Base, table=True):
     title: str = ""  # what pages call the ladder; empty for its name
     admits_people: bool = False  # owners may play in person, on the page
     names_hidden_until: datetime | None = Field(default=None, sa_type=UtcDateTime)  # only hosts see names before
+    memory_kib: int = 0  # size of the folder that a submitted bot keeps from match to match; 0 means none
+    replays_hidden_until: datetime | None = Field(default=None, sa_type=UtcDateTime)  # only players see replays before
 
 
 class LeaseRow(Base, table=True):
@@ -369,6 +342,7 @@ class SeatRow(Base, table=True):
     thinking_ms: int
     cpu_ms: int | None = None  # CPU time of the bot's process during the match; null if not measured
     peak_bytes: int | None = None  # its peak memory
+    memory: bytes | None = Field(default=None, sa_type=LargeBinary)  # SHA-256 of its memory folder; null if it had none
 
 
 class DecisionLogRow(Base, table=True):
@@ -380,7 +354,7 @@ class DecisionLogRow(Base, table=True):
 
 
 class NotesRow(Base, table=True):
-    """The notes of a seat, for the owner of its bot alone; a seat without notes has no row."""
+    """The notes of a seat, for the owner of its bot alone unless they are published; without notes there is no row."""
 
     __tablename__ = "notes"
     __table_args__ = (ForeignKeyConstraint(["match_number", "seat"], ["seats.match_number", "seats.seat"]),)
@@ -412,191 +386,77 @@ class UsageRow(Base, table=True):
     model: str  # the last reported one
 
 
-class VersionTestRow(Base, table=True):
-    """A test whether a version is better than another one of its owner, on unrated boards of a ladder.
+class EventRow(Base, table=True):
+    """An event that the server plays by itself: a tournament, a version test, a series of seasons, or a season of one.
 
-    What the test has found follows from the matches of its boards, so no board can count twice.
+    The plan names everything that is fixed before it begins. What is played next follows from it and the boards, or
+    from the phase of a season. Each change of a phase is one transaction, so no phase is done twice.
     """
 
-    __tablename__ = "version_tests"
+    __tablename__ = "events"
+    __table_args__ = (UniqueConstraint("parent_id", "number"),)
     id: str = Field(primary_key=True)
-    ladder_id: int = Field(foreign_key="ladders.id")
-    owner_id: int = Field(foreign_key="owners.id", index=True)
-    new_id: int = Field(foreign_key="versions.id")  # the version that may be better
-    old_id: int = Field(foreign_key="versions.id")  # the version that it is compared with
-    design: str  # JSON of `cutpurse.experiments.sprt.Design`
-    created: datetime = Field(sa_type=UtcDateTime)
-    ended: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null while it runs
-    outcome: str = ""  # "better", "not better", "undecided" or "stopped"; empty while it runs
-
-
-class TestBoardRow(Base, table=True):
-    """A board that was dealt for a version test: two matches, which differ in one seat."""
-
-    __tablename__ = "test_boards"
-    board_id: str = Field(primary_key=True, foreign_key="boards.id")
-    test_id: str = Field(foreign_key="version_tests.id", index=True)
-
-
-class TournamentRow(Base, table=True):
-    """A tournament of chosen bots, which the server plays on unrated boards of a ladder.
-
-    The plan names everything that is fixed before the first board; what is played next follows from it and the boards.
-    """
-
-    __tablename__ = "tournaments"
-    id: str = Field(primary_key=True)
-    ladder_id: int = Field(foreign_key="ladders.id")
+    format: str  # "tournament", "test", "seasons" or "season"
+    name: str  # of a series; else empty
     started_by: str  # owner of the token
+    owner_id: int | None = Field(default=None, foreign_key="owners.id", index=True)  # who sees it; null for all
     plan: str  # JSON; its SHA-256 names the plan
+    phase: str  # of a season, see `seasons.PHASES`; else empty
     created: datetime = Field(sa_type=UtcDateTime)
-    ended: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null while it is played
-    outcome: str = ""  # "finished" or "stopped"; empty while it is played
-
-
-class TournamentBoardRow(Base, table=True):
-    """A board of a duel of a tournament: requested, played, or lost by a bot that was away."""
-
-    __tablename__ = "tournament_boards"
-    tournament_id: str = Field(primary_key=True, foreign_key="tournaments.id")
-    duel: int = Field(primary_key=True)  # number of the duel in the plan
-    board: int = Field(primary_key=True)  # counted from 0 within the duel
-    match_id: str  # requested for it; empty if a bot was away
-    result: str  # "1", "0" or "=" for the first and the second bot, as "10"; empty while it is open
-
-
-class SeasonSeriesRow(Base, table=True):
-    """A series of seasons that a server plays by itself, by one plan."""
-
-    __tablename__ = "season_series"
-    id: str = Field(primary_key=True)
-    name: str
-    started_by: str  # owner of the token
-    plan: str  # JSON; its SHA-256 names the plan
-    created: datetime = Field(sa_type=UtcDateTime)
-    ended: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null while seasons go on
-    outcome: str = ""  # "finished" or "stopped"; empty while seasons go on
-
-
-class SeasonRow(Base, table=True):
-    """A season of a series. Each change of its phase is one transaction, so no phase is done twice."""
-
-    __tablename__ = "seasons"
-    series_id: str = Field(primary_key=True, foreign_key="season_series.id")
-    number: int = Field(primary_key=True)  # from 1
-    phase: str  # see `seasons.PHASES`
-    began: datetime = Field(sa_type=UtcDateTime)
-    ended: datetime | None = Field(default=None, sa_type=UtcDateTime)  # end of the play in its divisions
+    ended: datetime | None = Field(default=None, sa_type=UtcDateTime)  # of a season: end of the play in its divisions
     next_at: datetime | None = Field(default=None, sa_type=UtcDateTime)  # begin of the next season
-    tournament_id: str = ""  # its final; empty if there is none
+    outcome: str  # how it ended; empty while it goes on, and for a season
+    parent_id: str | None = Field(default=None, foreign_key="events.id")  # series of a season, season of its final
+    number: int  # of a season, from 1; else 0
 
 
-class SeasonDivisionRow(Base, table=True):
-    """A division of a season: its ladder."""
+class EventLadderRow(Base, table=True):
+    """A ladder of an event: the one whose rules it plays, or that of a division of a season."""
 
-    __tablename__ = "season_divisions"
-    __table_args__ = (ForeignKeyConstraint(["series_id", "number"], ["seasons.series_id", "seasons.number"]),)
-    series_id: str = Field(primary_key=True)
-    number: int = Field(primary_key=True)
+    __tablename__ = "event_ladders"
+    __table_args__ = (
+        Index("ix_event_ladders_own", "ladder_id", unique=True, **_where("is_own = 1", "is_own")),
+        Index(None, "ladder_id"),
+    )
+    event_id: str = Field(primary_key=True, foreign_key="events.id")
     division: int = Field(primary_key=True)  # 1 is the first
-    ladder_id: int = Field(foreign_key="ladders.id", unique=True)
+    ladder_id: int = Field(foreign_key="ladders.id")
+    is_own: bool  # true if the event made it
 
 
-class SeasonBotRow(Base, table=True):
-    """A bot in a division of a season; what its table says of it is null until the table is final."""
+class EventBotRow(Base, table=True):
+    """A bot of a version test or of a season; the bots of a tournament are in its plan.
 
-    __tablename__ = "season_bots"
-    __table_args__ = (ForeignKeyConstraint(["series_id", "number"], ["seasons.series_id", "seasons.number"]),)
-    series_id: str = Field(primary_key=True)
-    number: int = Field(primary_key=True)
-    bot_id: int = Field(primary_key=True, foreign_key="bots.id", index=True)
-    division: int
-    seed: int  # order at the begin; newcomers come last
+    What the table of a season says of it is null until the table is final.
+    """
+
+    __tablename__ = "event_bots"
+    event_id: str = Field(primary_key=True, foreign_key="events.id")
+    division: int = Field(primary_key=True)
+    seed: int = Field(primary_key=True)  # order at the begin; newcomers come last. Of a test: 1 new, 2 old
+    bot_id: int = Field(foreign_key="bots.id", index=True)
+    version_id: int | None = Field(default=None, foreign_key="versions.id")  # of a season: its newest rated one
     is_late: bool  # it came when the season could not wait for its matches any more
     has_left: bool  # it has been away for too long
     place: int | None = None  # 1 is best; ties share a place
-    version_id: int | None = Field(default=None, foreign_key="versions.id")  # its newest rated version
     rating: float | None = Field(default=None, sa_type=Float)
     matches: int | None = None  # rated boards
     next_division: int | None = None  # its division in the next season; 0 if it has left
 
 
-class WorkRow(Base, table=True):
-    """An announced match that a worker plays; see `work`. The row is deleted when the result is stored."""
+class EventBoardRow(Base, table=True):
+    """A board of an event, stored with the announcement of its match, or lost by a bot that was away.
 
-    __tablename__ = "work"
-    match_id: str = Field(primary_key=True)
-    code: str  # version of this program, which the worker must have
-    task: str  # JSON; all that a worker needs but the seed
-    seed: bytes = Field(sa_type=LargeBinary)  # handed out once, to the worker that takes the match
-    state: str  # "waiting", "taken", "over" (reported) or "lost"
-    worker: str = ""  # the worker that took it
-    since: datetime = Field(sa_type=UtcDateTime)  # of the state "waiting"
-
-
-class ReportRow(Base, table=True):
-    """What a worker handed back of a match, until the result is stored."""
-
-    __tablename__ = "reports"
-    match_id: str = Field(primary_key=True, foreign_key="work.match_id")
-    report: bytes = Field(sa_type=LargeBinary)
-
-
-class ArchiveRow(Base, table=True):
-    """The built files of a submitted bot, packed, for workers."""
-
-    __tablename__ = "archives"
-    digest: bytes = Field(primary_key=True, sa_type=LargeBinary)  # SHA-256 of the content
-    content: bytes = Field(sa_type=LargeBinary)
-
-
-class ReceiverRow(Base, table=True):
-    """A place where notices are sent, with the state of its deliveries; see `notices.receivers`.
-
-    `address` and `secret` are stored as they are, since the sender needs them.
+    What it found follows from its matches, so no board can count twice, and one with a void match does not count.
     """
 
-    __tablename__ = "receivers"
-    id: int | None = Field(default=None, primary_key=True)
-    owner_id: int = Field(foreign_key="owners.id", index=True)
-    kind: str  # "webhook", or the scheme of an address of apprise
-    address: str
-    secret: bytes = Field(sa_type=LargeBinary)  # key of the signature
-    events: str  # JSON; kinds of notices, all if empty
-    ladders: str  # JSON; names of ladders, all if empty
-    is_host: bool  # it gets the notices of every owner
-    created: datetime = Field(sa_type=UtcDateTime)
-    waiting: int = 0  # number of its rows in `outbox`
-    delivered: int = 0
-    missed: int = 0  # notices that were not queued for it: it was paused, or too many waited
-    failures: int = 0  # failed deliveries since the last one that succeeded
-    problem: str = ""  # of the last failed delivery
-    failing_since: datetime | None = Field(default=None, sa_type=UtcDateTime)
-    retry_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
-    claimed_until: datetime | None = Field(default=None, sa_type=UtcDateTime)  # a sender works on it
-    paused: datetime | None = Field(default=None, sa_type=UtcDateTime)
-
-
-class OutboxRow(Base, table=True):
-    """A notice that waits for its delivery to one receiver; deleted when it is delivered."""
-
-    __tablename__ = "outbox"
-    __table_args__ = (Index(None, "receiver_id", "number"),)
-    number: int | None = Field(default=None, primary_key=True)
-    receiver_id: int = Field(foreign_key="receivers.id")
-    event_id: str  # the same in every delivery, to every receiver
-    body: str  # JSON, see `notices.notice`
-
-
-class OvertakingRow(Base, table=True):
-    """A bot that overtook another one on a ladder during the last day, so that it is not announced again."""
-
-    __tablename__ = "overtakings"
-    __table_args__ = {"sqlite_with_rowid": False}
-    ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
-    bot_id: int = Field(primary_key=True, foreign_key="bots.id")  # the bot that was overtaken
-    other_id: int = Field(primary_key=True, foreign_key="bots.id")
-    at: datetime = Field(sa_type=UtcDateTime)
+    __tablename__ = "event_boards"
+    event_id: str = Field(primary_key=True, foreign_key="events.id")
+    duel: int = Field(primary_key=True)  # number of the duel of a tournament; 0 in a test
+    board: int = Field(primary_key=True)  # counted from 0 within the duel
+    match_id: str  # of a test: the second one; empty if a bot was away
+    board_id: str | None = Field(default=None, index=True)  # null if it has no board; not always stored by 0.2
+    result: str  # of a board without a match, or of 0.2: "1", "0" or "=" for both bots of the duel, as "10"
 
 
 class RatingRow(Base, table=True):
@@ -680,12 +540,3 @@ class RatingChangeRow(Base, table=True):
     sigma_before: float = Field(sa_type=Float)
     mu_after: float = Field(sa_type=Float)
     sigma_after: float = Field(sa_type=Float)
-
-
-# SQLite stores integers of 64 bits and compares texts by their code points; so must PostgreSQL.
-for _relation in Base.metadata.tables.values():
-    for _column in _relation.columns:
-        if isinstance(_column.type, Integer):
-            _column.type = Integer().with_variant(BigInteger(), "postgresql")
-        elif isinstance(_column.type, AutoString):
-            _column.type = String().with_variant(String(collation="C"), "postgresql")

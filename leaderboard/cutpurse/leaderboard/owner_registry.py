@@ -20,10 +20,12 @@ from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.relations import BOTS, OWNERS, TOKENS, VERSIONS
 from cutpurse.leaderboard.results import checked_name
-from cutpurse.leaderboard.tokens import HOUSE, LINK, NOBODY, PEOPLE, SCOPES, Token
+from cutpurse.leaderboard.tokens import HOUSE, LINK, NOBODY, PEOPLE, SCOPES, Token, new_token
+from cutpurse.leaderboard.write_hooks import BotForgets, send
 
 __all__ = [
     "NewToken",
+    "change_bot",
     "create_tokens",
     "ensure_owner",
     "ensure_version",
@@ -95,7 +97,7 @@ def ensure_owner(connection: Connection, owner: str) -> int:
     return _ensure(connection, OWNERS, {"name": checked_name("the name of an owner", owner)})
 
 
-def ensure_version(connection: Connection, owner: str, bot: str, version: str, created: datetime | None) -> int:
+def ensure_version(connection: Connection, owner: str, bot: str, version: str, created: datetime | None = None) -> int:
     """Return the ID of a version, creating the version, its bot and its owner if new.
 
     The parent of a new version is the newest version of the bot.
@@ -113,16 +115,46 @@ def ensure_version(connection: Connection, owner: str, bot: str, version: str, c
     owner_id = ensure_owner(connection, owner)
     bot_id = _ensure(connection, BOTS, {"owner_id": owner_id, "name": checked_name("the name of a bot", bot)})
     row = {"bot_id": bot_id, "label": checked_name("the label of a version", version)}
-    found = _found(connection, VERSIONS, row)
-    if found is not None:
-        return found
+    row_id = _found(connection, VERSIONS, row)
+    if row_id is not None:
+        return row_id
     parent = connection.scalar(select(func.max(VERSIONS.c.id)).where(VERSIONS.c.bot_id == bot_id))
     return _made(connection, VERSIONS, {**row, "parent_id": parent, "created": created})
 
 
+def change_bot(
+    connection: Connection,
+    owner: str,
+    bot: str,
+    *,
+    declines_people: bool | None = None,
+    publishes_notes: bool | None = None,
+    forgets_on: str = "",
+) -> None:
+    """Change the settings of a bot that are given, None stays; nothing changes if there is no such bot.
+
+    Args:
+        connection: Connection in a transaction.
+        owner: Name of the owner.
+        bot: Name of the bot.
+        declines_people: Whether people may not pick it as an opponent.
+        publishes_notes: Whether everybody may see its notes beside replays.
+        forgets_on: Ladder on which its memory folder is emptied; empty for none.
+    """
+    if forgets_on:
+        send(connection, BotForgets(owner, bot, forgets_on))
+    settings = {"declines_people": declines_people, "publishes_notes": publishes_notes}
+    changes = {name: value for name, value in settings.items() if value is not None}
+    if not changes:
+        return
+    owners = select(OWNERS.c.id).where(OWNERS.c.name == owner)
+    bots = BOTS.c.owner_id.in_(owners) & (BOTS.c.name == bot)
+    connection.execute(update(BOTS).where(bots).values(changes))
+
+
 def _ensure(connection: Connection, relation: Relation, row: Mapping[str, object]) -> int:
-    found = _found(connection, relation, row)
-    return _made(connection, relation, row) if found is None else found
+    row_id = _found(connection, relation, row)
+    return _made(connection, relation, row) if row_id is None else row_id
 
 
 def _found(connection: Connection, relation: Relation, row: Mapping[str, object]) -> int | None:
@@ -136,19 +168,18 @@ def _made(connection: Connection, relation: Relation, row: Mapping[str, object])
 
 # -- tokens
 def create_tokens(
-    connection: Connection, wanted: Iterable[tuple[NewToken, Token]], created: datetime
-) -> list[TokenEntry]:
-    """Create a token for each owner, creating missing owners. All or nothing.
+    connection: Connection, new_tokens: Iterable[NewToken], created: datetime
+) -> list[tuple[Token, TokenEntry]]:
+    """Create tokens in this order, with missing owners; return them with their entries. All or nothing.
 
     Raises:
-        InvalidEntry: If a token expires before `created`, or exists already.
+        InvalidEntry: If a token expires before `created`.
     """
     made = []
-    for new, token in wanted:
+    for new in new_tokens:
         if new.expires is not None and new.expires <= created:
             raise InvalidEntry(f"the token of {new.owner} would have expired at {new.expires}, before it was made")
-        if connection.scalar(select(TOKENS.c.id).where(TOKENS.c.id == token.id)) is not None:
-            raise InvalidEntry(f"there is a token {token.id} already; make another")
+        token = new_token()
         row = {
             "id": token.id,
             "digest": token.digest,
@@ -159,7 +190,7 @@ def create_tokens(
             "expires": new.expires,
         }
         connection.execute(insert(TOKENS).values(row))
-        made.append(queries.token(connection, token.id))
+        made.append((token, queries.token(connection, token.id)))
     return made
 
 
@@ -170,8 +201,8 @@ def revoke_token(connection: Connection, token_id: str, revoked: datetime) -> To
     return queries.token(connection, token_id)
 
 
-def redeem_link(connection: Connection, link_id: str, token: Token, now: datetime) -> TokenEntry:
-    """Create the token that a link stands for, and revoke the link.
+def redeem_link(connection: Connection, link_id: str, now: datetime) -> tuple[Token, TokenEntry]:
+    """Exchange a link for the token that it stands for, once.
 
     Raises:
         InvalidEntry: If it is no link, or was used, revoked or has expired.
@@ -181,7 +212,7 @@ def redeem_link(connection: Connection, link_id: str, token: Token, now: datetim
     if LINK not in link.scopes or not link.is_good(now):
         raise InvalidEntry("this link was used before, or has expired; ask the host of the page for another")
     scopes = [scope for scope in link.scopes if scope != LINK]
-    (made,) = create_tokens(connection, [(NewToken(link.owner, link.label, scopes, link.expires), token)], now)
+    (made,) = create_tokens(connection, [NewToken(link.owner, link.label, scopes, link.expires)], now)
     revoke_token(connection, link_id, now)
     return made
 

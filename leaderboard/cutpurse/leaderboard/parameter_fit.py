@@ -17,7 +17,7 @@ from itertools import combinations, count
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
-from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate_fast
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, difference, draw_margin, rate
 
 __all__ = ["RankedMatch", "fit", "log_loss"]
 
@@ -60,7 +60,7 @@ def log_loss(results: Sequence[RankedMatch], settings: TrueSkill, after: int = 0
     """
     if after >= len(results):
         raise ValueError(f"{len(results)} matches, of which the first {after} are not to be judged: none is left")
-    return _loss(list(_predictions(results, settings, after)), _margin(settings))
+    return _loss(list(_predictions(results, settings, after)), draw_margin(settings))
 
 
 def fit(
@@ -83,9 +83,9 @@ def fit(
     """
     if not results:
         raise ValueError("nothing to fit to: no results")
-    found = start or TrueSkill(draw_probability=0.1)
+    parameters = start or TrueSkill(draw_probability=0.1)
 
-    low, high = (math.log(share * found.sigma) for share in BETAS)
+    low, high = (math.log(share * parameters.sigma) for share in BETAS)
     total = (1 + len(TAUS)) * _tries(high - low, ROUGHLY) + _tries(2 * ROUGHLY, CLOSELY)
     tried = count(1)
 
@@ -102,27 +102,27 @@ def fit(
     # beta and tau both explain unexpected results, so each tau is judged with its own best beta. Noise alone would
     # favour some tau, so a larger one must improve the likelihood by a nat, as any additional parameter (Akaike 1974).
     # Of all pairs of a match with n players, n - 1 count as independent.
-    _, found = best_beta(replace(found, tau=TAUS[0] * found.sigma), low, high, ROUGHLY)
-    found = _fit_draw_margin(results, found)
-    trials = [best_beta(replace(found, tau=share * found.sigma), low, high, ROUGHLY) for share in TAUS]
-    enough = min(loss for loss, _ in trials) + 1 / sum(len(one.places) - 1 for one in results)
-    found = _fit_draw_margin(results, next(settings for loss, settings in trials if loss <= enough))
-    near = math.log(found.beta)
-    _, found = best_beta(found, near - ROUGHLY, near + ROUGHLY, CLOSELY)
-    return _fit_draw_margin(results, found)
+    _, parameters = best_beta(replace(parameters, tau=TAUS[0] * parameters.sigma), low, high, ROUGHLY)
+    parameters = _fit_draw_margin(results, parameters)
+    trials = [best_beta(replace(parameters, tau=share * parameters.sigma), low, high, ROUGHLY) for share in TAUS]
+    enough = min(loss for loss, _ in trials) + 1 / sum(len(result.places) - 1 for result in results)
+    parameters = _fit_draw_margin(results, next(settings for loss, settings in trials if loss <= enough))
+    near = math.log(parameters.beta)
+    _, parameters = best_beta(parameters, near - ROUGHLY, near + ROUGHLY, CLOSELY)
+    return _fit_draw_margin(results, parameters)
 
 
 def _predictions(results: Sequence[RankedMatch], settings: TrueSkill, after: int = 0) -> Iterator[_Pair]:
     """Predict each pair of players of each match before the match is rated."""
     skills: dict[Hashable, Skill] = {}
-    luck = 2 * (settings.beta**2 + settings.tau**2)
+    apart_and_spread = difference(settings)
     for number, (players, places) in enumerate(results):
         before = [skills.get(player, settings.newcomer) for player in players]
         if number >= after:
-            for (one, place), (other, other_place) in combinations(zip(before, places, strict=True), 2):
-                ahead = one.mu - other.mu if place <= other_place else other.mu - one.mu
-                yield _Pair(ahead, math.sqrt(luck + one.sigma**2 + other.sigma**2), place == other_place)
-        skills.update(zip(players, rate_fast(places, before, settings), strict=True))
+            for (skill, place), (other, other_place) in combinations(zip(before, places, strict=True), 2):
+                apart, spread = apart_and_spread(skill, other)
+                yield _Pair(apart if place <= other_place else -apart, spread, place == other_place)
+        skills.update(zip(players, rate(places, before, settings), strict=True))
 
 
 def _loss(pairs: Sequence[_Pair], margin: float) -> float:
@@ -136,23 +136,18 @@ def _loss(pairs: Sequence[_Pair], margin: float) -> float:
 def _fit_draw_margin(results: Sequence[RankedMatch], settings: TrueSkill) -> TrueSkill:
     """Fit the draw margin that predicts as many ties as there were, plus half a tie."""
     pairs = list(_predictions(results, settings))
-    wanted = sum(pair.is_tied for pair in pairs) + 0.5
+    ties = sum(pair.is_tied for pair in pairs) + 0.5
     low, high = 0.0, 1e-3 * settings.beta
-    while high < 1e3 * settings.beta and sum(_tied(pair, high) for pair in pairs) < wanted:
+    while high < 1e3 * settings.beta and sum(_tied(pair, high) for pair in pairs) < ties:
         low, high = high, 2 * high
     for _ in range(20):
         middle = (low + high) / 2
-        if sum(_tied(pair, middle) for pair in pairs) < wanted:
+        if sum(_tied(pair, middle) for pair in pairs) < ties:
             low = middle
         else:
             high = middle
     share = 2 * _NORMAL.cdf(high / (math.sqrt(2) * settings.beta)) - 1
     return replace(settings, draw_probability=min(max(share, 1e-6), 1 - 1e-6))
-
-
-def _margin(settings: TrueSkill) -> float:
-    """Return the draw margin: the largest difference of two performances that tie."""
-    return _NORMAL.inv_cdf((1 + settings.draw_probability) / 2) * math.sqrt(2) * settings.beta
 
 
 def _tied(pair: _Pair, margin: float) -> float:

@@ -30,7 +30,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
-from cutpurse.leaderboard.address import without_password
+from cutpurse.leaderboard.address import libpq_address, without_password
 from cutpurse.leaderboard.database import READERS, Database, WriteAccess
 from cutpurse.leaderboard.errors import InUse, LeaderboardError, NoSuchEntry, StoreError
 
@@ -121,8 +121,11 @@ class PostgresqlDatabase(Database):
 
     def __init__(self, address: str) -> None:
         """Check the address, without connecting.  Raises StoreError."""
+        address = libpq_address(address)
         try:
             parts = conninfo_to_dict(address)
+            if "@" in str(parts.get("host", ""))[1:]:  # the rest of a password with an @
+                raise psycopg.ProgrammingError
         except psycopg.ProgrammingError:  # its text may contain the password
             raise StoreError(
                 "this PostgreSQL address cannot be read; write postgresql://USER@HOST:PORT/DATABASE, with the password "
@@ -308,8 +311,8 @@ def _begin_with_lock(engine: Engine) -> None:
 
 def _describe(application_name: str | None) -> str | None:
     """Describe the process that holds the lock, as it named itself."""
-    found = re.fullmatch(r"cutpurse (\d+) [0-9a-f]{8} (.+)", application_name or "")
-    return f"process {found[1]} on {found[2]}" if found else None
+    match = re.fullmatch(r"cutpurse (\d+) [0-9a-f]{8} (.+)", application_name or "")
+    return f"process {match[1]} on {match[2]}" if match else None
 
 
 def _advice(cause: psycopg.Error, said: str) -> str | None:

@@ -5,7 +5,7 @@ The writer of the ledger and `recompute` both use this module, so they cannot di
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -67,7 +67,6 @@ def step(
     faults: Sequence[int],
     settings: TrueSkill,
     sequence: int,
-    rated: Callable[[Sequence[int], Sequence[Skill], TrueSkill], list[Skill]] = rate,
 ) -> list[RatingState]:
     """Compute the rating states after board `sequence`; all lists are in the same order.
 
@@ -77,9 +76,8 @@ def step(
         faults: Faults on the board.
         settings: TrueSkill parameters of the ladder.
         sequence: Number of the board on its ladder.
-        rated: `rate`, or `rate_fast` for many boards at once.
     """
-    skills = rated(places, [standing.skill for standing in standings], settings)
+    skills = rate(places, [standing.skill for standing in standings], settings)
     return [
         RatingState(
             skill,

@@ -6,31 +6,25 @@ that rounds `exp` or `log` differently may differ in the last bit.
     settings = TrueSkill(draw_probability=0.05)
     ann, bob, cid = rate([1, 2, 2], [settings.newcomer] * 3, settings)
 
-The model is that of Herbrich, Minka and Graepel, "TrueSkill: a Bayesian skill rating system" (2006). The package
-`trueskill` rates matches as they are stored. `free_for_all` computes the same bits in a tenth of its time, for all
-matches of a ladder at once. Where the precision of floats is not enough, the package computes with more digits.
-TrueSkill is a trademark of Microsoft.
+The model is that of Herbrich, Minka and Graepel, "TrueSkill: a Bayesian skill rating system" (2006). All that rates,
+predicts or fits uses this module, and `free_for_all` has the arithmetic. Where the precision of floats is not enough,
+it computes with more digits. TrueSkill is a trademark of Microsoft.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import pairwise
 from statistics import NormalDist
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from cutpurse.leaderboard.free_for_all import Numbers, rate_in_order
+from cutpurse.leaderboard.free_for_all import Numbers, inverse_below, rate_in_order
 
-with warnings.catch_warnings():  # Python 3.12 warns of "\ " in a docstring of trueskill 0.4.5
-    warnings.simplefilter("ignore")
-    import trueskill  # type: ignore[import-untyped]
-
-__all__ = ["DIGITS", "Skill", "TrueSkill", "rate", "rate_fast", "win_probability"]
+__all__ = ["DIGITS", "Skill", "TrueSkill", "difference", "draw_margin", "rate", "win_probability"]
 
 DIGITS: Final = 60  # precision if floats fail; with 15, one in a hundred of the most extreme upsets still fails
 _NORMAL: Final = NormalDist()
@@ -118,22 +112,15 @@ def rate(places: Sequence[int], skills: Sequence[Skill], settings: TrueSkill) ->
     Raises:
         ValueError: If the lengths differ or there are fewer than two players.
     """
-    _check(places, skills)
-    try:
-        return _rate_by_package(places, skills, _model(settings))
-    except (ArithmeticError, ValueError):  # usually FloatingPointError, sometimes the root of a negative number
-        return _rate_by_package(places, skills, _exact_model(settings))
-
-
-def rate_fast(places: Sequence[int], skills: Sequence[Skill], settings: TrueSkill) -> list[Skill]:
-    """Compute the same as `rate`, to the last bit, in a tenth of its time."""
-    _check(places, skills)
+    if len(places) != len(skills) or len(places) < 2:
+        raise ValueError(f"{len(places)} places for {len(skills)} skills; expected one of each for two players or more")
     order = sorted(range(len(places)), key=places.__getitem__)
-    ties = [places[one] == places[following] for one, following in pairwise(order)]
+    ties = [places[player] == places[following] for player, following in pairwise(order)]
+    in_order = [skills[player] for player in order]
     try:
-        rated = rate_in_order([skills[player] for player in order], ties, _numbers(settings))
-    except (ArithmeticError, ValueError):
-        return _rate_by_package(places, skills, _exact_model(settings))
+        rated = rate_in_order(in_order, ties, _numbers(settings))
+    except (ArithmeticError, ValueError):  # usually FloatingPointError, sometimes the root of a negative number
+        rated = rate_in_order(in_order, ties, _exact_numbers(settings))
     new = dict(zip(order, rated, strict=True))
     return [Skill(*new[player]) for player in range(len(places))]
 
@@ -143,51 +130,44 @@ def win_probability(settings: TrueSkill) -> Callable[[Skill, Skill], float]:
 
     It is a function, because a page of history needs hundreds of probabilities for the same settings.
     """
-    drift, luck, margin = _numbers(settings)
-    chance = 2 * (luck + drift)
+    margin, apart_and_spread = draw_margin(settings), difference(settings)
 
-    def likely(one: Skill, other: Skill) -> float:
-        (mu, sigma), (its_mu, its_sigma) = one, other
-        spread = math.sqrt(chance + sigma**2 + its_sigma**2)
-        apart = mu - its_mu
+    def likely(skill: Skill, other: Skill) -> float:
+        apart, spread = apart_and_spread(skill, other)
         return (_NORMAL.cdf((apart - margin) / spread) + _NORMAL.cdf((apart + margin) / spread)) / 2
 
     return likely
 
 
+def difference(settings: TrueSkill) -> Callable[[Skill, Skill], tuple[float, float]]:
+    """Return a function for the mean and the standard deviation of the difference of two players' performances."""
+    chance = 2 * (settings.beta**2 + settings.tau**2)
+
+    def apart_and_spread(a: Skill, b: Skill) -> tuple[float, float]:
+        (mu, sigma), (other_mu, other_sigma) = a, b
+        return mu - other_mu, math.sqrt(chance + sigma**2 + other_sigma**2)
+
+    return apart_and_spread
+
+
+def draw_margin(settings: TrueSkill) -> float:
+    """Return the draw margin: the largest difference of two performances that tie."""
+    return _numbers(settings).margin
+
+
 @cache
 def _numbers(settings: TrueSkill) -> Numbers:
-    """Convert settings for `free_for_all`; the draw margin is the package's for two players, to the last bit."""
-    margin = trueskill.calc_draw_margin(settings.draw_probability, 2, trueskill.TrueSkill(**_for_package(settings)))
+    margin = inverse_below((settings.draw_probability + 1) / 2) * math.sqrt(2) * settings.beta
     return Numbers(drift=settings.tau**2, luck=settings.beta**2, margin=margin)
 
 
-def _check(places: Sequence[int], skills: Sequence[Skill]) -> None:
-    if len(places) != len(skills) or len(places) < 2:
-        raise ValueError(f"{len(places)} places for {len(skills)} skills; expected one of each for two players or more")
-
-
-def _rate_by_package(places: Sequence[int], skills: Sequence[Skill], model: Any) -> list[Skill]:
-    groups = [(trueskill.Rating(skill.mu, skill.sigma),) for skill in skills]
-    rated = model.rate(groups, ranks=list(places))
-    return [Skill(float(rating.mu), float(rating.sigma)) for (rating,) in rated]
-
-
 @cache
-def _model(settings: TrueSkill) -> Any:
-    return trueskill.TrueSkill(**_for_package(settings))  # Any: the package has no types
-
-
-@cache
-def _exact_model(settings: TrueSkill) -> Any:
-    """Load the package (it has no types) with an mpmath backend whose precision is independent of other users."""
+def _exact_numbers(settings: TrueSkill) -> Numbers:
+    """Return the numbers of `settings` with mpmath, whose precision here is independent of other users."""
     from mpmath import MPContext  # type: ignore[import-untyped]  # rarely needed, so servers don't load it at start
 
-    numbers = MPContext()
-    numbers.dps = DIGITS
-    backend = (numbers.ncdf, numbers.npdf, lambda share: numbers.sqrt(2) * numbers.erfinv(2 * share - 1))
-    return trueskill.TrueSkill(**_for_package(settings), backend=backend)
-
-
-def _for_package(settings: TrueSkill) -> dict[str, float]:
-    return {name: value for name, value in asdict(settings).items() if name != "widening"}  # which only we have
+    exact = MPContext()
+    exact.dps = DIGITS
+    share = (settings.draw_probability + 1) / 2
+    margin = exact.sqrt(2) * exact.erfinv(2 * share - 1) * math.sqrt(2) * settings.beta
+    return _numbers(settings)._replace(margin=margin, below=exact.ncdf, density=exact.npdf)

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, case, exists, func, select
 from cutpurse.leaderboard.head_to_head import Encounters, HeadToHead
 from cutpurse.leaderboard.queries import RatingStep, ladder_history, ladders
 from cutpurse.leaderboard.rating_state import RatingState, standing_of, step
-from cutpurse.leaderboard.ratings import Skill, rate_fast
+from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.relations import BOARDS, CHANGES, LADDERS, MATCHES, OPPONENTS, RATINGS, SEATS, VERSIONS
 
@@ -84,27 +84,27 @@ def _check(
     bots: Mapping[int, int],
     progress: Callable[[int], None],
 ) -> LadderCheck:
-    found = _Differences([*_unrated(connection, ladder), *_marks(connection, ladder)])
+    differences = _Differences([*_unrated(connection, ladder), *_marks(connection, ladder)])
     standings: dict[int, RatingState] = {}
     encounters = Encounters()
     boards = changes = last = 0
     for entry in ladder_history(connection, ladder):
         if entry.sequence > last + 1:
-            found.add(f"boards {last + 1} to {entry.sequence - 1} are missing")
+            differences.add(f"boards {last + 1} to {entry.sequence - 1} are missing")
         boards += entry.sequence != last
         progress(boards)
         last = entry.sequence
         changes += sum(change is not None for change in entry.changes)
         encounters.add([bots[version] for version in entry.versions], entry.places)
         for difference in _take(entry, standings, parents):
-            found.add(difference)
+            differences.add(difference)
     for difference in (
         *_orphans(connection, ladder, changes),
         *_ratings(connection, ladder, standings),
         *_opponents(connection, ladder, encounters),
     ):
-        found.add(difference)
-    return LadderCheck(ladder, boards, len(standings), found.count, tuple(found.shown))
+        differences.add(difference)
+    return LadderCheck(ladder, boards, len(standings), differences.count, tuple(differences.shown))
 
 
 class _Differences:
@@ -124,7 +124,7 @@ def _take(entry: RatingStep, standings: dict[int, RatingState], parents: Mapping
     """Rate a comparison again, update `standings`, and find differences to the stored changes."""
     where = f"board {entry.sequence} (match {entry.match})"
     before = [standing_of(version, standings, parents, entry.settings) for version in entry.versions]
-    after = step(before, entry.places, entry.faults, entry.settings, entry.sequence, rate_fast)
+    after = step(before, entry.places, entry.faults, entry.settings, entry.sequence)
     standings.update(zip(entry.versions, after, strict=True))
     for version, old, new, stored in zip(entry.versions, before, after, entry.changes, strict=True):
         if stored is None:
@@ -161,9 +161,9 @@ def _unrated(connection: Connection, ladder: str) -> Iterator[str]:
 def _orphans(connection: Connection, ladder: str, changes: int) -> Iterator[str]:
     """Find rating changes that belong to no seat of a rated board; `changes` is the number that do."""
     stored = select(func.count()).select_from(CHANGES.join(LADDERS, LADDERS.c.id == CHANGES.c.ladder_id))
-    found = connection.execute(stored.where(LADDERS.c.name == ladder)).scalar_one()
-    if found != changes:
-        yield f"{found - changes} changes belong to no result"
+    count = connection.execute(stored.where(LADDERS.c.name == ladder)).scalar_one()
+    if count != changes:
+        yield f"{count - changes} changes belong to no result"
 
 
 def _ratings(connection: Connection, ladder: str, standings: dict[int, RatingState]) -> Iterator[str]:

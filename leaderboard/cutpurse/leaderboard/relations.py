@@ -7,8 +7,6 @@ from sqlalchemy import FromClause
 from cutpurse.leaderboard.models import Base
 
 __all__ = [
-    "ACCOUNTS",
-    "ARCHIVES",
     "ARENAS",
     "BOARDS",
     "BOTS",
@@ -16,42 +14,29 @@ __all__ = [
     "COURSES",
     "EPOCHS",
     "ESTIMATES",
+    "EVENTS",
+    "EVENT_BOARDS",
+    "EVENT_BOTS",
+    "EVENT_LADDERS",
     "LADDERS",
     "LEASES",
     "MATCHES",
     "NOTES",
     "OPEN_MATCHES",
     "OPPONENTS",
-    "OUTBOX",
-    "OVERTAKINGS",
     "OWNERS",
     "PAUSES",
     "RATINGS",
     "RATING_POINTS",
-    "RECEIVERS",
-    "REPORTS",
-    "SEASONS",
-    "SEASON_BOTS",
-    "SEASON_DIVISIONS",
-    "SEASON_SERIES",
     "SEATS",
-    "SUBMISSIONS",
-    "TEST_BOARDS",
     "TOKENS",
-    "TOURNAMENTS",
-    "TOURNAMENT_BOARDS",
     "USAGES",
     "VERSIONS",
-    "VERSION_TESTS",
-    "WORK",
     "rated_seats",
 ]
 
-TOURNAMENTS = Base.metadata.tables["tournaments"]
-TOURNAMENT_BOARDS = Base.metadata.tables["tournament_boards"]
 OWNERS = Base.metadata.tables["owners"]
 TOKENS = Base.metadata.tables["tokens"]
-ACCOUNTS = Base.metadata.tables["accounts"]
 BOTS = Base.metadata.tables["bots"]
 VERSIONS = Base.metadata.tables["versions"]
 LADDERS = Base.metadata.tables["ladders"]
@@ -70,20 +55,11 @@ COURSES = Base.metadata.tables["courses"]
 NOTES = Base.metadata.tables["notes"]
 USAGES = Base.metadata.tables["usages"]
 PAUSES = Base.metadata.tables["pauses"]
-SUBMISSIONS = Base.metadata.tables["submissions"]
-WORK = Base.metadata.tables["work"]
-REPORTS = Base.metadata.tables["reports"]
 ARENAS = Base.metadata.tables["arenas"]
-ARCHIVES = Base.metadata.tables["archives"]
-RECEIVERS = Base.metadata.tables["receivers"]
-OUTBOX = Base.metadata.tables["outbox"]
-OVERTAKINGS = Base.metadata.tables["overtakings"]
-VERSION_TESTS = Base.metadata.tables["version_tests"]
-TEST_BOARDS = Base.metadata.tables["test_boards"]
-SEASON_SERIES = Base.metadata.tables["season_series"]
-SEASONS = Base.metadata.tables["seasons"]
-SEASON_DIVISIONS = Base.metadata.tables["season_divisions"]
-SEASON_BOTS = Base.metadata.tables["season_bots"]
+EVENTS = Base.metadata.tables["events"]
+EVENT_LADDERS = Base.metadata.tables["event_ladders"]
+EVENT_BOTS = Base.metadata.tables["event_bots"]
+EVENT_BOARDS = Base.metadata.tables["event_boards"]
 
 
 def rated_seats() -> FromClause:

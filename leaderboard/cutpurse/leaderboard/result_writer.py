@@ -1,4 +1,4 @@
-"""The writer of the ledger: announcements, and results with the ratings and notices that follow from them.
+"""The writer of the ledger: announcements, and results with the ratings that follow from them.
 
 Every function works in the transaction of its connection and leaves it open. The transaction must hold the write lock,
 because values read here (is this match new? what is the next number?) decide what is written. This module knows no
@@ -14,11 +14,10 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from cutpurse.leaderboard.comparisons import BoardMatch, Comparison, comparisons_of, why_incompatible, why_no_test_board
+from cutpurse.leaderboard.comparisons import Comparison, comparisons_of, kind_of, why_incompatible
 from cutpurse.leaderboard.decision_logs import COMPRESSION, pack_courses, pack_notes
 from cutpurse.leaderboard.dialects import driver_sql
 from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt
-from cutpurse.leaderboard.notices.sources import causes_of_pauses, note_results
 from cutpurse.leaderboard.owner_registry import ensure_version
 from cutpurse.leaderboard.rating_state import RatingState, standing_of, step
 from cutpurse.leaderboard.relations import (
@@ -31,11 +30,11 @@ from cutpurse.leaderboard.relations import (
     PAUSES,
     RATINGS,
     SEATS,
-    TEST_BOARDS,
     USAGES,
 )
 from cutpurse.leaderboard.results import Change, FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from cutpurse.leaderboard.rows import add_rows, stamp
+from cutpurse.leaderboard.write_hooks import MatchesAnnounced, ResultsWritten, send
 from cutpurse.leaderboard.write_state import (
     AnnouncedMatch,
     BoardState,
@@ -75,7 +74,6 @@ class _PendingRows:
 
     boards: dict[str, dict[str, object]] = field(default_factory=dict)  # new boards, by ID
     rated: list[tuple[int, int, str]] = field(default_factory=list)  # sequence, epoch, ID of existing boards to rate
-    tests: list[dict[str, object]] = field(default_factory=list)  # new boards of version tests
     nonces: list[tuple[str, str]] = field(default_factory=list)  # nonces and ID of existing boards
     over: list[str] = field(default_factory=list)  # existing boards of several matches that are over now
     open: dict[str, dict[str, object]] = field(default_factory=dict)  # new open matches, by ID
@@ -87,6 +85,7 @@ class _PendingRows:
     usages: list[dict[str, object]] = field(default_factory=list)
     changes: list[dict[str, object]] = field(default_factory=list)
     stored: list[tuple[FinishedMatch, int]] = field(default_factory=list)  # results with their numbers, not a table
+    announced: list[MatchAnnouncement] = field(default_factory=list)  # newly announced matches, not a table
 
 
 def write(
@@ -130,7 +129,9 @@ def write(
     for name, ladder in world.ladders.items():
         if ladder.added:
             _check_after(connection, name, ladder, rated)
-    note_results(connection, rows.stored, world.ids, causes_of_pauses(world.conduct.pauses))
+    if rows.announced:
+        send(connection, MatchesAnnounced(rows.announced))
+    send(connection, ResultsWritten(rows.stored, world.ids, world.conduct.pauses))
     return answers
 
 
@@ -199,9 +200,8 @@ def _problem(entry: FinishedMatch | MatchAnnouncement, world: World) -> str | No
     ):
         return f"board {entry.deal.board} has another ladder, another deal or another number of matches"
     others = board.versions.values() if board is not None else ()
-    if entry.test:
-        return why_no_test_board(versions, others)
-    return why_incompatible(ladder.boards, entry.board_matches, versions, others)
+    kind = kind_of(ladder.boards, entry.board_matches, entry.is_rated)
+    return why_incompatible(kind, entry.board_matches, versions, others)
 
 
 def _announce(entry: MatchAnnouncement, world: World, rows: _PendingRows) -> None:
@@ -210,6 +210,7 @@ def _announce(entry: MatchAnnouncement, world: World, rows: _PendingRows) -> Non
     ladder, versions = world.ladders[entry.ladder], world.seated(entry)
     world.announced[entry.match] = AnnouncedMatch(ladder.id, entry.deal.announced, versions, entry.board_matches)
     _seat(entry, ladder.id, world, rows)
+    rows.announced.append(entry)
     rows.open[entry.match] = {
         "match_id": entry.match,
         "board_id": entry.deal.board,
@@ -248,18 +249,16 @@ def _seat(entry: FinishedMatch | MatchAnnouncement, ladder_id: int, world: World
     if board is None:
         board = world.boards[entry.deal.board] = BoardState(ladder_id, entry.deal.announced, entry.board_matches)
         rows.boards[entry.deal.board] = _board(entry, ladder_id)
-        if entry.test:
-            rows.tests.append({"board_id": entry.deal.board, "test_id": entry.test})
     board.versions[entry.match] = world.seated(entry)
     return board
 
 
-def _sat(result: FinishedMatch, world: World) -> BoardMatch | None:
+def _sat(result: FinishedMatch, world: World) -> Comparison | None:
     """Return the places and faults of a match; None if it is void."""
     if result.is_void:
         return None
     places, faults = zip(*((seat.place or 0, seat.faults) for seat in result.seats), strict=True)
-    return BoardMatch(world.seated(result), places, faults)
+    return Comparison(world.seated(result), places, faults)
 
 
 def _rate(
@@ -365,6 +364,7 @@ def _note(result: FinishedMatch, ladder_id: int, world: World, rows: _PendingRow
             "thinking_ms": taken.thinking_ms,
             "cpu_ms": taken.cpu_ms,
             "peak_bytes": taken.peak_bytes,
+            "memory": taken.memory,
         }
         for seat, taken in enumerate(result.seats)
     ]
@@ -403,7 +403,6 @@ def _insert(connection: Connection, rows: _PendingRows, world: World) -> None:
     if rows.closed:
         connection.execute(delete(OPEN_MATCHES).where(OPEN_MATCHES.c.match_id.in_(rows.closed)))
     add_rows(connection, BOARDS, list(rows.boards.values()))
-    add_rows(connection, TEST_BOARDS, rows.tests)
     if rows.rated:
         connection.exec_driver_sql(driver_sql(connection, _RATE), rows.rated)
     if rows.nonces:

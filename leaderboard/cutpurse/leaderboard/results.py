@@ -29,6 +29,7 @@ __all__ = [
     "DecisionLog",
     "DecisionFault",
     "DecisionUsage",
+    "EventBoard",
     "FinishedMatch",
     "FinishedSeat",
     "Identity",
@@ -40,6 +41,7 @@ __all__ = [
     "UsageTotal",
     "checked_name",
     "no_record",
+    "memory_problem",
     "pause_problem",
     "title_problem",
 ]
@@ -52,6 +54,7 @@ _MOST: Final = 2**63 - 1  # maximum value of a column
 PAUSE_FAILED: Final = 3  # default number of taken-over matches that pause a version
 PAUSE_WINDOW: Final = 8  # default number of rated matches counted; large enough not to be hidden by good matches
 MAX_TITLE: Final = 80
+MAX_MEMORY_KIB: Final = 1_024  # of the folder that a bot keeps on a ladder; it is stored as one value
 MAX_PAUSE_WINDOW: Final = 100  # the window is read again at each failure
 
 
@@ -185,6 +188,7 @@ class FinishedSeat:
         dropped_bytes: Size of notes that were sent but not stored.
         cpu_ms: CPU time of the bot's process during the match, None if not measured.
         peak_bytes: Peak memory of the bot's process since its start, None if not measured.
+        memory: SHA-256 of the memory folder that the bot began with; None if it had none.
     """
 
     player: Identity
@@ -198,6 +202,7 @@ class FinishedSeat:
     dropped_bytes: int = 0
     cpu_ms: int | None = None
     peak_bytes: int | None = None
+    memory: bytes | None = None
 
     @property
     def is_taken_over(self) -> bool:
@@ -282,7 +287,6 @@ class FinishedMatch:
         requested_by: Requester of the match, for people; may be empty.
         reason: Why these versions met, for people; may be empty.
         board_matches: Number of matches on its board (`cutpurse.leaderboard.comparisons`).
-        test: ID of the version test that it is played for; empty for other matches.
     """
 
     match: str
@@ -299,7 +303,6 @@ class FinishedMatch:
     requested_by: str = ""
     reason: str = ""
     board_matches: int = 1
-    test: str = ""
 
     @property
     def is_void(self) -> bool:
@@ -367,6 +370,20 @@ class FinishedMatch:
                 )
 
 
+class EventBoard(NamedTuple):
+    """The board of an event that a match is played on.
+
+    Attributes:
+        event: ID of the tournament or of the version test.
+        duel: Number of the duel of a tournament; 0 in a test.
+        board: Number of the board in the duel, or among those that count in the test.
+    """
+
+    event: str
+    duel: int
+    board: int
+
+
 @dataclass(frozen=True, slots=True)
 class MatchAnnouncement:
     """A match that will begin. It is stored first, so that the successor of a killed server knows its commitment.
@@ -381,7 +398,7 @@ class MatchAnnouncement:
         requested_by: Requester of an unrated match; empty for a rated match.
         reason: Why these versions meet, for people; may be empty.
         board_matches: Number of matches on its board.
-        test: ID of the version test that it is played for; empty for other matches.
+        event_board: The board of an event that it is played on; None for other matches.
     """
 
     match: str
@@ -393,7 +410,7 @@ class MatchAnnouncement:
     requested_by: str = ""
     reason: str = ""
     board_matches: int = 1
-    test: str = ""
+    event_board: EventBoard | None = None
 
     @property
     def is_rated(self) -> bool:
@@ -405,6 +422,8 @@ class MatchAnnouncement:
         _check_entry(self)
         if self.started.tzinfo is None:
             raise InvalidEntry(f"match {self.match}: started {self.started} needs a time zone")
+        if self.event_board is not None and self.is_rated:
+            raise InvalidEntry(f"match {self.match} is played for an event, so it is unrated: it needs a requester")
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,6 +469,9 @@ class LadderTerms:
         admits_people: Owners may play in person, on the page.
         names_hidden_until: Before this time only hosts see which bot plays in which seat, and so no results either;
             None if names were never hidden.
+        memory_kib: Size of the folder that a submitted bot keeps from match to match; 0 means that it has none.
+        replays_hidden_until: Before this time only hosts and the owners of its bots see how a match goes, played or
+            being played; None if everybody could always.
 
     Raises:
         InvalidEntry: If a value is invalid.
@@ -468,6 +490,8 @@ class LadderTerms:
     title: str = ""
     admits_people: bool = False
     names_hidden_until: datetime | None = None
+    memory_kib: int = 0
+    replays_hidden_until: datetime | None = None
 
     @property
     def results_shown_from(self) -> datetime | None:
@@ -484,6 +508,10 @@ class LadderTerms:
         """Return whether only hosts see which bot plays in which seat at this time of day."""
         return self.names_hidden_until is not None and at < self.names_hidden_until
 
+    def hides_replays(self, at: datetime) -> bool:
+        """Return whether only hosts and the owners of its bots see how a match goes at this time of day."""
+        return self.replays_hidden_until is not None and at < self.replays_hidden_until
+
     @property
     def is_limited(self) -> bool:
         """Whether the number of bots is limited."""
@@ -497,16 +525,23 @@ class LadderTerms:
         for most, whose in ((self.most_bots, ""), (self.most_per_owner, " of an owner")):
             if not 0 <= most <= _MOST:
                 raise InvalidEntry(f"at most {most} bots{whose}: it must be a count, 0 for any number")
-        if problem := pause_problem(self.pause_failed, self.pause_window):
+        if problem := pause_problem(self.pause_failed, self.pause_window) or memory_problem(self.memory_kib):
             raise InvalidEntry(problem)
         if self.frozen is not None and self.frozen.tzinfo is None:
             raise InvalidEntry(f"frozen from {self.frozen} on: that needs a time zone")
-        if self.results_hidden_until is not None and self.results_hidden_until.tzinfo is None:
-            raise InvalidEntry(f"results hidden until {self.results_hidden_until}: that needs a time zone")
-        if self.names_hidden_until is not None and self.names_hidden_until.tzinfo is None:
-            raise InvalidEntry(f"names hidden until {self.names_hidden_until}: that needs a time zone")
+        for what in ("results", "names", "replays"):
+            until = getattr(self, f"{what}_hidden_until")
+            if until is not None and until.tzinfo is None:
+                raise InvalidEntry(f"{what} hidden until {until}: that needs a time zone")
         if problem := title_problem(self.title):
             raise InvalidEntry(problem)
+
+
+def memory_problem(kib: int) -> str:
+    """Explain why a bot cannot have a memory of this size; return an empty text if it can."""
+    if 0 <= kib <= MAX_MEMORY_KIB:
+        return ""
+    return f"memory_kib is {kib:,}: it is a size from 0 (none) to {MAX_MEMORY_KIB:,} KiB"
 
 
 def title_problem(title: str) -> str:
@@ -549,10 +584,10 @@ def _check_entry(entry: FinishedMatch | MatchAnnouncement) -> None:
         raise InvalidEntry(
             f"match {entry.match}: its board has {entry.board_matches} matches; 1 to {MOST_MATCHES} can be"
         )
-    if entry.test and (entry.is_rated or entry.board_matches != TEST_MATCHES):
-        raise InvalidEntry(f"match {entry.match} is of a test, so it is unrated, on a board of {TEST_MATCHES} matches")
-    if entry.board_matches > 1 and not entry.is_rated and not entry.test:
-        raise InvalidEntry(f"match {entry.match} was asked for, and so is the only one on its board")
+    if not entry.is_rated and entry.board_matches not in (1, TEST_MATCHES):
+        raise InvalidEntry(
+            f"match {entry.match} is unrated, so its board has one match, or two of a test, not {entry.board_matches}"
+        )
     players = entry.players
     if len(players) < 2:
         raise InvalidEntry(f"match {entry.match}: {len(players)} seats; a match has at least 2")

@@ -12,48 +12,43 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, insert, or_, select, update
 
-from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
+from cutpurse.leaderboard import events, tournaments
+from cutpurse.leaderboard.errors import NoSuchEntry
+from cutpurse.leaderboard.events import FINISHED, SEASON, SERIES, STOPPED, TOURNAMENT, EventEntry, TooManyEvents
 from cutpurse.leaderboard.ladders import NewLadder, create_ladder
-from cutpurse.leaderboard.notices.sources import note_season_over
 from cutpurse.leaderboard.queries.names import bot_id_of
 from cutpurse.leaderboard.relations import (
     BOTS,
+    EVENT_BOTS,
+    EVENT_LADDERS,
+    EVENTS,
     LADDERS,
     OWNERS,
-    SEASON_BOTS,
-    SEASON_DIVISIONS,
-    SEASON_SERIES,
-    SEASONS,
     VERSIONS,
 )
-from cutpurse.leaderboard.tournaments import STOPPED as TOURNAMENT_STOPPED
-from cutpurse.leaderboard.tournaments import TournamentEntry, end_tournament, start_tournament
+from cutpurse.leaderboard.write_hooks import SeasonOver, send
 
 __all__ = [
     "BREAK",
     "ENDING",
     "FINAL",
-    "FINISHED",
     "OVER",
     "PHASES",
     "PLAYING",
-    "STOPPED",
     "NewSeason",
     "SeasonBot",
     "SeasonState",
-    "SeriesEntry",
-    "begin_next_season",
-    "end_season_final",
-    "end_season_play",
-    "note_season_bots",
-    "put_season_table",
-    "season",
+    "begin_next",
+    "end_final",
+    "end_play",
+    "note_bots",
+    "put_table",
+    "state",
     "series_by_ladder",
-    "series_list",
-    "start_series",
-    "stop_series",
+    "start",
+    "stop",
 ]
 
 PLAYING: Final = "playing"  # matches are played in the divisions
@@ -61,24 +56,8 @@ ENDING: Final = "ending"  # its ladders are frozen; the last matches are played 
 FINAL: Final = "final"  # the table is final, and the final is played
 BREAK: Final = "break"  # it is over, and the next season has not begun
 OVER: Final = "over"  # the next season has begun, or it was the last one
-STOPPED: Final = "stopped"  # a host stopped it
 PHASES: Final = (PLAYING, ENDING, FINAL, BREAK, OVER, STOPPED)
-FINISHED: Final = "finished"  # outcome of a series that had all its seasons
 _ANY: Final = 1_000_000  # finals are not limited as tournaments of hosts are
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesEntry:
-    """A stored series; `ended` is None and `outcome` empty while seasons go on, `number` is its newest season."""
-
-    id: str
-    name: str
-    started_by: str
-    plan: str
-    created: datetime
-    ended: datetime | None = None
-    outcome: str = ""
-    number: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +121,7 @@ class SeasonState:
         bots: Its bots, by division; within it by place, or by seed.
     """
 
-    series: SeriesEntry
+    series: EventEntry
     number: int
     phase: str
     began: datetime
@@ -154,31 +133,22 @@ class SeasonState:
 
 
 # -- changes
-def start_series(connection: Connection, new: SeriesEntry, first: NewSeason, max_open: int) -> SeasonState:
+def start(connection: Connection, new: EventEntry, first: NewSeason, max_open: int) -> SeasonState:
     """Store a series with its first season.
 
     Raises:
-        InvalidEntry: If `max_open` series go on, or there is a ladder of one of these names.
+        TooManyEvents: If `max_open` series go on.
+        InvalidEntry: If there is a ladder of one of these names.
         NoSuchEntry: If a bot does not exist.
     """
-    running = select(func.count()).select_from(SEASON_SERIES).where(SEASON_SERIES.c.ended.is_(None))
-    if (connection.scalar(running) or 0) >= max_open:
-        raise InvalidEntry(f"seasons of {max_open} plans go on, as many as may: stop one of them")
-    row = {
-        "id": new.id,
-        "name": new.name,
-        "started_by": new.started_by,
-        "plan": new.plan,
-        "created": new.created,
-        "ended": None,
-        "outcome": "",
-    }
-    connection.execute(insert(SEASON_SERIES).values(row))
-    _begin(connection, new.id, 1, first)
-    return season(connection, new.id)
+    if events.count_running(connection, SERIES) >= max_open:
+        raise TooManyEvents(f"seasons of {max_open} plans go on, as many as may: stop one of them")
+    events.add(connection, SERIES, new)
+    _begin(connection, new, 1, first)
+    return state(connection, new.id)
 
 
-def note_season_bots(
+def note_bots(
     connection: Connection,
     series_id: str,
     number: int,
@@ -186,26 +156,26 @@ def note_season_bots(
     has_left: Mapping[tuple[str, str], bool],
 ) -> None:
     """Store bots that joined a season, and which of its bots have left or are back.  Raises NoSuchEntry."""
-    known = {bot.key for bot in season(connection, series_id, number).bots}
+    known = {bot.key for bot in state(connection, series_id, number).bots}
     _add_bots(connection, series_id, number, [bot for bot in newcomers if bot.key not in known])
     for (owner, bot), is_gone in has_left.items():
-        its = (SEASON_BOTS.c.bot_id == bot_id_of(connection, owner, bot), *_of(SEASON_BOTS, series_id, number))
-        connection.execute(update(SEASON_BOTS).where(*its).values(has_left=is_gone))
+        its = (EVENT_BOTS.c.bot_id == bot_id_of(connection, owner, bot), _of(EVENT_BOTS, series_id, number))
+        connection.execute(update(EVENT_BOTS).where(*its).values(has_left=is_gone))
 
 
-def end_season_play(connection: Connection, series_id: str, number: int, ended: datetime) -> SeasonState:
+def end_play(connection: Connection, series_id: str, number: int, ended: datetime) -> SeasonState:
     """Freeze the ladders of a season that is played, so that its last matches are played to their end."""
     if _move(connection, series_id, number, PLAYING, phase=ENDING, ended=ended):
         _freeze(connection, series_id, number, ended)
-    return season(connection, series_id, number)
+    return state(connection, series_id, number)
 
 
-def put_season_table(
+def put_table(
     connection: Connection,
     series_id: str,
     number: int,
     table: Sequence[SeasonBot],
-    final: TournamentEntry | None,
+    final: EventEntry | None,
     next_at: datetime | None,
     now: datetime,
 ) -> SeasonState:
@@ -220,138 +190,130 @@ def put_season_table(
         next_at: Begin of the next season, if there is no final; None if this season is the last one.
         now: Present time.
     """
-    phase = {"phase": ENDING} if final is None else {"phase": FINAL, "tournament_id": final.id}
-    if _move(connection, series_id, number, ENDING, **phase):
+    if _move(connection, series_id, number, ENDING, phase=ENDING if final is None else FINAL):
         for bot in table:
             _put_place(connection, series_id, number, bot)
         if final is not None:
-            start_tournament(connection, final, _ANY)
+            tournaments.start(connection, final, _ANY, _season_id(series_id, number))
         else:
-            champion = next((bot for bot in table if (bot.division, bot.place) == (1, 1)), None)
+            champion = first_of_table(table)
             _conclude(connection, series_id, number, ENDING, "" if champion is None else _named(champion), next_at, now)
-    return season(connection, series_id, number)
+    return state(connection, series_id, number)
 
 
-def end_season_final(
+def first_of_table(table: Sequence[SeasonBot]) -> SeasonBot | None:
+    """Return the first bot of the first division; None if nobody played there."""
+    return next((bot for bot in table if (bot.division, bot.place) == (1, 1) and bot.matches), None)
+
+
+def end_final(
     connection: Connection, series_id: str, number: int, champion: str, next_at: datetime | None, now: datetime
 ) -> SeasonState:
     """End a season whose final is over; `next_at` is None if it is the last one."""
     _conclude(connection, series_id, number, FINAL, champion, next_at, now)
-    return season(connection, series_id, number)
+    return state(connection, series_id, number)
 
 
-def begin_next_season(connection: Connection, series_id: str, number: int, new: NewSeason) -> SeasonState:
+def begin_next(connection: Connection, series_id: str, number: int, new: NewSeason) -> SeasonState:
     """Begin the season after season `number`, whose break is over.
 
     Raises:
         InvalidEntry: If there is a ladder of one of these names.
     """
     if _move(connection, series_id, number, BREAK, phase=OVER):
-        _begin(connection, series_id, number + 1, new)
-    return season(connection, series_id)
+        _begin(connection, events.entry(connection, series_id), number + 1, new)
+    return state(connection, series_id)
 
 
-def stop_series(connection: Connection, series_id: str, now: datetime) -> SeasonState:
+def stop(connection: Connection, series_id: str, now: datetime) -> SeasonState:
     """End a series and its season at once, without a final table; one that has ended stays as it is."""
-    state = season(connection, series_id)
-    if state.series.ended is None:
-        _move(connection, series_id, state.number, state.phase, phase=STOPPED)
-        _freeze(connection, series_id, state.number, now)
-        if state.tournament:
-            end_tournament(connection, state.tournament, TOURNAMENT_STOPPED, now)
-        _end_series(connection, series_id, STOPPED, now)
-    return season(connection, series_id)
+    season = state(connection, series_id)
+    if season.series.ended is None:
+        _move(connection, series_id, season.number, season.phase, phase=STOPPED)
+        _freeze(connection, series_id, season.number, now)
+        if season.tournament:
+            events.end(connection, season.tournament, STOPPED, now)
+        events.end(connection, series_id, STOPPED, now)
+    return state(connection, series_id)
 
 
 # -- queries
-def season(connection: Connection, series_id: str, number: int | None = None) -> SeasonState:
+def state(connection: Connection, series_id: str, number: int | None = None) -> SeasonState:
     """Return a season of a series, by default the newest.  Raises NoSuchEntry."""
-    found = connection.execute(_series().where(SEASON_SERIES.c.id == series_id)).first()
-    if found is None:
-        raise NoSuchEntry(f"there are no seasons {series_id!r:.100}")
-    entry = _entry(found)
+    entry = events.entry(connection, series_id)
     number = entry.number if number is None else number
-    row = connection.execute(select(SEASONS).where(*_of(SEASONS, series_id, number))).first()
+    season_id = _season_id(series_id, number)
+    row = connection.execute(select(EVENTS).where(EVENTS.c.id == season_id)).first()
     if row is None:
         raise NoSuchEntry(f"seasons {series_id} have no season {number}")
     divisions = (
         select(LADDERS.c.name)
-        .join(SEASON_DIVISIONS, SEASON_DIVISIONS.c.ladder_id == LADDERS.c.id)
-        .where(*_of(SEASON_DIVISIONS, series_id, number))
-        .order_by(SEASON_DIVISIONS.c.division)
+        .join(EVENT_LADDERS, EVENT_LADDERS.c.ladder_id == LADDERS.c.id)
+        .where(EVENT_LADDERS.c.event_id == season_id)
+        .order_by(EVENT_LADDERS.c.division)
     )
     bots = (
-        select(SEASON_BOTS, OWNERS.c.name.label("owner"), BOTS.c.name.label("bot"), VERSIONS.c.label.label("version"))
-        .join(BOTS, BOTS.c.id == SEASON_BOTS.c.bot_id)
+        select(EVENT_BOTS, OWNERS.c.name.label("owner"), BOTS.c.name.label("bot"), VERSIONS.c.label.label("version"))
+        .join(BOTS, BOTS.c.id == EVENT_BOTS.c.bot_id)
         .join(OWNERS, OWNERS.c.id == BOTS.c.owner_id)
-        .outerjoin(VERSIONS, VERSIONS.c.id == SEASON_BOTS.c.version_id)
-        .where(*_of(SEASON_BOTS, series_id, number))
-        .order_by(SEASON_BOTS.c.division, SEASON_BOTS.c.place, SEASON_BOTS.c.seed, SEASON_BOTS.c.bot_id)
+        .outerjoin(VERSIONS, VERSIONS.c.id == EVENT_BOTS.c.version_id)
+        .where(EVENT_BOTS.c.event_id == season_id)
+        .order_by(EVENT_BOTS.c.division, EVENT_BOTS.c.place, EVENT_BOTS.c.seed)
     )
+    final = select(EVENTS.c.id).where(EVENTS.c.parent_id == season_id, EVENTS.c.format == TOURNAMENT)
     return SeasonState(
         entry,
         number,
         row.phase,
-        row.began,
+        row.created,
         row.ended,
         row.next_at,
-        row.tournament_id,
+        connection.scalar(final) or "",
         tuple(connection.scalars(divisions)),
         tuple(_bot(bot) for bot in connection.execute(bots)),
     )
 
 
-def series_list(connection: Connection, only_running: bool = False, limit: int | None = None) -> list[SeriesEntry]:
-    """List series, the newest first; optionally only those that go on."""
-    query = _series().order_by(SEASON_SERIES.c.created.desc(), SEASON_SERIES.c.id.desc()).limit(limit)
-    if only_running:
-        query = query.where(SEASON_SERIES.c.ended.is_(None))
-    return [_entry(row) for row in connection.execute(query)]
-
-
 def series_by_ladder(connection: Connection) -> dict[str, tuple[str, int]]:
     """Return the ID of the series and the number of the season of every ladder that is a division."""
-    query = select(LADDERS.c.name, SEASON_DIVISIONS.c.series_id, SEASON_DIVISIONS.c.number).join(
-        SEASON_DIVISIONS, SEASON_DIVISIONS.c.ladder_id == LADDERS.c.id
+    query = (
+        select(LADDERS.c.name, EVENTS.c.parent_id, EVENTS.c.number)
+        .join(EVENT_LADDERS, EVENT_LADDERS.c.ladder_id == LADDERS.c.id)
+        .join(EVENTS, EVENTS.c.id == EVENT_LADDERS.c.event_id)
+        .where(EVENTS.c.format == SEASON)
     )
     return {name: (series_id, number) for name, series_id, number in connection.execute(query)}
 
 
 # -- rows
-def _of(relation: Any, series_id: str, number: int) -> tuple[Any, Any]:
-    return relation.c.series_id == series_id, relation.c.number == number
+def _season_id(series_id: str, number: int) -> str:
+    return f"{series_id}.{number}"
+
+
+def _of(relation: Any, series_id: str, number: int) -> Any:
+    return relation.c.event_id == _season_id(series_id, number)
 
 
 def _move(connection: Connection, series_id: str, number: int, before: str, **values: object) -> bool:
     """Change a season that is in phase `before` and whose series goes on; return whether it was."""
-    runs = select(SEASON_SERIES.c.id).where(SEASON_SERIES.c.id == series_id, SEASON_SERIES.c.ended.is_(None))
-    which = and_(*_of(SEASONS, series_id, number), SEASONS.c.phase == before, SEASONS.c.series_id.in_(runs))
-    return connection.execute(update(SEASONS).where(which).values(values)).rowcount == 1
+    series = EVENTS.alias("series")
+    runs = select(series.c.id).where(series.c.id == series_id, series.c.ended.is_(None)).exists()
+    which = (EVENTS.c.id == _season_id(series_id, number)) & (EVENTS.c.phase == before) & runs
+    return connection.execute(update(EVENTS).where(which).values(values)).rowcount == 1
 
 
-def _begin(connection: Connection, series_id: str, number: int, new: NewSeason) -> None:
-    row = {
-        "series_id": series_id,
-        "number": number,
-        "phase": PLAYING,
-        "began": new.began,
-        "ended": None,
-        "next_at": None,
-        "tournament_id": "",
-    }
-    connection.execute(insert(SEASONS).values(row))
-    for division, ladder in enumerate(new.ladders, 1):
-        ladder_id = create_ladder(connection, ladder, new.began)
-        its = {"series_id": series_id, "number": number, "division": division, "ladder_id": ladder_id}
-        connection.execute(insert(SEASON_DIVISIONS).values(its))
-    _add_bots(connection, series_id, number, new.bots)
+def _begin(connection: Connection, series: EventEntry, number: int, new: NewSeason) -> None:
+    season = EventEntry(_season_id(series.id, number), "", series.started_by, "", new.began)
+    events.add(connection, SEASON, season, parent_id=series.id, number=number, phase=PLAYING)
+    ladder_ids = [create_ladder(connection, ladder, new.began) for ladder in new.ladders]
+    events.add_ladders(connection, season.id, ladder_ids, is_own=True)
+    _add_bots(connection, series.id, number, new.bots)
 
 
 def _add_bots(connection: Connection, series_id: str, number: int, bots: Sequence[SeasonBot]) -> None:
     rows = [
         {
-            "series_id": series_id,
-            "number": number,
+            "event_id": _season_id(series_id, number),
             "bot_id": bot_id_of(connection, bot.owner, bot.bot),
             "division": bot.division,
             "seed": bot.seed,
@@ -361,7 +323,7 @@ def _add_bots(connection: Connection, series_id: str, number: int, bots: Sequenc
         for bot in bots
     ]
     if rows:
-        connection.execute(insert(SEASON_BOTS), rows)
+        connection.execute(insert(EVENT_BOTS), rows)
 
 
 def _put_place(connection: Connection, series_id: str, number: int, bot: SeasonBot) -> None:
@@ -375,8 +337,8 @@ def _put_place(connection: Connection, series_id: str, number: int, bot: SeasonB
         "matches": bot.matches,
         "next_division": bot.next_division,
     }
-    its = (SEASON_BOTS.c.bot_id == bot_id, *_of(SEASON_BOTS, series_id, number))
-    connection.execute(update(SEASON_BOTS).where(*its).values(values))
+    its = (EVENT_BOTS.c.bot_id == bot_id, _of(EVENT_BOTS, series_id, number))
+    connection.execute(update(EVENT_BOTS).where(*its).values(values))
 
 
 def _conclude(
@@ -391,36 +353,18 @@ def _conclude(
     phase = OVER if next_at is None else BREAK
     if _move(connection, series_id, number, before, phase=phase, next_at=next_at):
         if next_at is None:
-            _end_series(connection, series_id, FINISHED, now)
-        state = season(connection, series_id, number)
-        owners = {bot.owner for bot in state.bots}
-        note_season_over(connection, now, series_id, state.series.name, number, state.ladders[0], champion, owners)
-
-
-def _end_series(connection: Connection, series_id: str, outcome: str, now: datetime) -> None:
-    its = SEASON_SERIES.c.id == series_id
-    connection.execute(update(SEASON_SERIES).where(its).values(ended=now, outcome=outcome))
+            events.end(connection, series_id, FINISHED, now)
+        season = state(connection, series_id, number)
+        owners = {bot.owner for bot in season.bots}
+        name, ladder = season.series.name, season.ladders[0]
+        send(connection, SeasonOver(now, series_id, name, number, ladder, champion, owners))
 
 
 def _freeze(connection: Connection, series_id: str, number: int, frozen: datetime) -> None:
     """Freeze the ladders of a season, if they are not frozen at that time."""
-    its = select(SEASON_DIVISIONS.c.ladder_id).where(*_of(SEASON_DIVISIONS, series_id, number))
+    its = select(EVENT_LADDERS.c.ladder_id).where(_of(EVENT_LADDERS, series_id, number))
     is_open = or_(LADDERS.c.frozen.is_(None), LADDERS.c.frozen > frozen)
     connection.execute(update(LADDERS).where(LADDERS.c.id.in_(its), is_open).values(frozen=frozen))
-
-
-def _series() -> Select[Any]:
-    newest = (
-        select(func.max(SEASONS.c.number))
-        .where(SEASONS.c.series_id == SEASON_SERIES.c.id)
-        .correlate(SEASON_SERIES)
-        .scalar_subquery()
-    )
-    return select(SEASON_SERIES, newest.label("number"))
-
-
-def _entry(row: Row[*tuple[Any, ...]]) -> SeriesEntry:
-    return SeriesEntry(row.id, row.name, row.started_by, row.plan, row.created, row.ended, row.outcome, row.number or 1)
 
 
 def _bot(row: Row[*tuple[Any, ...]]) -> SeasonBot:

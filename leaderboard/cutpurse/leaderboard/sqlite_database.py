@@ -29,6 +29,7 @@ __all__ = ["OWNERS", "SqliteDatabase", "database_path", "explained", "reading_en
 
 OWNERS: Final = 0o600  # file mode; the file contains hashes of tokens, all cards, notes and private ladders
 _URL: Final = "sqlite:///"
+_HEADER: Final = b"SQLite format 3\0"
 _OTHER_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # one slash, because Path drops the other; C:/ is no URL
 _ROOM: Final = 65_536  # bytes; twice the space that SQLite needs beside a file to open it
 
@@ -63,8 +64,19 @@ class SqliteDatabase(Database):
         """Return whether there is such a file."""
         return self.path.is_file()
 
+    def is_same(self, other: Database) -> bool:
+        """Return whether both are one file, by path or by a link."""
+        return isinstance(other, SqliteDatabase) and self.exists() and other.exists() and self.path.samefile(other.path)
+
+    def is_other_file(self) -> bool:
+        """Return whether there is a file without SQLite's header, not even an empty one."""
+        if not self.exists():
+            return False
+        with self.path.open("rb") as file:
+            return file.read(len(_HEADER)) not in (_HEADER, b"")
+
     def open_for_reading(self, busy_timeout_s: float) -> Engine:
-        """Run `reading_engine`."""
+        """Implement `Database.open_for_reading`."""
         return reading_engine(self.path, busy_timeout_s)
 
     def open_for_writing(self, busy_timeout_s: float, *, is_shared: bool = False) -> WriteAccess:
@@ -81,7 +93,7 @@ class SqliteDatabase(Database):
         return type(error) in (OperationalError, DatabaseError)
 
     def explain(self, error: SQLAlchemyError) -> StoreError:
-        """Run `explained`."""
+        """Implement `Database.explain`."""
         return explained(error, self.path)
 
 
@@ -116,8 +128,8 @@ def database_path(database: str | os.PathLike[str]) -> Path:
     text = os.fspath(database)
     if text.startswith(_URL):
         text = text.removeprefix(_URL)
-    elif found := _OTHER_URL.match(text):
-        scheme = found[1]
+    elif match := _OTHER_URL.match(text):
+        scheme = match[1]
         raise StoreError(
             f"a leaderboard is stored in SQLite or PostgreSQL: give a path, sqlite:///PATH or postgresql://..., "
             f"not a {scheme} address"
@@ -170,10 +182,10 @@ def reading_engine(path: Path, busy_timeout_s: float) -> Engine:
 def file_identity(path: Path) -> tuple[int, int] | None:
     """Return device and inode of a file, which survive a rename; None if there is no file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def explained(error: SQLAlchemyError | sqlite3.Error, path: Path) -> StoreError:

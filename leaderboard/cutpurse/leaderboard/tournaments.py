@@ -1,50 +1,27 @@
 """The stored tournaments of a server, and the boards of their duels.
 
-Every function works in the transaction of its connection. This module knows no rule of a tournament: what a plan and a
-result mean is for its callers.
+The row of a board is written when its match is announced (`event_boards.py`), and its result follows from the match. So
+a board counts once, also after a crash, and one with a void match does not count. Only the result of a board that a bot
+lost by absence is stored, since it has no match; Cutpurse 0.2 stored every result.
+
+Every function works in the transaction of its connection. This module knows no rule of a tournament but one: the bots
+of a duel have the first two seats, and swap them from board to board. Of a plan, it reads `bots` alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, insert, select
 
-from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
-from cutpurse.leaderboard.queries.names import ladder_id_of
-from cutpurse.leaderboard.relations import LADDERS, TOURNAMENT_BOARDS, TOURNAMENTS
+from cutpurse.leaderboard import events
+from cutpurse.leaderboard.events import TOURNAMENT, EventEntry, TooManyEvents
+from cutpurse.leaderboard.relations import EVENT_BOARDS, MATCHES, SEATS
+from cutpurse.leaderboard.write_hooks import TournamentBegins, send
 
-__all__ = [
-    "FINISHED",
-    "STOPPED",
-    "TournamentBoardEntry",
-    "TournamentEntry",
-    "end_tournament",
-    "put_tournament_board",
-    "start_tournament",
-    "tournament",
-    "tournament_boards",
-    "tournaments",
-]
-
-FINISHED: Final = "finished"
-STOPPED: Final = "stopped"
-
-
-@dataclass(frozen=True, slots=True)
-class TournamentEntry:
-    """A stored tournament; `ended` is None and `outcome` empty while it is played."""
-
-    id: str
-    ladder: str
-    started_by: str
-    plan: str
-    created: datetime
-    ended: datetime | None = None
-    outcome: str = ""
+__all__ = ["TournamentBoardEntry", "board", "boards", "put_board", "start"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,83 +34,74 @@ class TournamentBoardEntry:
     result: str = ""
 
 
-def start_tournament(connection: Connection, new: TournamentEntry, max_open: int) -> TournamentEntry:
-    """Store a tournament that is played from now on.
+def start(connection: Connection, new: EventEntry, max_open: int, season: str | None = None) -> EventEntry:
+    """Store a tournament that is played from now on; `season` is the ID of the season whose final it is.
 
     Raises:
         NoSuchEntry: If there is no such ladder.
-        InvalidEntry: If `max_open` tournaments are being played.
+        TooManyEvents: If `max_open` tournaments are being played.
     """
-    running = select(func.count()).select_from(TOURNAMENTS).where(TOURNAMENTS.c.ended.is_(None))
-    if (connection.scalar(running) or 0) >= max_open:
-        raise InvalidEntry(f"{max_open} tournaments are being played, as many as may: wait for one, or stop it")
-    row = {
-        "id": new.id,
-        "ladder_id": ladder_id_of(connection, new.ladder),
-        "started_by": new.started_by,
-        "plan": new.plan,
-        "created": new.created,
-        "ended": None,
-        "outcome": "",
-    }
-    connection.execute(insert(TOURNAMENTS).values(row))
-    return tournament(connection, new.id)
+    if events.count_running(connection, TOURNAMENT) >= max_open:
+        raise TooManyEvents(f"{max_open} tournaments are being played, as many as may: wait for one, or stop it")
+    events.add(connection, TOURNAMENT, new, parent_id=season)
+    bots = json.loads(new.plan).get("bots", ())
+    owners = {owner for owner, *_ in bots}
+    send(connection, TournamentBegins(new.created, new.id, new.ladder, len(bots), owners))
+    return events.entry(connection, new.id)
 
 
-def end_tournament(connection: Connection, tournament_id: str, outcome: str, ended: datetime) -> TournamentEntry:
-    """End a tournament that is played; one that has ended stays as it is.  Raises NoSuchEntry."""
-    runs = (TOURNAMENTS.c.id == tournament_id) & TOURNAMENTS.c.ended.is_(None)
-    connection.execute(update(TOURNAMENTS).where(runs).values(outcome=outcome, ended=ended))
-    return tournament(connection, tournament_id)
-
-
-def tournament(connection: Connection, tournament_id: str) -> TournamentEntry:
-    """Return a tournament.  Raises NoSuchEntry."""
-    row = connection.execute(_tournaments().where(TOURNAMENTS.c.id == tournament_id)).first()
-    if row is None:
-        raise NoSuchEntry(f"there is no tournament {tournament_id!r:.100}")
-    return _entry(row)
-
-
-def tournaments(connection: Connection, only_running: bool = False, limit: int | None = None) -> list[TournamentEntry]:
-    """List tournaments, the newest first; optionally only those that are played."""
-    query = _tournaments().order_by(TOURNAMENTS.c.created.desc(), TOURNAMENTS.c.id.desc()).limit(limit)
-    if only_running:
-        query = query.where(TOURNAMENTS.c.ended.is_(None))
-    return [_entry(row) for row in connection.execute(query)]
-
-
-def put_tournament_board(connection: Connection, tournament_id: str, board: TournamentBoardEntry) -> None:
-    """Store a board in place of what was known of it."""
+def put_board(connection: Connection, tournament_id: str, board: TournamentBoardEntry) -> None:
+    """Store a board without a match in place of what was known of it; call it by `Store.write_on`, for the leases."""
     key = (
-        TOURNAMENT_BOARDS.c.tournament_id == tournament_id,
-        TOURNAMENT_BOARDS.c.duel == board.duel,
-        TOURNAMENT_BOARDS.c.board == board.board,
+        EVENT_BOARDS.c.event_id == tournament_id,
+        EVENT_BOARDS.c.duel == board.duel,
+        EVENT_BOARDS.c.board == board.board,
     )
-    connection.execute(delete(TOURNAMENT_BOARDS).where(*key))
+    connection.execute(delete(EVENT_BOARDS).where(*key))
     row = {
-        "tournament_id": tournament_id,
+        "event_id": tournament_id,
         "duel": board.duel,
         "board": board.board,
         "match_id": board.match,
         "result": board.result,
     }
-    connection.execute(insert(TOURNAMENT_BOARDS).values(row))
+    connection.execute(insert(EVENT_BOARDS).values(row))
 
 
-def tournament_boards(connection: Connection, tournament_id: str) -> Sequence[TournamentBoardEntry]:
+def boards(connection: Connection, tournament_id: str) -> list[TournamentBoardEntry]:
     """List the boards of a tournament, by duel and board."""
-    query = (
-        select(TOURNAMENT_BOARDS)
-        .where(TOURNAMENT_BOARDS.c.tournament_id == tournament_id)
-        .order_by(TOURNAMENT_BOARDS.c.duel, TOURNAMENT_BOARDS.c.board)
+    of_tournament = _BOARDS.where(EVENT_BOARDS.c.event_id == tournament_id)
+    return [_board(row) for row in connection.execute(of_tournament)]
+
+
+def board(connection: Connection, tournament_id: str, duel: int, number: int) -> TournamentBoardEntry | None:
+    """Return a board of a duel; None if it is not played yet."""
+    key = (
+        EVENT_BOARDS.c.event_id == tournament_id,
+        EVENT_BOARDS.c.duel == duel,
+        EVENT_BOARDS.c.board == number,
     )
-    return [TournamentBoardEntry(row.duel, row.board, row.match_id, row.result) for row in connection.execute(query)]
+    row = connection.execute(_BOARDS.where(*key)).first()
+    return None if row is None else _board(row)
 
 
-def _tournaments() -> Select[Any]:
-    return select(TOURNAMENTS, LADDERS.c.name.label("ladder")).join(LADDERS, LADDERS.c.id == TOURNAMENTS.c.ladder_id)
+_FIRST, _SECOND = SEATS.alias("first"), SEATS.alias("second")  # of the bots of the duel in its order
+_BOARDS: Final = (
+    select(EVENT_BOARDS, _FIRST.c.place.label("first"), _SECOND.c.place.label("second"))
+    .select_from(
+        EVENT_BOARDS.outerjoin(MATCHES, MATCHES.c.id == EVENT_BOARDS.c.match_id)
+        .outerjoin(_FIRST, (_FIRST.c.match_number == MATCHES.c.number) & (_FIRST.c.seat == EVENT_BOARDS.c.board % 2))
+        .outerjoin(
+            _SECOND,
+            (_SECOND.c.match_number == MATCHES.c.number) & (_SECOND.c.seat == 1 - EVENT_BOARDS.c.board % 2),
+        )
+    )
+    .order_by(EVENT_BOARDS.c.duel, EVENT_BOARDS.c.board)
+)
 
 
-def _entry(row: Row[*tuple[Any, ...]]) -> TournamentEntry:
-    return TournamentEntry(row.id, row.ladder, row.started_by, row.plan, row.created, row.ended, row.outcome)
+def _board(row: Row[*tuple[Any, ...]]) -> TournamentBoardEntry:
+    result = row.result
+    if not result and row.first is not None and row.second is not None:  # its match is over and not void
+        result = "==" if row.first == row.second else f"{int(row.first < row.second)}{int(row.second < row.first)}"
+    return TournamentBoardEntry(row.duel, row.board, row.match_id, result)

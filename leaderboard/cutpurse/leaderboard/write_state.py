@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, FromClause, Row, bindparam, func, select, update
 
-from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch
+from cutpurse.leaderboard.comparisons import PLAIN, Comparison
 from cutpurse.leaderboard.dialects import listed_integers, listed_texts
 from cutpurse.leaderboard.fault_streaks import Conduct, PauseTerms, fault_streaks
 from cutpurse.leaderboard.head_to_head import Encounters
@@ -32,7 +32,6 @@ from cutpurse.leaderboard.relations import (
     PAUSES,
     RATINGS,
     SEATS,
-    TEST_BOARDS,
     VERSIONS,
     rated_seats,
 )
@@ -48,6 +47,7 @@ from cutpurse.leaderboard.results import (
 )
 
 __all__ = [
+    "announced_void",
     "AnnouncedMatch",
     "BoardState",
     "LadderState",
@@ -103,16 +103,16 @@ class BoardState:
     deal: Deal
     matches: int
     versions: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    over: list[BoardMatch | None] = field(default_factory=list)
+    over: list[Comparison | None] = field(default_factory=list)
 
     @property
     def is_over(self) -> bool:
         """Whether all its matches are over."""
         return len(self.over) == self.matches
 
-    def counts(self) -> list[BoardMatch]:
+    def counts(self) -> list[Comparison]:
         """Return its matches if all are over and none is void, else an empty list."""
-        sat = [one for one in self.over if one is not None]
+        sat = [match for match in self.over if match is not None]
         return sat if len(sat) == self.matches else []
 
 
@@ -291,6 +291,11 @@ def _of_several(
     return replace(answer, changes=tuple(_change(row) for row in connection.execute(_CHANGES, which)))
 
 
+def announced_void(connection: Connection, match: str, now: datetime) -> FinishedMatch | None:
+    """Return a void result of an announced match, which is not stored yet; None if the match is over."""
+    return next((result for result in unfinished(connection, now) if result.match == match), None)
+
+
 def unfinished(connection: Connection, now: datetime, ladders: Collection[str] | None = None) -> list[FinishedMatch]:
     """Create a void result for each announced match that is not over, in the order of starting.
 
@@ -307,11 +312,9 @@ def unfinished(connection: Connection, now: datetime, ladders: Collection[str] |
             BOARDS.c.seed,
             BOARDS.c.params,
             BOARDS.c.matches,
-            TEST_BOARDS.c.test_id,
         )
         .join(BOARDS, BOARDS.c.id == OPEN_MATCHES.c.board_id)
         .join(LADDERS, LADDERS.c.id == BOARDS.c.ladder_id)
-        .outerjoin(TEST_BOARDS, TEST_BOARDS.c.board_id == BOARDS.c.id)
         .order_by(OPEN_MATCHES.c.started, OPEN_MATCHES.c.match_id)
     )
     if ladders is not None:
@@ -335,7 +338,6 @@ def unfinished(connection: Connection, now: datetime, ladders: Collection[str] |
             requested_by=row.requested_by,
             reason=row.reason,
             board_matches=row.matches,
-            test=row.test_id or "",
         )
         for row in rows
     ]
@@ -360,22 +362,22 @@ def _announced(connection: Connection, matches: Set[str]) -> dict[str, Announced
 
 def _boards(connection: Connection, boards: Set[str]) -> dict[str, BoardState]:
     """Load those of `boards` that exist, with their finished and unfinished matches."""
-    found = {
+    states = {
         row.id: BoardState(row.ladder_id, Deal(row.id, row.commitment, row.seed, row.params), row.matches)
         for row in connection.execute(_BOARDS, _keys(boards))
     }
-    if not found:
-        return found
-    for board, match, versions in connection.execute(_OPEN, _keys(found)):
-        found[board].versions[match] = tuple(json.loads(versions))
-    for (board, match), rows in groupby(connection.execute(_OVER, _keys(found)), lambda row: (row.board_id, row.id)):
+    if not states:
+        return states
+    for board, match, versions in connection.execute(_OPEN, _keys(states)):
+        states[board].versions[match] = tuple(json.loads(versions))
+    for (board, match), rows in groupby(connection.execute(_OVER, _keys(states)), lambda row: (row.board_id, row.id)):
         seats = list(rows)
         versions = tuple(row.version_id for row in seats)
-        found[board].versions[match] = versions
+        states[board].versions[match] = versions
         is_void = seats[0].void_cause is not None
-        sat = None if is_void else BoardMatch(versions, *zip(*((row.place, row.faults) for row in seats), strict=True))
-        found[board].over.append(sat)
-    return found
+        sat = None if is_void else Comparison(versions, *zip(*((row.place, row.faults) for row in seats), strict=True))
+        states[board].over.append(sat)
+    return states
 
 
 def reveal_boards(connection: Connection, ladders: Collection[str] | None = None) -> None:
@@ -404,7 +406,7 @@ def _versions(connection: Connection, versions: Set[int]) -> dict[int, StoredVer
 
 def _ladders(connection: Connection, playing: Mapping[str, Set[int]]) -> dict[str, LadderState]:
     """Load those of the ladders in `playing` that exist, each with the ratings of its versions."""
-    found = {}
+    states = {}
     for ladder in connection.execute(select(LADDERS).where(LADDERS.c.name.in_(sorted(playing)))).all():
         last = select(func.coalesce(func.max(BOARDS.c.sequence), 0)).where(BOARDS.c.ladder_id == ladder.id)
         standings = _standings(connection, ladder.id, playing[ladder.name])
@@ -424,8 +426,8 @@ def _ladders(connection: Connection, playing: Mapping[str, Set[int]]) -> dict[st
             PauseTerms(ladder.id, ladder.pause_failed, ladder.pause_window),
             boards=ladder.boards,
         )
-        found[ladder.name] = state
-    return found
+        states[ladder.name] = state
+    return states
 
 
 def _standings(connection: Connection, ladder_id: int, versions: Set[int]) -> dict[int, RatingState]:

@@ -64,138 +64,6 @@ ladder.
 """
 Global___BoardKind: _TypeAlias = BoardKind  # noqa: Y015
 
-class _TournamentFormat:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _TournamentFormatEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TournamentFormat.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    TOURNAMENT_FORMAT_UNSPECIFIED: _TournamentFormat.ValueType  # 0
-    """Refused."""
-    TOURNAMENT_FORMAT_ELIMINATION: _TournamentFormat.ValueType  # 1
-    """Who loses a duel is out."""
-    TOURNAMENT_FORMAT_ROUND_ROBIN: _TournamentFormat.ValueType  # 2
-    """Each bot has a duel with each other one."""
-    TOURNAMENT_FORMAT_DOUBLE_ELIMINATION: _TournamentFormat.ValueType  # 3
-    """Who loses two duels is out: a winners' bracket, a losers' bracket, a grand final, and a reset duel if it is needed."""
-
-class TournamentFormat(_TournamentFormat, metaclass=_TournamentFormatEnumTypeWrapper):
-    """Who plays duels with whom in a tournament."""
-
-TOURNAMENT_FORMAT_UNSPECIFIED: TournamentFormat.ValueType  # 0
-"""Refused."""
-TOURNAMENT_FORMAT_ELIMINATION: TournamentFormat.ValueType  # 1
-"""Who loses a duel is out."""
-TOURNAMENT_FORMAT_ROUND_ROBIN: TournamentFormat.ValueType  # 2
-"""Each bot has a duel with each other one."""
-TOURNAMENT_FORMAT_DOUBLE_ELIMINATION: TournamentFormat.ValueType  # 3
-"""Who loses two duels is out: a winners' bracket, a losers' bracket, a grand final, and a reset duel if it is needed."""
-Global___TournamentFormat: _TypeAlias = TournamentFormat  # noqa: Y015
-
-class _TournamentLane:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _TournamentLaneEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TournamentLane.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    TOURNAMENT_LANE_UNSPECIFIED: _TournamentLane.ValueType  # 0
-    """As main."""
-    TOURNAMENT_LANE_MAIN: _TournamentLane.ValueType  # 1
-    """The only one, except in double elimination."""
-    TOURNAMENT_LANE_WINNERS: _TournamentLane.ValueType  # 2
-    """The winners' bracket."""
-    TOURNAMENT_LANE_LOSERS: _TournamentLane.ValueType  # 3
-    """The losers' bracket."""
-    TOURNAMENT_LANE_FINAL: _TournamentLane.ValueType  # 4
-    """The grand final, and the reset duel after it."""
-
-class TournamentLane(_TournamentLane, metaclass=_TournamentLaneEnumTypeWrapper):
-    """The part of a tournament to which a duel belongs."""
-
-TOURNAMENT_LANE_UNSPECIFIED: TournamentLane.ValueType  # 0
-"""As main."""
-TOURNAMENT_LANE_MAIN: TournamentLane.ValueType  # 1
-"""The only one, except in double elimination."""
-TOURNAMENT_LANE_WINNERS: TournamentLane.ValueType  # 2
-"""The winners' bracket."""
-TOURNAMENT_LANE_LOSERS: TournamentLane.ValueType  # 3
-"""The losers' bracket."""
-TOURNAMENT_LANE_FINAL: TournamentLane.ValueType  # 4
-"""The grand final, and the reset duel after it."""
-Global___TournamentLane: _TypeAlias = TournamentLane  # noqa: Y015
-
-class _SeasonPhase:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _SeasonPhaseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SeasonPhase.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    SEASON_PHASE_UNSPECIFIED: _SeasonPhase.ValueType  # 0
-    """It is only a plan."""
-    SEASON_PHASE_PLAYING: _SeasonPhase.ValueType  # 1
-    """Matches are played in the divisions."""
-    SEASON_PHASE_ENDING: _SeasonPhase.ValueType  # 2
-    """No match starts any more, and the last ones are played to their end."""
-    SEASON_PHASE_FINAL: _SeasonPhase.ValueType  # 3
-    """The table is final, and the final is played."""
-    SEASON_PHASE_BREAK: _SeasonPhase.ValueType  # 4
-    """It is over, and the next season has not begun."""
-    SEASON_PHASE_OVER: _SeasonPhase.ValueType  # 5
-    """It is over."""
-    SEASON_PHASE_STOPPED: _SeasonPhase.ValueType  # 6
-    """A host stopped it."""
-
-class SeasonPhase(_SeasonPhase, metaclass=_SeasonPhaseEnumTypeWrapper):
-    """What a season does now."""
-
-SEASON_PHASE_UNSPECIFIED: SeasonPhase.ValueType  # 0
-"""It is only a plan."""
-SEASON_PHASE_PLAYING: SeasonPhase.ValueType  # 1
-"""Matches are played in the divisions."""
-SEASON_PHASE_ENDING: SeasonPhase.ValueType  # 2
-"""No match starts any more, and the last ones are played to their end."""
-SEASON_PHASE_FINAL: SeasonPhase.ValueType  # 3
-"""The table is final, and the final is played."""
-SEASON_PHASE_BREAK: SeasonPhase.ValueType  # 4
-"""It is over, and the next season has not begun."""
-SEASON_PHASE_OVER: SeasonPhase.ValueType  # 5
-"""It is over."""
-SEASON_PHASE_STOPPED: SeasonPhase.ValueType  # 6
-"""A host stopped it."""
-Global___SeasonPhase: _TypeAlias = SeasonPhase  # noqa: Y015
-
-class _SeasonMove:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _SeasonMoveEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SeasonMove.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    SEASON_MOVE_UNSPECIFIED: _SeasonMove.ValueType  # 0
-    """There is no next season."""
-    SEASON_MOVE_STAYS: _SeasonMove.ValueType  # 1
-    """It stays in its division."""
-    SEASON_MOVE_UP: _SeasonMove.ValueType  # 2
-    """It goes to a division above."""
-    SEASON_MOVE_DOWN: _SeasonMove.ValueType  # 3
-    """It goes to the division below."""
-    SEASON_MOVE_LEAVES: _SeasonMove.ValueType  # 4
-    """It has left, and is in no division."""
-
-class SeasonMove(_SeasonMove, metaclass=_SeasonMoveEnumTypeWrapper):
-    """What becomes of a bot in the next season."""
-
-SEASON_MOVE_UNSPECIFIED: SeasonMove.ValueType  # 0
-"""There is no next season."""
-SEASON_MOVE_STAYS: SeasonMove.ValueType  # 1
-"""It stays in its division."""
-SEASON_MOVE_UP: SeasonMove.ValueType  # 2
-"""It goes to a division above."""
-SEASON_MOVE_DOWN: SeasonMove.ValueType  # 3
-"""It goes to the division below."""
-SEASON_MOVE_LEAVES: SeasonMove.ValueType  # 4
-"""It has left, and is in no division."""
-Global___SeasonMove: _TypeAlias = SeasonMove  # noqa: Y015
-
 @_typing.final
 class BotName(_message.Message):
     """A version of a bot. In a request, an empty version means the newest."""
@@ -382,6 +250,8 @@ class LadderTerms(_message.Message):
     TITLE_FIELD_NUMBER: _builtins.int
     PEOPLE_FIELD_NUMBER: _builtins.int
     NAMES_HIDDEN_UNTIL_MS_FIELD_NUMBER: _builtins.int
+    MEMORY_KIB_FIELD_NUMBER: _builtins.int
+    REPLAYS_HIDDEN_UNTIL_MS_FIELD_NUMBER: _builtins.int
     most_bots: _builtins.int
     """Maximum number of simultaneous bots. 0: no limit."""
     private: _builtins.bool
@@ -414,6 +284,14 @@ class LadderTerms(_message.Message):
     """Before this time only admins see which bot plays in which seat, and, as with `results_hidden_until_ms`, the results. Bots
     see "seat-0", "seat-1" and so on, see SeatTaken. 0: names were never hidden.
     """
+    memory_kib: _builtins.int
+    """Size in KiB, up to 1,024, of the folder that a submitted bot keeps from match to match on this ladder; 0: it has none. Not for
+    rotations, nor for hosted ladders.
+    """
+    replays_hidden_until_ms: _builtins.int
+    """Before this time only admins and the owners of its bots see how a match goes: its record, its opening and published notes,
+    and the match while it is played. Results are shown. 0: replays were never hidden.
+    """
     @_builtins.property
     def owners(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Owners whose bots may play. None: all owners."""
@@ -438,10 +316,12 @@ class LadderTerms(_message.Message):
         title: _builtins.str = ...,
         people: _builtins.bool = ...,
         names_hidden_until_ms: _builtins.int = ...,
+        memory_kib: _builtins.int = ...,
+        replays_hidden_until_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "pause_failed", b"pause_failed", "pause_window", b"pause_window"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "names_hidden_until_ms", b"names_hidden_until_ms", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "people", b"people", "private", b"private", "results_hidden_until_ms", b"results_hidden_until_ms", "title", b"title", "voids_outages", b"voids_outages"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "memory_kib", b"memory_kib", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "names_hidden_until_ms", b"names_hidden_until_ms", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "people", b"people", "private", b"private", "replays_hidden_until_ms", b"replays_hidden_until_ms", "results_hidden_until_ms", b"results_hidden_until_ms", "title", b"title", "voids_outages", b"voids_outages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__pause_failed: _TypeAlias = _typing.Literal["pause_failed"]  # noqa: Y015
     _WhichOneofArgType__pause_failed: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed"]  # noqa: Y015
@@ -471,6 +351,8 @@ class LadderShown(_message.Message):
     SEASON_NUMBER_FIELD_NUMBER: _builtins.int
     HIDDEN_UNTIL_MS_FIELD_NUMBER: _builtins.int
     HAS_HIDDEN_NAMES_FIELD_NUMBER: _builtins.int
+    IS_INNER_FIELD_NUMBER: _builtins.int
+    HAS_HIDDEN_REPLAYS_FIELD_NUMBER: _builtins.int
     matches: _builtins.int
     """Number of rated matches."""
     bots: _builtins.int
@@ -491,6 +373,10 @@ class LadderShown(_message.Message):
     """Until when `has_hidden_results` lasts; 0 if it is false."""
     has_hidden_names: _builtins.bool
     """True if it is hidden now which bot plays in which seat, see LadderTerms."""
+    is_inner: _builtins.bool
+    """True if people on the page play there with house bots, and no other bots: lists leave it out."""
+    has_hidden_replays: _builtins.bool
+    """True if only admins and the owners of its bots see now how a match goes, see LadderTerms."""
     @_builtins.property
     def defined(self) -> Global___LadderDefined:
         """Its fixed properties."""
@@ -509,10 +395,12 @@ class LadderShown(_message.Message):
         season_number: _builtins.int = ...,
         hidden_until_ms: _builtins.int = ...,
         has_hidden_names: _builtins.bool = ...,
+        is_inner: _builtins.bool = ...,
+        has_hidden_replays: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["defined", b"defined"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "created_ms", b"created_ms", "defined", b"defined", "has_hidden_names", b"has_hidden_names", "has_hidden_results", b"has_hidden_results", "hidden_until_ms", b"hidden_until_ms", "is_frozen", b"is_frozen", "matches", b"matches", "season", b"season", "season_number", b"season_number", "tables", b"tables"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "created_ms", b"created_ms", "defined", b"defined", "has_hidden_names", b"has_hidden_names", "has_hidden_replays", b"has_hidden_replays", "has_hidden_results", b"has_hidden_results", "hidden_until_ms", b"hidden_until_ms", "is_frozen", b"is_frozen", "is_inner", b"is_inner", "matches", b"matches", "season", b"season", "season_number", b"season_number", "tables", b"tables"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -525,16 +413,20 @@ class ListLaddersRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GAME_FIELD_NUMBER: _builtins.int
+    WITH_INNER_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """Only ladders of this game; empty: all."""
+    with_inner: _builtins.bool
+    """Also the inner ones, on which people on the page play with house bots."""
     def __init__(
         self,
         *,
         game: _builtins.str = ...,
+        with_inner: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "with_inner", b"with_inner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -549,7 +441,7 @@ class ListLaddersResponse(_message.Message):
     LADDERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def ladders(self) -> _containers.RepeatedCompositeFieldContainer[Global___LadderShown]:
-        """All of them."""
+        """All of them, inner ones only on request."""
 
     def __init__(
         self,
@@ -602,6 +494,7 @@ class CreateLadderResponse(_message.Message):
 
     LADDER_FIELD_NUMBER: _builtins.int
     MORE_FIELD_NUMBER: _builtins.int
+    HOUSE_AWAY_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def ladder(self) -> Global___LadderShown:
         """As it is now."""
@@ -610,15 +503,20 @@ class CreateLadderResponse(_message.Message):
     def more(self) -> _containers.RepeatedCompositeFieldContainer[Global___LadderShown]:
         """The others, in the order of the request."""
 
+    @_builtins.property
+    def house_away(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """House bots of these ladders that are not online on this server: it was started without them."""
+
     def __init__(
         self,
         *,
         ladder: Global___LadderShown | None = ...,
         more: _abc.Iterable[Global___LadderShown] | None = ...,
+        house_away: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder", "more", b"more"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["house_away", b"house_away", "ladder", b"ladder", "more", b"more"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -667,18 +565,24 @@ class ChangeLadderResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     LADDER_FIELD_NUMBER: _builtins.int
+    HOUSE_AWAY_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def ladder(self) -> Global___LadderShown:
         """As it is now."""
+
+    @_builtins.property
+    def house_away(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """House bots of the ladder that are not online on this server: it was started without them."""
 
     def __init__(
         self,
         *,
         ladder: Global___LadderShown | None = ...,
+        house_away: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["house_away", b"house_away", "ladder", b"ladder"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -828,9 +732,10 @@ class Ranking(_message.Message):
     ESTIMATED_FIELD_NUMBER: _builtins.int
     RATING_FIELD_NUMBER: _builtins.int
     USAGE_FIELD_NUMBER: _builtins.int
+    IS_PROVISIONAL_FIELD_NUMBER: _builtins.int
     place: _builtins.int
     """Place among the placed bots, 1 is the best; equals share. 0: the bot is not placed yet, because it has no rating, or fewer
-    than 4 rated boards, or fewer than 30 and an interval, high - low, that is wider than 1.5 times the ladder's beta.
+    than 4 rated boards. A placed bot stays placed.
     """
     low: _builtins.float
     """The rating lies between these with a probability of 95 %. Both are 0 where there is no rating."""
@@ -854,6 +759,10 @@ class Ranking(_message.Message):
     """The rating is from all rated boards up to this number; 0: there is no rating."""
     rating: _builtins.float
     """The rating: the estimate from all results together. Absent: the bot is in no estimate yet."""
+    is_provisional: _builtins.bool
+    """The rating is uncertain: the bot is not placed yet, or has fewer than 30 rated boards and an interval, high - low, that is
+    wider than 1.5 times the ladder's beta. False where there is no rating.
+    """
     @_builtins.property
     def bot(self) -> Global___BotName:
         """Who."""
@@ -889,10 +798,11 @@ class Ranking(_message.Message):
         estimated: _builtins.int = ...,
         rating: _builtins.float | None = ...,
         usage: Global___UsageTotal | None = ...,
+        is_provisional: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_rating", b"_rating", "bot", b"bot", "rating", b"rating", "skill", b"skill", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rating", b"_rating", "best", b"best", "bot", b"bot", "estimated", b"estimated", "faulted", b"faulted", "form", b"form", "high", b"high", "is_here", b"is_here", "is_paused", b"is_paused", "low", b"low", "matches", b"matches", "place", b"place", "rating", b"rating", "skill", b"skill", "usage", b"usage", "wins", b"wins", "worst", b"worst"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rating", b"_rating", "best", b"best", "bot", b"bot", "estimated", b"estimated", "faulted", b"faulted", "form", b"form", "high", b"high", "is_here", b"is_here", "is_paused", b"is_paused", "is_provisional", b"is_provisional", "low", b"low", "matches", b"matches", "place", b"place", "rating", b"rating", "skill", b"skill", "usage", b"usage", "wins", b"wins", "worst", b"worst"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__rating: _TypeAlias = _typing.Literal["rating"]  # noqa: Y015
     _WhichOneofArgType__rating: _TypeAlias = _typing.Literal["_rating", b"_rating"]  # noqa: Y015
@@ -1241,16 +1151,18 @@ class ListMatchesRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     LADDER_FIELD_NUMBER: _builtins.int
-    BOT_FIELD_NUMBER: _builtins.int
+    BOTS_FIELD_NUMBER: _builtins.int
     FAULTED_FIELD_NUMBER: _builtins.int
     SINCE_MS_FIELD_NUMBER: _builtins.int
     UNTIL_MS_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     BEFORE_FIELD_NUMBER: _builtins.int
+    WITH_INNER_FIELD_NUMBER: _builtins.int
+    EVENT_FIELD_NUMBER: _builtins.int
     ladder: _builtins.str
     """Of this ladder; empty: of all."""
     faulted: _builtins.bool
-    """Only those in which a seat had a fault; with `bot`, that bot."""
+    """Only those in which a seat had a fault; with `bots`, one of those bots."""
     since_ms: _builtins.int
     """Only those that were over at or after this moment."""
     until_ms: _builtins.int
@@ -1259,24 +1171,30 @@ class ListMatchesRequest(_message.Message):
     """Maximum number, up to 500; 0: 50."""
     before: _builtins.int
     """Only those with a number below this; 0: from the newest on."""
+    with_inner: _builtins.bool
+    """Also those on inner ladders; one that `ladder` names is always listed."""
+    event: _builtins.str
+    """Of this event, by its ID, or of all events of a kind: "tournament", "season" or "test"; empty: any."""
     @_builtins.property
-    def bot(self) -> Global___BotName:
-        """In which this bot sat; absent: any. An empty version: any version of it."""
+    def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotName]:
+        """In which all of these bots sat, up to 8; empty: any. An empty version: any version of it."""
 
     def __init__(
         self,
         *,
         ladder: _builtins.str = ...,
-        bot: Global___BotName | None = ...,
+        bots: _abc.Iterable[Global___BotName] | None = ...,
         faulted: _builtins.bool = ...,
         since_ms: _builtins.int = ...,
         until_ms: _builtins.int = ...,
         limit: _builtins.int = ...,
         before: _builtins.int = ...,
+        with_inner: _builtins.bool = ...,
+        event: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "bot", b"bot", "faulted", b"faulted", "ladder", b"ladder", "limit", b"limit", "since_ms", b"since_ms", "until_ms", b"until_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "bots", b"bots", "event", b"event", "faulted", b"faulted", "ladder", b"ladder", "limit", b"limit", "since_ms", b"since_ms", "until_ms", b"until_ms", "with_inner", b"with_inner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1419,6 +1337,7 @@ class MatchSeat(_message.Message):
     CPU_MS_FIELD_NUMBER: _builtins.int
     PEAK_BYTES_FIELD_NUMBER: _builtins.int
     USAGE_FIELD_NUMBER: _builtins.int
+    MEMORY_FIELD_NUMBER: _builtins.int
     place: _builtins.int
     """1 is the best; 0 if void."""
     score: _builtins.int
@@ -1433,6 +1352,8 @@ class MatchSeat(_message.Message):
     """What the process of a bot that was handed in used of the processor while it sat here; 0: not measured."""
     peak_bytes: _builtins.int
     """And of memory at most, in bytes."""
+    memory: _builtins.bytes
+    """SHA-256 of the memory folder that the bot began with; empty if it had none."""
     @_builtins.property
     def bot(self) -> Global___BotName:
         """Who sat there. While names are hidden, "seat-0", "seat-1" and so on for all but the caller's own bot."""
@@ -1463,10 +1384,11 @@ class MatchSeat(_message.Message):
         cpu_ms: _builtins.int = ...,
         peak_bytes: _builtins.int = ...,
         usage: Global___UsageTotal | None = ...,
+        memory: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "bot", b"bot", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "bot", b"bot", "cpu_ms", b"cpu_ms", "end_cause", b"end_cause", "faults", b"faults", "peak_bytes", b"peak_bytes", "place", b"place", "score", b"score", "thinking_ms", b"thinking_ms", "usage", b"usage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "bot", b"bot", "cpu_ms", b"cpu_ms", "end_cause", b"end_cause", "faults", b"faults", "memory", b"memory", "peak_bytes", b"peak_bytes", "place", b"place", "score", b"score", "thinking_ms", b"thinking_ms", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1480,19 +1402,23 @@ class ListOpenMatchesRequest(_message.Message):
 
     LADDER_FIELD_NUMBER: _builtins.int
     MATCH_FIELD_NUMBER: _builtins.int
+    WITH_INNER_FIELD_NUMBER: _builtins.int
     ladder: _builtins.str
     """On this ladder; empty: on all."""
     match: _builtins.str
     """Only this one, by its whole name; also when it is over, for as long as its result is not stored."""
+    with_inner: _builtins.bool
+    """Also those on inner ladders; those that `ladder` or `match` names are always listed."""
     def __init__(
         self,
         *,
         ladder: _builtins.str = ...,
         match: _builtins.str = ...,
+        with_inner: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder", "match", b"match"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder", "match", b"match", "with_inner", b"with_inner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1615,10 +1541,13 @@ class GetMatchResponse(_message.Message):
     COMMITMENT_FIELD_NUMBER: _builtins.int
     OPENING_FIELD_NUMBER: _builtins.int
     HAS_RECORD_FIELD_NUMBER: _builtins.int
+    REPLAY_HIDDEN_UNTIL_MS_FIELD_NUMBER: _builtins.int
     commitment: _builtins.bytes
     """Commitment, 32 bytes, sent before the first card."""
     has_record: _builtins.bool
-    """Whether it can be replayed."""
+    """Whether the caller can replay it."""
+    replay_hidden_until_ms: _builtins.int
+    """Until when the replay is hidden from the caller; 0 if it is not."""
     @_builtins.property
     def match(self) -> Global___MatchShown:
         """What is known of it."""
@@ -1629,7 +1558,7 @@ class GetMatchResponse(_message.Message):
 
     @_builtins.property
     def opening(self) -> _arena_pb2.Opening:
-        """Opens it."""
+        """Opens it. Absent while the replay is hidden from the caller."""
 
     def __init__(
         self,
@@ -1639,10 +1568,11 @@ class GetMatchResponse(_message.Message):
         commitment: _builtins.bytes = ...,
         opening: _arena_pb2.Opening | None = ...,
         has_record: _builtins.bool = ...,
+        replay_hidden_until_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["match", b"match", "opening", b"opening"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["commitment", b"commitment", "courses", b"courses", "has_record", b"has_record", "match", b"match", "opening", b"opening"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commitment", b"commitment", "courses", b"courses", "has_record", b"has_record", "match", b"match", "opening", b"opening", "replay_hidden_until_ms", b"replay_hidden_until_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1657,6 +1587,7 @@ class SeatCourse(_message.Message):
     THINKING_MS_FIELD_NUMBER: _builtins.int
     FAULTS_FIELD_NUMBER: _builtins.int
     USAGES_FIELD_NUMBER: _builtins.int
+    NOTES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def thinking_ms(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """thinking_ms[d] is how long it thought over its decision d + 1."""
@@ -1669,16 +1600,21 @@ class SeatCourse(_message.Message):
     def usages(self) -> _containers.RepeatedCompositeFieldContainer[_arena_pb2.Usage]:
         """What the bot reported for its decisions, in their order. `table` is 0."""
 
+    @_builtins.property
+    def notes(self) -> _containers.RepeatedCompositeFieldContainer[Global___NoteKept]:
+        """The bot's notes. Only if its owner publishes them, and only on public ladders that hide nothing now."""
+
     def __init__(
         self,
         *,
         thinking_ms: _abc.Iterable[_builtins.int] | None = ...,
         faults: _abc.Iterable[Global___SeatFault] | None = ...,
         usages: _abc.Iterable[_arena_pb2.Usage] | None = ...,
+        notes: _abc.Iterable[Global___NoteKept] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["faults", b"faults", "thinking_ms", b"thinking_ms", "usages", b"usages"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["faults", b"faults", "notes", b"notes", "thinking_ms", b"thinking_ms", "usages", b"usages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2032,19 +1968,23 @@ class ListBotsRequest(_message.Message):
 
     OWNER_FIELD_NUMBER: _builtins.int
     LADDER_FIELD_NUMBER: _builtins.int
+    WITH_INNER_FIELD_NUMBER: _builtins.int
     owner: _builtins.str
     """Of this owner; empty: of all."""
     ladder: _builtins.str
     """On this ladder; empty: on all."""
+    with_inner: _builtins.bool
+    """Also the inner ones: people on the page, and the house bots that play with them."""
     def __init__(
         self,
         *,
         owner: _builtins.str = ...,
         ladder: _builtins.str = ...,
+        with_inner: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder", "owner", b"owner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder", "owner", b"owner", "with_inner", b"with_inner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2087,6 +2027,9 @@ class BotShown(_message.Message):
     LADDERS_FIELD_NUMBER: _builtins.int
     PAUSED_MS_FIELD_NUMBER: _builtins.int
     PAUSED_FOR_FIELD_NUMBER: _builtins.int
+    DECLINES_PEOPLE_FIELD_NUMBER: _builtins.int
+    TAKES_PEOPLE_FIELD_NUMBER: _builtins.int
+    PUBLISHES_NOTES_FIELD_NUMBER: _builtins.int
     created_ms: _builtins.int
     """When it became known; 0 if that was not recorded, or where `paused_ms` is hidden."""
     is_here: _builtins.bool
@@ -2097,6 +2040,14 @@ class BotShown(_message.Message):
     """When it was paused; 0: it is not, or it plays on a ladder with hidden names and has another owner."""
     paused_for: _builtins.str
     """Why it was paused, for its owner and admins."""
+    declines_people: _builtins.bool
+    """True if its owner lets no people pick it as an opponent."""
+    takes_people: _builtins.bool
+    """True if people on the page may pick it as an opponent now: it is online, has more than one table, declines neither
+    requests nor people, and plays on a ladder that the caller may see and that does not hide names.
+    """
+    publishes_notes: _builtins.bool
+    """True if its owner publishes its notes: everybody may see them beside the replay."""
     @_builtins.property
     def bot(self) -> Global___BotName:
         """Who."""
@@ -2115,10 +2066,13 @@ class BotShown(_message.Message):
         ladders: _abc.Iterable[_builtins.str] | None = ...,
         paused_ms: _builtins.int = ...,
         paused_for: _builtins.str = ...,
+        declines_people: _builtins.bool = ...,
+        takes_people: _builtins.bool = ...,
+        publishes_notes: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "created_ms", b"created_ms", "is_here", b"is_here", "ladders", b"ladders", "paused_for", b"paused_for", "paused_ms", b"paused_ms", "tables", b"tables"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "created_ms", b"created_ms", "declines_people", b"declines_people", "is_here", b"is_here", "ladders", b"ladders", "paused_for", b"paused_for", "paused_ms", b"paused_ms", "publishes_notes", b"publishes_notes", "tables", b"tables", "takes_people", b"takes_people"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2303,1378 +2257,70 @@ class LiftPauseResponse(_message.Message):
 Global___LiftPauseResponse: _TypeAlias = LiftPauseResponse  # noqa: Y015
 
 @_typing.final
-class StartTestRequest(_message.Message):
-    """Asks for a version test."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    LADDER_FIELD_NUMBER: _builtins.int
-    NEW_FIELD_NUMBER: _builtins.int
-    OLD_FIELD_NUMBER: _builtins.int
-    MAX_BOARDS_FIELD_NUMBER: _builtins.int
-    ladder: _builtins.str
-    """Its opponents are the bots of this ladder."""
-    max_boards: _builtins.int
-    """Boards after which it ends undecided; 0: server default."""
-    @_builtins.property
-    def new(self) -> Global___BotName:
-        """The version that may be better. Without a version: the newest."""
-
-    @_builtins.property
-    def old(self) -> Global___BotName:
-        """The version to compare it with, of the same owner. Without a version: the newest."""
-
-    def __init__(
-        self,
-        *,
-        ladder: _builtins.str = ...,
-        new: Global___BotName | None = ...,
-        old: Global___BotName | None = ...,
-        max_boards: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["new", b"new", "old", b"old"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder", "max_boards", b"max_boards", "new", b"new", "old", b"old"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StartTestRequest: _TypeAlias = StartTestRequest  # noqa: Y015
-
-@_typing.final
-class StartTestResponse(_message.Message):
-    """The test runs."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TEST_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def test(self) -> Global___VersionTestShown:
-        """The test."""
-
-    def __init__(
-        self,
-        *,
-        test: Global___VersionTestShown | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StartTestResponse: _TypeAlias = StartTestResponse  # noqa: Y015
-
-@_typing.final
-class ListTestsRequest(_message.Message):
-    """Asks for version tests."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    OWNER_FIELD_NUMBER: _builtins.int
-    owner: _builtins.str
-    """Of this owner; empty: the caller's, and those of all owners for "admin"."""
-    def __init__(
-        self,
-        *,
-        owner: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListTestsRequest: _TypeAlias = ListTestsRequest  # noqa: Y015
-
-@_typing.final
-class ListTestsResponse(_message.Message):
-    """Version tests."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TESTS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def tests(self) -> _containers.RepeatedCompositeFieldContainer[Global___VersionTestShown]:
-        """The newest first, at most 30, without their opponents."""
-
-    def __init__(
-        self,
-        *,
-        tests: _abc.Iterable[Global___VersionTestShown] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["tests", b"tests"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListTestsResponse: _TypeAlias = ListTestsResponse  # noqa: Y015
-
-@_typing.final
-class GetTestRequest(_message.Message):
-    """Names a version test."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TEST_FIELD_NUMBER: _builtins.int
-    test: _builtins.str
-    """Its ID."""
-    def __init__(
-        self,
-        *,
-        test: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___GetTestRequest: _TypeAlias = GetTestRequest  # noqa: Y015
-
-@_typing.final
-class GetTestResponse(_message.Message):
-    """A version test."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TEST_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def test(self) -> Global___VersionTestShown:
-        """The test."""
-
-    def __init__(
-        self,
-        *,
-        test: Global___VersionTestShown | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___GetTestResponse: _TypeAlias = GetTestResponse  # noqa: Y015
-
-@_typing.final
-class StopTestRequest(_message.Message):
-    """Names a version test."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TEST_FIELD_NUMBER: _builtins.int
-    test: _builtins.str
-    """Its ID."""
-    def __init__(
-        self,
-        *,
-        test: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StopTestRequest: _TypeAlias = StopTestRequest  # noqa: Y015
-
-@_typing.final
-class StopTestResponse(_message.Message):
-    """It has ended."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TEST_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def test(self) -> Global___VersionTestShown:
-        """The test."""
-
-    def __init__(
-        self,
-        *,
-        test: Global___VersionTestShown | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["test", b"test"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StopTestResponse: _TypeAlias = StopTestResponse  # noqa: Y015
-
-@_typing.final
-class VersionTestShown(_message.Message):
-    """A version test and what it has found. A board is one deal that both versions play in the same seat against the same
-    opponents. Its difference is the place points of the new version minus those of the old one: 1 for the best place, 0 for
-    the last.
-    """
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TEST_FIELD_NUMBER: _builtins.int
-    LADDER_FIELD_NUMBER: _builtins.int
-    NEW_FIELD_NUMBER: _builtins.int
-    OLD_FIELD_NUMBER: _builtins.int
-    CREATED_MS_FIELD_NUMBER: _builtins.int
-    ENDED_MS_FIELD_NUMBER: _builtins.int
-    OUTCOME_FIELD_NUMBER: _builtins.int
-    REASON_FIELD_NUMBER: _builtins.int
-    WAITS_FOR_FIELD_NUMBER: _builtins.int
-    BOARDS_FIELD_NUMBER: _builtins.int
-    DIFFERING_FIELD_NUMBER: _builtins.int
-    MAX_BOARDS_FIELD_NUMBER: _builtins.int
-    GAIN_FIELD_NUMBER: _builtins.int
-    LOW_FIELD_NUMBER: _builtins.int
-    HIGH_FIELD_NUMBER: _builtins.int
-    BOARDS_LEFT_FIELD_NUMBER: _builtins.int
-    LEFT_MS_FIELD_NUMBER: _builtins.int
-    NEW_TAKEN_OVER_FIELD_NUMBER: _builtins.int
-    OLD_TAKEN_OVER_FIELD_NUMBER: _builtins.int
-    OPPONENTS_FIELD_NUMBER: _builtins.int
-    test: _builtins.str
-    """Its ID."""
-    ladder: _builtins.str
-    """Its ladder."""
-    created_ms: _builtins.int
-    """When it was started."""
-    ended_ms: _builtins.int
-    """When it ended; 0: it runs."""
-    outcome: _builtins.str
-    """"better", "not better", "undecided" or "stopped"; empty: it runs."""
-    reason: _builtins.str
-    """One sentence with the result so far."""
-    waits_for: _builtins.str
-    """Why no board is played now, while it runs; empty: one is, or it is not known."""
-    boards: _builtins.int
-    """Boards that count."""
-    differing: _builtins.int
-    """Boards on which the versions had different results."""
-    max_boards: _builtins.int
-    """Boards after which it ends undecided."""
-    gain: _builtins.float
-    """Mean difference."""
-    low: _builtins.float
-    """Lower end of the interval of the gain that holds 95 % of the time, at whatever board one looks."""
-    high: _builtins.float
-    """Its upper end."""
-    boards_left: _builtins.int
-    """Estimated number of boards until its end, at the present gain; 0: it has ended, or no board was played."""
-    left_ms: _builtins.int
-    """Estimated milliseconds until its end, at the present pace; 0: as boards_left."""
-    new_taken_over: _builtins.int
-    """Boards on which the server took over the new version, which came last there."""
-    old_taken_over: _builtins.int
-    """Boards on which it took over the old version."""
-    @_builtins.property
-    def new(self) -> Global___BotName:
-        """The version that may be better."""
-
-    @_builtins.property
-    def old(self) -> Global___BotName:
-        """The version that it is compared with."""
-
-    @_builtins.property
-    def opponents(self) -> _containers.RepeatedCompositeFieldContainer[Global___TestOpponent]:
-        """Results against each opponent; the most frequent first."""
-
-    def __init__(
-        self,
-        *,
-        test: _builtins.str = ...,
-        ladder: _builtins.str = ...,
-        new: Global___BotName | None = ...,
-        old: Global___BotName | None = ...,
-        created_ms: _builtins.int = ...,
-        ended_ms: _builtins.int = ...,
-        outcome: _builtins.str = ...,
-        reason: _builtins.str = ...,
-        waits_for: _builtins.str = ...,
-        boards: _builtins.int = ...,
-        differing: _builtins.int = ...,
-        max_boards: _builtins.int = ...,
-        gain: _builtins.float = ...,
-        low: _builtins.float = ...,
-        high: _builtins.float = ...,
-        boards_left: _builtins.int = ...,
-        left_ms: _builtins.int = ...,
-        new_taken_over: _builtins.int = ...,
-        old_taken_over: _builtins.int = ...,
-        opponents: _abc.Iterable[Global___TestOpponent] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["new", b"new", "old", b"old"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "boards_left", b"boards_left", "created_ms", b"created_ms", "differing", b"differing", "ended_ms", b"ended_ms", "gain", b"gain", "high", b"high", "ladder", b"ladder", "left_ms", b"left_ms", "low", b"low", "max_boards", b"max_boards", "new", b"new", "new_taken_over", b"new_taken_over", "old", b"old", "old_taken_over", b"old_taken_over", "opponents", b"opponents", "outcome", b"outcome", "reason", b"reason", "test", b"test", "waits_for", b"waits_for"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___VersionTestShown: _TypeAlias = VersionTestShown  # noqa: Y015
-
-@_typing.final
-class TestOpponent(_message.Message):
-    """The results of both versions of a test against an opponent."""
+class ChangeBotRequest(_message.Message):
+    """Asks to change the settings of a bot. A setting that is absent stays as it is."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     BOT_FIELD_NUMBER: _builtins.int
-    BOARDS_FIELD_NUMBER: _builtins.int
-    NEW_AHEAD_FIELD_NUMBER: _builtins.int
-    OLD_AHEAD_FIELD_NUMBER: _builtins.int
-    GAIN_FIELD_NUMBER: _builtins.int
-    boards: _builtins.int
-    """Boards with it."""
-    new_ahead: _builtins.float
-    """Share of these boards on which the new version was ahead of it; a tie counts half."""
-    old_ahead: _builtins.float
-    """Share on which the old version was."""
-    gain: _builtins.float
-    """Mean difference on these boards."""
+    DECLINES_PEOPLE_FIELD_NUMBER: _builtins.int
+    PUBLISHES_NOTES_FIELD_NUMBER: _builtins.int
+    FORGET_LADDER_FIELD_NUMBER: _builtins.int
+    declines_people: _builtins.bool
+    """True: people may not pick it as an opponent."""
+    publishes_notes: _builtins.bool
+    """True: everybody may see its notes beside the replay of matches that are over, those of the past too, but never on
+    ladders that are private, or hide something now. False: only its owner sees them.
+    """
+    forget_ladder: _builtins.str
+    """Empty the memory folder of the bot on this ladder, before its next match there; empty: none."""
     @_builtins.property
     def bot(self) -> Global___BotName:
-        """The opponent; all its versions are combined."""
+        """The bot; the version does not count."""
 
     def __init__(
         self,
         *,
         bot: Global___BotName | None = ...,
-        boards: _builtins.int = ...,
-        new_ahead: _builtins.float = ...,
-        old_ahead: _builtins.float = ...,
-        gain: _builtins.float = ...,
+        declines_people: _builtins.bool | None = ...,
+        publishes_notes: _builtins.bool | None = ...,
+        forget_ladder: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_declines_people", b"_declines_people", "_publishes_notes", b"_publishes_notes", "bot", b"bot", "declines_people", b"declines_people", "publishes_notes", b"publishes_notes"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_declines_people", b"_declines_people", "_publishes_notes", b"_publishes_notes", "bot", b"bot", "declines_people", b"declines_people", "forget_ladder", b"forget_ladder", "publishes_notes", b"publishes_notes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__declines_people: _TypeAlias = _typing.Literal["declines_people"]  # noqa: Y015
+    _WhichOneofArgType__declines_people: _TypeAlias = _typing.Literal["_declines_people", b"_declines_people"]  # noqa: Y015
+    _WhichOneofReturnType__publishes_notes: _TypeAlias = _typing.Literal["publishes_notes"]  # noqa: Y015
+    _WhichOneofArgType__publishes_notes: _TypeAlias = _typing.Literal["_publishes_notes", b"_publishes_notes"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__declines_people) -> _WhichOneofReturnType__declines_people | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__publishes_notes) -> _WhichOneofReturnType__publishes_notes | None: ...
+
+Global___ChangeBotRequest: _TypeAlias = ChangeBotRequest  # noqa: Y015
+
+@_typing.final
+class ChangeBotResponse(_message.Message):
+    """The settings of the bot after the change."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def bot(self) -> Global___BotShown:
+        """Its newest version, as it is now."""
+
+    def __init__(
+        self,
+        *,
+        bot: Global___BotShown | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "bot", b"bot", "gain", b"gain", "new_ahead", b"new_ahead", "old_ahead", b"old_ahead"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___TestOpponent: _TypeAlias = TestOpponent  # noqa: Y015
-
-@_typing.final
-class TournamentWanted(_message.Message):
-    """What a tournament is to be."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    LADDER_FIELD_NUMBER: _builtins.int
-    FORMAT_FIELD_NUMBER: _builtins.int
-    BEST_OF_FIELD_NUMBER: _builtins.int
-    BOTS_FIELD_NUMBER: _builtins.int
-    TOP_FIELD_NUMBER: _builtins.int
-    ladder: _builtins.str
-    """By the rules of this ladder, whose ranking also gives the seeds."""
-    format: Global___TournamentFormat.ValueType
-    """Its format."""
-    best_of: _builtins.int
-    """Maximum number of boards of a duel, odd, up to 99; 0: 1."""
-    top: _builtins.int
-    """Instead of `bots`: this many of the best bots of the ranking, without house bots."""
-    @_builtins.property
-    def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotName]:
-        """Its bots, 2 to 64. Without a version: the newest. Bots without a rating are seeded last, in this order."""
-
-    def __init__(
-        self,
-        *,
-        ladder: _builtins.str = ...,
-        format: Global___TournamentFormat.ValueType = ...,
-        best_of: _builtins.int = ...,
-        bots: _abc.Iterable[Global___BotName] | None = ...,
-        top: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["best_of", b"best_of", "bots", b"bots", "format", b"format", "ladder", b"ladder", "top", b"top"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___TournamentWanted: _TypeAlias = TournamentWanted  # noqa: Y015
-
-@_typing.final
-class PlanTournamentRequest(_message.Message):
-    """Asks for the plan of a tournament."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    WANTED_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def wanted(self) -> Global___TournamentWanted:
-        """What it is to be."""
-
-    def __init__(
-        self,
-        *,
-        wanted: Global___TournamentWanted | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["wanted", b"wanted"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["wanted", b"wanted"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PlanTournamentRequest: _TypeAlias = PlanTournamentRequest  # noqa: Y015
-
-@_typing.final
-class PlanTournamentResponse(_message.Message):
-    """The plan; nothing was started."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TOURNAMENT_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def tournament(self) -> Global___TournamentShown:
-        """The tournament before its first board, without an ID."""
-
-    def __init__(
-        self,
-        *,
-        tournament: Global___TournamentShown | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PlanTournamentResponse: _TypeAlias = PlanTournamentResponse  # noqa: Y015
-
-@_typing.final
-class StartTournamentRequest(_message.Message):
-    """Asks to start a tournament."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    WANTED_FIELD_NUMBER: _builtins.int
-    PLAN_FIELD_NUMBER: _builtins.int
-    plan: _builtins.str
-    """The SHA-256 of the plan. If the plan would be another one by now, the call is refused."""
-    @_builtins.property
-    def wanted(self) -> Global___TournamentWanted:
-        """As it was planned."""
-
-    def __init__(
-        self,
-        *,
-        wanted: Global___TournamentWanted | None = ...,
-        plan: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["wanted", b"wanted"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan", "wanted", b"wanted"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StartTournamentRequest: _TypeAlias = StartTournamentRequest  # noqa: Y015
-
-@_typing.final
-class StartTournamentResponse(_message.Message):
-    """It is played."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TOURNAMENT_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def tournament(self) -> Global___TournamentShown:
-        """The tournament."""
-
-    def __init__(
-        self,
-        *,
-        tournament: Global___TournamentShown | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StartTournamentResponse: _TypeAlias = StartTournamentResponse  # noqa: Y015
-
-@_typing.final
-class ListTournamentsRequest(_message.Message):
-    """Asks for tournaments."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    LADDER_FIELD_NUMBER: _builtins.int
-    ladder: _builtins.str
-    """On this ladder; empty: on all."""
-    def __init__(
-        self,
-        *,
-        ladder: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListTournamentsRequest: _TypeAlias = ListTournamentsRequest  # noqa: Y015
-
-@_typing.final
-class ListTournamentsResponse(_message.Message):
-    """Tournaments."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TOURNAMENTS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def tournaments(self) -> _containers.RepeatedCompositeFieldContainer[Global___TournamentShown]:
-        """The newest first, at most 30, without their duels."""
-
-    def __init__(
-        self,
-        *,
-        tournaments: _abc.Iterable[Global___TournamentShown] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournaments", b"tournaments"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListTournamentsResponse: _TypeAlias = ListTournamentsResponse  # noqa: Y015
-
-@_typing.final
-class GetTournamentRequest(_message.Message):
-    """Names a tournament."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TOURNAMENT_FIELD_NUMBER: _builtins.int
-    tournament: _builtins.str
-    """Its ID."""
-    def __init__(
-        self,
-        *,
-        tournament: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___GetTournamentRequest: _TypeAlias = GetTournamentRequest  # noqa: Y015
-
-@_typing.final
-class GetTournamentResponse(_message.Message):
-    """A tournament."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TOURNAMENT_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def tournament(self) -> Global___TournamentShown:
-        """The tournament."""
-
-    def __init__(
-        self,
-        *,
-        tournament: Global___TournamentShown | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___GetTournamentResponse: _TypeAlias = GetTournamentResponse  # noqa: Y015
-
-@_typing.final
-class StopTournamentRequest(_message.Message):
-    """Names a tournament."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TOURNAMENT_FIELD_NUMBER: _builtins.int
-    tournament: _builtins.str
-    """Its ID."""
-    def __init__(
-        self,
-        *,
-        tournament: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StopTournamentRequest: _TypeAlias = StopTournamentRequest  # noqa: Y015
-
-@_typing.final
-class StopTournamentResponse(_message.Message):
-    """It has ended."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TOURNAMENT_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def tournament(self) -> Global___TournamentShown:
-        """The tournament."""
-
-    def __init__(
-        self,
-        *,
-        tournament: Global___TournamentShown | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StopTournamentResponse: _TypeAlias = StopTournamentResponse  # noqa: Y015
-
-@_typing.final
-class TournamentShown(_message.Message):
-    """A tournament as it is now. On each board of a duel, the better placed of its two bots wins a point; house bots have the
-    other seats.
-    """
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TOURNAMENT_FIELD_NUMBER: _builtins.int
-    LADDER_FIELD_NUMBER: _builtins.int
-    STARTED_BY_FIELD_NUMBER: _builtins.int
-    FORMAT_FIELD_NUMBER: _builtins.int
-    BEST_OF_FIELD_NUMBER: _builtins.int
-    PLAN_FIELD_NUMBER: _builtins.int
-    CREATED_MS_FIELD_NUMBER: _builtins.int
-    ENDED_MS_FIELD_NUMBER: _builtins.int
-    OUTCOME_FIELD_NUMBER: _builtins.int
-    DUELS_PLANNED_FIELD_NUMBER: _builtins.int
-    DUELS_OVER_FIELD_NUMBER: _builtins.int
-    WAITS_FOR_FIELD_NUMBER: _builtins.int
-    STANDINGS_FIELD_NUMBER: _builtins.int
-    DUELS_FIELD_NUMBER: _builtins.int
-    tournament: _builtins.str
-    """Its ID; empty for a plan."""
-    ladder: _builtins.str
-    """Its ladder."""
-    started_by: _builtins.str
-    """Owner of the token that started it."""
-    format: Global___TournamentFormat.ValueType
-    """Its format."""
-    best_of: _builtins.int
-    """Maximum number of boards of a duel."""
-    plan: _builtins.str
-    """The SHA-256 of its plan."""
-    created_ms: _builtins.int
-    """When it was started."""
-    ended_ms: _builtins.int
-    """When it ended; 0: it is played."""
-    outcome: _builtins.str
-    """"finished" or "stopped"; empty: it is played."""
-    duels_planned: _builtins.int
-    """Number of duels until its end, as far as it is known: a reset duel counts once it is needed."""
-    duels_over: _builtins.int
-    """Number of duels that are over."""
-    waits_for: _builtins.str
-    """Why a board cannot begin now; empty: nothing is known to be in the way."""
-    @_builtins.property
-    def standings(self) -> _containers.RepeatedCompositeFieldContainer[Global___TournamentStanding]:
-        """The best first."""
-
-    @_builtins.property
-    def duels(self) -> _containers.RepeatedCompositeFieldContainer[Global___TournamentDuel]:
-        """By round."""
-
-    def __init__(
-        self,
-        *,
-        tournament: _builtins.str = ...,
-        ladder: _builtins.str = ...,
-        started_by: _builtins.str = ...,
-        format: Global___TournamentFormat.ValueType = ...,
-        best_of: _builtins.int = ...,
-        plan: _builtins.str = ...,
-        created_ms: _builtins.int = ...,
-        ended_ms: _builtins.int = ...,
-        outcome: _builtins.str = ...,
-        duels_planned: _builtins.int = ...,
-        duels_over: _builtins.int = ...,
-        waits_for: _builtins.str = ...,
-        standings: _abc.Iterable[Global___TournamentStanding] | None = ...,
-        duels: _abc.Iterable[Global___TournamentDuel] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["best_of", b"best_of", "created_ms", b"created_ms", "duels", b"duels", "duels_over", b"duels_over", "duels_planned", b"duels_planned", "ended_ms", b"ended_ms", "format", b"format", "ladder", b"ladder", "outcome", b"outcome", "plan", b"plan", "standings", b"standings", "started_by", b"started_by", "tournament", b"tournament", "waits_for", b"waits_for"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___TournamentShown: _TypeAlias = TournamentShown  # noqa: Y015
-
-@_typing.final
-class TournamentStanding(_message.Message):
-    """The standing of a bot in a tournament."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    RANK_FIELD_NUMBER: _builtins.int
-    BOT_FIELD_NUMBER: _builtins.int
-    SEED_FIELD_NUMBER: _builtins.int
-    DUELS_FIELD_NUMBER: _builtins.int
-    WON_FIELD_NUMBER: _builtins.int
-    POINTS_FIELD_NUMBER: _builtins.int
-    BOARDS_FIELD_NUMBER: _builtins.int
-    IS_OUT_FIELD_NUMBER: _builtins.int
-    rank: _builtins.int
-    """Its rank, 1 is best; equals share."""
-    seed: _builtins.int
-    """Its seed, 1 is best."""
-    duels: _builtins.int
-    """Its duels that are over."""
-    won: _builtins.float
-    """Duels won; half for a tied one."""
-    points: _builtins.float
-    """Points of all its boards."""
-    boards: _builtins.int
-    """Its boards."""
-    is_out: _builtins.bool
-    """True if it was eliminated."""
-    @_builtins.property
-    def bot(self) -> Global___BotName:
-        """Who."""
-
-    def __init__(
-        self,
-        *,
-        rank: _builtins.int = ...,
-        bot: Global___BotName | None = ...,
-        seed: _builtins.int = ...,
-        duels: _builtins.int = ...,
-        won: _builtins.float = ...,
-        points: _builtins.float = ...,
-        boards: _builtins.int = ...,
-        is_out: _builtins.bool = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "bot", b"bot", "duels", b"duels", "is_out", b"is_out", "points", b"points", "rank", b"rank", "seed", b"seed", "won", b"won"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___TournamentStanding: _TypeAlias = TournamentStanding  # noqa: Y015
-
-@_typing.final
-class TournamentDuel(_message.Message):
-    """A duel of a tournament."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ROUND_FIELD_NUMBER: _builtins.int
-    FIRST_FIELD_NUMBER: _builtins.int
-    SECOND_FIELD_NUMBER: _builtins.int
-    IS_BYE_FIELD_NUMBER: _builtins.int
-    FIRST_POINTS_FIELD_NUMBER: _builtins.int
-    SECOND_POINTS_FIELD_NUMBER: _builtins.int
-    WINNER_FIELD_NUMBER: _builtins.int
-    IS_OVER_FIELD_NUMBER: _builtins.int
-    BOARDS_FIELD_NUMBER: _builtins.int
-    LANE_FIELD_NUMBER: _builtins.int
-    SLOT_FIELD_NUMBER: _builtins.int
-    round: _builtins.int
-    """Its round in its lane, 1 is the first."""
-    first: _builtins.int
-    """Seed of the first bot; 0: not decided yet."""
-    second: _builtins.int
-    """Seed of the second bot; 0: not decided yet, or a bye."""
-    is_bye: _builtins.bool
-    """True if the first bot has no opponent."""
-    first_points: _builtins.float
-    """Points of the first bot."""
-    second_points: _builtins.float
-    """Points of the second bot."""
-    winner: _builtins.int
-    """Seed of the winner; 0: it is not over, or tied."""
-    is_over: _builtins.bool
-    """True if it is over."""
-    lane: Global___TournamentLane.ValueType
-    """Its lane."""
-    slot: _builtins.int
-    """Its position in the full round, counted from 0. Positions to which no bot comes have no duel."""
-    @_builtins.property
-    def boards(self) -> _containers.RepeatedCompositeFieldContainer[Global___TournamentBoard]:
-        """Its boards, in order."""
-
-    def __init__(
-        self,
-        *,
-        round: _builtins.int = ...,
-        first: _builtins.int = ...,
-        second: _builtins.int = ...,
-        is_bye: _builtins.bool = ...,
-        first_points: _builtins.float = ...,
-        second_points: _builtins.float = ...,
-        winner: _builtins.int = ...,
-        is_over: _builtins.bool = ...,
-        boards: _abc.Iterable[Global___TournamentBoard] | None = ...,
-        lane: Global___TournamentLane.ValueType = ...,
-        slot: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "first", b"first", "first_points", b"first_points", "is_bye", b"is_bye", "is_over", b"is_over", "lane", b"lane", "round", b"round", "second", b"second", "second_points", b"second_points", "slot", b"slot", "winner", b"winner"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___TournamentDuel: _TypeAlias = TournamentDuel  # noqa: Y015
-
-@_typing.final
-class TournamentBoard(_message.Message):
-    """A board of a duel."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    MATCH_FIELD_NUMBER: _builtins.int
-    RESULT_FIELD_NUMBER: _builtins.int
-    match: _builtins.str
-    """Its match, which can be open; empty: a bot was away, and the board was not played."""
-    result: _builtins.str
-    """The points of the first and of the second bot: "1", "=" for half a point or "0" each, as "10"; empty: it is open."""
-    def __init__(
-        self,
-        *,
-        match: _builtins.str = ...,
-        result: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["match", b"match", "result", b"result"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___TournamentBoard: _TypeAlias = TournamentBoard  # noqa: Y015
-
-@_typing.final
-class SeasonWanted(_message.Message):
-    """What a series of seasons is to be."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    LADDER_FIELD_NUMBER: _builtins.int
-    DIVISIONS_FIELD_NUMBER: _builtins.int
-    MATCHES_FIELD_NUMBER: _builtins.int
-    LASTS_MS_FIELD_NUMBER: _builtins.int
-    ENDS_MS_FIELD_NUMBER: _builtins.int
-    PAUSE_MS_FIELD_NUMBER: _builtins.int
-    SEASONS_FIELD_NUMBER: _builtins.int
-    AWAY_MS_FIELD_NUMBER: _builtins.int
-    FINAL_TOP_FIELD_NUMBER: _builtins.int
-    FINAL_BEST_OF_FIELD_NUMBER: _builtins.int
-    SEEDS_FIELD_NUMBER: _builtins.int
-    matches: _builtins.int
-    """A season ends when each of its bots has played this many rated matches. 0: their number does not matter."""
-    lasts_ms: _builtins.int
-    """A season ends after this time. 0: time does not matter."""
-    ends_ms: _builtins.int
-    """The only season ends at this time. 0: there is none."""
-    pause_ms: _builtins.int
-    """Time between the end of a season and the next one."""
-    seasons: _builtins.int
-    """Number of seasons. 0: until they are stopped."""
-    away_ms: _builtins.int
-    """A bot that has been away for this time has left. 0: a day."""
-    final_top: _builtins.int
-    """The best bots of the first division play a knock-out final, 2 to 64 of them. 0: there is no final."""
-    final_best_of: _builtins.int
-    """Maximum number of boards of a duel of the final, odd, up to 99; 0: 1."""
-    seeds: _builtins.str
-    """Instead of the bots of the divisions: the ranking of this ladder fills them in the first season."""
-    @_builtins.property
-    def ladder(self) -> Global___LadderDefined:
-        """Rules and terms of each division. Its name, up to 24 characters, is that of the series; it is neither frozen nor hosted."""
-
-    @_builtins.property
-    def divisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___DivisionWanted]:
-        """The divisions, the first one first: 1 to 16."""
-
-    def __init__(
-        self,
-        *,
-        ladder: Global___LadderDefined | None = ...,
-        divisions: _abc.Iterable[Global___DivisionWanted] | None = ...,
-        matches: _builtins.int = ...,
-        lasts_ms: _builtins.int = ...,
-        ends_ms: _builtins.int = ...,
-        pause_ms: _builtins.int = ...,
-        seasons: _builtins.int = ...,
-        away_ms: _builtins.int = ...,
-        final_top: _builtins.int = ...,
-        final_best_of: _builtins.int = ...,
-        seeds: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["away_ms", b"away_ms", "divisions", b"divisions", "ends_ms", b"ends_ms", "final_best_of", b"final_best_of", "final_top", b"final_top", "ladder", b"ladder", "lasts_ms", b"lasts_ms", "matches", b"matches", "pause_ms", b"pause_ms", "seasons", b"seasons", "seeds", b"seeds"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___SeasonWanted: _TypeAlias = SeasonWanted  # noqa: Y015
-
-@_typing.final
-class DivisionWanted(_message.Message):
-    """What a division is to be."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SIZE_FIELD_NUMBER: _builtins.int
-    DOWN_FIELD_NUMBER: _builtins.int
-    BOTS_FIELD_NUMBER: _builtins.int
-    size: _builtins.int
-    """Maximum number of bots, 2 to 256. 0 in the last division, which has no limit."""
-    down: _builtins.int
-    """Number of bots that go down after a season; as many come up from the next division. 0 in the last division."""
-    @_builtins.property
-    def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotName]:
-        """Its bots in the first season, in order. Bots that are in no division begin in the last one."""
-
-    def __init__(
-        self,
-        *,
-        size: _builtins.int = ...,
-        down: _builtins.int = ...,
-        bots: _abc.Iterable[Global___BotName] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "down", b"down", "size", b"size"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DivisionWanted: _TypeAlias = DivisionWanted  # noqa: Y015
-
-@_typing.final
-class PlanSeasonRequest(_message.Message):
-    """Asks for the plan of a series."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    WANTED_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def wanted(self) -> Global___SeasonWanted:
-        """What it is to be."""
-
-    def __init__(
-        self,
-        *,
-        wanted: Global___SeasonWanted | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["wanted", b"wanted"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["wanted", b"wanted"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PlanSeasonRequest: _TypeAlias = PlanSeasonRequest  # noqa: Y015
-
-@_typing.final
-class PlanSeasonResponse(_message.Message):
-    """The plan; nothing was started."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SEASON_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def season(self) -> Global___SeasonShown:
-        """The first season, without an ID."""
-
-    def __init__(
-        self,
-        *,
-        season: Global___SeasonShown | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PlanSeasonResponse: _TypeAlias = PlanSeasonResponse  # noqa: Y015
-
-@_typing.final
-class StartSeasonRequest(_message.Message):
-    """Asks to start a series."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    WANTED_FIELD_NUMBER: _builtins.int
-    PLAN_FIELD_NUMBER: _builtins.int
-    plan: _builtins.str
-    """The SHA-256 of the plan. If the plan would be another one by now, the call is refused."""
-    @_builtins.property
-    def wanted(self) -> Global___SeasonWanted:
-        """As it was planned."""
-
-    def __init__(
-        self,
-        *,
-        wanted: Global___SeasonWanted | None = ...,
-        plan: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["wanted", b"wanted"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan", "wanted", b"wanted"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StartSeasonRequest: _TypeAlias = StartSeasonRequest  # noqa: Y015
-
-@_typing.final
-class StartSeasonResponse(_message.Message):
-    """It goes on by itself."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SEASON_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def season(self) -> Global___SeasonShown:
-        """The first season."""
-
-    def __init__(
-        self,
-        *,
-        season: Global___SeasonShown | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StartSeasonResponse: _TypeAlias = StartSeasonResponse  # noqa: Y015
-
-@_typing.final
-class ListSeasonsRequest(_message.Message):
-    """Asks for series."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    GAME_FIELD_NUMBER: _builtins.int
-    game: _builtins.str
-    """Of this game; empty: of all."""
-    def __init__(
-        self,
-        *,
-        game: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListSeasonsRequest: _TypeAlias = ListSeasonsRequest  # noqa: Y015
-
-@_typing.final
-class ListSeasonsResponse(_message.Message):
-    """Series."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SEASONS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def seasons(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeasonShown]:
-        """The newest season of each, the newest series first, at most 30, without tables."""
-
-    def __init__(
-        self,
-        *,
-        seasons: _abc.Iterable[Global___SeasonShown] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["seasons", b"seasons"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListSeasonsResponse: _TypeAlias = ListSeasonsResponse  # noqa: Y015
-
-@_typing.final
-class GetSeasonRequest(_message.Message):
-    """Names a season."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SERIES_FIELD_NUMBER: _builtins.int
-    NUMBER_FIELD_NUMBER: _builtins.int
-    series: _builtins.str
-    """ID of its series."""
-    number: _builtins.int
-    """Its number, from 1. 0: the newest."""
-    def __init__(
-        self,
-        *,
-        series: _builtins.str = ...,
-        number: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["number", b"number", "series", b"series"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___GetSeasonRequest: _TypeAlias = GetSeasonRequest  # noqa: Y015
-
-@_typing.final
-class GetSeasonResponse(_message.Message):
-    """A season."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SEASON_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def season(self) -> Global___SeasonShown:
-        """The season."""
-
-    def __init__(
-        self,
-        *,
-        season: Global___SeasonShown | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___GetSeasonResponse: _TypeAlias = GetSeasonResponse  # noqa: Y015
-
-@_typing.final
-class StopSeasonRequest(_message.Message):
-    """Names a series."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SERIES_FIELD_NUMBER: _builtins.int
-    series: _builtins.str
-    """Its ID."""
-    def __init__(
-        self,
-        *,
-        series: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["series", b"series"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StopSeasonRequest: _TypeAlias = StopSeasonRequest  # noqa: Y015
-
-@_typing.final
-class StopSeasonResponse(_message.Message):
-    """It has ended."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SEASON_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def season(self) -> Global___SeasonShown:
-        """Its last season."""
-
-    def __init__(
-        self,
-        *,
-        season: Global___SeasonShown | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StopSeasonResponse: _TypeAlias = StopSeasonResponse  # noqa: Y015
-
-@_typing.final
-class SeasonShown(_message.Message):
-    """A season as it is now."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SERIES_FIELD_NUMBER: _builtins.int
-    NAME_FIELD_NUMBER: _builtins.int
-    STARTED_BY_FIELD_NUMBER: _builtins.int
-    PLAN_FIELD_NUMBER: _builtins.int
-    NUMBER_FIELD_NUMBER: _builtins.int
-    NEWEST_FIELD_NUMBER: _builtins.int
-    SEASONS_FIELD_NUMBER: _builtins.int
-    PHASE_FIELD_NUMBER: _builtins.int
-    BEGAN_MS_FIELD_NUMBER: _builtins.int
-    ENDS_MS_FIELD_NUMBER: _builtins.int
-    MATCHES_FIELD_NUMBER: _builtins.int
-    ENDED_MS_FIELD_NUMBER: _builtins.int
-    NEXT_MS_FIELD_NUMBER: _builtins.int
-    OUTCOME_FIELD_NUMBER: _builtins.int
-    GAME_FIELD_NUMBER: _builtins.int
-    DIVISIONS_FIELD_NUMBER: _builtins.int
-    FINAL_TOP_FIELD_NUMBER: _builtins.int
-    FINAL_BEST_OF_FIELD_NUMBER: _builtins.int
-    FINAL_FIELD_NUMBER: _builtins.int
-    CHAMPION_FIELD_NUMBER: _builtins.int
-    LASTS_MS_FIELD_NUMBER: _builtins.int
-    series: _builtins.str
-    """ID of its series; empty for a plan."""
-    name: _builtins.str
-    """Name of its series."""
-    started_by: _builtins.str
-    """Owner of the token that started the series."""
-    plan: _builtins.str
-    """The SHA-256 of the plan of the series."""
-    number: _builtins.int
-    """Its number, from 1."""
-    newest: _builtins.int
-    """Number of the newest season of the series."""
-    seasons: _builtins.int
-    """Number of seasons of the series. 0: until they are stopped."""
-    phase: Global___SeasonPhase.ValueType
-    """What it does now."""
-    began_ms: _builtins.int
-    """When it began."""
-    ends_ms: _builtins.int
-    """When it ends at the latest; 0: only its matches end it."""
-    matches: _builtins.int
-    """It ends when each bot has played this many rated matches; 0: their number does not matter."""
-    ended_ms: _builtins.int
-    """When the play in its divisions ended; 0: it goes on."""
-    next_ms: _builtins.int
-    """When the next season begins; 0: that is not known, or there is none."""
-    outcome: _builtins.str
-    """"finished" or "stopped" if the series is over, else empty."""
-    game: _builtins.str
-    """Game of its divisions."""
-    final_top: _builtins.int
-    """Number of bots in the final; 0: there is none."""
-    final_best_of: _builtins.int
-    """Maximum number of boards of a duel of the final."""
-    lasts_ms: _builtins.int
-    """It ends after this time; 0: time does not matter."""
-    @_builtins.property
-    def divisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeasonDivision]:
-        """The divisions, the first one first."""
-
-    @_builtins.property
-    def final(self) -> Global___TournamentShown:
-        """The final, once it has begun."""
-
-    @_builtins.property
-    def champion(self) -> Global___BotName:
-        """The bot that won the season; absent: none did yet."""
-
-    def __init__(
-        self,
-        *,
-        series: _builtins.str = ...,
-        name: _builtins.str = ...,
-        started_by: _builtins.str = ...,
-        plan: _builtins.str = ...,
-        number: _builtins.int = ...,
-        newest: _builtins.int = ...,
-        seasons: _builtins.int = ...,
-        phase: Global___SeasonPhase.ValueType = ...,
-        began_ms: _builtins.int = ...,
-        ends_ms: _builtins.int = ...,
-        matches: _builtins.int = ...,
-        ended_ms: _builtins.int = ...,
-        next_ms: _builtins.int = ...,
-        outcome: _builtins.str = ...,
-        game: _builtins.str = ...,
-        divisions: _abc.Iterable[Global___SeasonDivision] | None = ...,
-        final_top: _builtins.int = ...,
-        final_best_of: _builtins.int = ...,
-        final: Global___TournamentShown | None = ...,
-        champion: Global___BotName | None = ...,
-        lasts_ms: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["champion", b"champion", "final", b"final"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["began_ms", b"began_ms", "champion", b"champion", "divisions", b"divisions", "ended_ms", b"ended_ms", "ends_ms", b"ends_ms", "final", b"final", "final_best_of", b"final_best_of", "final_top", b"final_top", "game", b"game", "lasts_ms", b"lasts_ms", "matches", b"matches", "name", b"name", "newest", b"newest", "next_ms", b"next_ms", "number", b"number", "outcome", b"outcome", "phase", b"phase", "plan", b"plan", "seasons", b"seasons", "series", b"series", "started_by", b"started_by"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___SeasonShown: _TypeAlias = SeasonShown  # noqa: Y015
-
-@_typing.final
-class SeasonDivision(_message.Message):
-    """A division of a season."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    LADDER_FIELD_NUMBER: _builtins.int
-    SIZE_FIELD_NUMBER: _builtins.int
-    DOWN_FIELD_NUMBER: _builtins.int
-    STANDINGS_FIELD_NUMBER: _builtins.int
-    ladder: _builtins.str
-    """Its ladder."""
-    size: _builtins.int
-    """Maximum number of bots; 0: no limit."""
-    down: _builtins.int
-    """Number of bots that go down after the season."""
-    @_builtins.property
-    def standings(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeasonStanding]:
-        """Its bots, the best first."""
-
-    def __init__(
-        self,
-        *,
-        ladder: _builtins.str = ...,
-        size: _builtins.int = ...,
-        down: _builtins.int = ...,
-        standings: _abc.Iterable[Global___SeasonStanding] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["down", b"down", "ladder", b"ladder", "size", b"size", "standings", b"standings"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___SeasonDivision: _TypeAlias = SeasonDivision  # noqa: Y015
-
-@_typing.final
-class SeasonStanding(_message.Message):
-    """The standing of a bot in a division."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PLACE_FIELD_NUMBER: _builtins.int
-    BOT_FIELD_NUMBER: _builtins.int
-    RATING_FIELD_NUMBER: _builtins.int
-    MATCHES_FIELD_NUMBER: _builtins.int
-    MOVE_FIELD_NUMBER: _builtins.int
-    HAS_LEFT_FIELD_NUMBER: _builtins.int
-    place: _builtins.int
-    """Its place, 1 is best; ties share a place. 0: it has not been rated, or this is a plan."""
-    rating: _builtins.float
-    """Its rating; absent without one."""
-    matches: _builtins.int
-    """Its rated matches."""
-    move: Global___SeasonMove.ValueType
-    """What becomes of it, if the season ended now."""
-    has_left: _builtins.bool
-    """True if it has been away for too long."""
-    @_builtins.property
-    def bot(self) -> Global___BotName:
-        """The bot, with its newest rated version."""
-
-    def __init__(
-        self,
-        *,
-        place: _builtins.int = ...,
-        bot: Global___BotName | None = ...,
-        rating: _builtins.float | None = ...,
-        matches: _builtins.int = ...,
-        move: Global___SeasonMove.ValueType = ...,
-        has_left: _builtins.bool = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_rating", b"_rating", "bot", b"bot", "rating", b"rating"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rating", b"_rating", "bot", b"bot", "has_left", b"has_left", "matches", b"matches", "move", b"move", "place", b"place", "rating", b"rating"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__rating: _TypeAlias = _typing.Literal["rating"]  # noqa: Y015
-    _WhichOneofArgType__rating: _TypeAlias = _typing.Literal["_rating", b"_rating"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__rating) -> _WhichOneofReturnType__rating | None: ...
-
-Global___SeasonStanding: _TypeAlias = SeasonStanding  # noqa: Y015
+Global___ChangeBotResponse: _TypeAlias = ChangeBotResponse  # noqa: Y015

@@ -72,36 +72,8 @@ class LadderServiceStub:
     """Lists the decision logs of the caller's bots, match by match, with their notes. Needs "read"."""
     LiftPause: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.LiftPauseRequest, _ladder_pb2.LiftPauseResponse]
     """Unpauses a version that has passed its check. For its owner, with "play", and for "admin"."""
-    StartTest: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StartTestRequest, _ladder_pb2.StartTestResponse]
-    """Starts a test whether one version is better than another one of the same owner, on unrated boards against the bots of a
-    ladder. It ends by itself. Needs "play".
-    """
-    ListTests: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListTestsRequest, _ladder_pb2.ListTestsResponse]
-    """Lists the caller's version tests, the newest first; those of all owners for "admin". Needs "play", "read" or "admin"."""
-    GetTest: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.GetTestRequest, _ladder_pb2.GetTestResponse]
-    """Returns a version test of the caller, or any for "admin". Needs "play", "read" or "admin"."""
-    StopTest: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StopTestRequest, _ladder_pb2.StopTestResponse]
-    """Ends a version test of the caller, or any for "admin". An open board is played to its end. Needs "play" or "admin"."""
-    PlanTournament: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.PlanTournamentRequest, _ladder_pb2.PlanTournamentResponse]
-    """Plans a tournament of bots of a ladder, and starts nothing. Needs "admin"."""
-    StartTournament: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StartTournamentRequest, _ladder_pb2.StartTournamentResponse]
-    """Starts a tournament that was planned: unrated boards, which the server plays by itself. Needs "admin"."""
-    ListTournaments: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListTournamentsRequest, _ladder_pb2.ListTournamentsResponse]
-    """Lists tournaments on ladders whose results the caller may see, the newest first."""
-    GetTournament: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.GetTournamentRequest, _ladder_pb2.GetTournamentResponse]
-    """Returns a tournament."""
-    StopTournament: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StopTournamentRequest, _ladder_pb2.StopTournamentResponse]
-    """Ends a tournament. Open boards are played to their end, and do not count. Needs "admin"."""
-    PlanSeason: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.PlanSeasonRequest, _ladder_pb2.PlanSeasonResponse]
-    """Plans a series of seasons, and starts nothing. Needs "admin"."""
-    StartSeason: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StartSeasonRequest, _ladder_pb2.StartSeasonResponse]
-    """Starts a series of seasons that was planned, which the server plays by itself. Needs "admin"."""
-    ListSeasons: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListSeasonsRequest, _ladder_pb2.ListSeasonsResponse]
-    """Lists the series on ladders whose results the caller may see, the newest first."""
-    GetSeason: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.GetSeasonRequest, _ladder_pb2.GetSeasonResponse]
-    """Returns a season of a series."""
-    StopSeason: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.StopSeasonRequest, _ladder_pb2.StopSeasonResponse]
-    """Ends a series and its season, without a final table. Open matches are played to their end. Needs "admin"."""
+    ChangeBot: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ChangeBotRequest, _ladder_pb2.ChangeBotResponse]
+    """Changes the settings of a bot, for all its versions. For its owner, with "play", and for "admin"."""
 
 @_typing.type_check_only
 class LadderServiceAsyncStub(LadderServiceStub):
@@ -140,36 +112,8 @@ class LadderServiceAsyncStub(LadderServiceStub):
     """Lists the decision logs of the caller's bots, match by match, with their notes. Needs "read"."""
     LiftPause: _aio.UnaryUnaryMultiCallable[_ladder_pb2.LiftPauseRequest, _ladder_pb2.LiftPauseResponse]  # type: ignore[assignment]
     """Unpauses a version that has passed its check. For its owner, with "play", and for "admin"."""
-    StartTest: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StartTestRequest, _ladder_pb2.StartTestResponse]  # type: ignore[assignment]
-    """Starts a test whether one version is better than another one of the same owner, on unrated boards against the bots of a
-    ladder. It ends by itself. Needs "play".
-    """
-    ListTests: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListTestsRequest, _ladder_pb2.ListTestsResponse]  # type: ignore[assignment]
-    """Lists the caller's version tests, the newest first; those of all owners for "admin". Needs "play", "read" or "admin"."""
-    GetTest: _aio.UnaryUnaryMultiCallable[_ladder_pb2.GetTestRequest, _ladder_pb2.GetTestResponse]  # type: ignore[assignment]
-    """Returns a version test of the caller, or any for "admin". Needs "play", "read" or "admin"."""
-    StopTest: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StopTestRequest, _ladder_pb2.StopTestResponse]  # type: ignore[assignment]
-    """Ends a version test of the caller, or any for "admin". An open board is played to its end. Needs "play" or "admin"."""
-    PlanTournament: _aio.UnaryUnaryMultiCallable[_ladder_pb2.PlanTournamentRequest, _ladder_pb2.PlanTournamentResponse]  # type: ignore[assignment]
-    """Plans a tournament of bots of a ladder, and starts nothing. Needs "admin"."""
-    StartTournament: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StartTournamentRequest, _ladder_pb2.StartTournamentResponse]  # type: ignore[assignment]
-    """Starts a tournament that was planned: unrated boards, which the server plays by itself. Needs "admin"."""
-    ListTournaments: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListTournamentsRequest, _ladder_pb2.ListTournamentsResponse]  # type: ignore[assignment]
-    """Lists tournaments on ladders whose results the caller may see, the newest first."""
-    GetTournament: _aio.UnaryUnaryMultiCallable[_ladder_pb2.GetTournamentRequest, _ladder_pb2.GetTournamentResponse]  # type: ignore[assignment]
-    """Returns a tournament."""
-    StopTournament: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StopTournamentRequest, _ladder_pb2.StopTournamentResponse]  # type: ignore[assignment]
-    """Ends a tournament. Open boards are played to their end, and do not count. Needs "admin"."""
-    PlanSeason: _aio.UnaryUnaryMultiCallable[_ladder_pb2.PlanSeasonRequest, _ladder_pb2.PlanSeasonResponse]  # type: ignore[assignment]
-    """Plans a series of seasons, and starts nothing. Needs "admin"."""
-    StartSeason: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StartSeasonRequest, _ladder_pb2.StartSeasonResponse]  # type: ignore[assignment]
-    """Starts a series of seasons that was planned, which the server plays by itself. Needs "admin"."""
-    ListSeasons: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListSeasonsRequest, _ladder_pb2.ListSeasonsResponse]  # type: ignore[assignment]
-    """Lists the series on ladders whose results the caller may see, the newest first."""
-    GetSeason: _aio.UnaryUnaryMultiCallable[_ladder_pb2.GetSeasonRequest, _ladder_pb2.GetSeasonResponse]  # type: ignore[assignment]
-    """Returns a season of a series."""
-    StopSeason: _aio.UnaryUnaryMultiCallable[_ladder_pb2.StopSeasonRequest, _ladder_pb2.StopSeasonResponse]  # type: ignore[assignment]
-    """Ends a series and its season, without a final table. Open matches are played to their end. Needs "admin"."""
+    ChangeBot: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ChangeBotRequest, _ladder_pb2.ChangeBotResponse]  # type: ignore[assignment]
+    """Changes the settings of a bot, for all its versions. For its owner, with "play", and for "admin"."""
 
 class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
     """Ladders, rankings and matches."""
@@ -303,117 +247,11 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         """Unpauses a version that has passed its check. For its owner, with "play", and for "admin"."""
 
     @_abc_1.abstractmethod
-    def StartTest(
+    def ChangeBot(
         self,
-        request: _ladder_pb2.StartTestRequest,
+        request: _ladder_pb2.ChangeBotRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.StartTestResponse, _abc.Awaitable[_ladder_pb2.StartTestResponse]]:
-        """Starts a test whether one version is better than another one of the same owner, on unrated boards against the bots of a
-        ladder. It ends by itself. Needs "play".
-        """
-
-    @_abc_1.abstractmethod
-    def ListTests(
-        self,
-        request: _ladder_pb2.ListTestsRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.ListTestsResponse, _abc.Awaitable[_ladder_pb2.ListTestsResponse]]:
-        """Lists the caller's version tests, the newest first; those of all owners for "admin". Needs "play", "read" or "admin"."""
-
-    @_abc_1.abstractmethod
-    def GetTest(
-        self,
-        request: _ladder_pb2.GetTestRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.GetTestResponse, _abc.Awaitable[_ladder_pb2.GetTestResponse]]:
-        """Returns a version test of the caller, or any for "admin". Needs "play", "read" or "admin"."""
-
-    @_abc_1.abstractmethod
-    def StopTest(
-        self,
-        request: _ladder_pb2.StopTestRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.StopTestResponse, _abc.Awaitable[_ladder_pb2.StopTestResponse]]:
-        """Ends a version test of the caller, or any for "admin". An open board is played to its end. Needs "play" or "admin"."""
-
-    @_abc_1.abstractmethod
-    def PlanTournament(
-        self,
-        request: _ladder_pb2.PlanTournamentRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.PlanTournamentResponse, _abc.Awaitable[_ladder_pb2.PlanTournamentResponse]]:
-        """Plans a tournament of bots of a ladder, and starts nothing. Needs "admin"."""
-
-    @_abc_1.abstractmethod
-    def StartTournament(
-        self,
-        request: _ladder_pb2.StartTournamentRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.StartTournamentResponse, _abc.Awaitable[_ladder_pb2.StartTournamentResponse]]:
-        """Starts a tournament that was planned: unrated boards, which the server plays by itself. Needs "admin"."""
-
-    @_abc_1.abstractmethod
-    def ListTournaments(
-        self,
-        request: _ladder_pb2.ListTournamentsRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.ListTournamentsResponse, _abc.Awaitable[_ladder_pb2.ListTournamentsResponse]]:
-        """Lists tournaments on ladders whose results the caller may see, the newest first."""
-
-    @_abc_1.abstractmethod
-    def GetTournament(
-        self,
-        request: _ladder_pb2.GetTournamentRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.GetTournamentResponse, _abc.Awaitable[_ladder_pb2.GetTournamentResponse]]:
-        """Returns a tournament."""
-
-    @_abc_1.abstractmethod
-    def StopTournament(
-        self,
-        request: _ladder_pb2.StopTournamentRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.StopTournamentResponse, _abc.Awaitable[_ladder_pb2.StopTournamentResponse]]:
-        """Ends a tournament. Open boards are played to their end, and do not count. Needs "admin"."""
-
-    @_abc_1.abstractmethod
-    def PlanSeason(
-        self,
-        request: _ladder_pb2.PlanSeasonRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.PlanSeasonResponse, _abc.Awaitable[_ladder_pb2.PlanSeasonResponse]]:
-        """Plans a series of seasons, and starts nothing. Needs "admin"."""
-
-    @_abc_1.abstractmethod
-    def StartSeason(
-        self,
-        request: _ladder_pb2.StartSeasonRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.StartSeasonResponse, _abc.Awaitable[_ladder_pb2.StartSeasonResponse]]:
-        """Starts a series of seasons that was planned, which the server plays by itself. Needs "admin"."""
-
-    @_abc_1.abstractmethod
-    def ListSeasons(
-        self,
-        request: _ladder_pb2.ListSeasonsRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.ListSeasonsResponse, _abc.Awaitable[_ladder_pb2.ListSeasonsResponse]]:
-        """Lists the series on ladders whose results the caller may see, the newest first."""
-
-    @_abc_1.abstractmethod
-    def GetSeason(
-        self,
-        request: _ladder_pb2.GetSeasonRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.GetSeasonResponse, _abc.Awaitable[_ladder_pb2.GetSeasonResponse]]:
-        """Returns a season of a series."""
-
-    @_abc_1.abstractmethod
-    def StopSeason(
-        self,
-        request: _ladder_pb2.StopSeasonRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_pb2.StopSeasonResponse, _abc.Awaitable[_ladder_pb2.StopSeasonResponse]]:
-        """Ends a series and its season, without a final table. Open matches are played to their end. Needs "admin"."""
+    ) -> _typing.Union[_ladder_pb2.ChangeBotResponse, _abc.Awaitable[_ladder_pb2.ChangeBotResponse]]:
+        """Changes the settings of a bot, for all its versions. For its owner, with "play", and for "admin"."""
 
 def add_LadderServiceServicer_to_server(servicer: LadderServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63utpurse/v1/place.proto\x12\x0b\x63utpurse.v1\"\xca\x02\n\rAttendRequest\x12&\n\x05hello\x18\x01 \x01(\x0b\x32\x17.cutpurse.v1.PlaceHello\x12\r\n\x05heard\x18\x02 \x01(\r\x12(\n\x07started\x18\x03 \x03(\x0b\x32\x17.cutpurse.v1.BotStarted\x12$\n\x05\x65nded\x18\x04 \x03(\x0b\x32\x15.cutpurse.v1.BotEnded\x12!\n\x04uses\x18\x05 \x03(\x0b\x32\x13.cutpurse.v1.BotUse\x12\'\n\x07outputs\x18\x06 \x03(\x0b\x32\x16.cutpurse.v1.BotOutput\x12\x0f\n\x07leaving\x18\x07 \x01(\x08\x12\x10\n\x08\x64raining\x18\x08 \x01(\x08\x12\x12\n\x05speed\x18\t \x01(\x01H\x00\x88\x01\x01\x12\x11\n\tstolen_ms\x18\n \x01(\r\x12\x12\n\ncrowded_ms\x18\x0b \x01(\rB\x08\n\x06_speed\"\xa6\x01\n\x0e\x41ttendResponse\x12*\n\x07welcome\x18\x01 \x01(\x0b\x32\x19.cutpurse.v1.PlaceWelcome\x12\x0c\n\x04\x62\x65\x61t\x18\x02 \x01(\r\x12%\n\x06starts\x18\x03 \x03(\x0b\x32\x15.cutpurse.v1.StartBot\x12#\n\x05stops\x18\x04 \x03(\x0b\x32\x14.cutpurse.v1.StopBot\x12\x0e\n\x06unused\x18\x05 \x01(\t\"\x86\x01\n\nPlaceHello\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x10\n\x08platform\x18\x03 \x01(\t\x12\x0e\n\x06runner\x18\x04 \x01(\t\x12\r\n\x05\x63ores\x18\x05 \x01(\x01\x12\x0b\n\x03key\x18\x06 \x01(\x0c\x12\x0c\n\x04\x62ots\x18\x07 \x03(\r\x12\r\n\x05speed\x18\x08 \x01(\x01\"\"\n\x0cPlaceWelcome\x12\x12\n\nis_resumed\x18\x01 \x01(\x08\"\xed\x01\n\x08StartBot\x12\x0b\n\x03\x62ot\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06sha256\x18\x03 \x01(\x0c\x12\x0c\n\x04size\x18\x04 \x01(\x04\x12\x0f\n\x07\x63ommand\x18\x05 \x03(\t\x12;\n\x0b\x65nvironment\x18\x06 \x03(\x0b\x32&.cutpurse.v1.StartBot.EnvironmentEntry\x12&\n\x06limits\x18\x07 \x01(\x0b\x32\x16.cutpurse.v1.BotLimits\x1a\x32\n\x10\x45nvironmentEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xa1\x01\n\tBotLimits\x12\x14\n\x0cmemory_bytes\x18\x01 \x01(\x04\x12\x11\n\tprocesses\x18\x02 \x01(\r\x12\x12\n\nopen_files\x18\x03 \x01(\r\x12\x12\n\nfile_bytes\x18\x04 \x01(\x04\x12\x11\n\tcpu_cores\x18\x05 \x01(\x01\x12\x1a\n\x12output_bytes_per_s\x18\x06 \x01(\r\x12\x14\n\x0coutput_bytes\x18\x07 \x01(\r\"(\n\x07StopBot\x12\x0b\n\x03\x62ot\x18\x01 \x01(\r\x12\x10\n\x08grace_ms\x18\x02 \x01(\r\"\x19\n\nBotStarted\x12\x0b\n\x03\x62ot\x18\x01 \x01(\r\"\x8c\x01\n\x08\x42otEnded\x12\x0b\n\x03\x62ot\x18\x01 \x01(\r\x12\'\n\x05\x63\x61use\x18\x02 \x01(\x0e\x32\x18.cutpurse.v1.BotEndCause\x12\x11\n\x04\x63ode\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0c\n\x04text\x18\x04 \x01(\t\x12 \n\x03use\x18\x05 \x01(\x0b\x32\x13.cutpurse.v1.BotUseB\x07\n\x05_code\"9\n\x06\x42otUse\x12\x0b\n\x03\x62ot\x18\x01 \x01(\r\x12\x0e\n\x06\x63pu_us\x18\x02 \x01(\x04\x12\x12\n\npeak_bytes\x18\x03 \x01(\x04\"&\n\tBotOutput\x12\x0b\n\x03\x62ot\x18\x01 \x01(\r\x12\x0c\n\x04text\x18\x02 \x01(\t\"!\n\x0fGetFilesRequest\x12\x0e\n\x06sha256\x18\x01 \x01(\x0c\"!\n\x10GetFilesResponse\x12\r\n\x05piece\x18\x01 \x01(\x0c*\x9e\x02\n\x0b\x42otEndCause\x12\x1d\n\x19\x42OT_END_CAUSE_UNSPECIFIED\x10\x00\x12\x18\n\x14\x42OT_END_CAUSE_EXITED\x10\x01\x12\x18\n\x14\x42OT_END_CAUSE_SIGNAL\x10\x02\x12\x18\n\x14\x42OT_END_CAUSE_MEMORY\x10\x03\x12\x1b\n\x17\x42OT_END_CAUSE_PROCESSOR\x10\x04\x12\x16\n\x12\x42OT_END_CAUSE_TIME\x10\x05\x12\x1b\n\x17\x42OT_END_CAUSE_PROCESSES\x10\x06\x12\x16\n\x12\x42OT_END_CAUSE_DISK\x10\x07\x12\x19\n\x15\x42OT_END_CAUSE_STOPPED\x10\x08\x12\x1d\n\x19\x42OT_END_CAUSE_NOT_STARTED\x10\t2\xa0\x01\n\x0cPlaceService\x12\x45\n\x06\x41ttend\x12\x1a.cutpurse.v1.AttendRequest\x1a\x1b.cutpurse.v1.AttendResponse(\x01\x30\x01\x12I\n\x08GetFiles\x12\x1c.cutpurse.v1.GetFilesRequest\x1a\x1d.cutpurse.v1.GetFilesResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63utpurse/v1/place.proto\x12\x0b\x63utpurse.v1\"\xca\x02\n\rAttendRequest\x12&\n\x05hello\x18\x01 \x01(\x0b\x32\x17.cutpurse.v1.PlaceHello\x12\r\n\x05heard\x18\x02 \x01(\r\x12(\n\x07started\x18\x03 \x03(\x0b\x32\x17.cutpurse.v1.BotStarted\x12$\n\x05\x65nded\x18\x04 \x03(\x0b\x32\x15.cutpurse.v1.BotEnded\x12!\n\x04uses\x18\x05 \x03(\x0b\x32\x13.cutpurse.v1.BotUse\x12\'\n\x07outputs\x18\x06 \x03(\x0b\x32\x16.cutpurse.v1.BotOutput\x12\x0f\n\x07leaving\x18\x07 \x01(\x08\x12\x10\n\x08\x64raining\x18\x08 \x01(\x08\x12\x12\n\x05speed\x18\t \x01(\x01H\x00\x88\x01\x01\x12\x11\n\tstolen_ms\x18\n \x01(\r\x12\x12\n\ncrowded_ms\x18\x0b \x01(\rB\x08\n\x06_speed\"\xa6\x01\n\x0e\x41ttendResponse\x12*\n\x07welcome\x18\x01 \x01(\x0b\x32\x19.cutpurse.v1.PlaceWelcome\x12\x0c\n\x04\x62\x65\x61t\x18\x02 \x01(\r\x12%\n\x06starts\x18\x03 \x03(\x0b\x32\x15.cutpurse.v1.StartBot\x12#\n\x05stops\x18\x04 \x03(\x0b\x32\x14.cutpurse.v1.StopBot\x12\x0e\n\x06unused\x18\x05 \x01(\t\"\x86\x01\n\nPlaceHello\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x10\n\x08platform\x18\x03 \x01(\t\x12\x0e\n\x06runner\x18\x04 \x01(\t\x12\r\n\x05\x63ores\x18\x05 \x01(\x01\x12\x0b\n\x03key\x18\x06 \x01(\x0c\x12\x0c\n\x04\x62ots\x18\x07 \x03(\r\x12\r\n\x05speed\x18\x08 \x01(\x01\"\"\n\x0cPlaceWelcome\x12\x12\n\nis_resumed\x18\x01 \x01(\x08\"\x85\x02\n\x08StartBot\x12\x0b\n\x03\x62ot\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06sha256\x18\x03 \x01(\x0c\x12\x0c\n\x04size\x18\x04 \x01(\x04\x12\x0f\n\x07\x63ommand\x18\x05 \x03(\t\x12;\n\x0b\x65nvironment\x18\x06 \x03(\x0b\x32&.cutpurse.v1.StartBot.EnvironmentEntry\x12&\n\x06limits\x18\x07 \x01(\x0b\x32\x16.cutpurse.v1.BotLimits\x12\x16\n\x0ememory_ladders\x18\x08 \x03(\t\x1a\x32\n\x10\x45nvironmentEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xa1\x01\n\tBotLimits\x12\x14\n\x0cmemory_bytes\x18\x01 \x01(\x04\x12\x11\n\tprocesses\x18\x02 \x01(\r\x12\x12\n\nopen_files\x18\x03 \x01(\r\x12\x12\n\nfile_bytes\x18\x04 \x01(\x04\x12\x11\n\tcpu_cores\x18\x05 \x01(\x01\x12\x1a\n\x12output_bytes_per_s\x18\x06 \x01(\r\x12\x14\n\x0coutput_bytes\x18\x07 \x01(\r\"(\n\x07StopBot\x12\x0b\n\x03\x62ot\x18\x01 \x01(\r\x12\x10\n\x08grace_ms\x18\x02 \x01(\r\"\x19\n\nBotStarted\x12\x0b\n\x03\x62ot\x18\x01 \x01(\r\"\x8c\x01\n\x08\x42otEnded\x12\x0b\n\x03\x62ot\x18\x01 \x01(\r\x12\'\n\x05\x63\x61use\x18\x02 \x01(\x0e\x32\x18.cutpurse.v1.BotEndCause\x12\x11\n\x04\x63ode\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0c\n\x04text\x18\x04 \x01(\t\x12 \n\x03use\x18\x05 \x01(\x0b\x32\x13.cutpurse.v1.BotUseB\x07\n\x05_code\"9\n\x06\x42otUse\x12\x0b\n\x03\x62ot\x18\x01 \x01(\r\x12\x0e\n\x06\x63pu_us\x18\x02 \x01(\x04\x12\x12\n\npeak_bytes\x18\x03 \x01(\x04\"&\n\tBotOutput\x12\x0b\n\x03\x62ot\x18\x01 \x01(\r\x12\x0c\n\x04text\x18\x02 \x01(\t\"!\n\x0fGetFilesRequest\x12\x0e\n\x06sha256\x18\x01 \x01(\x0c\",\n\x10GetMemoryRequest\x12\x0b\n\x03key\x18\x01 \x01(\x0c\x12\x0b\n\x03\x62ot\x18\x02 \x01(\r\"\"\n\x11GetMemoryResponse\x12\r\n\x05piece\x18\x01 \x01(\x0c\";\n\x10PutMemoryRequest\x12\x0b\n\x03key\x18\x01 \x01(\x0c\x12\x0b\n\x03\x62ot\x18\x02 \x01(\r\x12\r\n\x05piece\x18\x03 \x01(\x0c\"\x13\n\x11PutMemoryResponse\"!\n\x10GetFilesResponse\x12\r\n\x05piece\x18\x01 \x01(\x0c*\x9e\x02\n\x0b\x42otEndCause\x12\x1d\n\x19\x42OT_END_CAUSE_UNSPECIFIED\x10\x00\x12\x18\n\x14\x42OT_END_CAUSE_EXITED\x10\x01\x12\x18\n\x14\x42OT_END_CAUSE_SIGNAL\x10\x02\x12\x18\n\x14\x42OT_END_CAUSE_MEMORY\x10\x03\x12\x1b\n\x17\x42OT_END_CAUSE_PROCESSOR\x10\x04\x12\x16\n\x12\x42OT_END_CAUSE_TIME\x10\x05\x12\x1b\n\x17\x42OT_END_CAUSE_PROCESSES\x10\x06\x12\x16\n\x12\x42OT_END_CAUSE_DISK\x10\x07\x12\x19\n\x15\x42OT_END_CAUSE_STOPPED\x10\x08\x12\x1d\n\x19\x42OT_END_CAUSE_NOT_STARTED\x10\t2\xbc\x02\n\x0cPlaceService\x12\x45\n\x06\x41ttend\x12\x1a.cutpurse.v1.AttendRequest\x1a\x1b.cutpurse.v1.AttendResponse(\x01\x30\x01\x12I\n\x08GetFiles\x12\x1c.cutpurse.v1.GetFilesRequest\x1a\x1d.cutpurse.v1.GetFilesResponse0\x01\x12L\n\tGetMemory\x12\x1d.cutpurse.v1.GetMemoryRequest\x1a\x1e.cutpurse.v1.GetMemoryResponse0\x01\x12L\n\tPutMemory\x12\x1d.cutpurse.v1.PutMemoryRequest\x1a\x1e.cutpurse.v1.PutMemoryResponse(\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,8 +33,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_STARTBOT_ENVIRONMENTENTRY']._loaded_options = None
   _globals['_STARTBOT_ENVIRONMENTENTRY']._serialized_options = b'8\001'
-  _globals['_BOTENDCAUSE']._serialized_start=1501
-  _globals['_BOTENDCAUSE']._serialized_end=1787
+  _globals['_BOTENDCAUSE']._serialized_start=1689
+  _globals['_BOTENDCAUSE']._serialized_end=1975
   _globals['_ATTENDREQUEST']._serialized_start=41
   _globals['_ATTENDREQUEST']._serialized_end=371
   _globals['_ATTENDRESPONSE']._serialized_start=374
@@ -44,25 +44,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PLACEWELCOME']._serialized_start=679
   _globals['_PLACEWELCOME']._serialized_end=713
   _globals['_STARTBOT']._serialized_start=716
-  _globals['_STARTBOT']._serialized_end=953
-  _globals['_STARTBOT_ENVIRONMENTENTRY']._serialized_start=903
-  _globals['_STARTBOT_ENVIRONMENTENTRY']._serialized_end=953
-  _globals['_BOTLIMITS']._serialized_start=956
-  _globals['_BOTLIMITS']._serialized_end=1117
-  _globals['_STOPBOT']._serialized_start=1119
-  _globals['_STOPBOT']._serialized_end=1159
-  _globals['_BOTSTARTED']._serialized_start=1161
-  _globals['_BOTSTARTED']._serialized_end=1186
-  _globals['_BOTENDED']._serialized_start=1189
-  _globals['_BOTENDED']._serialized_end=1329
-  _globals['_BOTUSE']._serialized_start=1331
-  _globals['_BOTUSE']._serialized_end=1388
-  _globals['_BOTOUTPUT']._serialized_start=1390
-  _globals['_BOTOUTPUT']._serialized_end=1428
-  _globals['_GETFILESREQUEST']._serialized_start=1430
-  _globals['_GETFILESREQUEST']._serialized_end=1463
-  _globals['_GETFILESRESPONSE']._serialized_start=1465
-  _globals['_GETFILESRESPONSE']._serialized_end=1498
-  _globals['_PLACESERVICE']._serialized_start=1790
-  _globals['_PLACESERVICE']._serialized_end=1950
+  _globals['_STARTBOT']._serialized_end=977
+  _globals['_STARTBOT_ENVIRONMENTENTRY']._serialized_start=927
+  _globals['_STARTBOT_ENVIRONMENTENTRY']._serialized_end=977
+  _globals['_BOTLIMITS']._serialized_start=980
+  _globals['_BOTLIMITS']._serialized_end=1141
+  _globals['_STOPBOT']._serialized_start=1143
+  _globals['_STOPBOT']._serialized_end=1183
+  _globals['_BOTSTARTED']._serialized_start=1185
+  _globals['_BOTSTARTED']._serialized_end=1210
+  _globals['_BOTENDED']._serialized_start=1213
+  _globals['_BOTENDED']._serialized_end=1353
+  _globals['_BOTUSE']._serialized_start=1355
+  _globals['_BOTUSE']._serialized_end=1412
+  _globals['_BOTOUTPUT']._serialized_start=1414
+  _globals['_BOTOUTPUT']._serialized_end=1452
+  _globals['_GETFILESREQUEST']._serialized_start=1454
+  _globals['_GETFILESREQUEST']._serialized_end=1487
+  _globals['_GETMEMORYREQUEST']._serialized_start=1489
+  _globals['_GETMEMORYREQUEST']._serialized_end=1533
+  _globals['_GETMEMORYRESPONSE']._serialized_start=1535
+  _globals['_GETMEMORYRESPONSE']._serialized_end=1569
+  _globals['_PUTMEMORYREQUEST']._serialized_start=1571
+  _globals['_PUTMEMORYREQUEST']._serialized_end=1630
+  _globals['_PUTMEMORYRESPONSE']._serialized_start=1632
+  _globals['_PUTMEMORYRESPONSE']._serialized_end=1651
+  _globals['_GETFILESRESPONSE']._serialized_start=1653
+  _globals['_GETFILESRESPONSE']._serialized_end=1686
+  _globals['_PLACESERVICE']._serialized_start=1978
+  _globals['_PLACESERVICE']._serialized_end=2294
 # @@protoc_insertion_point(module_scope)

@@ -316,6 +316,7 @@ class StartBot(_message.Message):
     COMMAND_FIELD_NUMBER: _builtins.int
     ENVIRONMENT_FIELD_NUMBER: _builtins.int
     LIMITS_FIELD_NUMBER: _builtins.int
+    MEMORY_LADDERS_FIELD_NUMBER: _builtins.int
     bot: _builtins.int
     """Names the bot between server and place; never used twice while the server runs."""
     name: _builtins.str
@@ -336,6 +337,10 @@ class StartBot(_message.Message):
     def limits(self) -> Global___BotLimits:
         """Its limits."""
 
+    @_builtins.property
+    def memory_ladders(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ladders on which it has a memory: folders in its memory folder. None: it has no memory."""
+
     def __init__(
         self,
         *,
@@ -346,10 +351,11 @@ class StartBot(_message.Message):
         command: _abc.Iterable[_builtins.str] | None = ...,
         environment: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         limits: Global___BotLimits | None = ...,
+        memory_ladders: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "command", b"command", "environment", b"environment", "limits", b"limits", "name", b"name", "sha256", b"sha256", "size", b"size"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "command", b"command", "environment", b"environment", "limits", b"limits", "memory_ladders", b"memory_ladders", "name", b"name", "sha256", b"sha256", "size", b"size"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -568,6 +574,101 @@ class GetFilesRequest(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetFilesRequest: _TypeAlias = GetFilesRequest  # noqa: Y015
+
+@_typing.final
+class GetMemoryRequest(_message.Message):
+    """Names a bot whose memory the place needs."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    key: _builtins.bytes
+    """As in PlaceHello."""
+    bot: _builtins.int
+    """As in StartBot."""
+    def __init__(
+        self,
+        *,
+        key: _builtins.bytes = ...,
+        bot: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "key", b"key"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetMemoryRequest: _TypeAlias = GetMemoryRequest  # noqa: Y015
+
+@_typing.final
+class GetMemoryResponse(_message.Message):
+    """A piece of the memory."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PIECE_FIELD_NUMBER: _builtins.int
+    piece: _builtins.bytes
+    """The next bytes, at most 32,768."""
+    def __init__(
+        self,
+        *,
+        piece: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["piece", b"piece"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetMemoryResponse: _TypeAlias = GetMemoryResponse  # noqa: Y015
+
+@_typing.final
+class PutMemoryRequest(_message.Message):
+    """A piece of the memory of a bot."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    PIECE_FIELD_NUMBER: _builtins.int
+    key: _builtins.bytes
+    """As in PlaceHello."""
+    bot: _builtins.int
+    """As in StartBot."""
+    piece: _builtins.bytes
+    """The next bytes, at most 32,768."""
+    def __init__(
+        self,
+        *,
+        key: _builtins.bytes = ...,
+        bot: _builtins.int = ...,
+        piece: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "key", b"key", "piece", b"piece"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PutMemoryRequest: _TypeAlias = PutMemoryRequest  # noqa: Y015
+
+@_typing.final
+class PutMemoryResponse(_message.Message):
+    """The server has the memory."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PutMemoryResponse: _TypeAlias = PutMemoryResponse  # noqa: Y015
 
 @_typing.final
 class GetFilesResponse(_message.Message):

@@ -45,6 +45,16 @@ class PlaceServiceStub(object):
                 request_serializer=cutpurse_dot_v1_dot_place__pb2.GetFilesRequest.SerializeToString,
                 response_deserializer=cutpurse_dot_v1_dot_place__pb2.GetFilesResponse.FromString,
                 _registered_method=True)
+        self.GetMemory = channel.unary_stream(
+                '/cutpurse.v1.PlaceService/GetMemory',
+                request_serializer=cutpurse_dot_v1_dot_place__pb2.GetMemoryRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_place__pb2.GetMemoryResponse.FromString,
+                _registered_method=True)
+        self.PutMemory = channel.stream_unary(
+                '/cutpurse.v1.PlaceService/PutMemory',
+                request_serializer=cutpurse_dot_v1_dot_place__pb2.PutMemoryRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_place__pb2.PutMemoryResponse.FromString,
+                _registered_method=True)
 
 
 class PlaceServiceServicer(object):
@@ -65,6 +75,21 @@ class PlaceServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetMemory(self, request, context):
+        """Returns the memory folder of a bot that the place was told to start, piece by piece. For each file: its path, a zero byte, its
+        size in digits, a line feed, its bytes.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PutMemory(self, request_iterator, context):
+        """Takes the memory folder of a bot that has ended, in the same form, before its BotEnded. A call that breaks changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_PlaceServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -77,6 +102,16 @@ def add_PlaceServiceServicer_to_server(servicer, server):
                     servicer.GetFiles,
                     request_deserializer=cutpurse_dot_v1_dot_place__pb2.GetFilesRequest.FromString,
                     response_serializer=cutpurse_dot_v1_dot_place__pb2.GetFilesResponse.SerializeToString,
+            ),
+            'GetMemory': grpc.unary_stream_rpc_method_handler(
+                    servicer.GetMemory,
+                    request_deserializer=cutpurse_dot_v1_dot_place__pb2.GetMemoryRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_place__pb2.GetMemoryResponse.SerializeToString,
+            ),
+            'PutMemory': grpc.stream_unary_rpc_method_handler(
+                    servicer.PutMemory,
+                    request_deserializer=cutpurse_dot_v1_dot_place__pb2.PutMemoryRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_place__pb2.PutMemoryResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -134,6 +169,60 @@ class PlaceService(object):
             '/cutpurse.v1.PlaceService/GetFiles',
             cutpurse_dot_v1_dot_place__pb2.GetFilesRequest.SerializeToString,
             cutpurse_dot_v1_dot_place__pb2.GetFilesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetMemory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/cutpurse.v1.PlaceService/GetMemory',
+            cutpurse_dot_v1_dot_place__pb2.GetMemoryRequest.SerializeToString,
+            cutpurse_dot_v1_dot_place__pb2.GetMemoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutMemory(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_unary(
+            request_iterator,
+            target,
+            '/cutpurse.v1.PlaceService/PutMemory',
+            cutpurse_dot_v1_dot_place__pb2.PutMemoryRequest.SerializeToString,
+            cutpurse_dot_v1_dot_place__pb2.PutMemoryResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -54,6 +54,12 @@ class PlaceServiceStub:
     """One place, for as long as it runs bots."""
     GetFiles: _grpc.UnaryStreamMultiCallable[_place_pb2.GetFilesRequest, _place_pb2.GetFilesResponse]
     """Returns the files of a bot that the place was told to start, piece by piece: a tar archive, packed by gzip."""
+    GetMemory: _grpc.UnaryStreamMultiCallable[_place_pb2.GetMemoryRequest, _place_pb2.GetMemoryResponse]
+    """Returns the memory folder of a bot that the place was told to start, piece by piece. For each file: its path, a zero byte, its
+    size in digits, a line feed, its bytes.
+    """
+    PutMemory: _grpc.StreamUnaryMultiCallable[_place_pb2.PutMemoryRequest, _place_pb2.PutMemoryResponse]
+    """Takes the memory folder of a bot that has ended, in the same form, before its BotEnded. A call that breaks changes nothing."""
 
 @_typing.type_check_only
 class PlaceServiceAsyncStub(PlaceServiceStub):
@@ -64,6 +70,12 @@ class PlaceServiceAsyncStub(PlaceServiceStub):
     """One place, for as long as it runs bots."""
     GetFiles: _aio.UnaryStreamMultiCallable[_place_pb2.GetFilesRequest, _place_pb2.GetFilesResponse]  # type: ignore[assignment]
     """Returns the files of a bot that the place was told to start, piece by piece: a tar archive, packed by gzip."""
+    GetMemory: _aio.UnaryStreamMultiCallable[_place_pb2.GetMemoryRequest, _place_pb2.GetMemoryResponse]  # type: ignore[assignment]
+    """Returns the memory folder of a bot that the place was told to start, piece by piece. For each file: its path, a zero byte, its
+    size in digits, a line feed, its bytes.
+    """
+    PutMemory: _aio.StreamUnaryMultiCallable[_place_pb2.PutMemoryRequest, _place_pb2.PutMemoryResponse]  # type: ignore[assignment]
+    """Takes the memory folder of a bot that has ended, in the same form, before its BotEnded. A call that breaks changes nothing."""
 
 class PlaceServiceServicer(metaclass=_abc_1.ABCMeta):
     """Runs submitted bots elsewhere."""
@@ -83,5 +95,23 @@ class PlaceServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_place_pb2.GetFilesResponse], _abc.AsyncIterator[_place_pb2.GetFilesResponse]]:
         """Returns the files of a bot that the place was told to start, piece by piece: a tar archive, packed by gzip."""
+
+    @_abc_1.abstractmethod
+    def GetMemory(
+        self,
+        request: _place_pb2.GetMemoryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_place_pb2.GetMemoryResponse], _abc.AsyncIterator[_place_pb2.GetMemoryResponse]]:
+        """Returns the memory folder of a bot that the place was told to start, piece by piece. For each file: its path, a zero byte, its
+        size in digits, a line feed, its bytes.
+        """
+
+    @_abc_1.abstractmethod
+    def PutMemory(
+        self,
+        request_iterator: _MaybeAsyncIterator[_place_pb2.PutMemoryRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_place_pb2.PutMemoryResponse, _abc.Awaitable[_place_pb2.PutMemoryResponse]]:
+        """Takes the memory folder of a bot that has ended, in the same form, before its BotEnded. A call that breaks changes nothing."""
 
 def add_PlaceServiceServicer_to_server(servicer: PlaceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

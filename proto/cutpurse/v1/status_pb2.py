@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63utpurse/v1/status.proto\x12\x0b\x63utpurse.v1\"\x12\n\x10GetStatusRequest\"\x8c\x03\n\x11GetStatusResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0f\n\x07matches\x18\x02 \x01(\r\x12\x0c\n\x04\x62ots\x18\x03 \x01(\r\x12\x12\n\nhas_places\x18\x04 \x01(\x08\x12(\n\x06places\x18\x05 \x03(\x0b\x32\x18.cutpurse.v1.PlaceStatus\x12\x18\n\x10waiting_requests\x18\x06 \x01(\r\x12\x16\n\x0ewaiting_writes\x18\x07 \x01(\r\x12\x17\n\x0f\x64isk_free_bytes\x18\x08 \x01(\x04\x12\x12\n\ndisk_bytes\x18\t \x01(\x04\x12\x13\n\x0bhas_workers\x18\n \x01(\x08\x12\x14\n\x0cwaiting_work\x18\x0b \x01(\r\x12\x12\n\ntaken_work\x18\x0c \x01(\r\x12\x15\n\roldest_work_s\x18\r \x01(\x01\x12*\n\x07workers\x18\x0e \x03(\x0b\x32\x19.cutpurse.v1.WorkerStatus\x12(\n\x06\x61renas\x18\x0f \x03(\x0b\x32\x18.cutpurse.v1.ArenaStatus\"-\n\x0cWorkerStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07matches\x18\x02 \x01(\r\"\x96\x01\n\x0b\x41renaStatus\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0f\n\x07ladders\x18\x03 \x03(\t\x12\x0f\n\x07matches\x18\x04 \x01(\r\x12\x0c\n\x04\x62ots\x18\x05 \x01(\r\x12\x16\n\x0ewaiting_writes\x18\x06 \x01(\r\x12\x0e\n\x06places\x18\x07 \x01(\r\x12\r\n\x05lag_s\x18\x08 \x01(\x01\"\xa3\x01\n\x0bPlaceStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x02 \x01(\t\x12\x0e\n\x06runner\x18\x03 \x01(\t\x12\r\n\x05\x63ores\x18\x04 \x01(\x01\x12\x12\n\nfree_cores\x18\x05 \x01(\x01\x12\r\n\x05speed\x18\x06 \x01(\x01\x12\x15\n\rround_trip_us\x18\x07 \x01(\r\x12\x0c\n\x04\x62ots\x18\x08 \x03(\t\x12\x0e\n\x06unused\x18\t \x01(\t2[\n\rStatusService\x12J\n\tGetStatus\x12\x1d.cutpurse.v1.GetStatusRequest\x1a\x1e.cutpurse.v1.GetStatusResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63utpurse/v1/status.proto\x12\x0b\x63utpurse.v1\"\x12\n\x10GetStatusRequest\"\xb4\x03\n\x11GetStatusResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0f\n\x07matches\x18\x02 \x01(\r\x12\x0c\n\x04\x62ots\x18\x03 \x01(\r\x12\x12\n\nhas_places\x18\x04 \x01(\x08\x12(\n\x06places\x18\x05 \x03(\x0b\x32\x18.cutpurse.v1.PlaceStatus\x12\x18\n\x10waiting_requests\x18\x06 \x01(\r\x12\x16\n\x0ewaiting_writes\x18\x07 \x01(\r\x12\x17\n\x0f\x64isk_free_bytes\x18\x08 \x01(\x04\x12\x12\n\ndisk_bytes\x18\t \x01(\x04\x12\x13\n\x0bhas_workers\x18\n \x01(\x08\x12\x14\n\x0cwaiting_work\x18\x0b \x01(\r\x12\x12\n\ntaken_work\x18\x0c \x01(\r\x12\x15\n\roldest_work_s\x18\r \x01(\x01\x12*\n\x07workers\x18\x0e \x03(\x0b\x32\x19.cutpurse.v1.WorkerStatus\x12(\n\x06\x61renas\x18\x0f \x03(\x0b\x32\x18.cutpurse.v1.ArenaStatus\x12&\n\x05parts\x18\x10 \x03(\x0b\x32\x17.cutpurse.v1.PartStatus\")\n\nPartStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05lines\x18\x02 \x03(\t\"-\n\x0cWorkerStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07matches\x18\x02 \x01(\r\"\x96\x01\n\x0b\x41renaStatus\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0f\n\x07ladders\x18\x03 \x03(\t\x12\x0f\n\x07matches\x18\x04 \x01(\r\x12\x0c\n\x04\x62ots\x18\x05 \x01(\r\x12\x16\n\x0ewaiting_writes\x18\x06 \x01(\r\x12\x0e\n\x06places\x18\x07 \x01(\r\x12\r\n\x05lag_s\x18\x08 \x01(\x01\"\xa3\x01\n\x0bPlaceStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x02 \x01(\t\x12\x0e\n\x06runner\x18\x03 \x01(\t\x12\r\n\x05\x63ores\x18\x04 \x01(\x01\x12\x12\n\nfree_cores\x18\x05 \x01(\x01\x12\r\n\x05speed\x18\x06 \x01(\x01\x12\x15\n\rround_trip_us\x18\x07 \x01(\r\x12\x0c\n\x04\x62ots\x18\x08 \x03(\t\x12\x0e\n\x06unused\x18\t \x01(\t2[\n\rStatusService\x12J\n\tGetStatus\x12\x1d.cutpurse.v1.GetStatusRequest\x1a\x1e.cutpurse.v1.GetStatusResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,13 +34,15 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETSTATUSREQUEST']._serialized_start=41
   _globals['_GETSTATUSREQUEST']._serialized_end=59
   _globals['_GETSTATUSRESPONSE']._serialized_start=62
-  _globals['_GETSTATUSRESPONSE']._serialized_end=458
-  _globals['_WORKERSTATUS']._serialized_start=460
-  _globals['_WORKERSTATUS']._serialized_end=505
-  _globals['_ARENASTATUS']._serialized_start=508
-  _globals['_ARENASTATUS']._serialized_end=658
-  _globals['_PLACESTATUS']._serialized_start=661
-  _globals['_PLACESTATUS']._serialized_end=824
-  _globals['_STATUSSERVICE']._serialized_start=826
-  _globals['_STATUSSERVICE']._serialized_end=917
+  _globals['_GETSTATUSRESPONSE']._serialized_end=498
+  _globals['_PARTSTATUS']._serialized_start=500
+  _globals['_PARTSTATUS']._serialized_end=541
+  _globals['_WORKERSTATUS']._serialized_start=543
+  _globals['_WORKERSTATUS']._serialized_end=588
+  _globals['_ARENASTATUS']._serialized_start=591
+  _globals['_ARENASTATUS']._serialized_end=741
+  _globals['_PLACESTATUS']._serialized_start=744
+  _globals['_PLACESTATUS']._serialized_end=907
+  _globals['_STATUSSERVICE']._serialized_start=909
+  _globals['_STATUSSERVICE']._serialized_end=1000
 # @@protoc_insertion_point(module_scope)

@@ -58,6 +58,7 @@ class GetStatusResponse(_message.Message):
     OLDEST_WORK_S_FIELD_NUMBER: _builtins.int
     WORKERS_FIELD_NUMBER: _builtins.int
     ARENAS_FIELD_NUMBER: _builtins.int
+    PARTS_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     """Its version of Cutpurse: "0.3.1"."""
     matches: _builtins.int
@@ -94,6 +95,10 @@ class GetStatusResponse(_message.Message):
     def arenas(self) -> _containers.RepeatedCompositeFieldContainer[Global___ArenaStatus]:
         """The servers that share the league, by address, this one included. Empty: it is alone."""
 
+    @_builtins.property
+    def parts(self) -> _containers.RepeatedCompositeFieldContainer[Global___PartStatus]:
+        """What the optional parts of the server say of themselves, those that are on and have something to say."""
+
     def __init__(
         self,
         *,
@@ -112,14 +117,43 @@ class GetStatusResponse(_message.Message):
         oldest_work_s: _builtins.float = ...,
         workers: _abc.Iterable[Global___WorkerStatus] | None = ...,
         arenas: _abc.Iterable[Global___ArenaStatus] | None = ...,
+        parts: _abc.Iterable[Global___PartStatus] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arenas", b"arenas", "bots", b"bots", "disk_bytes", b"disk_bytes", "disk_free_bytes", b"disk_free_bytes", "has_places", b"has_places", "has_workers", b"has_workers", "matches", b"matches", "oldest_work_s", b"oldest_work_s", "places", b"places", "taken_work", b"taken_work", "version", b"version", "waiting_requests", b"waiting_requests", "waiting_work", b"waiting_work", "waiting_writes", b"waiting_writes", "workers", b"workers"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arenas", b"arenas", "bots", b"bots", "disk_bytes", b"disk_bytes", "disk_free_bytes", b"disk_free_bytes", "has_places", b"has_places", "has_workers", b"has_workers", "matches", b"matches", "oldest_work_s", b"oldest_work_s", "parts", b"parts", "places", b"places", "taken_work", b"taken_work", "version", b"version", "waiting_requests", b"waiting_requests", "waiting_work", b"waiting_work", "waiting_writes", b"waiting_writes", "workers", b"workers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetStatusResponse: _TypeAlias = GetStatusResponse  # noqa: Y015
+
+@_typing.final
+class PartStatus(_message.Message):
+    """An optional part of a server, such as "notices"."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    LINES_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Its name."""
+    @_builtins.property
+    def lines(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Lines for people: "receivers of notices: 3, paused 1; 12 notices wait"."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        lines: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["lines", b"lines", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PartStatus: _TypeAlias = PartStatus  # noqa: Y015
 
 @_typing.final
 class WorkerStatus(_message.Message):

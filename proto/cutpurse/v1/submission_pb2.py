@@ -24,15 +24,15 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63utpurse/v1/submission.proto\x12\x0b\x63utpurse.v1\"I\n\rSubmitRequest\x12)\n\x04head\x18\x01 \x01(\x0b\x32\x1b.cutpurse.v1.SubmissionHead\x12\r\n\x05piece\x18\x02 \x01(\x0c\"?\n\x0eSubmissionHead\x12\x0e\n\x06sha256\x18\x01 \x01(\x0c\x12\x0c\n\x04size\x18\x02 \x01(\x04\x12\x0f\n\x07ladders\x18\x03 \x03(\t\"B\n\x0eSubmitResponse\x12\x30\n\nsubmission\x18\x01 \x01(\x0b\x32\x1c.cutpurse.v1.SubmissionShown\"\x98\x02\n\x0fSubmissionShown\x12\r\n\x05owner\x18\x01 \x01(\t\x12\x0b\n\x03\x62ot\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\t\x12\x0e\n\x06sha256\x18\x04 \x01(\x0c\x12\x0c\n\x04size\x18\x05 \x01(\x04\x12+\n\x05state\x18\x06 \x01(\x0e\x32\x1c.cutpurse.v1.SubmissionState\x12\x0b\n\x03why\x18\x07 \x01(\t\x12\x11\n\tis_active\x18\x08 \x01(\x08\x12\x12\n\nis_running\x18\t \x01(\x08\x12\x0f\n\x07ladders\x18\n \x03(\t\x12\x13\n\x0breceived_ms\x18\x0b \x01(\x04\x12\x12\n\nchanged_ms\x18\x0c \x01(\x04\x12\x0e\n\x06\x62\x65\x66ore\x18\r \x01(\r\x12\x0f\n\x07is_kept\x18\x0e \x01(\x08\"6\n\x16ListSubmissionsRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"L\n\x17ListSubmissionsResponse\x12\x31\n\x0bsubmissions\x18\x01 \x03(\x0b\x32\x1c.cutpurse.v1.SubmissionShown\"7\n\x17GetSubmissionLogRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"i\n\x18GetSubmissionLogResponse\x12\x30\n\nsubmission\x18\x01 \x01(\x0b\x32\x1c.cutpurse.v1.SubmissionShown\x12\r\n\x05\x63heck\x18\x02 \x01(\t\x12\x0c\n\x04talk\x18\x03 \x01(\t\"1\n\x11GetArchiveRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"#\n\x12GetArchiveResponse\x12\r\n\x05piece\x18\x01 \x01(\x0c\"0\n\x10RetireBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"E\n\x11RetireBotResponse\x12\x30\n\nsubmission\x18\x01 \x01(\x0b\x32\x1c.cutpurse.v1.SubmissionShown\"6\n\x16\x41\x63tivateVersionRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"K\n\x17\x41\x63tivateVersionResponse\x12\x30\n\nsubmission\x18\x01 \x01(\x0b\x32\x1c.cutpurse.v1.SubmissionShown*\xea\x01\n\x0fSubmissionState\x12 \n\x1cSUBMISSION_STATE_UNSPECIFIED\x10\x00\x12\x1d\n\x19SUBMISSION_STATE_RECEIVED\x10\x01\x12\x1d\n\x19SUBMISSION_STATE_UNPACKED\x10\x02\x12\x1a\n\x16SUBMISSION_STATE_BUILT\x10\x03\x12\x1d\n\x19SUBMISSION_STATE_ACCEPTED\x10\x04\x12\x1c\n\x18SUBMISSION_STATE_REFUSED\x10\x05\x12\x1e\n\x1aSUBMISSION_STATE_TAKEN_OFF\x10\x06\x32\x92\x04\n\x11SubmissionService\x12\x43\n\x06Submit\x12\x1a.cutpurse.v1.SubmitRequest\x1a\x1b.cutpurse.v1.SubmitResponse(\x01\x12\\\n\x0fListSubmissions\x12#.cutpurse.v1.ListSubmissionsRequest\x1a$.cutpurse.v1.ListSubmissionsResponse\x12_\n\x10GetSubmissionLog\x12$.cutpurse.v1.GetSubmissionLogRequest\x1a%.cutpurse.v1.GetSubmissionLogResponse\x12O\n\nGetArchive\x12\x1e.cutpurse.v1.GetArchiveRequest\x1a\x1f.cutpurse.v1.GetArchiveResponse0\x01\x12J\n\tRetireBot\x12\x1d.cutpurse.v1.RetireBotRequest\x1a\x1e.cutpurse.v1.RetireBotResponse\x12\\\n\x0f\x41\x63tivateVersion\x12#.cutpurse.v1.ActivateVersionRequest\x1a$.cutpurse.v1.ActivateVersionResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63utpurse/v1/submission.proto\x12\x0b\x63utpurse.v1\"I\n\rSubmitRequest\x12)\n\x04head\x18\x01 \x01(\x0b\x32\x1b.cutpurse.v1.SubmissionHead\x12\r\n\x05piece\x18\x02 \x01(\x0c\"?\n\x0eSubmissionHead\x12\x0e\n\x06sha256\x18\x01 \x01(\x0c\x12\x0c\n\x04size\x18\x02 \x01(\x04\x12\x0f\n\x07ladders\x18\x03 \x03(\t\"B\n\x0eSubmitResponse\x12\x30\n\nsubmission\x18\x01 \x01(\x0b\x32\x1c.cutpurse.v1.SubmissionShown\"\xd7\x02\n\x0fSubmissionShown\x12\r\n\x05owner\x18\x01 \x01(\t\x12\x0b\n\x03\x62ot\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\t\x12\x0e\n\x06sha256\x18\x04 \x01(\x0c\x12\x0c\n\x04size\x18\x05 \x01(\x04\x12+\n\x05state\x18\x06 \x01(\x0e\x32\x1c.cutpurse.v1.SubmissionState\x12\x0b\n\x03why\x18\x07 \x01(\t\x12\x11\n\tis_active\x18\x08 \x01(\x08\x12\x12\n\nis_running\x18\t \x01(\x08\x12\x0f\n\x07ladders\x18\n \x03(\t\x12\x13\n\x0breceived_ms\x18\x0b \x01(\x04\x12\x12\n\nchanged_ms\x18\x0c \x01(\x04\x12\x0e\n\x06\x62\x65\x66ore\x18\r \x01(\r\x12\x0f\n\x07is_kept\x18\x0e \x01(\x08\x12\x0f\n\x07licence\x18\x0f \x01(\t\x12\x16\n\x0epublic_from_ms\x18\x10 \x01(\x04\x12\x14\n\x0cpublic_after\x18\x11 \x01(\t\"E\n\x16ListSubmissionsRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\"L\n\x17ListSubmissionsResponse\x12\x31\n\x0bsubmissions\x18\x01 \x03(\x0b\x32\x1c.cutpurse.v1.SubmissionShown\"7\n\x17GetSubmissionLogRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"i\n\x18GetSubmissionLogResponse\x12\x30\n\nsubmission\x18\x01 \x01(\x0b\x32\x1c.cutpurse.v1.SubmissionShown\x12\r\n\x05\x63heck\x18\x02 \x01(\t\x12\x0c\n\x04talk\x18\x03 \x01(\t\"@\n\x11GetArchiveRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\"U\n\x12GetArchiveResponse\x12\r\n\x05piece\x18\x01 \x01(\x0c\x12\x30\n\nsubmission\x18\x02 \x01(\x0b\x32\x1c.cutpurse.v1.SubmissionShown\"t\n\x15PublishVersionRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0f\n\x07licence\x18\x03 \x01(\t\x12\x16\n\x0epublic_from_ms\x18\x04 \x01(\x04\x12\x14\n\x0cpublic_after\x18\x05 \x01(\t\"J\n\x16PublishVersionResponse\x12\x30\n\nsubmission\x18\x01 \x01(\x0b\x32\x1c.cutpurse.v1.SubmissionShown\"0\n\x10RetireBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"E\n\x11RetireBotResponse\x12\x30\n\nsubmission\x18\x01 \x01(\x0b\x32\x1c.cutpurse.v1.SubmissionShown\"6\n\x16\x41\x63tivateVersionRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"K\n\x17\x41\x63tivateVersionResponse\x12\x30\n\nsubmission\x18\x01 \x01(\x0b\x32\x1c.cutpurse.v1.SubmissionShown*\xea\x01\n\x0fSubmissionState\x12 \n\x1cSUBMISSION_STATE_UNSPECIFIED\x10\x00\x12\x1d\n\x19SUBMISSION_STATE_RECEIVED\x10\x01\x12\x1d\n\x19SUBMISSION_STATE_UNPACKED\x10\x02\x12\x1a\n\x16SUBMISSION_STATE_BUILT\x10\x03\x12\x1d\n\x19SUBMISSION_STATE_ACCEPTED\x10\x04\x12\x1c\n\x18SUBMISSION_STATE_REFUSED\x10\x05\x12\x1e\n\x1aSUBMISSION_STATE_TAKEN_OFF\x10\x06\x32\xed\x04\n\x11SubmissionService\x12\x43\n\x06Submit\x12\x1a.cutpurse.v1.SubmitRequest\x1a\x1b.cutpurse.v1.SubmitResponse(\x01\x12\\\n\x0fListSubmissions\x12#.cutpurse.v1.ListSubmissionsRequest\x1a$.cutpurse.v1.ListSubmissionsResponse\x12_\n\x10GetSubmissionLog\x12$.cutpurse.v1.GetSubmissionLogRequest\x1a%.cutpurse.v1.GetSubmissionLogResponse\x12O\n\nGetArchive\x12\x1e.cutpurse.v1.GetArchiveRequest\x1a\x1f.cutpurse.v1.GetArchiveResponse0\x01\x12J\n\tRetireBot\x12\x1d.cutpurse.v1.RetireBotRequest\x1a\x1e.cutpurse.v1.RetireBotResponse\x12Y\n\x0ePublishVersion\x12\".cutpurse.v1.PublishVersionRequest\x1a#.cutpurse.v1.PublishVersionResponse\x12\\\n\x0f\x41\x63tivateVersion\x12#.cutpurse.v1.ActivateVersionRequest\x1a$.cutpurse.v1.ActivateVersionResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'cutpurse.v1.submission_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_SUBMISSIONSTATE']._serialized_start=1177
-  _globals['_SUBMISSIONSTATE']._serialized_end=1411
+  _globals['_SUBMISSIONSTATE']._serialized_start=1514
+  _globals['_SUBMISSIONSTATE']._serialized_end=1748
   _globals['_SUBMITREQUEST']._serialized_start=45
   _globals['_SUBMITREQUEST']._serialized_end=118
   _globals['_SUBMISSIONHEAD']._serialized_start=120
@@ -40,27 +40,31 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SUBMITRESPONSE']._serialized_start=185
   _globals['_SUBMITRESPONSE']._serialized_end=251
   _globals['_SUBMISSIONSHOWN']._serialized_start=254
-  _globals['_SUBMISSIONSHOWN']._serialized_end=534
-  _globals['_LISTSUBMISSIONSREQUEST']._serialized_start=536
-  _globals['_LISTSUBMISSIONSREQUEST']._serialized_end=590
-  _globals['_LISTSUBMISSIONSRESPONSE']._serialized_start=592
-  _globals['_LISTSUBMISSIONSRESPONSE']._serialized_end=668
-  _globals['_GETSUBMISSIONLOGREQUEST']._serialized_start=670
-  _globals['_GETSUBMISSIONLOGREQUEST']._serialized_end=725
-  _globals['_GETSUBMISSIONLOGRESPONSE']._serialized_start=727
-  _globals['_GETSUBMISSIONLOGRESPONSE']._serialized_end=832
-  _globals['_GETARCHIVEREQUEST']._serialized_start=834
-  _globals['_GETARCHIVEREQUEST']._serialized_end=883
-  _globals['_GETARCHIVERESPONSE']._serialized_start=885
-  _globals['_GETARCHIVERESPONSE']._serialized_end=920
-  _globals['_RETIREBOTREQUEST']._serialized_start=922
-  _globals['_RETIREBOTREQUEST']._serialized_end=970
-  _globals['_RETIREBOTRESPONSE']._serialized_start=972
-  _globals['_RETIREBOTRESPONSE']._serialized_end=1041
-  _globals['_ACTIVATEVERSIONREQUEST']._serialized_start=1043
-  _globals['_ACTIVATEVERSIONREQUEST']._serialized_end=1097
-  _globals['_ACTIVATEVERSIONRESPONSE']._serialized_start=1099
-  _globals['_ACTIVATEVERSIONRESPONSE']._serialized_end=1174
-  _globals['_SUBMISSIONSERVICE']._serialized_start=1414
-  _globals['_SUBMISSIONSERVICE']._serialized_end=1944
+  _globals['_SUBMISSIONSHOWN']._serialized_end=597
+  _globals['_LISTSUBMISSIONSREQUEST']._serialized_start=599
+  _globals['_LISTSUBMISSIONSREQUEST']._serialized_end=668
+  _globals['_LISTSUBMISSIONSRESPONSE']._serialized_start=670
+  _globals['_LISTSUBMISSIONSRESPONSE']._serialized_end=746
+  _globals['_GETSUBMISSIONLOGREQUEST']._serialized_start=748
+  _globals['_GETSUBMISSIONLOGREQUEST']._serialized_end=803
+  _globals['_GETSUBMISSIONLOGRESPONSE']._serialized_start=805
+  _globals['_GETSUBMISSIONLOGRESPONSE']._serialized_end=910
+  _globals['_GETARCHIVEREQUEST']._serialized_start=912
+  _globals['_GETARCHIVEREQUEST']._serialized_end=976
+  _globals['_GETARCHIVERESPONSE']._serialized_start=978
+  _globals['_GETARCHIVERESPONSE']._serialized_end=1063
+  _globals['_PUBLISHVERSIONREQUEST']._serialized_start=1065
+  _globals['_PUBLISHVERSIONREQUEST']._serialized_end=1181
+  _globals['_PUBLISHVERSIONRESPONSE']._serialized_start=1183
+  _globals['_PUBLISHVERSIONRESPONSE']._serialized_end=1257
+  _globals['_RETIREBOTREQUEST']._serialized_start=1259
+  _globals['_RETIREBOTREQUEST']._serialized_end=1307
+  _globals['_RETIREBOTRESPONSE']._serialized_start=1309
+  _globals['_RETIREBOTRESPONSE']._serialized_end=1378
+  _globals['_ACTIVATEVERSIONREQUEST']._serialized_start=1380
+  _globals['_ACTIVATEVERSIONREQUEST']._serialized_end=1434
+  _globals['_ACTIVATEVERSIONRESPONSE']._serialized_start=1436
+  _globals['_ACTIVATEVERSIONRESPONSE']._serialized_end=1511
+  _globals['_SUBMISSIONSERVICE']._serialized_start=1751
+  _globals['_SUBMISSIONSERVICE']._serialized_end=2372
 # @@protoc_insertion_point(module_scope)

@@ -166,6 +166,9 @@ class SubmissionShown(_message.Message):
     CHANGED_MS_FIELD_NUMBER: _builtins.int
     BEFORE_FIELD_NUMBER: _builtins.int
     IS_KEPT_FIELD_NUMBER: _builtins.int
+    LICENCE_FIELD_NUMBER: _builtins.int
+    PUBLIC_FROM_MS_FIELD_NUMBER: _builtins.int
+    PUBLIC_AFTER_FIELD_NUMBER: _builtins.int
     owner: _builtins.str
     """Its owner."""
     bot: _builtins.str
@@ -192,6 +195,12 @@ class SubmissionShown(_message.Message):
     """How many others are built and checked before it."""
     is_kept: _builtins.bool
     """True if its archive is still stored: only a number of old versions are."""
+    licence: _builtins.str
+    """Licence under which it is published; empty if it is not."""
+    public_from_ms: _builtins.int
+    """From when on others may fetch it; 0: at once."""
+    public_after: _builtins.str
+    """ID of an event after whose end others may fetch it; empty: of none."""
     @_builtins.property
     def ladders(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Where it plays; empty: on every ladder of its games."""
@@ -213,10 +222,13 @@ class SubmissionShown(_message.Message):
         changed_ms: _builtins.int = ...,
         before: _builtins.int = ...,
         is_kept: _builtins.bool = ...,
+        licence: _builtins.str = ...,
+        public_from_ms: _builtins.int = ...,
+        public_after: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "bot", b"bot", "changed_ms", b"changed_ms", "is_active", b"is_active", "is_kept", b"is_kept", "is_running", b"is_running", "ladders", b"ladders", "owner", b"owner", "received_ms", b"received_ms", "sha256", b"sha256", "size", b"size", "state", b"state", "version", b"version", "why", b"why"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "bot", b"bot", "changed_ms", b"changed_ms", "is_active", b"is_active", "is_kept", b"is_kept", "is_running", b"is_running", "ladders", b"ladders", "licence", b"licence", "owner", b"owner", "public_after", b"public_after", "public_from_ms", b"public_from_ms", "received_ms", b"received_ms", "sha256", b"sha256", "size", b"size", "state", b"state", "version", b"version", "why", b"why"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -230,19 +242,23 @@ class ListSubmissionsRequest(_message.Message):
 
     BOT_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
     """Only of this bot; empty: of all."""
     version: _builtins.str
     """Only this version of it; empty: all."""
+    owner: _builtins.str
+    """Another owner, of whom only published versions are listed, without their states; empty: the caller."""
     def __init__(
         self,
         *,
         bot: _builtins.str = ...,
         version: _builtins.str = ...,
+        owner: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "owner", b"owner", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -338,19 +354,23 @@ class GetArchiveRequest(_message.Message):
 
     BOT_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
     """The bot."""
     version: _builtins.str
     """The version; empty: the one that was submitted last."""
+    owner: _builtins.str
+    """Another owner, who has published the version; empty: the caller."""
     def __init__(
         self,
         *,
         bot: _builtins.str = ...,
         version: _builtins.str = ...,
+        owner: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "owner", b"owner", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -363,20 +383,88 @@ class GetArchiveResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PIECE_FIELD_NUMBER: _builtins.int
+    SUBMISSION_FIELD_NUMBER: _builtins.int
     piece: _builtins.bytes
     """The next bytes."""
+    @_builtins.property
+    def submission(self) -> Global___SubmissionShown:
+        """What it is; only in the first message, which has no bytes."""
+
     def __init__(
         self,
         *,
         piece: _builtins.bytes = ...,
+        submission: Global___SubmissionShown | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["submission", b"submission"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["piece", b"piece"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["piece", b"piece", "submission", b"submission"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetArchiveResponse: _TypeAlias = GetArchiveResponse  # noqa: Y015
+
+@_typing.final
+class PublishVersionRequest(_message.Message):
+    """Publishes a version."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    LICENCE_FIELD_NUMBER: _builtins.int
+    PUBLIC_FROM_MS_FIELD_NUMBER: _builtins.int
+    PUBLIC_AFTER_FIELD_NUMBER: _builtins.int
+    bot: _builtins.str
+    """The bot."""
+    version: _builtins.str
+    """The version."""
+    licence: _builtins.str
+    """Name of its licence, best that of SPDX, such as "MIT"; empty: the version is published no more."""
+    public_from_ms: _builtins.int
+    """From when on others may fetch it; 0: at once."""
+    public_after: _builtins.str
+    """ID of an event, such as a season, before whose end others may not fetch it; empty: of none."""
+    def __init__(
+        self,
+        *,
+        bot: _builtins.str = ...,
+        version: _builtins.str = ...,
+        licence: _builtins.str = ...,
+        public_from_ms: _builtins.int = ...,
+        public_after: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "licence", b"licence", "public_after", b"public_after", "public_from_ms", b"public_from_ms", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PublishVersionRequest: _TypeAlias = PublishVersionRequest  # noqa: Y015
+
+@_typing.final
+class PublishVersionResponse(_message.Message):
+    """It is published, or not any more."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUBMISSION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def submission(self) -> Global___SubmissionShown:
+        """Its state."""
+
+    def __init__(
+        self,
+        *,
+        submission: Global___SubmissionShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["submission", b"submission"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["submission", b"submission"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PublishVersionResponse: _TypeAlias = PublishVersionResponse  # noqa: Y015
 
 @_typing.final
 class RetireBotRequest(_message.Message):

@@ -60,6 +60,11 @@ class SubmissionServiceStub(object):
                 request_serializer=cutpurse_dot_v1_dot_submission__pb2.RetireBotRequest.SerializeToString,
                 response_deserializer=cutpurse_dot_v1_dot_submission__pb2.RetireBotResponse.FromString,
                 _registered_method=True)
+        self.PublishVersion = channel.unary_unary(
+                '/cutpurse.v1.SubmissionService/PublishVersion',
+                request_serializer=cutpurse_dot_v1_dot_submission__pb2.PublishVersionRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_submission__pb2.PublishVersionResponse.FromString,
+                _registered_method=True)
         self.ActivateVersion = channel.unary_unary(
                 '/cutpurse.v1.SubmissionService/ActivateVersion',
                 request_serializer=cutpurse_dot_v1_dot_submission__pb2.ActivateVersionRequest.SerializeToString,
@@ -95,7 +100,7 @@ class SubmissionServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetArchive(self, request, context):
-        """Returns an archive as it was submitted, piece by piece.
+        """Returns an archive as it was submitted, piece by piece: the caller's, or that of a published version.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -103,6 +108,13 @@ class SubmissionServiceServicer(object):
 
     def RetireBot(self, request, context):
         """Removes a bot from its ladders. Its open matches go on without it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PublishVersion(self, request, context):
+        """Publishes an accepted version, so that every owner may fetch its archive, or withdraws it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -142,6 +154,11 @@ def add_SubmissionServiceServicer_to_server(servicer, server):
                     servicer.RetireBot,
                     request_deserializer=cutpurse_dot_v1_dot_submission__pb2.RetireBotRequest.FromString,
                     response_serializer=cutpurse_dot_v1_dot_submission__pb2.RetireBotResponse.SerializeToString,
+            ),
+            'PublishVersion': grpc.unary_unary_rpc_method_handler(
+                    servicer.PublishVersion,
+                    request_deserializer=cutpurse_dot_v1_dot_submission__pb2.PublishVersionRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_submission__pb2.PublishVersionResponse.SerializeToString,
             ),
             'ActivateVersion': grpc.unary_unary_rpc_method_handler(
                     servicer.ActivateVersion,
@@ -285,6 +302,33 @@ class SubmissionService(object):
             '/cutpurse.v1.SubmissionService/RetireBot',
             cutpurse_dot_v1_dot_submission__pb2.RetireBotRequest.SerializeToString,
             cutpurse_dot_v1_dot_submission__pb2.RetireBotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PublishVersion(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.SubmissionService/PublishVersion',
+            cutpurse_dot_v1_dot_submission__pb2.PublishVersionRequest.SerializeToString,
+            cutpurse_dot_v1_dot_submission__pb2.PublishVersionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -46,9 +46,11 @@ class SubmissionServiceStub:
     GetSubmissionLog: _grpc.UnaryUnaryMultiCallable[_submission_pb2.GetSubmissionLogRequest, _submission_pb2.GetSubmissionLogResponse]
     """Returns what was seen when it was built and checked, and the newest part of its output."""
     GetArchive: _grpc.UnaryStreamMultiCallable[_submission_pb2.GetArchiveRequest, _submission_pb2.GetArchiveResponse]
-    """Returns an archive as it was submitted, piece by piece."""
+    """Returns an archive as it was submitted, piece by piece: the caller's, or that of a published version."""
     RetireBot: _grpc.UnaryUnaryMultiCallable[_submission_pb2.RetireBotRequest, _submission_pb2.RetireBotResponse]
     """Removes a bot from its ladders. Its open matches go on without it."""
+    PublishVersion: _grpc.UnaryUnaryMultiCallable[_submission_pb2.PublishVersionRequest, _submission_pb2.PublishVersionResponse]
+    """Publishes an accepted version, so that every owner may fetch its archive, or withdraws it."""
     ActivateVersion: _grpc.UnaryUnaryMultiCallable[_submission_pb2.ActivateVersionRequest, _submission_pb2.ActivateVersionResponse]
     """Makes an earlier accepted version play, in place of the present one."""
 
@@ -67,9 +69,11 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     GetSubmissionLog: _aio.UnaryUnaryMultiCallable[_submission_pb2.GetSubmissionLogRequest, _submission_pb2.GetSubmissionLogResponse]  # type: ignore[assignment]
     """Returns what was seen when it was built and checked, and the newest part of its output."""
     GetArchive: _aio.UnaryStreamMultiCallable[_submission_pb2.GetArchiveRequest, _submission_pb2.GetArchiveResponse]  # type: ignore[assignment]
-    """Returns an archive as it was submitted, piece by piece."""
+    """Returns an archive as it was submitted, piece by piece: the caller's, or that of a published version."""
     RetireBot: _aio.UnaryUnaryMultiCallable[_submission_pb2.RetireBotRequest, _submission_pb2.RetireBotResponse]  # type: ignore[assignment]
     """Removes a bot from its ladders. Its open matches go on without it."""
+    PublishVersion: _aio.UnaryUnaryMultiCallable[_submission_pb2.PublishVersionRequest, _submission_pb2.PublishVersionResponse]  # type: ignore[assignment]
+    """Publishes an accepted version, so that every owner may fetch its archive, or withdraws it."""
     ActivateVersion: _aio.UnaryUnaryMultiCallable[_submission_pb2.ActivateVersionRequest, _submission_pb2.ActivateVersionResponse]  # type: ignore[assignment]
     """Makes an earlier accepted version play, in place of the present one."""
 
@@ -109,7 +113,7 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _submission_pb2.GetArchiveRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_submission_pb2.GetArchiveResponse], _abc.AsyncIterator[_submission_pb2.GetArchiveResponse]]:
-        """Returns an archive as it was submitted, piece by piece."""
+        """Returns an archive as it was submitted, piece by piece: the caller's, or that of a published version."""
 
     @_abc_1.abstractmethod
     def RetireBot(
@@ -118,6 +122,14 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_submission_pb2.RetireBotResponse, _abc.Awaitable[_submission_pb2.RetireBotResponse]]:
         """Removes a bot from its ladders. Its open matches go on without it."""
+
+    @_abc_1.abstractmethod
+    def PublishVersion(
+        self,
+        request: _submission_pb2.PublishVersionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_submission_pb2.PublishVersionResponse, _abc.Awaitable[_submission_pb2.PublishVersionResponse]]:
+        """Publishes an accepted version, so that every owner may fetch its archive, or withdraws it."""
 
     @_abc_1.abstractmethod
     def ActivateVersion(

@@ -25,6 +25,7 @@ from cutpurse.bots.search_bot import CLEARLY, LONGEST_PLAYOUT, SHARE, SearchBot
 from cutpurse.engine.agenda import Option as Act
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
+from cutpurse.engine.imagine import Worlds
 from cutpurse.learn.net import Net, load_net
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Decision, Option
@@ -94,11 +95,11 @@ class ExpertBot(SearchBot):
         self.view_type = type(view)
         chance = Chance(self.chance.randbytes(32))
         enough_s = decision.base_left_s * (1 - SHARE)  # infinite where no clock runs
-        gain = 0.0
+        gain, worlds = 0.0, Worlds(view.raw)
         for _ in range(self.playouts // A_STATE):
             if decision.base_left_s < enough_s:
                 break
-            world = self.imagined(view.raw, chance)
+            world = self.imagined(worlds, chance)
             gain += self.follow(world.fork(), own.raw, self.first_thought)
             gain -= self.follow(world.fork(), advice.raw, self.advice)
         return own if gain >= 0 else advice

@@ -29,6 +29,7 @@ class GreedyBot:
     """A bot that chooses what looks best now, without looking ahead."""
 
     reads_events = False  # so a server need not send them
+    hides_time = False  # it answers within a few milliseconds
 
     def choose(self, view: Any, decision: Decision) -> Option:
         """Apply the rule of thumb for this question; without one, choose the safe option."""

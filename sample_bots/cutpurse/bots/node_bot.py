@@ -94,8 +94,8 @@ def _node() -> str:
 def _is_installed(place: Path) -> bool:
     """Return whether the packages of the lock file are installed, in these versions. npm writes its list last."""
     try:
-        wanted = _versions(place / LOCK)
-        return _versions(place / "node_modules" / ".package-lock.json") == wanted
+        lock_versions = _versions(place / LOCK)
+        return _versions(place / "node_modules" / ".package-lock.json") == lock_versions
     except (OSError, ValueError, KeyError):
         return False
 

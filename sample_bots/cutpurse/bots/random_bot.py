@@ -14,6 +14,8 @@ class RandomBot:
     """A bot that chooses among the options with equal probability."""
 
     reads_events = False  # so a server need not send them
+    reads_knowledge = False  # so what it could prove need not be worked out beside a learner
+    hides_time = False  # it answers within a few milliseconds
 
     def start(self, match: MatchInfo) -> None:
         """Use the match's random generator, so that the same seed repeats the run."""

@@ -24,6 +24,7 @@ The rule of thumb is `GreedyBot`. Replace it by your own bot to get one that thi
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from itertools import combinations
 from math import ceil, exp, log2, sqrt, tanh
 from statistics import fmean, stdev
@@ -33,7 +34,7 @@ from cutpurse.bots.greedy_bot import GreedyBot
 from cutpurse.engine.agenda import Option as Act
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
-from cutpurse.engine.imagine import imagine, share_knowledge
+from cutpurse.engine.imagine import Worlds, share_knowledge
 from cutpurse.engine.view import View
 from cutpurse.sdk.bot import Bot, MatchInfo
 from cutpurse.sdk.decision import Decision, Option
@@ -118,8 +119,9 @@ class SearchBot:
         stages = 2 + ceil(log2(max(1, len(rivals))))
         stage, spent = 1, 0
         enough_s = decision.base_left_s * (1 - SHARE)  # infinite where no clock runs
+        worlds = Worlds(view.raw)
         while rivals and spent + 1 + len(rivals) <= self.playouts and decision.base_left_s >= enough_s:
-            world = self.imagined(view.raw, chance)
+            world = self.imagined(worlds, chance)
             for contender in (usual, *rivals):
                 contender.values.append(self.play_out(world.fork(), contender.act))
             if self.is_far:
@@ -137,13 +139,37 @@ class SearchBot:
 
         An option that dropped out early has few. One that was not tried is missing.
         """
-        raced = [one for one in self.contenders if one.values]
-        return {one.index: (fmean(one.values), len(one.values)) for one in raced}
+        raced = [contender for contender in self.contenders if contender.values]
+        return {contender.index: (fmean(contender.values), len(contender.values)) for contender in raced}
 
-    def imagined(self, view: View, chance: Chance) -> Game:
+    def compared(self, view: Any, decision: Decision, indices: Sequence[int], playouts: int) -> list[list[float]]:
+        """Play options out in the same imagined states, and return the results of each option's playouts.
+
+        Args:
+            view: View of the seat.
+            decision: Its decision. The comparison stops after half of its remaining base time.
+            indices: Options to compare.
+            playouts: Number of imagined states.
+        """
+        self.view_type = type(view)
+        self.tree = {}
+        self.horizon, self.is_far = NEAR, False
+        values: list[list[float]] = [[] for _ in indices]
+        chance = Chance(self.chance.randbytes(32))
+        enough_s = decision.base_left_s * (1 - SHARE)
+        worlds = Worlds(view.raw)
+        while len(values[0]) < playouts and decision.base_left_s >= enough_s:
+            world = self.imagined(worlds, chance)
+            for index, results in zip(indices, values, strict=True):
+                results.append(self.play_out(world.fork(), decision.options[index].raw))
+            if self.is_far:
+                self.horizon = HORIZON
+        return values
+
+    def imagined(self, worlds: Worlds, chance: Chance) -> Game:
         """Return a full state that fits what the bot sees, in which the others know as much as it does."""
-        world = imagine(view, chance)
-        share_knowledge(world, view, chance)
+        world = worlds.draw(chance)
+        share_knowledge(world, worlds.view, chance)
         return world
 
     # -- a playout
@@ -209,7 +235,7 @@ class SearchBot:
         """
         if game.waiting():
             scores = game.scores()
-            gaps = [abs(one - other) for one, other in combinations(scores, 2)]
+            gaps = [abs(first - other) for first, other in combinations(scores, 2)]
             self.gap_sum += sum(gaps)
             self.gap_count += len(gaps)
             usual_gap = self.gap_sum / self.gap_count or 1.0

@@ -23,7 +23,6 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::env;
 use std::io::Write;
-use std::net::IpAddr;
 use std::panic::{self, catch_unwind, AssertUnwindSafe};
 use std::process::{self, ExitCode};
 use std::rc::Rc;
@@ -37,7 +36,7 @@ use tokio::sync::{watch, Notify};
 use tokio::task::{spawn_local, LocalSet};
 use tokio::time::{sleep, timeout};
 
-use crate::grpc::{code, Channel, Receiver, Sender, Status};
+use crate::grpc::{code, Address, Channel, Receiver, Sender, Status};
 use crate::v1::*;
 
 /// Given a decision, the catalogue that explains its numbers, and the bot's seat: the position in `decision.options`.
@@ -95,6 +94,7 @@ pub fn run(name: &str, choose: Chooser) -> ExitCode {
 /// What the environment says.
 struct Told {
     server: String,
+    here: Address, // of the server
     token: Option<String>,
     certificates: Option<String>, // in PEM
     trusted: Vec<String>,         // other hosts that it may be sent to
@@ -105,16 +105,15 @@ struct Told {
 /// What the environment says; of what makes no sense the exit code, and a line.
 fn told() -> Result<Told, (u8, String)> {
     let server = variable("CUTPURSE_SERVER").unwrap_or_else(|| "127.0.0.1:7777".to_owned());
-    let is_secure = server.starts_with("https://");
-    if !is_address(&server) {
+    let here = Address::parse(&server).ok_or_else(|| {
         let forms = "it is host:port, with TLS https://host:port, or unix:/path";
-        return Err((USAGE, format!("CUTPURSE_SERVER {server:?} is no address: {forms}")));
-    }
+        (USAGE, format!("CUTPURSE_SERVER {server:?} is no address: {forms}"))
+    })?;
     let token = variable("CUTPURSE_TOKEN").map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
     if token.iter().any(|token| !token.bytes().all(|sign| sign.is_ascii_graphic())) {
         return Err((NO_TRUST, "CUTPURSE_TOKEN holds no token".to_owned()));
     }
-    if token.is_some() && !is_secure && !is_local(&server) {
+    if token.is_some() && !here.is_secure() && !here.is_local() {
         let why = format!("a token could be read on the way to {server}; with TLS, its address is https://{server}");
         return Err((NO_TRUST, why));
     }
@@ -124,7 +123,7 @@ fn told() -> Result<Told, (u8, String)> {
         _ => return Err((USAGE, format!("CUTPURSE_RECONNECT_TIMEOUT {seconds:?} is not a number of seconds"))),
     };
     let mut certificates = None;
-    if let Some(file) = variable("CUTPURSE_CA").filter(|_| is_secure) {
+    if let Some(file) = variable("CUTPURSE_CA").filter(|_| here.is_secure()) {
         match fs::read_to_string(&file) {
             Ok(pem) if pem.contains("-----BEGIN CERTIFICATE-----") => certificates = Some(pem),
             Ok(_) => return Err((USAGE, format!("CUTPURSE_CA {file}: there is no certificate in it"))),
@@ -134,7 +133,7 @@ fn told() -> Result<Told, (u8, String)> {
     let games = games_wanted(&variable("CUTPURSE_LADDER").unwrap_or_default()).map_err(|problem| (USAGE, problem))?;
     let hosts = variable("CUTPURSE_TRUST").unwrap_or_default().to_lowercase();
     let trusted = hosts.split(',').map(|host| host.trim().to_owned()).filter(|host| !host.is_empty()).collect();
-    Ok(Told { server, token, certificates, trusted, games, patience })
+    Ok(Told { server, here, token, certificates, trusted, games, patience })
 }
 
 /// Of GAME/LADDER,GAME/LADDER what Hello says: each game once, with its ladders.
@@ -158,34 +157,8 @@ fn games_wanted(ladders: &str) -> Result<Vec<GameWanted>, String> {
     Ok(games)
 }
 
-fn is_address(server: &str) -> bool {
-    if let Some(path) = server.strip_prefix("unix:") {
-        return !path.is_empty();
-    }
-    let host_and_port = server.strip_prefix("https://").unwrap_or(server).rsplit_once(':');
-    host_and_port.map_or(false, |(host, port)| !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok())
-}
-
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// Whether what is sent there stays on this machine. A name such as 127.example.org does not.
-fn is_local(server: &str) -> bool {
-    let host = server.rsplit_once(':').map_or(server, |(host, _)| host);
-    let address = host.trim_matches(|c| c == '[' || c == ']').parse::<IpAddr>();
-    server.starts_with("unix:") || host == "localhost" || address.map_or(false, |address| address.is_loopback())
-}
-
-/// The host of an address; none for a socket, and for what is no address.
-fn host_of(server: &str) -> Option<String> {
-    let (host, _) =
-        server.strip_prefix("https://").unwrap_or(server).rsplit_once(':').filter(|_| is_address(server))?;
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    let signs = if bare.is_some() { ":." } else { ".-_" };
-    let host = bare.unwrap_or(host);
-    let is_host = host.chars().all(|sign| sign.is_ascii_alphanumeric() || signs.contains(sign));
-    (is_host && !server.starts_with("unix:")).then(|| host.to_ascii_lowercase())
 }
 
 fn runtime() -> io::Result<Runtime> {
@@ -282,18 +255,18 @@ impl Bot {
         if server == home {
             return None;
         }
-        let host = match host_of(server) {
-            Some(host) => host,
-            None => return Some(format!("{server:?} is no address of a server")),
+        let there = match Address::parse(server) {
+            Some(there @ Address::Tcp { .. }) => there,
+            _ => return Some("what it names is no address of a server".to_owned()),
         };
-        let is_named = |name: &String| host == *name || (name.starts_with('.') && host.ends_with(name.as_str()));
-        if Some(&host) != host_of(home).as_ref() && !self.told.trusted.iter().any(is_named) {
+        let host = there.host();
+        let is_named = |name: &String| host == name || (name.starts_with('.') && host.ends_with(name.as_str()));
+        if host != self.told.here.host() && !self.told.trusted.iter().any(is_named) {
             let hint = format!("if that host is of the same league: CUTPURSE_TRUST={host}");
             return Some(format!("{server} would get the token; {hint}"));
         }
-        let is_secure = server.starts_with("https://");
-        let is_read = self.told.token.is_some() && !is_secure && !is_local(server);
-        (is_read || is_secure != home.starts_with("https://"))
+        let is_read = self.told.token.is_some() && !there.is_secure() && !there.is_local();
+        (is_read || there.is_secure() != self.told.here.is_secure())
             .then(|| format!("{server} would get the token without TLS"))
     }
 

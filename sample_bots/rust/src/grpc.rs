@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::marker::PhantomData;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -98,6 +99,62 @@ impl From<native_tls::Error> for Status {
     }
 }
 
+/// The parts of a server's address.
+pub enum Address {
+    Unix { path: String },
+    /// The host is in lower case, without brackets.
+    Tcp { host: String, port: u16, is_secure: bool },
+}
+
+impl Address {
+    /// Takes `host:port`, with TLS `https://host:port`, or `unix:/path`; None for anything else, which others may read as
+    /// a URI, and so dial another host than the one that is looked at.
+    pub fn parse(server: &str) -> Option<Self> {
+        if let Some(path) = server.strip_prefix("unix:") {
+            let is_path = !path.starts_with("//") && !path.is_empty();
+            let is_plain = !path.chars().any(|sign| sign.is_ascii_control() || "?#%,".contains(sign));
+            return (is_path && is_plain).then(|| Address::Unix { path: path.to_owned() });
+        }
+        let bare = server.strip_prefix("https://");
+        let (host, digits) = bare.unwrap_or(server).rsplit_once(':')?;
+        let is_number = digits.bytes().all(|sign| sign.is_ascii_digit()) && !digits.starts_with('0');
+        let port = digits.parse().ok().filter(|_| is_number)?;
+        let host = match host.strip_prefix('[') {
+            Some(rest) => rest.strip_suffix(']').filter(|six| six.parse::<Ipv6Addr>().is_ok())?,
+            None => Some(host).filter(|host| is_name(host) || host.parse::<Ipv4Addr>().is_ok())?,
+        };
+        Some(Address::Tcp { host: host.to_ascii_lowercase(), port, is_secure: bare.is_some() })
+    }
+
+    /// Empty for a socket.
+    pub fn host(&self) -> &str {
+        match self {
+            Address::Unix { .. } => "",
+            Address::Tcp { host, .. } => host,
+        }
+    }
+
+    pub fn is_secure(&self) -> bool {
+        matches!(self, Address::Tcp { is_secure: true, .. })
+    }
+
+    /// Whether what is sent there stays on this machine. A name such as 127.example.org does not.
+    pub fn is_local(&self) -> bool {
+        let host = self.host();
+        host.is_empty() || host == "localhost" || host.parse::<IpAddr>().map_or(false, |ip| ip.is_loopback())
+    }
+}
+
+/// Whether this is the name of a host. 127.1 and 0x7f000001 are read as addresses of IPv4, and are none.
+fn is_name(host: &str) -> bool {
+    let is_sign = |sign: char| sign.is_ascii_alphanumeric() || sign == '-' || sign == '_';
+    let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_sign);
+    let last = host.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let is_hex = last.strip_prefix("0x").map_or(false, |hex| hex.bytes().all(|sign| sign.is_ascii_hexdigit()));
+    let is_number = is_hex || last.bytes().all(|sign| sign.is_ascii_digit());
+    host.len() <= 253 && host.split('.').all(is_label) && !is_number
+}
+
 /// A connection to a server.
 pub struct Channel {
     requests: SendRequest<Bytes>,
@@ -106,17 +163,21 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Connects to `host:port`, with TLS `https://host:port`, or `unix:/path`; `token` goes with every call. `trusted` are
-    /// certificates in PEM to know the server by; none: those of the system.
+    /// Connects to an address as `Address::parse` takes it; `token` goes with every call. `trusted` are certificates in
+    /// PEM to know the server by; none: those of the system.
     pub async fn connect(address: &str, token: Option<&str>, trusted: Option<&str>) -> Result<Self, Status> {
-        if let Some(path) = address.strip_prefix("unix:") {
-            return Self::over(UnixStream::connect(path).await?, "http://localhost".to_owned(), token).await;
-        }
-        let bare = address.strip_prefix("https://").unwrap_or(address);
-        let tcp = TcpStream::connect(bare).await?;
+        let (host, port, is_secure) = match Address::parse(address) {
+            Some(Address::Tcp { host, port, is_secure }) => (host, port, is_secure),
+            Some(Address::Unix { path }) => {
+                return Self::over(UnixStream::connect(path).await?, "http://localhost".to_owned(), token).await
+            }
+            None => return Err(Status::new(code::INVALID_ARGUMENT, "it has no address of a server")),
+        };
+        let tcp = TcpStream::connect((host.as_str(), port)).await?;
         tcp.set_nodelay(true)?;
-        if bare == address {
-            return Self::over(tcp, format!("http://{bare}"), token).await;
+        let authority = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        if !is_secure {
+            return Self::over(tcp, format!("http://{authority}"), token).await;
         }
         let mut tls = native_tls::TlsConnector::builder();
         tls.request_alpns(&["h2"]).disable_built_in_roots(trusted.is_some());
@@ -125,9 +186,8 @@ impl Channel {
                 tls.add_root_certificate(native_tls::Certificate::from_pem(pem.as_bytes())?);
             }
         }
-        let host = bare.rsplit_once(':').map_or(bare, |(host, _)| host).trim_matches(|c| c == '[' || c == ']');
-        let stream = tokio_native_tls::TlsConnector::from(tls.build()?).connect(host, tcp).await?;
-        Self::over(stream, address.to_owned(), token).await
+        let stream = tokio_native_tls::TlsConnector::from(tls.build()?).connect(&host, tcp).await?;
+        Self::over(stream, format!("https://{authority}"), token).await
     }
 
     async fn over<T>(stream: T, origin: String, token: Option<&str>) -> Result<Self, Status>

@@ -1,7 +1,7 @@
 // The part that every bot needs: it connects to a server, sits at tables, has `choose` take each decision, comes back
 // when a stream is lost, and leaves when it is told to. docs/reference/protocol.md tells what is said on the wire.
 import { closeSync, fstatSync, readFileSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, isIPv4, isIPv6 } from "node:net";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
@@ -26,6 +26,17 @@ interface Table {
   catalogue: Catalogue;
   /** The safe option of the last decision: what to answer when another answer was refused. */
   safe: number;
+}
+
+/** The parts of a server's address. */
+interface Address {
+  /** In lower case and without brackets; empty for a socket. */
+  host: string;
+  /** Of a socket. */
+  path?: string;
+  baseUrl: string;
+  isSecure: boolean;
+  isLocal: boolean;
 }
 
 const { env } = process;
@@ -86,7 +97,8 @@ class Player {
     this.#server = server;
     this.#name = env.CUTPURSE_BOT || bot.name;
     const token = env.CUTPURSE_TOKEN?.trim();
-    if (!/^(unix:.+|(https:\/\/)?[^/]+:\d{1,5})$/.test(this.#server)) {
+    const here = parse(this.#server);
+    if (!here) {
       const forms = "it is host:port, with TLS https://host:port, or unix:/path";
       this.#stop(2, `CUTPURSE_SERVER "${this.#server}" is no address: ${forms}`);
     }
@@ -103,7 +115,7 @@ class Player {
       }
       this.#wanted.set(game, [...(this.#wanted.get(game) ?? []), ladder]);
     }
-    if (token && !isConfidential(this.#server)) {
+    if (token && !here.isSecure && !here.isLocal) {
       const secure = `https://${this.#server}`;
       this.#stop(6, `a token could be read on the way to ${this.#server}; with TLS, its address is ${secure}`);
     }
@@ -113,8 +125,7 @@ class Player {
   }
 
   #connect(): void {
-    const path = /^unix:(?:\/\/)?(.*)/.exec(this.#server)?.[1];
-    const baseUrl = path ? "http://localhost" : this.#server.replace(/^(?!https:)/, "http://");
+    const { path, baseUrl } = parse(this.#server)!; // it was looked at before
     this.#connection = new Http2SessionManager(baseUrl, undefined, {
       ...(path && { createConnection: () => connect(path) }),
       ...(env.CUTPURSE_CA && baseUrl.startsWith("https:") && { ca: this.#certificates(env.CUTPURSE_CA) }), // else the usual ones
@@ -219,15 +230,15 @@ class Player {
 
   /** Why an address that a server names is not dialled; empty, if it is. What listens there gets the token. */
   #distrust(address: string): string {
-    const host = hostOf(address);
+    const [there, home] = [parse(address), parse(HOME)];
     if (address === HOME) return "";
-    if (!host) return `${address} is no address of a server`;
-    if (host !== hostOf(HOME) && !TRUSTED.some((name) => host === name || (name.startsWith(".") && host.endsWith(name)))) {
+    if (!there?.host || !home) return "what it names is no address of a server";
+    const { host } = there;
+    if (host !== home.host && !TRUSTED.some((name) => host === name || (name.startsWith(".") && host.endsWith(name)))) {
       return `${address} would get the token; if that host is of the same league: CUTPURSE_TRUST=${host}`;
     }
-    const isRead = this.#headers.authorization && !isConfidential(address);
-    const isAsSecure = address.startsWith("https:") === HOME.startsWith("https:");
-    return isRead || !isAsSecure ? `${address} would get the token without TLS` : "";
+    const isRead = this.#headers.authorization && !there.isSecure && !there.isLocal;
+    return isRead || there.isSecure !== home.isSecure ? `${address} would get the token without TLS` : "";
   }
 
   #dial(server: string): void {
@@ -379,15 +390,21 @@ function isUntrusted({ cause, rawMessage }: ConnectError): boolean {
   return cause !== undefined && /certificate/i.test(rawMessage) && !/alert/i.test(rawMessage);
 }
 
-/** The host of an address; undefined for a socket and for what is no address. */
-function hostOf(address: string): string | undefined {
-  const host = /^(?:https:\/\/)?(?:([\w.-]+)|\[([\da-f:.]+)\]):\d{1,5}$/i.exec(address);
-  return (host?.[1] ?? host?.[2])?.toLowerCase();
-}
-
-/** Whether nobody else can read what is sent there. */
-function isConfidential(address: string): boolean {
-  return /^(https:|unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(address);
+/**
+ * The parts of an address: host:port, https://host:port or unix:/path. undefined for anything else: a URL may be dialled
+ * at another host than the one that is looked at here.
+ */
+function parse(address: string): Address | undefined {
+  const path = /^unix:(?!\/\/)([^\0-\x1f\x7f?#%,]+)$/.exec(address)?.[1];
+  if (path) return { path, host: "", baseUrl: "http://localhost", isSecure: false, isLocal: true };
+  const form = /^(https:\/\/)?((?:[\w-]{1,63}\.)*[\w-]{1,63}|\[([\da-fA-F:.]+)\]):([1-9]\d{0,4})$/;
+  const [, tls, name, six, port] = form.exec(address) ?? [];
+  if (!name || Number(port) > 65_535) return undefined;
+  const host = (six ?? name).toLowerCase();
+  const isNumber = /(^|\.)(\d+|0x[\da-f]*)$/.test(host); // 127.1 and 0x7f000001, too, are read as one of IPv4
+  if (six ? !isIPv6(six) : host.length > 253 || (isNumber && !isIPv4(host))) return undefined;
+  const isLocal = ["localhost", "::1"].includes(host) || (isNumber && host.startsWith("127."));
+  return { host, baseUrl: `${tls ?? "http://"}${name}:${port}`, isSecure: tls !== undefined, isLocal };
 }
 
 /** Of a status the message of google.rpc with this name; undefined, if there is none. */

@@ -1,6 +1,6 @@
 """A match for the check of a bot: the bot has one seat, the others answer at random, the same each time.
 
-This module knows the match and its messages, no scenario and no clock.
+This module knows the match and its messages, no scenario; the time of each reply is handed in.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ import random
 from hashlib import sha256
 from typing import Final
 
+from cutpurse.check.guest import Guest, HostTable
+from cutpurse.check.local_match import CONTROL, match_ended, match_started
+from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.errors import IllegalAnswer
 from cutpurse.engine.match import CORRECTIONS, EndCause, Match
 from cutpurse.games import GAMES
 from cutpurse.v1 import arena_pb2
 from cutpurse.wire.encode import DECISION_EVENTS, ENDED_EVENTS, MatchEncoder
-from cutpurse.wire.guest import Guest, HostTable
-from cutpurse.wire.local_match import match_ended, match_started
 
 __all__ = ["Sitting"]
 
@@ -33,6 +34,7 @@ class Sitting:
         seats: int | None = None,
         extra: bytes = b"",
         nonce_ms: int = 0,
+        control: TimeControl = CONTROL,
     ) -> None:
         """Start a match.
 
@@ -43,6 +45,7 @@ class Sitting:
             seats: Number of seats. Default: the game's usual number.
             extra: Appended to every message.
             nonce_ms: Time for a nonce; 0: none is asked for.
+            control: Time control, as the bot is informed of it.
         """
         rules = GAMES[game]
         seats = seats or rules.usual_seats
@@ -50,13 +53,15 @@ class Sitting:
         self.game = game
         self.seat = number % seats
         self.extra = extra
+        self.control = control
+        self.bank_left_ms = float(control.bank_ms)
         names = tuple([guest.hello.bot if seat == self.seat else "random" for seat in range(seats)])
         name = sha256(f"cutpurse/check/{game}/{number}".encode()).hexdigest()
         self.match = Match(rules, names, bytes.fromhex(name), log=True, ask_all=True)  # as on a server
         self.encoder = MatchEncoder(rules, self.match.game.settings, seats)
         self.chance = random.Random(name)
-        self.told = 0
-        started = match_started(game, self.match.game.settings, names, self.seat, name[:16])
+        self.events_sent = 0
+        started = match_started(game, self.match.game.settings, names, self.seat, name[:16], control)
         started.nonce_ms = nonce_ms
         started.MergeFromString(extra)
         self.table: HostTable = guest.start(started)
@@ -71,68 +76,78 @@ class Sitting:
     @property
     def decision(self) -> int | None:
         """The number of the open decision in the engine; None if there is none."""
-        asked = self.match.decision(self.seat)
-        return None if asked is None else asked.number
+        open_decision = self.match.decision(self.seat)
+        return None if open_decision is None else open_decision.number
 
     @property
     def options(self) -> int:
         """The number of options of the open decision."""
-        asked = self.match.decision(self.seat)
-        return len(asked.options) if asked is not None else 0
+        open_decision = self.match.decision(self.seat)
+        return len(open_decision.options) if open_decision is not None else 0
 
     def _play_others(self) -> None:
-        while asked := next((one for one in self.match.decisions() if one.seat != self.seat), None):
-            count = len(asked.options)
-            self.match.answer(asked.seat, asked.number, int(self.chance.random() * count) if count > 1 else 0)
+        while open_decision := next(
+            (candidate for candidate in self.match.decisions() if candidate.seat != self.seat), None
+        ):
+            count = len(open_decision.options)
+            self.match.answer(
+                open_decision.seat, open_decision.number, int(self.chance.random() * count) if count > 1 else 0
+            )
 
     def put(self) -> None:
         """Send the open decision to the bot."""
-        asked = self.match.decision(self.seat)
-        assert asked is not None
+        open_decision = self.match.decision(self.seat)
+        assert open_decision is not None
         hello, log = self.guest.hello, self.match.game.log
         assert log is not None
         encoder = self.encoder
         body = encoder.decision(
             table=self.table.number,
-            number=asked.number,
-            ask=asked.ask,
-            options=asked.options,
+            number=open_decision.number,
+            ask=open_decision.ask,
+            options=open_decision.options,
             observation=encoder.observation_of(self.match.game, self.seat, "agenda" in hello.features),
-            events=encoder.events(DECISION_EVENTS, log[self.told :], self.seat) if hello.events else b"",
-            first_event=self.told,
-            base_left_ms=1_000,
-            bank_left_ms=10_000,
+            events=encoder.events(DECISION_EVENTS, log[self.events_sent :], self.seat) if hello.events else b"",
+            first_event=self.events_sent,
+            base_left_ms=self.control.base_ms,
+            bank_left_ms=max(0, int(self.bank_left_ms)),
             safe_option=self.match.safe_option(self.seat),
         )
-        self.told = len(log)
-        self.guest.ask(self.table, asked.number + 1, body + self.extra)
+        self.events_sent = len(log)
+        self.guest.ask(self.table, open_decision.number + 1, body + self.extra)
+
+    def spend(self, seconds: float) -> bool:
+        """Take from the bank what a reply after this time costs, as `engine.clocks`; return whether it was in time."""
+        control = self.control
+        self.bank_left_ms -= max(0.0, seconds * 1_000 - control.grace_ms - control.base_ms)
+        return self.bank_left_ms >= 0
 
     def take(self) -> str:
         """Judge the bot's reply as a server would, and continue; return what was wrong with it, if anything."""
-        reply, asked = self.table.reply, self.match.decision(self.seat)
+        reply, open_decision = self.table.reply, self.match.decision(self.seat)
         assert reply is not None
-        assert asked is not None
+        assert open_decision is not None
         if isinstance(reply, arena_pb2.GiveUp):
             reason = " ".join(reply.reason.split())[:200]
             self.gave_up.append(reason)
             if reply.whole_match:
                 self.match.take_over(self.seat, EndCause.CRASHED, reason)
             else:
-                self.match.give_up(self.seat, asked.number, reason)
+                self.match.give_up(self.seat, open_decision.number, reason)
             self.guest.accept(self.table)
             self._play_others()
-            return f"it gave up at decision {reply.decision} ({asked.ask}): {reason or 'it did not say why'}"
+            return f"it gave up at decision {reply.decision} ({open_decision.ask}): {reason or 'it did not say why'}"
         option = reply.option if reply.HasField("option") else -1
         try:
-            self.match.answer(self.seat, asked.number, option)
+            self.match.answer(self.seat, open_decision.number, option)
         except IllegalAnswer:
-            left = self.match.corrections_left(self.seat) if self.match.decision(self.seat) is asked else 0
+            left = self.match.corrections_left(self.seat) if self.match.decision(self.seat) is open_decision else 0
             self.refuse(left)
             if not left:
                 self._play_others()
             said = str(option) if option >= 0 else "without an option"
-            possible = f"which has options 0 to {len(asked.options) - 1}"
-            return f"it answered {said} to decision {reply.decision} ({asked.ask}), {possible}"
+            possible = f"which has options 0 to {len(open_decision.options) - 1}"
+            return f"it answered {said} to decision {reply.decision} ({open_decision.ask}), {possible}"
         self.guest.accept(self.table)
         self._play_others()
         return ""
@@ -149,9 +164,9 @@ class Sitting:
 
     def safe(self, cause: EndCause) -> None:
         """Take the safe option for the bot, and continue the match."""
-        asked = self.match.decision(self.seat)
-        assert asked is not None
-        self.match.fault(self.seat, asked.number, cause, "so says the check")
+        open_decision = self.match.decision(self.seat)
+        assert open_decision is not None
+        self.match.fault(self.seat, open_decision.number, cause, "so says the check")
         self._play_others()
 
     def end(self) -> None:
@@ -160,5 +175,9 @@ class Sitting:
             self.match.void(EndCause.VOID_OPERATOR)
         log = self.match.game.log
         assert log is not None
-        events = self.encoder.events(ENDED_EVENTS, log[self.told :], self.seat) if self.guest.hello.events else b""
-        self.guest.end(self.table, match_ended(self.table.number, self.match.result(), self.told, events) + self.extra)
+        events = (
+            self.encoder.events(ENDED_EVENTS, log[self.events_sent :], self.seat) if self.guest.hello.events else b""
+        )
+        self.guest.end(
+            self.table, match_ended(self.table.number, self.match.result(), self.events_sent, events) + self.extra
+        )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["Failed", "Finding", "CheckStatus", "Warned"]
+from cutpurse.engine.errors import CutpurseError
+
+__all__ = ["CheckStatus", "Failed", "Finding", "Late", "MachineBusy", "Warned"]
 
 
 class CheckStatus(Enum):
@@ -27,6 +29,14 @@ class Finding:
 
 class Failed(Exception):
     """Raised by a failed scenario: what was seen, and what to do."""
+
+
+class Late(Failed):
+    """Raised when a limit of time was exceeded, which a busy machine can cause too."""
+
+
+class MachineBusy(CutpurseError):
+    """The machine was too busy to check the bot, which may be faultless."""
 
 
 class Warned(Exception):

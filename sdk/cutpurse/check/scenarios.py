@@ -1,7 +1,7 @@
 """The situations that a bot must handle, each a short script.
 
 A scenario returns what it saw, or raises Failed or Warned with what it saw and what to do. At its start the bot is
-connected, and it leaves no match open. `arena.proto` has the requirements.
+connected, and it leaves no match open. `arena.proto` has the requirements. Seconds are own time (see `OwnTime`).
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from typing import Final, Protocol
 import grpc
 
 from cutpurse.check.check_match import EXTRA, Sitting
-from cutpurse.check.findings import Failed, Warned
+from cutpurse.check.findings import Failed, Late, Warned
+from cutpurse.check.guest import Guest, HostTable, StreamStatus
+from cutpurse.check.local_arena import Host, elsewhere
+from cutpurse.check.local_match import CONTROL, DIAL_IN_S, when_asked_too_long_s
+from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import NONCE_BYTES
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
+from cutpurse.process.own_time import OwnTime
 from cutpurse.v1 import arena_pb2
 from cutpurse.wire.errors import IN_END
-from cutpurse.wire.guest import Guest, HostTable, StreamStatus
-from cutpurse.wire.local_arena import Host, elsewhere
-from cutpurse.wire.local_match import DIAL_IN_S, when_asked_too_long_s
 from cutpurse.wire.text import format_count
 from cutpurse.wire.wire_format import field as wire_field
 
 __all__ = ["SCENARIOS", "WITH_OTHER", "CheckedProgram", "Visit", "whole_match"]
 
-BASE_S: Final = 1.0  # base time of the default clock
 BACK_S: Final = 10.0  # to reconnect after a lost stream
 LEAVE_S: Final = 5.0
 LOST: Final = StreamStatus(grpc.StatusCode.UNAVAILABLE, "lost on purpose, by the check")
@@ -41,6 +42,7 @@ MOST_TABLES: Final = 4
 ALONE: Final = 40  # decisions at one table, after which a fast bot should have requested more tables
 STOP: Final = "let it go on to the next envelope whatever happens at one table"
 LADDER: Final = "another"  # name of a ladder of the second server
+TRUSTED_DOMAIN: Final = ".league.example"  # besides the second server's host; nothing is there
 STRANGER_S: Final = 1.0  # to dial a foreign server, which no bot should
 SDK: Final = "cutpurse-python "  # prefix of Hello.sdk; this SDK handles envelopes itself
 STUCK: Final = "one of the bot's methods has not returned: look for what it waits for, or let it think for less"
@@ -86,6 +88,7 @@ class Visit:
     host: Host
     games: tuple[str, ...]  # games to check; empty: all that the bot plays
     start: Callable[[], CheckedProgram]  # starts the program
+    own_time: OwnTime  # of this process and the program; the clock of both hosts
     other: Host | None = None  # a second server of the league, on a port of 127.0.0.1, which the program trusts
     child: CheckedProgram | None = None
     dial_in_s: float = field(default_factory=lambda: DIAL_IN_S)
@@ -93,12 +96,13 @@ class Visit:
     played: int = 0  # number of matches, so that each has another deal
     fails_alone: bool = False  # whether it also fails at one table, so that the number of tables is not the cause
     answered: int = 0  # decisions answered, by this process or earlier ones
+    control: TimeControl | None = None  # clock that whole matches are judged by; None: slow answers only warn
     raised_in_end: str = ""  # the SDK's first message about a method `end` that raised
 
     def hear(self, line: str) -> None:
         """Process a line of the program's output. May be called from any thread."""
-        _, found, where = line.partition(IN_END)
-        if found and not self.raised_in_end:
+        _, separator, where = line.partition(IN_END)
+        if separator and not self.raised_in_end:
             self.raised_in_end = where.strip()
 
     async def guest(self) -> Guest:
@@ -115,7 +119,7 @@ class Visit:
         words = child.last_words() or "none"
         if child.code is not None:
             raise Failed(f"the program {child.how_it_ended()}; its last words: {words}")
-        raise Failed(f"it did not dial in to $CUTPURSE_SERVER in {self.dial_in_s:g} s; its last words: {words}")
+        raise Late(f"it did not dial in to $CUTPURSE_SERVER in {self.dial_in_s:g} s; its last words: {words}")
 
     async def restart(self) -> None:
         """End the program, so that the next scenario starts with a fresh one."""
@@ -125,7 +129,7 @@ class Visit:
 
     def plays(self, guest: Guest) -> tuple[str, ...]:
         """Return the games that the bot is checked with."""
-        named = tuple([one.game for one in guest.hello.games]) or tuple(GAMES)
+        named = tuple([game_played.game for game_played in guest.hello.games]) or tuple(GAMES)
         return tuple([game for game in self.games or named if game in named])
 
     def sit(
@@ -133,7 +137,8 @@ class Visit:
     ) -> Sitting:
         """Start a new match, by default of the first game that the bot plays."""
         self.played += 1
-        return Sitting(guest, game or self.plays(guest)[0], self.played, seats, extra, nonce_ms)
+        control = self.control or CONTROL
+        return Sitting(guest, game or self.plays(guest)[0], self.played, seats, extra, nonce_ms, control)
 
     async def reply(self, sitting: Seated, what: str = "a decision") -> float:
         """Wait for the reply to the open decision; return the seconds it took.  Raises Failed if none comes."""
@@ -152,7 +157,7 @@ class Visit:
         if guest.is_forgotten:
             raise Failed(f"after {what} it said Hello anew, without Resume, so its matches are lost; send Resume")
         hint = STUCK if guest.hello.sdk.startswith(SDK) else STOP
-        raise Failed(f"no answer to {what} in {self.answer_s:g} s; {hint}")
+        raise Late(f"no answer to {what} in {self.answer_s:g} s; {hint}")
 
     async def ask(self, sitting: Sitting, what: str = "a decision") -> float:
         """Send the open decision and process replies until it is closed; return the seconds of the last reply.
@@ -187,10 +192,10 @@ def percentile(values: list[float], percent: int) -> float:
 
 
 async def handshake(visit: Visit) -> str:
-    """Check that the bot connects and says who it is and what it plays."""
+    """Wait for Hello, which must come within 10 seconds and name bot, games and number of tables."""
     guest = await visit.guest()
     hello = guest.hello
-    names = [one.game for one in hello.games]
+    names = [game_played.game for game_played in hello.games]
     if missing := [game for game in visit.games if names and game not in names]:
         raise Failed(f"it was to be checked with {', '.join(missing)}, but its Hello names {', '.join(names)}")
     if len(set(names)) < len(names):
@@ -198,48 +203,62 @@ async def handshake(visit: Visit) -> str:
     seen = (
         f"{hello.bot} version {hello.version or '1'} ({hello.sdk or 'no SDK'}) plays {', '.join(names) or 'every game'}"
     )
-    if any(not one.rules_version for one in hello.games):
+    if any(not game_played.rules_version for game_played in hello.games):
         raise Warned(f"{seen}; name the rules_version too: a server of other rules then refuses it at once")
     return f"{seen}, at {format_count(guest.max_tables, 'table', 'tables')}"
 
 
 async def whole_match(visit: Visit, game: str) -> str:
-    """Play a whole match against random answers: all answers must be legal and in time."""
+    """Play a match of each game against random answers: all answers legal and in time, without `give_ups`."""
     guest = await visit.guest()
     sitting = visit.sit(guest, game)
     took: list[float] = []
     while not sitting.over:
         sitting.put()
         took.append(await visit.reply(sitting, f"decision {len(took) + 1}"))
+        if visit.control is not None and not sitting.spend(took[-1]):
+            sitting.end()
+            raise Late(_too_slow(took, visit.control))
         if wrong := sitting.take():
             sitting.end()
             visit.fails_alone = True
             raise Failed(f"{wrong}; after three such decisions the seat is played on by safe options")
     sitting.end()
     if not await guest.until(lambda: sitting.table.is_end_known, visit.answer_s):
-        raise Failed("it did not acknowledge the end of the match; acknowledge every envelope by its number")
+        raise Late("it did not acknowledge the end of the match; acknowledge every envelope by its number")
     if not took:
         return "it was asked nothing"
     p50, p95 = percentile(took, 50), percentile(took, 95)
     seen = f"{len(took)} decisions, half of them in {p50 * 1000:.1f} ms, 95 in 100 in {p95 * 1000:.1f} ms"
-    if p95 > BASE_S:
-        raise Warned(f"{seen}; beyond {BASE_S:g} s a decision costs from the bank of the match")
+    base_s = sitting.control.base_ms / 1_000
+    if p95 > base_s:
+        raise Warned(f"{seen}; beyond {base_s:g} s a decision costs from the bank of the match")
     return seen
 
 
+def _too_slow(took: list[float], control: TimeControl) -> str:
+    """Describe the decision that the clock had no time for, and the slowest."""
+    slowest = max(took)
+    return (
+        f"decision {len(took)} was late: it took {took[-1]:.2f} s, and the bank of the match was spent; the slowest, "
+        f"decision {took.index(slowest) + 1}, took {slowest:.2f} s; the clock is {control.base_ms / 1_000:g} s + "
+        f"{control.bank_ms / 1_000:g} s bank"
+    )
+
+
 async def second_match(visit: Visit) -> str:
-    """Play another match on the same stream."""
+    """Play another match on the same stream: answers as before, and the end is acknowledged."""
     guest = await visit.guest()
     for _ in range(2):
         sitting = visit.sit(guest, seats=2 if 2 in GAMES[visit.plays(guest)[0]].words.seats else None)
         await visit.go_on(sitting, "a match that came after another", 10)
         if not sitting.table.is_end_known:
-            raise Failed("it did not acknowledge the end of a match; acknowledge every envelope by its number")
+            raise Late("it did not acknowledge the end of a match; acknowledge every envelope by its number")
     return "two matches, one after the other"
 
 
 async def several_tables(visit: Visit) -> str:
-    """Play several matches at once."""
+    """Play up to four matches at once: every table must get its own answers."""
     guest = await visit.guest()
     await _until_it_wants_several(visit, guest)
     count = min(MOST_TABLES, guest.max_tables)
@@ -251,9 +270,9 @@ async def several_tables(visit: Visit) -> str:
         sitting.put()
     answered = 0
     while open_ones and answered < 40 * count:
-        if not await guest.until(lambda: any(one.table.reply for one in open_ones), visit.answer_s):
+        if not await guest.until(lambda: any(candidate.table.reply for candidate in open_ones), visit.answer_s):
             await visit.reply(open_ones[0], f"decisions at {len(open_ones)} tables")
-        for sitting in [one for one in open_ones if one.table.reply]:
+        for sitting in [candidate for candidate in open_ones if candidate.table.reply]:
             answered += 1
             if wrong := sitting.take():
                 hint = "" if visit.fails_alone else "; keep what belongs to a match apart, by its table"
@@ -280,7 +299,7 @@ async def _until_it_wants_several(visit: Visit, guest: Guest) -> None:
 
 
 async def illegal_answer(visit: Visit) -> str:
-    """Refuse an answer as illegal: the bot may correct it."""
+    """Refuse an answer as `ILLEGAL`, with corrections left: another answer or `give_ups` must come."""
     sitting = visit.sit(await visit.guest())
     sitting.put()
     await visit.reply(sitting)
@@ -293,7 +312,7 @@ async def illegal_answer(visit: Visit) -> str:
 
 
 async def refused_thrice(visit: Visit) -> str:
-    """Use up all corrections of a decision: the match goes on without the bot's answer."""
+    """Use up all corrections of a decision and take the safe option: the next decision must be answered."""
     sitting = visit.sit(await visit.guest())
     sitting.put()
     for left in (2, 1, 0):
@@ -309,7 +328,7 @@ async def refused_thrice(visit: Visit) -> str:
 
 
 async def too_late(visit: Visit) -> str:
-    """Refuse an answer as too late: the safe option was taken."""
+    """Refuse an answer as `TOO_LATE` and take the safe option: the next decision must be answered."""
     sitting = visit.sit(await visit.guest())
     sitting.put()
     await visit.reply(sitting)
@@ -320,7 +339,7 @@ async def too_late(visit: Visit) -> str:
 
 
 async def heartbeat(visit: Visit) -> str:
-    """Check that envelopes are acknowledged at once, including empty ones."""
+    """Send an empty envelope, also while a decision is open: `received` must come back before any thinking."""
     guest = await visit.guest()
     sitting = visit.sit(guest)
     before = len(guest.ack_s)
@@ -329,7 +348,7 @@ async def heartbeat(visit: Visit) -> str:
     while_thinking = sitting.table.reply is None
     guest.heartbeat()
     if not await guest.until(lambda: guest.is_up_to_date, visit.answer_s):
-        raise Failed(
+        raise Late(
             f"an empty envelope was not acknowledged in {visit.answer_s:g} s; acknowledge every envelope by its "
             "number, or the server must take the stream for lost"
         )
@@ -337,7 +356,8 @@ async def heartbeat(visit: Visit) -> str:
     sitting.take()
     await visit.go_on(sitting, "a heartbeat")
     slowest = max(guest.ack_s[before:])
-    if slowest > BASE_S:
+    base_s = sitting.control.base_ms / 1_000
+    if slowest > base_s:
         raise Warned(
             f"an envelope was acknowledged only after {slowest:.1f} s; acknowledge on receipt, before thinking, or a "
             "long thought holds up its other tables"
@@ -346,7 +366,7 @@ async def heartbeat(visit: Visit) -> str:
 
 
 async def unknown_fields(visit: Visit) -> str:
-    """Send fields of a newer server that the bot does not know."""
+    """Send fields of a later version in every message, and a `Problem`: the bot must ignore them."""
     guest = await visit.guest()
     extra = wire_field(EXTRA, b"from a later version")
     problem = arena_pb2.Problem(text="said by the check, and of no consequence")
@@ -360,7 +380,7 @@ async def unknown_fields(visit: Visit) -> str:
 
 
 async def nonce(visit: Visit) -> str:
-    """Ask for a nonce, if the bot knows of nonces: it sends one of 32 bytes, or plays on without."""
+    """Ask for a nonce, if Hello has the feature `nonces`: one of 32 bytes within a second, or none."""
     guest = await visit.guest()
     is_asked = "nonces" in guest.hello.features
     sitting = visit.sit(guest, nonce_ms=NONCE_MS if is_asked else 0)
@@ -371,7 +391,7 @@ async def nonce(visit: Visit) -> str:
     await visit.go_on(sitting, "a match to whose deal it may add a nonce")
     if given and not is_asked:
         raise Failed("it sent a nonce that nobody asked for; name the feature nonces in Hello, and look at nonce_ms")
-    if any(len(one) != NONCE_BYTES for one in given):
+    if any(len(item) != NONCE_BYTES for item in given):
         raise Failed(f"it sent a nonce of {len(given[0])} bytes; a nonce has {NONCE_BYTES}")
     if len(given) > 1:
         raise Failed(f"it sent {len(given)} nonces to one deal; a server reads the first")
@@ -381,7 +401,7 @@ async def nonce(visit: Visit) -> str:
 
 
 async def lost_stream(visit: Visit) -> str:
-    """Drop the stream while a decision is open: the bot must reconnect with Resume and answer."""
+    """End the stream with `UNAVAILABLE` during a decision: Hello with `resume` within 10 seconds, then the answer."""
     guest = await visit.guest()
     sitting = visit.sit(guest)
     await visit.ask(sitting)
@@ -395,7 +415,8 @@ async def lost_stream(visit: Visit) -> str:
         why = "it said Hello anew, without Resume" if guest.is_forgotten else f"it did not come back in {BACK_S:g} s"
         if _ended(visit) and visit.child is not None:
             why = f"the program {visit.child.how_it_ended()}; its last words: {visit.child.last_words()}"
-        raise Failed(f"{why}; reconnect with the Hello.resume of Welcome: the clocks of open decisions keep running")
+        kind = Failed if guest.is_forgotten or _ended(visit) else Late
+        raise kind(f"{why}; reconnect with the Hello.resume of Welcome: the clocks of open decisions keep running")
     back = time.monotonic() - began
     if not sitting.over:
         await visit.reply(sitting, "a resume")
@@ -409,7 +430,7 @@ def _ended(visit: Visit) -> bool:
 
 
 async def forgotten_session(visit: Visit) -> str:
-    """Forget the session: the bot must say Hello without Resume."""
+    """End the stream and refuse the resume with `NOT_FOUND`: Hello without `resume` must come, and no old table."""
     guest = await visit.guest()
     sitting = visit.sit(guest)
     await visit.ask(sitting)
@@ -418,7 +439,7 @@ async def forgotten_session(visit: Visit) -> str:
     guest.end_stream(LOST)
     await guest.until(lambda: host.guest is not guest or _ended(visit), BACK_S)
     if host.guest is guest or host.guest is None:
-        raise Failed(
+        raise Late(
             f"it did not say Hello anew in {BACK_S:g} s after its Resume was refused as RESUME_EXPIRED; "
             "say Hello without Resume then, and forget the tables that were open"
         )
@@ -427,26 +448,26 @@ async def forgotten_session(visit: Visit) -> str:
 
 
 async def drain(visit: Visit) -> str:
-    """Announce a stop of the server: the bot must play on, and reconnect when it is asked to."""
+    """Send `drain`, play on and end the stream: the bot must reconnect, and not before the time that was named."""
     guest = await visit.guest()
     sitting = visit.sit(guest)
     guest.drain(arena_pb2.Drain(time_left_ms=5_000, reconnect_after_ms=1_000, text="the check says so"))
     await visit.go_on(sitting, "Drain", 5)
     guest.end_stream(StreamStatus(grpc.StatusCode.UNAVAILABLE, "the server is stopping", "DRAINING", 1_000))
-    began, hellos = time.monotonic(), len(visit.host.hellos)
+    began, hellos = time.monotonic(), len(visit.host.hellos)  # the bot's own clock: it must not be earlier
     await guest.until(lambda: len(visit.host.hellos) > hellos or _ended(visit), BACK_S)
     if _ended(visit):
         return "it played on, and ended with the server"
     if len(visit.host.hellos) == hellos:
         raise Warned(f"it played on, but did not come back in {BACK_S:g} s; a server that is renewed would miss it")
-    back = visit.host.hellos[-1][0] - began
+    back = time.monotonic() - began
     if back < 0.9:
         raise Warned(f"it came back after {back:.1f} s instead of 1 s; wait for Drain.reconnect_after_ms")
     return f"it played on, and was back after {back:.1f} s"
 
 
 async def several_servers(visit: Visit) -> str:
-    """Send the bot to another server and back, then let it play at both: the ladders of a league can have several."""
+    """Send the bot to a second server and back, then name both: it plays there, then at both, or gets a warning."""
     host, other = visit.host, visit.other
     assert other is not None
     guest = await visit.guest()
@@ -469,7 +490,7 @@ async def several_servers(visit: Visit) -> str:
         other.forget()
         there.end_stream(elsewhere(host.address))
         if await _dials(visit, host) is None:
-            raise Failed(f"it did not come back in {BACK_S:g} s when the second server sent it to the first one again")
+            raise Late(f"it did not come back in {BACK_S:g} s when the second server sent it to the first one again")
         other.sends_to = ""
         guest = await visit.guest()
         guest.end_stream(LOST)
@@ -482,7 +503,7 @@ async def several_servers(visit: Visit) -> str:
         here = await visit.guest()
         sittings = [visit.sit(here), visit.sit(there)]
         for _ in range(3):
-            for sitting in [one for one in sittings if not one.over]:
+            for sitting in [open_sitting for open_sitting in sittings if not open_sitting.over]:
                 await visit.ask(sitting, "a stream to each of two servers")
         for sitting in sittings:
             await visit.end(sitting)
@@ -498,31 +519,39 @@ async def several_servers(visit: Visit) -> str:
 
 
 async def foreign_server(visit: Visit) -> str:
-    """Send the bot to a host that it has no reason to trust with its token: it must not dial."""
+    """Send the bot to a host that it has no reason to trust with its token: it must not dial.
+
+    The second address ends like a trusted one. Who reads it as a URI dials the host at its beginning.
+    """
     host, other = visit.host, visit.other
     assert other is not None
     guest = await visit.guest()
     stranger = other.address.replace("127.0.0.1", "localhost")
+    strangers = (stranger, f"{stranger}#{TRUSTED_DOMAIN}:7777")
     dials_before, resumes_before = len(other.hellos), guest.resumed
-    host.elsewhere = ((LADDER, stranger),)
+    host.elsewhere = tuple((f"{LADDER}{number}", address) for number, address in enumerate(strangers))
     try:
         guest.end_stream(LOST)
         await guest.until(lambda: guest.resumed > resumes_before or _ended(visit), BACK_S)
         await visit.go_on(visit.sit(await visit.guest()), "Welcome.elsewhere")
     finally:
         host.elsewhere = ()
-    host.sends_to = stranger
-    try:
+    for address in strangers:
         guest = await visit.guest()
-        guest.end_stream(elsewhere(stranger))
-        await guest.until(lambda: len(other.hellos) > dials_before or _ended(visit), STRANGER_S)
-    finally:
-        host.sends_to = ""
-    if len(other.hellos) > dials_before:
-        raise Failed(
-            f"it dialled {stranger} because a server named it, and would have sent its token there; dial only the "
-            "host of CUTPURSE_SERVER, and hosts that CUTPURSE_TRUST names"
-        )
+        host.sends_to = address
+        try:
+            guest.end_stream(elsewhere(address))
+            await guest.until(lambda: len(other.hellos) > dials_before or _ended(visit), STRANGER_S)
+        finally:
+            host.sends_to = ""
+        # A program that is sent only to a host that it doesn't trust may also end: it is started again.
+        await host.bot(visit.dial_in_s, lambda: not _ended(visit))
+        if len(other.hellos) > dials_before:
+            raise Failed(
+                f"it dialled {stranger} because a server named {' or '.join(strangers)}, and would have sent its "
+                "token there; dial only the host of CUTPURSE_SERVER, and hosts that CUTPURSE_TRUST names, and refuse "
+                "what is no host and port"
+            )
     await visit.go_on(visit.sit(await visit.guest()), "a server that sent it to a foreign host")
     return "it did not dial there"
 
@@ -533,17 +562,17 @@ async def _dials(visit: Visit, host: Host) -> Guest | None:
 
 
 async def leaving(visit: Visit) -> str:
-    """Stop the bot by SIGTERM: it must announce that it leaves, and end with all its processes."""
+    """Send SIGTERM: the bot must send `leaving`, and end with all its processes within 5 seconds."""
     guest = await visit.guest()
     await guest.until(lambda: guest.is_in, BACK_S)  # before its welcome, a bot may end without a message
     child = visit.child
     assert child is not None
     by_itself = await asyncio.to_thread(child.stop, LEAVE_S)
     if not by_itself:
-        raise Failed(f"it was still there {LEAVE_S:g} s after SIGTERM and had to be killed; send `leaving`, then end")
+        raise Late(f"it was still there {LEAVE_S:g} s after SIGTERM and had to be killed; send `leaving`, then end")
     if left := child.left_behind:
         processes = format_count(left, "process", "processes")
-        raise Failed(
+        raise Late(
             f"it ended, but {processes} that it had started still ran {LEAVE_S:g} s after SIGTERM and had to be "
             "killed; end what you start"
         )

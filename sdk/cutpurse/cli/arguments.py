@@ -16,15 +16,39 @@ from cutpurse.process.terminal import ignore_closed_stderr, paint, print_message
 if TYPE_CHECKING:
     from cutpurse.sdk.local import Failure
 
-__all__ = ["AsJson", "GameName", "Jobs", "On", "Seed", "Setting", "parse_settings", "run_bots_in", "tell_failures"]
+__all__ = [
+    "AsJson",
+    "GameName",
+    "Jobs",
+    "Knowledge",
+    "On",
+    "Seats",
+    "Seed",
+    "Setting",
+    "parse_settings",
+    "run_bots_in",
+    "tell_failures",
+]
 
 GameName: TypeAlias = Annotated[
     str,
     typer.Argument(metavar="GAME", help="Name of the game; see `cutpurse games`.", autocompletion=complete_games),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Seats: TypeAlias = Annotated[
+    int | None, typer.Option("--seats", metavar="N", help="Number of seats. [default: the game's default]")
+]
 Seed: TypeAlias = Annotated[
     str, typer.Option("--seed", metavar="S", help="Seed of all random numbers; the same seed gives the same run.")
+]
+Knowledge: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--knowledge",
+        metavar="LEVEL",
+        help="What seats know of hidden cards: proof (all that can be proven), seen (only what they saw, which is "
+        "quicker) or none.",
+    ),
 ]
 Jobs: TypeAlias = Annotated[
     int, typer.Option("--jobs", metavar="N", help="Number of processes; it does not change the results.")
@@ -51,12 +75,12 @@ Setting: TypeAlias = Annotated[
 def parse_settings(given: Sequence[str] | None) -> dict[str, object]:
     """Parse a list of NAME=VALUE.  Raises UsageError for one without = and for a repeated name."""
     settings: dict[str, object] = {}
-    for one in given or ():
-        name, equals, value = one.partition("=")
+    for setting in given or ():
+        name, equals, value = setting.partition("=")
         if not equals or not name:
-            raise UsageError(f"--set {one}: a setting is given as NAME=VALUE")
+            raise UsageError(f"--set {setting}: a setting is given as NAME=VALUE")
         if name in settings:
-            raise UsageError(f"--set {one}: {name} was set before")
+            raise UsageError(f"--set {setting}: {name} was set before")
         settings[name] = value
     return settings
 

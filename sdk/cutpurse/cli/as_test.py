@@ -15,7 +15,7 @@ from cutpurse.engine.match import Chosen, EndCause, Match, OpenDecision
 from cutpurse.engine.record import Record, replay
 from cutpurse.engine.text import option_text
 from cutpurse.games import game_named
-from cutpurse.wire.match_file import FiledMatch, Head
+from cutpurse.sdk.matches.match_file import FiledMatch, Head
 from cutpurse.wire.text import WHY_SAFE, printable
 
 __all__ = ["as_test", "decision_at"]
@@ -25,9 +25,9 @@ __all__ = ["as_test", "decision_at"]
 
 def decision_at(record: Record, at: int) -> tuple[Match, OpenDecision, Chosen] | None:
     """Return the match before its choice number `at`, the decision and the choice; None if there is none."""
-    for match, asked, chosen in replay(record, game_named(record.game)):
+    for match, open_decision, chosen in replay(record, game_named(record.game)):
         if len(match.choices) == at:
-            return match, asked, chosen
+            return match, open_decision, chosen
     return None
 
 
@@ -50,15 +50,20 @@ def as_test(
         RecordError: If the record is missing or damaged.
     """
     record = filed.record()
-    found = decision_at(record, at)
-    if found is None:
+    position = decision_at(record, at)
+    if position is None:
         raise UsageError(f"{which} has no decision {at}; it has 0 to {len(record.choices) - 1}")
-    match, asked, chosen = found
-    bot = bot or (record.seats[asked.seat] if filed.head is None else f"{filed.head.seats[asked.seat].bot}.py")
+    match, open_decision, chosen = position
+    bot = bot or (
+        record.seats[open_decision.seat] if filed.head is None else f"{filed.head.seats[open_decision.seat].bot}.py"
+    )
     choices = [f"    {choice!r}," for choice in record.choices[: at + 1]]
-    offered = [f"    #   {option_text(match.game, option)}" for option in asked.options]
+    offered = [f"    #   {option_text(match.game, option)}" for option in open_decision.options]
     return [
-        f'"""Decision {at} of {_quoted(which)}: {asked.ask}, put to {_quoted(bot)} in seat {asked.seat}.',
+        (
+            f'"""Decision {at} of {_quoted(which)}: {open_decision.ask}, '
+            f"put to {_quoted(bot)} in seat {open_decision.seat}."
+        ),
         "",
         f"Written by `{command}`.",
         '"""',
@@ -73,7 +78,7 @@ def as_test(
         "]",
         "",
         "",
-        f"def test_decision_{at}_{asked.ask}() -> None:",
+        f"def test_decision_{at}_{open_decision.ask}() -> None:",
         "    # Offered were:",
         *offered,
         *_expected(chosen, option_text(match.game, chosen.option), fault, thinking_ms),
@@ -87,7 +92,7 @@ def _quoted(text: str) -> str:
 
 def _head(record: Record, head: Head | None) -> dict[str, Any]:
     """Return what `ask_again` needs of the match; names are as the server sent them to its bots."""
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "game": record.game,
         "rules": record.rules,
         "key": record.key.hex(),
@@ -96,8 +101,8 @@ def _head(record: Record, head: Head | None) -> dict[str, Any]:
     }
     if head is not None:
         names = [seat.named for seat in head.seats]
-        told |= {"match": head.match, "seats": names}
-    return told
+        document |= {"match": head.match, "seats": names}
+    return document
 
 
 def _expected(chosen: Chosen, text: str, fault: str, thinking_ms: int) -> Sequence[str]:

@@ -7,15 +7,18 @@ from collections.abc import Callable, Sequence
 
 from cutpurse.check.check_run import check_program
 from cutpurse.check.findings import Finding
-from cutpurse.check.scenarios import Visit
+from cutpurse.check.local_arena import Host
+from cutpurse.check.local_match import CONTROL
+from cutpurse.check.scenarios import TRUSTED_DOMAIN, Visit
+from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import game_named
 from cutpurse.process.child import Child
 from cutpurse.process.interpreter import module_command
+from cutpurse.process.own_time import OwnTime
 from cutpurse.process.program_command import PROGRAM, command_of, environment_for
 from cutpurse.sdk.bot import load_bot
 from cutpurse.v1 import arena_pb2
 from cutpurse.wire.errors import BotNotLoaded
-from cutpurse.wire.local_arena import Host
 from cutpurse.wire.server_address import TRUST_VARIABLE
 
 __all__ = ["check_bot", "program_of"]
@@ -33,8 +36,8 @@ def program_of(bot: str, games: Sequence[str], address: str) -> list[str]:
     if bot.startswith(PROGRAM):
         return command_of(bot)
     load_bot(bot)
-    wanted = [word for game in games for word in ("--game", game)]
-    return [*module_command("cutpurse.cli"), "bot", "run", bot, "--server", address, "--quiet", *wanted]
+    options = [word for game in games for word in ("--game", game)]
+    return [*module_command("cutpurse.cli"), "bot", "run", bot, "--server", address, "--quiet", *options]
 
 
 async def check_bot(
@@ -42,6 +45,7 @@ async def check_bot(
     games: Sequence[str] = (),
     *,
     answer_s: float | None = None,
+    control: TimeControl = CONTROL,
     on_finding: Callable[[Finding], None] = lambda finding: None,
     on_hello: Callable[[arena_pb2.Hello], None] = lambda hello: None,
     quiet: bool = True,
@@ -53,17 +57,20 @@ async def check_bot(
     Args:
         bot: Bot to check: a built-in name, a Python file, or `exec:COMMAND`.
         games: Games to check it with. Default: all games that it plays.
-        answer_s: Seconds to wait for an answer. Default: as long as the default clock gives a decision.
+        answer_s: Seconds to wait for an answer. Default: as long as the clock gives a decision.
+        control: Clock that whole matches are judged by, in the time that the machine gives to the bot.
         on_finding: Called with each finding.
         on_hello: Called with the bot's Hello.
         quiet: Do not pass on the program's output.
 
     Raises:
         UsageError: If a bot or game does not exist.
+        MachineBusy: If the machine was too busy to check the bot.
     """
-    async with Host() as host, Host(is_on_a_port=True) as other:
+    own_time = OwnTime()
+    async with Host(clock=own_time) as host, Host(clock=own_time, is_on_a_port=True) as other:
         command = program_of(bot, games, host.address)
-        environment = {**environment_for(host.address), TRUST_VARIABLE: other.address.rpartition(":")[0]}
+        environment = {**environment_for(host.address), TRUST_VARIABLE: f"127.0.0.1,{TRUSTED_DOMAIN}"}
         loop = asyncio.get_running_loop()
 
         def ended() -> None:
@@ -76,7 +83,8 @@ async def check_bot(
             except OSError as problem:
                 raise BotNotLoaded(f"{bot} cannot be run: {problem.strerror}") from None
 
-        visit = Visit(host, tuple(games), start, other)
-        if answer_s is not None:
-            visit.answer_s = answer_s
+        visit = Visit(host, tuple(games), start, own_time, other)
+        visit.control = control
+        all_ms = control.base_ms + control.bank_ms + control.grace_ms
+        visit.answer_s = all_ms / 1_000 if answer_s is None else answer_s
         return await check_program(visit, on_finding=on_finding, on_hello=on_hello)

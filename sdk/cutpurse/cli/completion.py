@@ -61,9 +61,9 @@ def _files(incomplete: str, suffix: str) -> list[str]:
         there = sorted(os.scandir(f"{folder}/" if slash else "."), key=lambda entry: entry.name)
     except OSError:
         there = []
-    shown = [entry for entry in there if stem or not entry.name.startswith(("_", "."))]
-    folders = [f"{folder}{slash}{entry.name}/" for entry in shown if entry.is_dir()]
-    files = [entry.name for entry in shown if entry.name.endswith(suffix) and not entry.is_dir()]
+    entries = [entry for entry in there if stem or not entry.name.startswith(("_", "."))]
+    folders = [f"{folder}{slash}{entry.name}/" for entry in entries if entry.is_dir()]
+    files = [entry.name for entry in entries if entry.name.endswith(suffix) and not entry.is_dir()]
     return [*[f"{folder}{slash}{name}" for name in files], *folders]
 
 
@@ -81,7 +81,7 @@ def complete_settings(context: typer.Context) -> list[str]:
     if game is None:
         return []
     settings = GAMES[game].settings_type
-    defaults = {one.name: one.default for one in fields(settings)}
+    defaults = {field.name: field.default for field in fields(settings)}
     offered = []
     for name, kind in settings.kinds().items():
         values = [*kind.values, *kind.names] + ([str(defaults[name])] if kind.least is not None else [])
@@ -115,14 +115,14 @@ def _of_league(context: typer.Context, names: Callable[[League], list[str]]) -> 
 def _ladders(league: League) -> list[str]:
     from cutpurse.v1 import ladder_pb2
 
-    return [one.defined.name for one in league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders]
+    return [entry.defined.name for entry in league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders]
 
 
 def _bots(league: League, ladder: str) -> list[str]:
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import format_bot_name
 
-    bots = [one.bot for one in league.ListBots(ladder_pb2.ListBotsRequest(ladder=ladder)).bots]
+    bots = [entry.bot for entry in league.ListBots(ladder_pb2.ListBotsRequest(ladder=ladder)).bots]
     return list(dict.fromkeys(format_bot_name(ladder_pb2.BotName(owner=bot.owner, bot=bot.bot)) for bot in bots))
 
 

@@ -1,4 +1,4 @@
-"""A person who plays: sees what the seat sees, and answers by number.
+"""A person who plays: sees what the seat sees, and answers by number, counted from 0 as a bot does.
 
 This module knows no game. It reads and writes lines of text.
 """
@@ -33,19 +33,19 @@ class Human:
 
     def choose(self, view: Any, decision: Decision) -> int:
         """Print the events, the table and the options, and read a number."""
-        offered = [f"{option.index + 1:>4}  {option.text}" for option in decision.options]
+        offered = [f"{option.index:>4}  {option.text}" for option in decision.options]
         question = f"{decision.text or decision.ask} ({decision.rule})"
         self._write(["", *event_lines(view), "", *render_table(view, self.names), "", question, *offered])
         while True:
-            self.out.write(f"1 to {decision.count}, ? or ? NAME for what cards do, or q to quit: ")
+            self.out.write(f"0 to {decision.count - 1}, ? or ? NAME for what cards do, or q to quit: ")
             self.out.flush()
             line = self.answers.readline()
             answer = line.strip()
             if not line or answer.lower() == "q":
                 self._write([""])
                 raise KeyboardInterrupt
-            if answer.isascii() and answer.isdigit() and 1 <= int(answer[:9]) <= decision.count:
-                return int(answer) - 1
+            if answer.isascii() and answer.isdigit() and int(answer[:9]) < decision.count:
+                return int(answer)
             if answer.startswith("?"):
                 self._write(_card_lines(view, decision, answer[1:].strip()))
             else:

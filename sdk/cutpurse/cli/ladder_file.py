@@ -13,6 +13,7 @@
     private = true
     results_hidden_until = 2027-01-31T18:00:00Z
     names_hidden_until = 2027-01-31T18:00:00Z
+    replays_hidden_until = 2027-01-31T18:00:00Z
     people = false
     max_bots = 60
     max_per_owner = 1
@@ -28,14 +29,13 @@ Only name and game are required. This module checks the form; the league checks 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.v1 import game_pb2, ladder_pb2
-from cutpurse.wire.toml_file import FileKey, check_keys, read_toml, setting_text
+from cutpurse.wire.toml_file import FileKey, TomlTable, read_toml
 
 __all__ = ["CLOCK", "KEYS", "MOST_LADDERS", "board_kind", "moment_ms", "read_ladder", "read_ladders", "voids_outages"]
 
@@ -78,12 +78,17 @@ KEYS: Final = (
         "time until which only hosts see which bot plays in which seat, and results; without a time zone: UTC",
         "names are shown",
     ),
+    FileKey("memory_kib", "KiB that a submitted bot keeps in a folder from match to match, at most 1,024", "0: none"),
+    FileKey(
+        "replays_hidden_until",
+        "time until which only hosts and the owners of its bots see how a match goes; without a time zone: UTC",
+        "replays are shown",
+    ),
     FileKey("frozen", "date or time from which on no match starts", "never"),
     FileKey("house", "list of house bots that fill empty seats", "none"),
 )
 CLOCK: Final = tuple(key.name.partition(".")[2] for key in KEYS if key.name.startswith("clock."))
-_NAMES: Final = tuple(dict.fromkeys(key.name.partition(".")[0] for key in KEYS))
-_MOST: Final = 2**32 - 1
+OUTAGES: Final = ("void", "play")  # what becomes of a match when a bot's language model is down
 
 
 def read_ladders(path: str | os.PathLike[str]) -> list[ladder_pb2.LadderDefined]:
@@ -94,15 +99,13 @@ def read_ladders(path: str | os.PathLike[str]) -> list[ladder_pb2.LadderDefined]
         UsageError: If it does not define ladders.
     """
     file = Path(path)
-    written = read_toml(file, f"no file {file} with ladders")
-    tables = written.pop("ladder", None)
-    if written:
-        raise UsageError(f"{file}: there is no key {next(iter(written))!r:.80}; ladders are tables [[ladder]]")
-    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
-        raise UsageError(f"{file} has no ladder; each is a table [[ladder]] with a name and a game")
+    written = TomlTable(read_toml(file, f"no file {file} with ladders"), str(file))
+    for key in written.content.keys() - {"ladder"}:
+        raise UsageError(f"{file}: there is no key {key!r:.80}; ladders are tables [[ladder]]")
+    tables = written.tables("ladder")
     if len(tables) > MOST_LADDERS:
         raise UsageError(f"{file} has {len(tables):,} ladders; the maximum is {MOST_LADDERS:,}")
-    ladders = [read_ladder(table, f"{file}, ladder {number}") for number, table in enumerate(tables, 1)]
+    ladders = [read_ladder(table) for table in tables]
     names = [ladder.name for ladder in ladders]
     for name in names:
         if names.count(name) > 1:
@@ -156,93 +159,46 @@ def board_kind(given: object, what: str) -> ladder_pb2.BoardKind.ValueType:
 
 def voids_outages(given: object, what: str) -> bool:
     """Return whether outages void a match: "void" or "play".  Raises UsageError, which names `what`."""
-    if given not in ("void", "play"):
-        raise UsageError(f"{what} is {given!r:.80}; it is one of: void, play")
+    if given not in OUTAGES:
+        raise UsageError(f"{what} is {given!r:.80}; it is one of: {', '.join(OUTAGES)}")
     return given == "void"
 
 
-def read_ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
-    """Return the ladder of a table of a file.  Raises UsageError, which names `where`."""
-    check_keys(table, _NAMES, where)
-    for key in ("name", "game"):
-        if not table.get(key):
-            raise UsageError(f"{where} has no {key}")
-    frozen = table.get("frozen")
+def read_ladder(table: TomlTable) -> ladder_pb2.LadderDefined:
+    """Return the ladder of a table of a file.  Raises UsageError."""
+    table.check_keys([key.name for key in KEYS])
+    where, clock = table.where, table.table("clock")
+    frozen = table.content.get("frozen")
     return ladder_pb2.LadderDefined(
-        name=_text(table, "name", where),
-        game=_text(table, "game", where),
-        seats=_count(table, "seats", where),
-        settings=[
-            game_pb2.Setting(name=name, value=setting_text(value, f"{where}, settings.{name}"))
-            for name, value in _table(table, "settings", where).items()
-        ],
-        clock=_clock(_table(table, "clock", where), where),
-        boards=board_kind(table["boards"], f"{where}: boards")
+        name=table.text("name"),
+        game=table.text("game"),
+        seats=table.number("seats"),
+        settings=[game_pb2.Setting(name=name, value=value) for name, value in table.settings().items()],
+        clock=ladder_pb2.LadderClock(**{key: clock.number(key) for key in clock.content}) if clock.content else None,
+        boards=board_kind(table.content["boards"], f"{where}: boards")
         if "boards" in table
         else ladder_pb2.BOARD_KIND_UNSPECIFIED,
-        hosted=_switch(table, "hosted", where),
+        hosted=table.switch("hosted"),
         terms=ladder_pb2.LadderTerms(
-            owners=_names(table, "owners", where),
-            most_bots=_count(table, "max_bots", where),
-            private=_switch(table, "private", where),
+            owners=table.texts("owners"),
+            most_bots=table.number("max_bots"),
+            private=table.switch("private"),
             frozen_ms=0 if frozen is None else moment_ms(frozen, f"{where}: frozen"),
-            house=_names(table, "house", where),
-            most_per_owner=_count(table, "max_per_owner", where),
-            pause_failed=_count(table, "pause_failed", where) if "pause_failed" in table else None,
-            pause_window=_count(table, "pause_window", where) if "pause_window" in table else None,
-            voids_outages=voids_outages(table.get("on_outage", "play"), f"{where}: on_outage"),
-            results_hidden_until_ms=_hidden_until_ms(table, "results_hidden_until", where),
-            title=_text(table, "title", where),
-            people=_switch(table, "people", where),
-            names_hidden_until_ms=_hidden_until_ms(table, "names_hidden_until", where),
+            house=table.texts("house"),
+            most_per_owner=table.number("max_per_owner"),
+            pause_failed=table.number("pause_failed") if "pause_failed" in table else None,
+            pause_window=table.number("pause_window") if "pause_window" in table else None,
+            voids_outages=table.choice("on_outage", OUTAGES, "play") == "void",
+            results_hidden_until_ms=_hidden_until_ms(table, "results_hidden_until"),
+            title=table.text("title", ""),
+            people=table.switch("people"),
+            names_hidden_until_ms=_hidden_until_ms(table, "names_hidden_until"),
+            memory_kib=table.number("memory_kib"),
+            replays_hidden_until_ms=_hidden_until_ms(table, "replays_hidden_until"),
         ),
     )
 
 
-def _hidden_until_ms(table: Mapping[str, Any], key: str, where: str) -> int:
-    until = table.get(key)
-    return 0 if until is None else moment_ms(until, f"{where}: {key}", UTC)
-
-
-def _clock(written: Mapping[str, Any], where: str) -> ladder_pb2.LadderClock | None:
-    for key in written:
-        if key not in CLOCK:
-            raise UsageError(f"{where}: there is no clock.{key!s:.80}; there are: {', '.join(CLOCK)}")
-    if not written:
-        return None
-    return ladder_pb2.LadderClock(**{key: _count(written, key, f"{where}, clock") for key in written})
-
-
-def _text(table: Mapping[str, Any], key: str, where: str) -> str:
-    value = table.get(key, "")
-    if not isinstance(value, str):
-        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a text")
-    return value
-
-
-def _count(table: Mapping[str, Any], key: str, where: str) -> int:
-    value = table.get(key, 0)
-    if type(value) is not int or not 0 <= value <= _MOST:
-        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a number, 0 or more")
-    return value
-
-
-def _switch(table: Mapping[str, Any], key: str, where: str) -> bool:
-    value = table.get(key, False)
-    if not isinstance(value, bool):
-        raise UsageError(f"{where}: {key} is {value!r:.80}; it is true or false")
-    return value
-
-
-def _names(table: Mapping[str, Any], key: str, where: str) -> list[str]:
-    value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a list of names")
-    return value
-
-
-def _table(table: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
-    value = table.get(key, {})
-    if not isinstance(value, dict):
-        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a table, as {{ NAME = VALUE }}")
-    return value
+def _hidden_until_ms(table: TomlTable, key: str) -> int:
+    until = table.content.get(key)
+    return 0 if until is None else moment_ms(until, f"{table.where}: {key}", UTC)

@@ -28,13 +28,14 @@ __all__ = [
     "Database",
     "Written",
     "Server",
-    "asked",
+    "WithInner",
     "bot_row",
     "count",
     "interval",
     "iso",
     "ladder_named",
     "local_time",
+    "open_league",
     "short",
     "since_ms",
     "skill_row",
@@ -73,10 +74,13 @@ Written: TypeAlias = Annotated[
         help="Change this database instead of a server's; no server may have it open.",
     ),
 ]
+WithInner: TypeAlias = Annotated[
+    bool, typer.Option("--all", help="Also inner ladders and bots, with which people play on the page.")
+]
 
 
 @contextmanager
-def asked(server: str | None, ca: Path | None, db: str | None) -> Iterator[League]:
+def open_league(server: str | None, ca: Path | None, db: str | None) -> Iterator[League]:
     """Open the league of a server or database."""
     from cutpurse.wire.league import league_at  # slow, as it imports gRPC
 
@@ -88,9 +92,9 @@ def ladder_named(league: League, ladder: str) -> ladder_pb2.LadderShown:
     """Return the ladder with this name.  Raises NotFound, which lists the ladders."""
     from cutpurse.v1 import ladder_pb2
 
-    for one in league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders:
-        if one.defined.name == ladder:
-            return one
+    for entry in league.ListLadders(ladder_pb2.ListLaddersRequest(with_inner=True)).ladders:
+        if entry.defined.name == ladder:
+            return entry
     league.ListRankings(ladder_pb2.ListRankingsRequest(ladder=ladder, limit=1))  # its error lists the ladders
     raise NotFound(f"there is no ladder {printable(ladder, 64)}")
 
@@ -105,8 +109,8 @@ def count(flag: str, given: int | None, most: int = 2**32 - 1) -> int:
 
 
 def interval(skill: ladder_pb2.SkillShown) -> str:
-    """Format the 95 % interval of a pairing skill, as low-high."""
-    return f"{skill.mu - 1.96 * skill.sigma:.1f}-{skill.mu + 1.96 * skill.sigma:.1f}"
+    """Format a pairing skill with its 95 % interval, as a rating is formatted."""
+    return f"{skill.mu:.1f} ({skill.mu - 1.96 * skill.sigma:.1f} to {skill.mu + 1.96 * skill.sigma:.1f})"
 
 
 def since_ms(flag: str, given: str | None) -> int:
@@ -115,8 +119,8 @@ def since_ms(flag: str, given: str | None) -> int:
 
     if given is None:
         return 0
-    if found := re.fullmatch(r"(\d{1,5})([dh])", given, re.ASCII):
-        ago = int(found[1]) * timedelta(**{"days" if found[2] == "d" else "hours": 1})
+    if parts := re.fullmatch(r"(\d{1,5})([dh])", given, re.ASCII):
+        ago = int(parts[1]) * timedelta(**{"days" if parts[2] == "d" else "hours": 1})
         return max(1, int((datetime.now(UTC) - ago).timestamp() * 1_000))
     try:
         return moment_ms(given, flag)

@@ -14,7 +14,7 @@ import sys
 import traceback
 from collections.abc import Iterable
 from contextlib import ExitStack
-from importlib.metadata import EntryPoint, entry_points, version
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -22,9 +22,10 @@ import typer
 
 from cutpurse.cli.lazy import LazyGroup
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.process.signals import interrupt_on_signal
+from cutpurse.process.signals import end_quietly
 from cutpurse.process.terminal import escape_unencodable, print_message
 from cutpurse.wire.errors import FAILED, INTERRUPTED, exit_code
+from cutpurse.wire.version import VERSION
 
 __all__ = ["app", "main"]
 
@@ -63,6 +64,7 @@ class Commands(LazyGroup):
         "rules": "cutpurse.cli.commands.games:rules",
         "play": "cutpurse.cli.commands.play:play",
         "compare": "cutpurse.cli.commands.compare:compare",
+        "yardstick": "cutpurse.cli.commands.yardstick:app",
         "bot": "cutpurse.cli.commands.bot:app",
         "ladder": "cutpurse.cli.commands.ladder:app",
         "match": "cutpurse.cli.commands.match:app",
@@ -70,9 +72,53 @@ class Commands(LazyGroup):
         "notify": "cutpurse.cli.commands.notify:app",
         "mcp": "cutpurse.cli.commands.mcp:mcp",
         "tournament": "cutpurse.cli.commands.tournament:app",
-        "season": "cutpurse.cli.commands.season:app",
+        "event": "cutpurse.cli.commands.event:app",
         "awards": "cutpurse.cli.commands.awards:awards",
+        "train": "cutpurse.cli.commands.train:train",
+        "tune": "cutpurse.cli.commands.tune:tune",
+        "exploit": "cutpurse.cli.commands.exploit:exploit",
         "status": "cutpurse.cli.commands.status:status",
+    }
+
+    moved: ClassVar[dict[str, str]] = {"season": "event"}
+    # The first sentence of each command's help; a test compares them. What other distributions add stands under "More".
+    panels: ClassVar[dict[str, dict[str, str]]] = {
+        "Write a bot": {
+            "games": "List the games: name, title, players, settings.",
+            "rules": "Print the rules of a game, taken from the engine's own steps, as Markdown.",
+            "bot": "Write, check, run and submit your own bot.",
+            "play": "Play local matches, without a server.",
+            "compare": "Play the same deals with a new and an old version of a bot until it is clear whether the new "
+            "one is better.",
+            "yardstick": "Measure how strong an agent is, from 0 (random) to 100 (expert), on a set of boards that "
+            "never changes.",
+            "tune": "Find good values of the numbers that a bot declares, and compare the best with the bot's own.",
+            "exploit": "Find how much can be won from a bot by an opponent that knows it.",
+            "mcp": "Let a language model play in an MCP client, or a coding agent write bots.",
+        },
+        "Look": {
+            "ladder": "Ladders and their rankings.",
+            "match": "Watch, list, request, download, replay, draw and verify matches.",
+            "tournament": "Tournaments of a fixed list of bots, with a table at the end.",
+            "event": "Tournaments, seasons and version tests, which a server plays by itself.",
+            "awards": "Work out awards from the records of finished matches: largest steal, longest comeback and "
+            "calmest clock.",
+            "notify": "Get word of what happens to your bots, by webhook, mail or chat.",
+            "status": "Show how a server is: its matches, bots, queues and disk, and the machines that work for it.",
+        },
+        "Host": {
+            "demo": "Run a server and sample bots, play rated matches of all five games, and print the rankings.",
+            "serve": "Run a server on which bots play each other on the database's ladders, until SIGTERM or Ctrl-C.",
+            "web": "Serve the page for spectators: ladders, bots, matches, replays and live matches.",
+            "token": "Create, list and revoke the tokens of a server.",
+            "db": "Back up, copy, check and upgrade a server's database.",
+            "place": "Run submitted bots of a server on this machine, until SIGTERM or Ctrl-C.",
+            "worker": "Play matches of a league's hosted ladders on this machine, until SIGTERM or Ctrl-C.",
+        },
+        "Research": {
+            "train": "Train a net for a game: it knows what a bot would do, and learns to do better.",
+            "export": "Export recorded decisions as Parquet files, a row for each decision with a choice.",
+        },
     }
 
     @staticmethod
@@ -168,19 +214,19 @@ app = typer.Typer(
 )
 
 
-def _tell_version(asked: bool) -> None:
-    if asked:
-        from cutpurse.engine import zones
+def _tell_version(is_wanted: bool) -> None:
+    if is_wanted:
+        from cutpurse.cli.engine_build import is_compiled
 
-        build = "pure Python" if str(zones.__file__).endswith(".py") else "compiled engine"
-        typer.echo(f"cutpurse {version('cutpurse')}, {build}, Python {platform.python_version()}")
+        build = "compiled engine" if is_compiled() else "pure Python"
+        typer.echo(f"cutpurse {VERSION}, {build}, Python {platform.python_version()}")
         raise typer.Exit
 
 
 @app.callback()
 def cutpurse(
     debug: bool = typer.Option(False, DEBUG, help="Show tracebacks; allowed in any position."),
-    told: bool = typer.Option(
+    show_version: bool = typer.Option(
         False, "--version", callback=_tell_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
@@ -191,12 +237,13 @@ def cutpurse(
 
 
 def main() -> None:
-    """Run the command line; the console script `cutpurse`."""
+    """Run the command line."""
+    end_quietly()
     gc.set_threshold(_NEW_OBJECTS)
     _open_what_is_closed()
     escape_unencodable()
-    interrupt_on_signal()
     with ExitStack() as stack:
+        stack.callback(end_quietly)
         if os.environ.get(VARIABLE) == "complete_bash":
             from cutpurse.cli.completion import whole_words_of_bash
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
 import typer
 
-from cutpurse.cli.league_options import asked
+from cutpurse.cli.league_options import open_league
 from cutpurse.engine.errors import RecordError, UsageError
 from cutpurse.engine.record import Record
+from cutpurse.sdk.matches.match_file import FiledMatch, read_matches
 from cutpurse.wire.errors import NotFound
-from cutpurse.wire.match_file import FiledMatch, read_matches
 
 __all__ = ["FileOrMatch", "MatchNumber", "fetched", "line_count", "match_in", "matches_in", "matches_of", "record_of"]
 
@@ -72,8 +71,8 @@ def fetched(match: str, server: str | None, ca: Path | None, db: str | None) -> 
     """Return the file of a match of a league.  Raises what the calls of `League` raise."""
     from cutpurse.v1 import ladder_pb2
 
-    with asked(server, ca, db) as league:
-        return b"".join(one.piece for one in league.GetRecord(ladder_pb2.GetRecordRequest(match=match)))
+    with open_league(server, ca, db) as league:
+        return b"".join(message.piece for message in league.GetRecord(ladder_pb2.GetRecordRequest(match=match)))
 
 
 def matches_in(path: Path) -> Iterator[FiledMatch]:
@@ -96,8 +95,8 @@ def matches_in(path: Path) -> Iterator[FiledMatch]:
 
 
 def line_count(path: Path) -> int:
-    """Count the lines of a file for a progress bar; 0 if there is no such file or no terminal."""
-    if not sys.stderr.isatty() or not path.is_file():
+    """Count the lines of a file for its progress; 0 if there is no such file."""
+    if not path.is_file():
         return 0
     with path.open("rb") as lines:
         return sum(1 for _ in lines)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Final, TextIO
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Final, TextIO
 
 from cutpurse.process.terminal import print_lines
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["STEP_S", "Screen"]
 
@@ -24,7 +25,7 @@ class Screen:
     def __init__(self, out: TextIO, step_s: float = STEP_S) -> None:
         self.out = out
         self.step_s = step_s
-        self.console = Console(file=out, highlight=False, markup=False) if out.isatty() else None
+        self.console = _console(out) if out.isatty() else None
 
     def show(self, events: Sequence[str], picture: Sequence[str], behind: int = 0) -> None:
         """Show what happened, and the table after it.
@@ -47,3 +48,9 @@ class Screen:
         """Print lines, which stay on the screen."""
         print_lines(lines, self.out)
         self.out.flush()
+
+
+def _console(out: TextIO) -> Console:
+    from rich.console import Console  # imported late: a seventh of what `cutpurse play` imports
+
+    return Console(file=out, highlight=False, markup=False)

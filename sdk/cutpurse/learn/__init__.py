@@ -6,7 +6,7 @@
     planes, numbers = space.observe(view)
     mask = space.mask(view, options)
 
-Needs numpy alone: `pip install 'cutpurse[learn]'`. The environments for Gymnasium (`cutpurse.learn.gym`) and PettingZoo
+Needs numpy alone, the extra `learn`. The environments for Gymnasium (`cutpurse.learn.gym`) and PettingZoo
 (`cutpurse.learn.pettingzoo`) need the extra `rl`, and data sets of recorded decisions (`cutpurse.learn.data_sets`) the
 extra `data`. Nothing here knows a particular game.
 """

@@ -122,22 +122,22 @@ class ActionNumbers:
         if block.is_simple:
             seat = view.viewer or 0
             key = option.verb, option.cards, option.seat, option.number
-            found = self._simple[seat].get(key)
-            if found is None:
-                found = self._simple[seat][key] = self._compute(block, view, option)
-            return found
+            action = self._simple[seat].get(key)
+            if action is None:
+                action = self._simple[seat][key] = self._compute(block, view, option)
+            return action
         return self._compute(block, view, option)
 
     def numbers(self, view: View, options: Sequence[Option]) -> list[int]:
         """Return the numbers of options of the view's seat, in their order."""
         simple, blocks = self._simple[view.viewer or 0], self.blocks
-        found: list[int] = []
+        actions: list[int] = []
         for option in options:
             number = simple.get((option.verb, option.cards, option.seat, option.number))
             if number is None or not blocks[option.verb].is_simple:
                 number = self.number(view, option)
-            found.append(number)
-        return found
+            actions.append(number)
+        return actions
 
     def _compute(self, block: _VerbBlock, view: View, option: Option) -> int:
         number = 0

@@ -3,35 +3,49 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from cutpurse.engine.errors import UsageError
 from cutpurse.engine.game import Game
 from cutpurse.learn.choice_table import ChoiceTable
-from cutpurse.learn.space import Space
+from cutpurse.learn.space import Shapes, Space
+from cutpurse.sdk.text_view import render_table
+from cutpurse.sdk.views import VIEWS
 
-__all__ = ["Observation", "Run", "TableObserver", "observation_space"]
+__all__ = ["ANSI", "Observation", "Run", "TableObserver", "check_render_mode", "observation_space", "render"]
 
+ANSI: Final = "ansi"  # the render mode
 Observation = dict[str, npt.NDArray[Any]]  # "planes" or "rows" and "row_mask", "numbers", "history", "action_mask"
 
 
 def observation_space(space: Space) -> spaces.Dict:
     """Return the space of observations: planes or rows, numbers, events, and the mask of the options."""
-    whole = np.iinfo(np.int32)
-    parts: dict[str, spaces.Space[Any]] = {}
-    if space.rows[0]:
-        parts["rows"] = spaces.Box(0, 255, space.rows, np.uint8)
-        parts["row_mask"] = spaces.Box(0, 1, space.rows[:1], np.int8)
-    else:
-        parts["planes"] = spaces.Box(0, 255, (space.planes,), np.uint8)
-    parts["numbers"] = spaces.Box(int(whole.min), int(whole.max), (space.numbers,), np.int32)
-    if space.history[0]:
-        parts["history"] = spaces.Box(int(whole.min), int(whole.max), space.history, np.int32)
-    parts["action_mask"] = spaces.Box(0, 1, (space.actions,), np.int8)
-    return spaces.Dict(parts)
+    shapes: Shapes = {**space.shapes, "action_mask": (np.int8, (space.actions,))}
+    return spaces.Dict({name: _box(kind, shape) for name, (kind, shape) in shapes.items()})
+
+
+def _box(kind: type[Any], shape: tuple[int, ...]) -> spaces.Box:
+    """Return the space of an array: masks of int8 have 0 and 1, other types all their values."""
+    limits = np.iinfo(kind)
+    low, high = (0, 1) if kind is np.int8 else (int(limits.min), int(limits.max))
+    return spaces.Box(low, high, shape, kind)
+
+
+def check_render_mode(mode: str | None) -> str | None:
+    """Return the render mode.  Raises UsageError if it is neither None nor "ansi"."""
+    if mode not in (None, ANSI):
+        raise UsageError(f"render_mode is {mode!r}; it can be {ANSI!r}, which gives text, or None")
+    return mode
+
+
+def render(table: ChoiceTable, seat: int | None) -> str:
+    """Draw a table as text, as a seat sees it, or as a spectator does."""
+    view = VIEWS[table.game.words.game](table.game.view(seat))
+    return "\n".join([*render_table(view, table.names), ""])
 
 
 class TableObserver:
@@ -43,21 +57,18 @@ class TableObserver:
         self._game: Game | None = None
         self._trail = space.trail()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle without the events seen so far, which are read again from the table's log."""
+        return TableObserver, (self.space, self.table)
+
     def observe(self, seat: int) -> Observation:
         """Return what a seat sees now; its mask is empty if it is not asked."""
         space, table = self.space, self.table
         is_asked = seat == table.seat
         view = table.view if is_asked else table.game.view(seat)
-        found: Observation = {}
-        if space.rows[0]:
-            found["rows"], found["row_mask"] = space.zone_rows(view)
-            found["numbers"] = space.view_numbers(view)
-        else:
-            found["planes"], found["numbers"] = space.observe(view)
-        if space.history[0]:
-            found["history"] = self._events(seat)
+        arrays = space.arrays([view], [self._events(seat)] if space.history[0] else [])
         mask = space.mask(view, table.options) if is_asked else np.zeros(space.actions, np.int8)
-        return {**found, "action_mask": mask}
+        return {**{name: array[0] for name, array in arrays.items()}, "action_mask": mask}
 
     def _events(self, seat: int) -> npt.NDArray[np.int32]:
         if self._game is not self.table.game:

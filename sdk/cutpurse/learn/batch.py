@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.engine.knowledge_level import PROOF
 from cutpurse.learn.block_processes import BlockProcesses
 from cutpurse.learn.choice_table import BotSpec, TableRules
 from cutpurse.learn.space import Space
@@ -30,17 +31,17 @@ class Batch:
     """Tables that each wait for an answer of a learner.
 
     After every step the arrays have a row for each table, from the view of the seat that is asked there: `seat`. A
-    learner that plays all seats just answers. The arrays are new ones in every step, but for `mask`.
+    learner that plays all seats just answers. The arrays are new ones in every step, but for `mask`; see `copy`.
     """
 
-    planes: npt.NDArray[np.uint8]  # or, with rows=True:
-    rows: npt.NDArray[np.uint8]
-    row_mask: npt.NDArray[np.int8]
-    numbers: npt.NDArray[np.int32]
-    history: npt.NDArray[np.int32]  # with history=H
-    mask: npt.NDArray[np.int8]
-    seat: npt.NDArray[np.int8]
-    match: npt.NDArray[np.int64]  # number of the match on each table
+    planes: npt.NDArray[np.uint8]  # tables x `space.planes`; with rows=True the next two take their place
+    rows: npt.NDArray[np.uint8]  # tables x zones x width, as `space.rows`
+    row_mask: npt.NDArray[np.int8]  # tables x zones: 1 for each row that is a zone
+    numbers: npt.NDArray[np.int32]  # tables x `space.numbers`
+    history: npt.NDArray[np.int32]  # tables x events x width, as `space.history`; only with history=H
+    mask: npt.NDArray[np.int8]  # tables x `space.actions`: 1 for each number that is offered; changed in place
+    seat: npt.NDArray[np.int8]  # by table, the seat that is asked
+    match: npt.NDArray[np.int64]  # by table, the number of its match in the run: `cutpurse play --seed` deals it, too
 
     def __init__(
         self,
@@ -54,6 +55,8 @@ class Batch:
         history: int = 0,
         rows: bool = False,
         jobs: int = 1,
+        knowledge: str = PROOF,
+        copy: bool = True,
     ) -> None:
         """Deal a match on each table.
 
@@ -69,6 +72,10 @@ class Batch:
             history: Number of last events in an observation.
             rows: Give one row a zone with a mask, instead of planes.
             jobs: Number of processes; the matches are the same with any.
+            knowledge: What learners know of hidden cards: "proof", or the cheaper "seen" or "none" (see
+                `cutpurse.engine.knowledge_level`). The matches are the same with any.
+            copy: Give new arrays in every step, also with several processes. False: then those of their shared memory,
+                without a copy, which the next step changes.
 
         Raises:
             UsageError: For unknown names and impossible values, and bots that cannot be sent to another process.
@@ -76,9 +83,10 @@ class Batch:
         if tables < 1:
             raise UsageError(f"{tables} tables cannot be stepped; at least 1 can")
         check_jobs(jobs)
-        parameters = TableRules(game, seats, settings, reward, opponents, bool(history))
-        self.space = Space(game, parameters.seats, history, rows)
-        self.count = tables
+        parameters = TableRules(game, seats, settings, reward, opponents, bool(history), knowledge)
+        self.space = Space(game, parameters.seats, history, rows, knowledge)
+        self.count = tables  # number of tables
+        self._is_copied = copy and jobs > 1  # out of memory that the next step changes
         self.source: TableBlock | BlockProcesses
         if jobs == 1:
             self.source = TableBlock(parameters, self.space, seed, range(tables), tables)
@@ -88,7 +96,7 @@ class Batch:
 
     def _look(self) -> None:
         for name, array in self.source.look().items():
-            setattr(self, name, array)
+            setattr(self, name, array.copy() if self._is_copied and name != "mask" else array)
 
     def step(self, actions: Sequence[int] | npt.NDArray[np.integer]) -> list[Ended]:
         """Answer on every table, and go on to the next choice on each.
@@ -107,9 +115,10 @@ class Batch:
         if len(actions) != self.count:
             raise UsageError(f"{len(actions)} numbers for {self.count} tables: give one for each")
         given = [*map(int, actions)]
-        for table, action in enumerate(given):
-            if not (0 <= action < self.space.actions and self.mask[table, action]):
-                self.source.check(table, action)
+        if not isinstance(self.source, TableBlock):  # which checks them itself
+            for table, action in enumerate(given):
+                if not (0 <= action < self.space.actions and self.mask[table, action]):
+                    self.source.check(table, action)
         ended = self.source.step(given)
         self._look()
         return ended

@@ -1,7 +1,7 @@
-"""Processes that each step a block of tables, with their arrays in memory that they share with the main process.
+"""Processes that each step a block of tables, and write the rows of these into arrays that all of them share.
 
-The memory has no name, so nothing is left of it when the last process is gone, however it ends. A process that dies
-ends the batch: its matches cannot be known. This module knows no particular game.
+The memory of the arrays has no name, so nothing is left of it when the last process is gone, however it ends. A process
+that dies ends the batch: its matches cannot be known. This module knows no particular game.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.learn.choice_table import TableRules
-from cutpurse.learn.space import Space
-from cutpurse.learn.table_block import Arrays, Ended, TableBlock, shapes
+from cutpurse.learn.space import Arrays, Space
+from cutpurse.learn.table_block import Ended, TableBlock, shapes
 from cutpurse.process.child_processes import ends_new_children, kill_descendants
 from cutpurse.process.interpreter import safe_path
 from cutpurse.process.lifetime import a_run
@@ -41,12 +41,10 @@ class TablesLost(CutpurseError):
 
 
 class _BlockProcess:
-    """A process with its tables, and the arrays that it writes."""
+    """A process with its tables, whose rows it writes."""
 
-    def __init__(self, sent: bytes, space: Space, numbers: range) -> None:
+    def __init__(self, sent: bytes, memory: Any, numbers: range) -> None:
         self.numbers = numbers
-        memory = sharedctypes.RawArray(ctypes.c_char, _size(space, len(numbers)))
-        self.arrays = _arrays_in(memory, space, len(numbers))
         context = multiprocessing.get_context("spawn")
         self.connection, there = context.Pipe()
         with interrupts_held(), safe_path() as is_set:
@@ -105,13 +103,15 @@ class BlockProcesses:
             UsageError: If a bot cannot be sent to another process.
             TablesLost: If a process died.
         """
-        sent = pickle_work((parameters, space.history[0], bool(space.rows[0]), seed, tables))
+        sent = pickle_work((parameters, space, seed, tables))
         ends = [tables * job // jobs for job in range(jobs + 1)]
+        memory = sharedctypes.RawArray(ctypes.c_char, _size(space, tables))
+        self._arrays = _arrays_in(memory, space, tables)
         self._blocks: list[_BlockProcess] = []
         self.close = weakref.finalize(self, _end, self._blocks)  # also at the end of Python
         try:
             for first, end in pairwise(ends):
-                self._blocks.append(_BlockProcess(sent, space, range(first, end)))
+                self._blocks.append(_BlockProcess(sent, memory, range(first, end)))
             for block in self._blocks:
                 block.receive()
         except BaseException:
@@ -119,8 +119,8 @@ class BlockProcesses:
             raise
 
     def look(self) -> Arrays:
-        """Return copies of the arrays of all tables."""
-        return {name: np.concatenate([block.arrays[name] for block in self._blocks]) for name in self._blocks[0].arrays}
+        """Return the arrays of all tables, which the next step writes anew."""
+        return self._arrays
 
     def check(self, table: int, action: int) -> None:
         """Let the process of a table refuse a number.  Raises IllegalNumber."""
@@ -171,13 +171,13 @@ def _bytes_of(kind: type[np.generic], shape: tuple[int, ...], tables: int) -> in
 
 def _arrays_in(memory: Any, space: Space, tables: int) -> Arrays:
     """Lay the arrays of tables over a memory, which is Any, as ctypes has no better type."""
-    found: Arrays = {}
+    arrays: Arrays = {}
     at = 0
     for name, (kind, shape) in shapes(space).items():
         whole = (tables, *shape)
-        found[name] = np.frombuffer(memory, kind, int(np.prod(whole)), at).reshape(whole)
+        arrays[name] = np.frombuffer(memory, kind, int(np.prod(whole)), at).reshape(whole)
         at += _bytes_of(kind, shape, tables)
-    return found
+    return arrays
 
 
 # -- in another process
@@ -190,33 +190,28 @@ def _serve(connection: Connection, memory: Any, is_safe_path_set: bool) -> None:
         with ends_new_children(), ignore_closed_stderr(), a_run():
             sent, numbers = connection.recv(), connection.recv()
             try:
-                parameters, history, rows, seed, tables = pickle.loads(sent)
-                space = Space(parameters.rules.words.game, parameters.seats, history, rows)
-                block = TableBlock(parameters, space, seed, numbers, tables)
-                arrays = _arrays_in(memory, space, len(numbers))
-                _write(arrays, block)
+                parameters, space, seed, tables = pickle.loads(sent)
+                rows = slice(numbers.start, numbers.stop)
+                out = {name: array[rows] for name, array in _arrays_in(memory, space, tables).items()}
+                block = TableBlock(parameters, space, seed, numbers, tables, out)
+                block.look()
             except Exception as problem:
                 connection.send(pickle_exception(problem))
                 return
             connection.send([])
             while True:
-                connection.send(_answer(block, arrays, connection.recv()))
+                connection.send(_answer(block, connection.recv()))
     except (EOFError, OSError, KeyboardInterrupt):
         pass  # the main process needs no more
 
 
-def _answer(block: TableBlock, arrays: Arrays, message: Any) -> object:
+def _answer(block: TableBlock, message: Any) -> object:
     """Step with a list of numbers, or check one number of one table; return what came of it."""
     try:
         if isinstance(message, tuple):
             return block.check(*message)
         ended = block.step(message)
-        _write(arrays, block)
+        block.look()
     except Exception as problem:
         return pickle_exception(problem)
     return ended
-
-
-def _write(arrays: Arrays, block: TableBlock) -> None:
-    for name, array in block.look().items():
-        arrays[name][...] = array

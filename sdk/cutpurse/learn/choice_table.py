@@ -13,13 +13,14 @@ from cutpurse.engine.agenda import Option
 from cutpurse.engine.chance import Chance, match_key
 from cutpurse.engine.errors import UsageError
 from cutpurse.engine.game import Game
+from cutpurse.engine.knowledge_level import NONE, PROOF, level_named, viewers_at
 from cutpurse.engine.seating import arrangement
 from cutpurse.engine.view import View
 from cutpurse.games import game_named
 from cutpurse.learn.opponents import Opponents
 from cutpurse.learn.rewards import reward_named
 from cutpurse.sdk.bot import BotMaker, bot_makers
-from cutpurse.sdk.bot_calls import wants_events
+from cutpurse.sdk.bot_calls import reads_knowledge, wants_events
 
 __all__ = ["BotSpec", "ChoiceTable", "TableRules"]
 
@@ -38,6 +39,8 @@ class TableRules:
         reward: str,
         opponents: Sequence[BotSpec] | None,
         has_events: bool = False,
+        knowledge: str = PROOF,
+        is_watched: bool = False,
     ) -> None:
         """Check and load everything.
 
@@ -48,6 +51,8 @@ class TableRules:
             reward: Name of the reward.
             opponents: Bots in the last seats.
             has_events: Keep the events of a match; they are kept anyway if an opponent wants them.
+            knowledge: What learners know of hidden cards; opponents know what can be proven, unless they don't read it.
+            is_watched: Let a spectator, too, know what can be proven.
 
         Raises:
             UsageError: For unknown names and impossible values.
@@ -63,6 +68,10 @@ class TableRules:
                 f"give at most {self.seats - 1}"
             )
         self.learners = self.seats - len(self.makers)
+        level_named(knowledge)
+        opponents_know = [PROOF if reads_knowledge(maker.make) else NONE for maker in self.makers]
+        spectator_knows = PROOF if is_watched else NONE
+        self.levels = [*[knowledge] * self.learners, *opponents_know, spectator_knows]
         self.has_events = has_events or any(wants_events(maker.make) for maker in self.makers)
 
 
@@ -91,9 +100,11 @@ class ChoiceTable:
         """
         given = self.parameters
         key = match_key(seed, number)
-        self.game = given.rules(given.seats, given.settings, Chance(key))
-        self.game.start(log=given.has_events)
         self.bot_at = tuple(arrangement(given.seats, seed, number))
+        self.game = given.rules(given.seats, given.settings, Chance(key))
+        levels = [given.levels[bot] for bot in (*self.bot_at, given.seats)]
+        self.game.remember(*viewers_at(levels, given.seats + 1))
+        self.game.start(log=given.has_events)
         self._opponents = None
         if given.makers:
             makers = {
@@ -101,11 +112,18 @@ class ChoiceTable:
                 for seat, bot in enumerate(self.bot_at)
                 if bot >= given.learners
             }
-            names = tuple(
-                [makers[seat].name if seat in makers else f"{LEARNER}_{bot}" for seat, bot in enumerate(self.bot_at)]
-            )
-            self._opponents = Opponents(self.game, key, names, makers)
+            self._opponents = Opponents(self.game, key, self.names, makers)
         return self._go_on()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the seats in this match: `learner_0`, or the name of a bot."""
+        given = self.parameters
+        names = [
+            *[f"{LEARNER}_{learner}" for learner in range(given.learners)],
+            *[maker.name for maker in given.makers],
+        ]
+        return tuple([names[bot] for bot in self.bot_at])
 
     def seat_of(self, learner: int) -> int:
         """Return the seat of a learner in this match."""

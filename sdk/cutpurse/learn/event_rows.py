@@ -120,10 +120,10 @@ class EventTrail:
 
     def numbers(self, viewer: int) -> list[int]:
         """Return the rows for a seat, one after the other, the newest last; before them, rows of zeros."""
-        found: list[int] = [*_NOTHING * (self.form.length - len(self._last))]
+        row_numbers: list[int] = [*_NOTHING * (self.form.length - len(self._last))]
         for event, before, after, rows in self._last:
             row = rows.get(viewer)
             if row is None:
                 row = rows[viewer] = self.form.row(event, before, after, viewer)
-            found += row
-        return found
+            row_numbers += row
+        return row_numbers

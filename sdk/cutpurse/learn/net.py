@@ -38,6 +38,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cutpurse.engine.agenda import Option
+from cutpurse.engine.documents import parse_json
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.view import View
 from cutpurse.learn.files import replace_file
@@ -201,13 +202,12 @@ def load_net(path: str | PathLike[str]) -> Net:
     name = fspath(path)
     try:
         arrays = _read(Path(path))
-        header = json.loads(arrays[HEADER].tobytes())
+        header = parse_json(arrays[HEADER].tobytes())
         if header["format"] != FORMAT:
             raise NetNotLoaded(f"{name} has format {header['format']}, this version of cutpurse reads {FORMAT}: update")
         stamp, training = dict(header["stamp"]), dict(header["training"])
         try:
-            space = Space(str(stamp["game"]), int(stamp["seats"]))
-            space.check_stamp(stamp)
+            space = Space.from_stamp(stamp)
         except OtherNumbering as problem:
             raise NetNotLoaded(f"net {name} was {problem}") from None
         except UsageError as problem:
@@ -293,7 +293,7 @@ class NetBot:
         if match.game != space.game:
             raise UsageError(f"the net plays {space.game}, not {match.game}: let the bot play {space.game} alone")
         self.has_net = seats == space.seats
-        self._hint = f"the net is for {space.seats} seats, not {seats}: train one with cutpurse-train --seats {seats}"
+        self._hint = f"the net is for {space.seats} seats, not {seats}: train one with cutpurse train --seats {seats}"
         self._advised_by = (type(self).adviser or _adviser_of(self.net))()
         if hasattr(self._advised_by, "start"):
             self._advised_by.start(match)

@@ -6,18 +6,21 @@ This module knows no array.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
 from cutpurse.engine.agenda import Option
-from cutpurse.engine.errors import BotFault
+from cutpurse.engine.errors import BotFault, UsageError
 from cutpurse.engine.game import Game
 from cutpurse.engine.view import View
 from cutpurse.sdk import bot_calls
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
 from cutpurse.sdk.bot_file import activate
 from cutpurse.sdk.decision import Decision, illegal_text, option_of
+from cutpurse.sdk.flows import without_a_loop
 from cutpurse.sdk.views import VIEWS
 
 __all__ = ["OpponentFailed", "Opponents"]
@@ -52,9 +55,41 @@ class Opponents:
         for seat, maker in makers.items():
             info = MatchInfo(game.words.game, seat, names, settings, bot_chance(key, seat))
             try:
-                self._bots[seat] = bot_calls.without_a_loop(bot_calls.start_bot(maker, info))
+                self._bots[seat] = without_a_loop(bot_calls.start_bot(maker, info))
             except (Exception, SystemExit) as problem:
                 raise self._failed(seat, problem) from problem
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle each bot of a file by itself, while its modules can be imported.
+
+        Raises:
+            UsageError: If a bot holds something that cannot be pickled.
+        """
+        return {**vars(self), "_bots": {seat: self._packed(seat, bot) for seat, bot in self._bots.items()}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        for seat, bot in self._bots.items():
+            if isinstance(bot, bytes):
+                activate(self.makers[seat].modules)
+                self._bots[seat] = pickle.loads(bot)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Opponents:
+        copy = object.__new__(Opponents)
+        memo[id(self)] = copy
+        vars(copy).update(deepcopy(vars(self), memo))
+        return copy
+
+    def _packed(self, seat: int, bot: Any) -> Any:
+        """Return a bot, or its bytes if its class is known only while its file is active."""
+        maker = self.makers[seat]
+        if maker.modules is None:
+            return bot
+        activate(maker.modules)
+        try:
+            return pickle.dumps(bot)
+        except Exception as problem:
+            raise UsageError(f"opponent {maker.name} cannot be pickled: {problem}") from problem
 
     def answer(self, seat: int, options: list[Option]) -> Option:
         """Ask the bot of a seat.  Raises OpponentFailed if it gives none of the options."""

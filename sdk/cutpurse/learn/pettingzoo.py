@@ -8,9 +8,9 @@ table = env("greed", seats=4)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
+from cutpurse.engine.knowledge_level import PROOF
 from cutpurse.learn import Space
 from cutpurse.wire.errors import needs
 
@@ -19,7 +19,15 @@ with needs("rl"):
     from pettingzoo import AECEnv
     from pettingzoo.utils import wrappers
 
-from cutpurse.learn.arrays import Observation, Run, TableObserver, observation_space
+from cutpurse.learn.arrays import (
+    ANSI,
+    Observation,
+    Run,
+    TableObserver,
+    check_render_mode,
+    observation_space,
+    render,
+)
 from cutpurse.learn.choice_table import BotSpec, ChoiceTable, TableRules
 
 __all__ = ["LearnersTable", "env"]
@@ -30,7 +38,7 @@ ILLEGAL_REWARD = -1.0
 class LearnersTable(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
     """A table without wrappers. Agents are the seats without bots; a number that is not offered raises ValueError."""
 
-    metadata = {"name": "cutpurse_v1", "render_modes": ["ansi"], "is_parallelizable": False}  # noqa: RUF012  # as there
+    metadata = {"name": "cutpurse_v1", "render_modes": [ANSI], "is_parallelizable": False}  # noqa: RUF012  # as there
 
     def __init__(
         self,
@@ -43,24 +51,28 @@ class LearnersTable(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
         render_mode: str | None = None,
         history: int = 0,
         rows: bool = False,
+        knowledge: str = PROOF,
     ) -> None:
         """Load the bots and make the spaces.  See `env`."""
         super().__init__()
-        parameters = TableRules(game, seats, settings, reward, opponents, bool(history))
+        is_watched = render_mode is not None
+        parameters = TableRules(game, seats, settings, reward, opponents, bool(history), knowledge, is_watched)
         self.table = ChoiceTable(parameters)
-        self.space = Space(game, parameters.seats, history, rows)
+        self.space = Space(game, parameters.seats, history, rows, knowledge)
         self._observer = TableObserver(self.space, self.table)
         self.run = Run(seed)
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode)
         self.possible_agents = [f"player_{learner}" for learner in range(parameters.learners)]
-        self.observation_space = cache(self._observation_space)
-        self.action_space = cache(self._action_space)
+        self.observation_spaces = {agent: observation_space(self.space) for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(self.space.actions) for agent in self.possible_agents}
 
-    def _observation_space(self, agent: str) -> spaces.Dict:
-        return observation_space(self.space)
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """Return the space of an agent's observations, the same object each time."""
+        return self.observation_spaces[agent]
 
-    def _action_space(self, agent: str) -> spaces.Discrete:
-        return spaces.Discrete(self.space.actions)
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """Return the space of an agent's numbers, the same object each time."""
+        return self.action_spaces[agent]
 
     def observe(self, agent: str) -> Observation:
         """Return what an agent sees now; its mask is empty if it is not asked."""
@@ -108,8 +120,8 @@ class LearnersTable(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
         self._accumulate_rewards()
 
     def render(self) -> str | None:
-        """Return what a spectator sees, as text."""
-        return None if self.render_mode is None else repr(self.table.game.view(None).to_json())
+        """Draw what a spectator sees, as text."""
+        return None if self.render_mode is None else render(self.table, None)
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""
@@ -125,6 +137,7 @@ def env(
     render_mode: str | None = None,
     history: int = 0,
     rows: bool = False,
+    knowledge: str = PROOF,
 ) -> Any:
     """Make an environment with the usual wrappers, in which a number that is not offered ends the match.
 
@@ -136,9 +149,10 @@ def env(
         opponents: Bots in the last seats: names, files or classes. Default: agents have all seats.
         seed: Of the run until `reset` is given another; match i has the key and the seats of match i of `cutpurse play
             --seed`. Default: drawn.
-        render_mode: "ansi": `render` returns what a spectator sees.
+        render_mode: "ansi": `render` returns what a spectator sees, as text.
         history: Number of last events that an observation has.
         rows: Observe one row a zone with a mask, instead of planes.
+        knowledge: What agents know of hidden cards: "proof", "seen" or "none", as in `cutpurse.learn.Batch`.
 
     Returns:
         The environment, an `AECEnv`: Any, as PettingZoo has no types.
@@ -146,7 +160,7 @@ def env(
     Raises:
         UsageError: For unknown names and impossible values.
     """
-    table = LearnersTable(game, seats, settings, reward, opponents, seed, render_mode, history, rows)
+    table = LearnersTable(game, seats, settings, reward, opponents, seed, render_mode, history, rows, knowledge)
     table = wrappers.TerminateIllegalWrapper(table, illegal_reward=ILLEGAL_REWARD)
     table = wrappers.AssertOutOfBoundsWrapper(table)
     return wrappers.OrderEnforcingWrapper(table)

@@ -1,13 +1,13 @@
 """How many of each face lie where, as one viewer sees it: an array of bytes.
 
 A zone has a block: its size and counters; for a viewer who sees faces `seen`, `top` where the order matters, and its
-columns summed by face; for a viewer who sees backs `known` and `maybe` where learned cards are remembered. The blocks
-of the table come first, then those of the viewer and of the others clockwise, then those of zones made in play, which
-have slots; what no slot is left for is summed. A column that says since when counts how long ago that is. A byte ends
-at 255.
+columns summed by face; for a viewer who sees backs `known` and `maybe` where learned cards are remembered, as far as
+the level of knowledge goes. The blocks of the table come first, then those of the viewer and of the others clockwise,
+then those of zones made in play, which have slots; what no slot is left for is summed. A column that says since when
+counts how long ago that is. A byte ends at 255.
 
 Not in the planes: the order below the top of a pile, which copy has which number, and clues. A zone's view never
-changes, so its bytes are made once. This module knows no particular game.
+changes, so its bytes are made once and cached with it. This module knows no particular game.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cutpurse.engine.game import Game
+from cutpurse.engine.knowledge_level import NONE, PROOF
 from cutpurse.engine.view import View
 from cutpurse.engine.words import Slots, Visibility, Words, ZoneKind
 from cutpurse.engine.zones import ZoneView
@@ -23,16 +24,15 @@ from cutpurse.learn.span import Span
 
 __all__ = ["Planes"]
 
-MOST_KEPT: Final = 30_000  # zones whose bytes are kept, about 10 MB
 MOST: Final = 255
 
 
 class _Block:
     """The bytes of a zone, as its owner or as others see it."""
 
-    __slots__ = ("columns", "faces", "is_aging", "known", "maybe", "parts", "seen", "since", "top", "width")
+    __slots__ = ("columns", "empty", "faces", "is_aging", "known", "maybe", "parts", "seen", "since", "top", "width")
 
-    def __init__(self, words: Words, kind: ZoneKind, mine: bool) -> None:
+    def __init__(self, words: Words, kind: ZoneKind, mine: bool, knowledge: str) -> None:
         self.faces = faces = len(words.cards)
         self.parts: list[tuple[str, int, int]] = [("size", 0, 1)]  # name, first byte, number of bytes
         self.width = 1
@@ -51,10 +51,12 @@ class _Block:
             for column in kind.columns:
                 self.columns.append(self._add(column.name, faces))
                 self.since.append(names.index(column.since) if column.since else -1)
-        if kind.remembers and not is_own:
+        if kind.remembers and not is_own and knowledge != NONE:
             self.known = self._add("known", faces)
-            self.maybe = self._add("maybe", faces)
+            if knowledge == PROOF:
+                self.maybe = self._add("maybe", faces)
         self.is_aging = any(since >= 0 for since in self.since)
+        self.empty = bytes(self.width)
 
     def _add(self, name: str, width: int) -> int:
         start = self.width
@@ -63,7 +65,18 @@ class _Block:
         return start
 
     def row(self, zone: ZoneView, counters: tuple[int, ...]) -> bytes:
-        """Return the bytes of a zone."""
+        """Return the bytes of a zone: made once, as long as they do not age."""
+        cached = zone.cached_row
+        if cached is not None and cached[0] is self:
+            return cached[1]
+        if not zone.size and not zone.counters:
+            return self.empty
+        row = self._make_row(zone, counters)
+        if not self.is_aging or not zone.cards:
+            zone.cached_row = self, row
+        return row
+
+    def _make_row(self, zone: ZoneView, counters: tuple[int, ...]) -> bytes:
         row = bytearray(self.width)
         row[0] = min(zone.size, MOST)
         for place, value in enumerate(zone.counters, 1):
@@ -84,6 +97,7 @@ class _Block:
         if self.known >= 0:
             for card in zone.known:
                 row[self.known - 1 + card] += 1
+        if self.maybe >= 0:
             for card in zone.maybe:
                 row[self.maybe - 1 + card] += 1
         return bytes(row)
@@ -92,9 +106,9 @@ class _Block:
 class _MadeZones:
     """The slots of a kind of zone made in play, before one seat."""
 
-    def __init__(self, words: Words, kind: ZoneKind, mine: bool) -> None:
+    def __init__(self, words: Words, kind: ZoneKind, mine: bool, knowledge: str) -> None:
         self.kind = kind
-        self.block = _Block(words, kind, mine)
+        self.block = _Block(words, kind, mine, knowledge)
         self.slots: Slots = words.slots.get(kind.name, Slots())
         self.is_numbered = bool(self.slots.numbers and not self.slots.by_age)
         self.count = self.slots.most * self.slots.numbers if self.is_numbered else self.slots.by_age or self.slots.most
@@ -122,24 +136,40 @@ class _MadeZones:
             is_slot = rank < self.slots.most and 1 <= number <= self.slots.numbers
             yield (number - 1) * self.slots.most + rank if is_slot else self.count
 
-    def row(self, zones: list[ZoneView], rows: list[bytes]) -> bytes:
-        """Return the bytes of all zones of a seat."""
-        made, width = bytearray(self.empty), self.block.width
-        for place, zone, row in zip(self.places(zones), zones, rows, strict=True):
-            if place < self.count:
-                made[place * width : (place + 1) * width] = row
-            else:
-                made[self.rest] += 1
-                for card in zone.cards:
-                    if card:
-                        made[self.rest + card] += 1
-        return bytes(made)
+    def add_pieces(self, pieces: list[bytes], zones: list[ZoneView], counters: tuple[int, ...]) -> None:
+        """Append the bytes of all zones of a seat, in pieces."""
+        block, empty, width, count = self.block, self.empty, self.block.width, self.count
+        if self.is_numbered:
+            placed = sorted(zip(self.places(zones), range(len(zones)), zones, strict=True))
+        else:
+            placed = [(min(place, count), place, zone) for place, zone in enumerate(zones)]
+        beyond: list[ZoneView] = []
+        at = 0
+        for place, _, zone in placed:
+            if place == count:
+                beyond.append(zone)
+                continue
+            if place > at:
+                pieces.append(empty[: (place - at) * width])
+            pieces.append(block.row(zone, counters))
+            at = place + 1
+        pieces.append(self._sum_from(at, beyond) if beyond else empty[at * width :])
+
+    def _sum_from(self, at: int, zones: list[ZoneView]) -> bytes:
+        """Return the bytes from a slot on, with the sum of the zones beyond the slots."""
+        made = bytearray(self.empty)
+        for zone in zones:
+            made[self.rest] += 1
+            for card in zone.cards:
+                if card:
+                    made[self.rest + card] += 1
+        return bytes(made[at * self.block.width :])
 
 
 class Planes:
     """The planes of a game with this many seats."""
 
-    def __init__(self, rules: type[Game], seats: int) -> None:
+    def __init__(self, rules: type[Game], seats: int, knowledge: str = PROOF) -> None:
         words = rules.words
         self.words = words
         self.seats = seats
@@ -147,12 +177,11 @@ class Planes:
         self.of_seat = [kind for kind in words.zones if kind.per_seat and not kind.many]
         self.made = [kind for kind in words.zones if kind.many]
         self.fixed = len(self.table) + seats * len(self.of_seat)
-        self._blocks = [{kind: _Block(words, kind, mine) for kind in words.zones} for mine in (False, True)]
-        self._made = [{kind: _MadeZones(words, kind, mine) for kind in self.made} for mine in (False, True)]
-        # By the identity of what they were made of, which is held so that no other can have it.
-        self._rows: list[dict[int, bytes]] = [{}, {}]
-        self._aged: dict[object, bytes] = {}
-        self._held: list[ZoneView] = []
+        self._blocks = [{kind: _Block(words, kind, mine, knowledge) for kind in words.zones} for mine in (False, True)]
+        self._made = [{kind: _MadeZones(words, kind, mine, knowledge) for kind in self.made} for mine in (False, True)]
+        # By viewer, the index in a view and the block of each zone that every view has, in the order of the blocks.
+        self._order = [self._ordered(viewer) for viewer in range(seats)]
+        self._no_made = bytes(sum([self._made[seat == 0][kind].width for kind in self.made for seat in range(seats)]))
         spans = list(self._spans())
         self.spans: list[Span] = spans
         self.size = spans[-1].start + spans[-1].width
@@ -166,6 +195,14 @@ class Planes:
                 slots = self._made[seat == 0][kind].count
                 self.slots += slots
                 count += slots + 1
+
+    def _ordered(self, viewer: int) -> list[tuple[int, _Block]]:
+        first = len(self.table)
+        blocks = [(place, self._blocks[True][kind]) for place, kind in enumerate(self.table)]
+        for seat in range(self.seats):
+            start = first + (viewer + seat) % self.seats * len(self.of_seat)
+            blocks += [(start + k, self._blocks[seat == 0][kind]) for k, kind in enumerate(self.of_seat)]
+        return blocks
 
     def _spans(self) -> Iterator[Span]:
         at = 0
@@ -208,34 +245,35 @@ class Planes:
             at += made.width
         return sum_of, count
 
-    def bytes_of(self, view: View) -> bytes:
-        """Return the planes of a view of a seat."""
+    def add_pieces(self, pieces: list[bytes], view: View) -> None:
+        """Append the planes of a view of a seat, in pieces."""
         viewer = view.viewer
         assert viewer is not None
-        if len(self._held) > MOST_KEPT:
-            self._forget()
         zones, counters = view.zones, view.counters
-        table, each, fixed = len(self.table), len(self.of_seat), self.fixed
-        first = table + viewer * each
-        after = first + each
-        theirs, mine = self._rows[0].get, self._rows[1].get
-        make = self._make
-        parts = [mine(id(zone)) or make(zone, True, counters) for zone in zones[:table]]
-        parts += [mine(id(zone)) or make(zone, True, counters) for zone in zones[first:after]]
-        parts += [theirs(id(zone)) or make(zone, False, counters) for zone in zones[after:fixed]]
-        parts += [theirs(id(zone)) or make(zone, False, counters) for zone in zones[table:first]]
-        if self.made:
-            owned: dict[tuple[int, int], list[ZoneView]] = {}
-            for zone in zones[fixed:]:
-                owned.setdefault((zone.kind.number, zone.owner), []).append(zone)
-            for kind in self.made:
-                for seat in range(self.seats):
-                    made = self._made[seat == 0][kind]
-                    of_seat = owned.get((kind.number, (viewer + seat) % self.seats))
-                    parts.append(
-                        made.empty if of_seat is None else self._row_of_made(made, of_seat, seat == 0, counters)
-                    )
-        return b"".join(parts)
+        for place, block in self._order[viewer]:
+            pieces.append(block.row(zones[place], counters))
+        if not self.made:
+            return
+        if len(zones) == self.fixed:
+            pieces.append(self._no_made)
+            return
+        owned: dict[tuple[int, int], list[ZoneView]] = {}
+        for zone in zones[self.fixed :]:
+            owned.setdefault((zone.kind.number, zone.owner), []).append(zone)
+        for kind in self.made:
+            for seat in range(self.seats):
+                made = self._made[seat == 0][kind]
+                of_seat = owned.get((kind.number, (viewer + seat) % self.seats))
+                if of_seat is None:
+                    pieces.append(made.empty)
+                else:
+                    made.add_pieces(pieces, of_seat, counters)
+
+    def bytes_of(self, view: View) -> bytes:
+        """Return the planes of a view of a seat."""
+        pieces: list[bytes] = []
+        self.add_pieces(pieces, view)
+        return b"".join(pieces)
 
     def parts_of(self, kind: ZoneKind, mine: bool) -> list[tuple[str, int, int]]:
         """List the parts of a block: name, first byte and number of bytes."""
@@ -243,39 +281,7 @@ class Planes:
 
     def block_bytes(self, zone: ZoneView, mine: bool, counters: tuple[int, ...]) -> bytes:
         """Return the block of one zone."""
-        if len(self._held) > MOST_KEPT:
-            self._forget()
-        return self._rows[mine].get(id(zone)) or self._make(zone, mine, counters)
-
-    def _make(self, zone: ZoneView, mine: bool, counters: tuple[int, ...]) -> bytes:
-        block = self._blocks[mine][zone.kind]
-        if not block.is_aging or not zone.cards:
-            row = self._rows[mine][id(zone)] = block.row(zone, counters)
-            self._held.append(zone)
-            return row
-        key = id(zone), mine, *[counters[since] for since in block.since if since >= 0]
-        found = self._aged.get(key)
-        if found is None:
-            found = self._aged[key] = block.row(zone, counters)
-            self._held.append(zone)
-        return found
-
-    def _row_of_made(self, made: _MadeZones, zones: list[ZoneView], mine: bool, counters: tuple[int, ...]) -> bytes:
-        ages = [counters[since] for since in made.block.since if since >= 0]
-        key = mine, *ages, *[id(zone) for zone in zones]
-        found = self._aged.get(key)
-        if found is None:
-            rows = self._rows[mine]
-            each = [rows.get(id(zone)) or self._make(zone, mine, counters) for zone in zones]
-            found = self._aged[key] = made.row(zones, each)
-            self._held += zones
-        return found
-
-    def _forget(self) -> None:
-        self._rows[0].clear()
-        self._rows[1].clear()
-        self._aged.clear()
-        self._held.clear()
+        return self._blocks[mine][zone.kind].row(zone, counters)
 
     def place(self, view: View, number: int) -> int:
         """Return the number of a zone's block: 1 and on, in the order of the blocks; 0 for no zone."""

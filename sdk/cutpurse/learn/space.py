@@ -9,12 +9,14 @@ import json
 from array import array
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from cutpurse.engine.agenda import Option
 from cutpurse.engine.errors import UsageError
+from cutpurse.engine.knowledge_level import PROOF, level_named
 from cutpurse.engine.text import option_text
 from cutpurse.engine.view import View
 from cutpurse.games import game_named
@@ -26,7 +28,13 @@ from cutpurse.learn.span import Span
 from cutpurse.learn.view_numbers import ViewNumbers
 from cutpurse.learn.zone_rows import ZoneRows
 
-__all__ = ["IllegalNumber", "OtherNumbering", "Space"]
+__all__ = ["Arrays", "IllegalNumber", "OtherNumbering", "Shapes", "Space"]
+
+# By name, a row for each view: planes, or rows and row_mask; numbers; history where there is one; others beside them.
+Arrays = dict[str, npt.NDArray[Any]]
+Shapes = dict[str, tuple[type[np.generic], tuple[int, ...]]]  # of a row: type, and lengths
+
+DEFAULTS: Final[dict[str, Any]] = {"history": 0, "rows": False, "knowledge": PROOF}  # in no stamp
 
 
 class IllegalNumber(UsageError, ValueError):
@@ -44,7 +52,9 @@ class Space:
     keeps what it made of the last views, so let each thread have its own.
     """
 
-    def __init__(self, game: str, seats: int | None = None, history: int = 0, rows: bool = False) -> None:
+    def __init__(
+        self, game: str, seats: int | None = None, history: int = 0, rows: bool = False, knowledge: str = PROOF
+    ) -> None:
         """Make the numbers and the layout.
 
         Args:
@@ -52,18 +62,21 @@ class Space:
             seats: Number of seats. Default: the game's own.
             history: Number of last events that an observation has.
             rows: Give one row a zone with a mask, instead of planes.
+            knowledge: What is given of hidden cards: "proof", "seen" or "none" (see `cutpurse.engine.knowledge_level`).
+                The views must be of a game of this level, or of a higher one.
 
         Raises:
-            UsageError: For an unknown game, an impossible number of seats, or a game of another package that does not
-                declare what the numbers need.
+            UsageError: For an unknown game or level, an impossible number of seats, or a game of another package that
+                does not declare what the numbers need.
         """
         rules = game_named(game)
-        self.rules = rules
-        self.game = game
-        self.seats = rules.usual_seats if seats is None else seats
+        self.rules = rules  # class of the game
+        self.game = game  # name of the game
+        self.seats: int = rules.usual_seats if seats is None else seats  # number of seats
         rules.check(self.seats, {})
         self._actions = ActionNumbers(rules, self.seats)
-        self._planes = Planes(rules, self.seats)
+        self.knowledge = level_named(knowledge)  # level of it
+        self._planes = Planes(rules, self.seats, knowledge)
         self._view_numbers = ViewNumbers(rules, self.seats, self._planes)
         self._features = OptionRows(rules, self.seats)
         if history < 0:
@@ -71,14 +84,15 @@ class Space:
         self._events = EventRows(rules, self.seats, history)
         self._zone_rows = ZoneRows(rules, self.seats, self._planes) if rows else None
         self.actions: int = self._actions.size  # numbers of options go from 0 to this
-        self.planes: int = self._planes.size  # length of the first array of a view
+        self.planes: int = self._planes.size  # length of the planes of a view
         self.sums: int = self._planes.sums  # length of `sums_of`
         self._sum_of = np.array(self._planes.sum_of, np.int32)
         self.is_summed: npt.NDArray[np.bool_] = self._sum_of >= 0  # for each plane, whether it is a part of a sum
-        self.numbers: int = self._view_numbers.size  # length of the second
+        self.numbers: int = self._view_numbers.size  # length of the numbers of a view
         self.option_features: int = self._features.size  # length of an option's row
-        self.history = history, self._events.width  # shape of the events
-        self.rows = (0, 0) if self._zone_rows is None else (self._zone_rows.count, self._zone_rows.width)
+        self.history: tuple[int, int] = (history, self._events.width)  # events and width of a row; 0 events: none
+        zone_rows = (0, 0) if self._zone_rows is None else (self._zone_rows.count, self._zone_rows.width)
+        self.rows: tuple[int, int] = zone_rows  # zones and width of a row; zeros: planes take their place
         self.numbering: str = _digest(self._actions.describe())
         self.arrangement: str = _digest(
             [
@@ -86,8 +100,27 @@ class Space:
                 list(rules.steps()),
                 [[name, kind.values] for name, kind in rules.settings_type.kinds().items()],
                 *([["history", history]] if history else []),
+                *([["knowledge", knowledge]] if knowledge != PROOF else []),
             ]
         )
+
+    @classmethod
+    def from_stamp(cls, stamp: Mapping[str, Any]) -> Self:
+        """Make the space of a net or data set, and check that its stamp is that of here.
+
+        Raises:
+            OtherNumbering: If anything differs; names the first difference.
+            UsageError: As `Space` does.
+            KeyError, TypeError, ValueError: If it is no stamp.
+        """
+        options = {name: type(usual)(stamp.get(name, usual)) for name, usual in DEFAULTS.items()}
+        space = cls(str(stamp["game"]), int(stamp["seats"]), **options)
+        space.check_stamp(stamp)
+        return space
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle by the parameters, since the layouts find kinds of zones by identity."""
+        return Space, (self.game, self.seats, self.history[0], self._zone_rows is not None, self.knowledge)
 
     # -- options
     def number(self, view: View, option: Option) -> int:
@@ -142,11 +175,46 @@ class Space:
 
     def observe_all(self, views: Sequence[View]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """Return the planes and the numbers of several views, a row for each."""
-        planes = np.frombuffer(bytearray().join([self.plane_bytes(view) for view in views]), np.uint8)
-        numbers = array("i")
+        pieces: list[bytes] = []
+        numbers: list[int] = []
         for view in views:
-            numbers.extend(self._view_numbers.list_of(view))
-        return planes.reshape(len(views), -1), np.frombuffer(numbers, np.int32).reshape(len(views), -1)
+            self._check(view)
+            self._planes.add_pieces(pieces, view)
+            self._view_numbers.add_to(numbers, view)
+        rows = len(views)
+        return (
+            np.frombuffer(bytearray().join(pieces), np.uint8).reshape(rows, -1),
+            np.frombuffer(array("i", numbers), np.int32).reshape(rows, -1),
+        )
+
+    @property
+    def shapes(self) -> Shapes:
+        """The type and shape of a row of each of `arrays`."""
+        if self._zone_rows is not None:
+            shapes: Shapes = {"rows": (np.uint8, self.rows), "row_mask": (np.int8, self.rows[:1])}
+        else:
+            shapes = {"planes": (np.uint8, (self.planes,))}
+        shapes["numbers"] = np.int32, (self.numbers,)
+        return {**shapes, "history": (np.int32, self.history)} if self.history[0] else shapes
+
+    def arrays(self, views: Sequence[View], events: Sequence[npt.NDArray[np.int32]] = ()) -> Arrays:
+        """Return all that an observation of this space has, a row for each view.
+
+        Args:
+            views: Views of seats.
+            events: For each view what `events` returns, if the space has a history.
+        """
+        arrays: Arrays = {}
+        if self._zone_rows is not None:
+            zone_rows = [self.zone_rows(view) for view in views]
+            arrays["rows"] = np.stack([rows for rows, _ in zone_rows])
+            arrays["row_mask"] = np.stack([mask for _, mask in zone_rows])
+            arrays["numbers"] = np.stack([self.view_numbers(view) for view in views])
+        else:
+            arrays["planes"], arrays["numbers"] = self.observe_all(views)
+        if self.history[0]:
+            arrays["history"] = np.stack(events)
+        return arrays
 
     def sums_of(self, planes: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
         """Add up the planes of a seat's zones that were made in play, such as packs: a net learns sooner from the sum.
@@ -206,10 +274,17 @@ class Space:
     @property
     def stamp(self) -> dict[str, str | int]:
         """The version of all of this, to be kept with every net and data set."""
+        return {name: value for name, value in self._facts.items() if value != DEFAULTS.get(name)}
+
+    @property
+    def _facts(self) -> dict[str, str | int]:
         return {
             "game": self.game,
             "rules": self.rules.words.version,
             "seats": self.seats,
+            "history": self.history[0],
+            "rows": self._zone_rows is not None,
+            "knowledge": self.knowledge,
             "numbering": self.numbering,
             "arrangement": self.arrangement,
         }
@@ -220,12 +295,15 @@ class Space:
         Raises:
             OtherNumbering: If anything differs; names the first difference.
         """
-        for name, here in self.stamp.items():
-            if stamp.get(name) != here:
-                raise OtherNumbering(
-                    f"made with {name} {stamp.get(name, 'unknown')!r}, here it is {here!r}: train or export anew, or "
-                    "install the version of cutpurse that it was made with"
+        for name, here in self._facts.items():
+            there = stamp.get(name, DEFAULTS.get(name, "unknown"))
+            if there != here:
+                remedy = (
+                    f"give {name}={there!r}, or train or export anew"
+                    if name in DEFAULTS
+                    else "train or export anew, or install the version of cutpurse that it was made with"
                 )
+                raise OtherNumbering(f"made with {name} {there!r}, here it is {here!r}: {remedy}")
 
 
 def _digest(described: object) -> str:

@@ -17,8 +17,8 @@ class Span:
     array: str  # "planes", "numbers" or "features"; "rows" and "history" mean each row
     what: str  # "hand of seat +1": seats are counted clockwise from the viewer, who is +0
     part: str  # "known"
-    start: int
-    width: int
+    start: int  # index of its first value
+    width: int  # number of values
 
     @property
     def slice(self) -> slice:

@@ -12,7 +12,7 @@ knows the cards to come, and `resample_from_infostate` draws a state that its pl
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from cutpurse.games import BUILT_IN, game_named
 from cutpurse.learn.remembered_match import RememberedMatch
 from cutpurse.learn.rewards import by_place
 
-__all__ = ["DEALS", "SpielGame", "SpielState", "register"]
+__all__ = ["DEALS", "SpielGame", "SpielState", "load", "register"]
 
 DEALS: Final = 1 << 12  # outcomes of the chance node
 DRAWS: Final = 8  # of 32 bits, for a key
@@ -66,6 +66,10 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
             max_game_length=max_game_length,
         )
         super().__init__(self.game_type, game_info, parameters)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle by the name and the parameters, as OpenSpiel writes them."""
+        return load, (str(self),)
 
     def new_initial_state(self) -> SpielState:
         """Return the state before the deal."""
@@ -186,6 +190,11 @@ class _Observer:
         if state.match is None:
             return ""
         return state.match.text(player) if self.recalls else state.match.game.view(player).to_bytes().decode()
+
+
+def load(game: str) -> SpielGame:
+    """Load a game as `pyspiel.load_game` does, from `cutpurse_greed(seats=4)`; also in a process that unpickles it."""
+    return cast("SpielGame", pyspiel.load_game(game))
 
 
 def register(name: str) -> str:

@@ -14,44 +14,40 @@ import numpy.typing as npt
 
 from cutpurse.learn.choice_table import ChoiceTable, TableRules
 from cutpurse.learn.event_rows import EventTrail
-from cutpurse.learn.space import IllegalNumber, Space
+from cutpurse.learn.space import Arrays, IllegalNumber, Shapes, Space
 
-__all__ = ["Arrays", "Ended", "TableBlock", "shapes"]
-
-# By name, a row for each table: planes, or rows and row_mask; numbers; history where there is one; mask, seat, match.
-Arrays = dict[str, npt.NDArray[np.generic]]
+__all__ = ["Ended", "TableBlock", "shapes"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
     """A match that is over; its table has dealt the next one already."""
 
-    table: int
+    table: int  # index of the row that it had in the arrays
     match: int  # number of the match in the run
-    rewards: tuple[float, ...]  # by seat, as the next
-    places: tuple[int, ...]
-    scores: tuple[int, ...]
-    learners: tuple[bool, ...]  # whether a learner had the seat
+    rewards: tuple[float, ...]  # by seat
+    places: tuple[int, ...]  # by seat, 1 is best
+    scores: tuple[int, ...]  # by seat
+    learners: tuple[bool, ...]  # by seat, whether a learner had it; else one of the opponents
 
 
-def shapes(space: Space) -> dict[str, tuple[type[np.generic], tuple[int, ...]]]:
+def shapes(space: Space) -> Shapes:
     """Return the type and shape of each array's row of a table."""
-    found: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {}
-    if space.rows[0]:
-        found["rows"] = np.uint8, space.rows
-        found["row_mask"] = np.int8, space.rows[:1]
-    else:
-        found["planes"] = np.uint8, (space.planes,)
-    found["numbers"] = np.int32, (space.numbers,)
-    if space.history[0]:
-        found["history"] = np.int32, space.history
-    return {**found, "mask": (np.int8, (space.actions,)), "seat": (np.int8, ()), "match": (np.int64, ())}
+    return {**space.shapes, "mask": (np.int8, (space.actions,)), "seat": (np.int8, ()), "match": (np.int64, ())}
 
 
 class TableBlock:
     """Some of the tables of a batch."""
 
-    def __init__(self, parameters: TableRules, space: Space, seed: int | str, numbers: range, tables: int) -> None:
+    def __init__(
+        self,
+        parameters: TableRules,
+        space: Space,
+        seed: int | str,
+        numbers: range,
+        tables: int,
+        out: Arrays | None = None,
+    ) -> None:
         """Deal a match on each table.
 
         Args:
@@ -60,6 +56,7 @@ class TableBlock:
             seed: Of the run.
             numbers: The tables of this block.
             tables: Number of tables of the whole batch.
+            out: Arrays with a row for each table, zeros at first, that every look writes. Default: new ones each time.
         """
         self.space = space
         self.seed = seed
@@ -69,7 +66,10 @@ class TableBlock:
         self.tables = [ChoiceTable(parameters) for _ in numbers]
         self._stride = tables
         self._trails = [space.trail() for _ in numbers]
-        self._mask = np.zeros((len(numbers), space.actions), np.int8)
+        self._out = out
+        self._mask = np.zeros((len(numbers), space.actions), np.int8) if out is None else out["mask"]
+        self._marks = self._mask.reshape(-1)  # the same array
+        self._marked: list[int] = []  # the indices in it that are 1
         for place in range(len(numbers)):
             self._deal(place)
 
@@ -80,26 +80,30 @@ class TableBlock:
         self._trails[place] = self.space.trail()
 
     def look(self) -> Arrays:
-        """Return the arrays of what is asked now. They are new ones, but for the mask."""
-        space, views = self.space, [table.view for table in self.tables]
-        found: Arrays = {}
-        if space.rows[0]:
-            each = [space.zone_rows(view) for view in views]
-            found["rows"] = np.stack([rows for rows, _ in each])
-            found["row_mask"] = np.stack([mask for _, mask in each])
-            found["numbers"] = np.stack([space.view_numbers(view) for view in views])
-        else:
-            found["planes"], found["numbers"] = space.observe_all(views)
-        if space.history[0]:
-            found["history"] = np.stack([*map(self._events, self.tables, self._trails)])
-        for place, (table, row) in enumerate(zip(self.tables, self._mask, strict=True)):
-            row[self.offered[place]] = 0
-            self.offered[place] = options = space.option_numbers(table.view, table.options)
-            row[options] = 1
-        found["mask"] = self._mask
-        found["seat"] = np.array([table.seat for table in self.tables], np.int8)
-        found["match"] = np.array(self.match, np.int64)
-        return found
+        """Return the arrays of what is asked now: new ones but for the mask, or those that were given."""
+        tables = self.tables
+        events = [*map(self._events, tables, self._trails)] if self.space.history[0] else []
+        arrays = self.space.arrays([table.view for table in tables], events)
+        arrays["seat"] = np.array([table.seat for table in tables], np.int8)
+        arrays["match"] = np.array(self.match, np.int64)
+        self._mark()
+        if self._out is None:
+            return {**arrays, "mask": self._mask}
+        for name, array in arrays.items():
+            self._out[name][...] = array
+        return self._out
+
+    def _mark(self) -> None:
+        """Set the mask to the options of now."""
+        marks, width = self._marks, self.space.actions
+        marks[self._marked] = 0
+        marked: list[int] = []
+        for place, table in enumerate(self.tables):
+            self.offered[place] = options = self.space.option_numbers(table.view, table.options)
+            first = place * width
+            marked += [first + number for number in options]
+        marks[marked] = 1
+        self._marked = marked
 
     def _events(self, table: ChoiceTable, trail: EventTrail) -> npt.NDArray[np.int32]:
         assert table.seat is not None

@@ -6,7 +6,8 @@ number of their block in the planes. This module knows no particular game.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any, Final
 
 from cutpurse.engine.acts import Act
@@ -14,7 +15,7 @@ from cutpurse.engine.agenda import Step
 from cutpurse.engine.game import Game
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
-from cutpurse.engine.words import Unit
+from cutpurse.engine.words import Unit, Words
 from cutpurse.learn.planes import Planes
 from cutpurse.learn.span import Span
 
@@ -29,7 +30,29 @@ _ACT: Final = ("verb", "actor", "seat", "zone", "number", "cards", "card 1", "ca
 _NO_STEP: Final = [0] * len(_STEP)
 _NO_ACT: Final = [0] * len(_ACT)
 
-_Rows = tuple["list[int]", "list[int] | None"]  # of a step, and of what it announces
+PLAIN, SEAT, ZONE, LENGTH = range(4)  # what the field of a step means
+
+
+class _StepRow:
+    """How the row of a class of step is made."""
+
+    __slots__ = ("announces", "filling", "meanings", "number", "read")
+
+    def __init__(self, words: Words, step: type[Step], number: int) -> None:
+        names = [*step.fields][:FIELDS]
+        self.number = number
+        self.read: Callable[[object], tuple[Any, ...]] = attrgetter(*names, "seat")  # a tuple even of one field
+        self.meanings = [_meaning(words, name, step.fields[name]) for name in names]
+        self.filling = [0] * (FIELDS - len(names))
+        self.announces = step.act is not Step.act  # an act
+
+
+def _meaning(words: Words, name: str, kind: type) -> int:
+    if name in words.step_seats:
+        return SEAT
+    if name in words.step_zones:
+        return ZONE
+    return LENGTH if kind is tuple else PLAIN
 
 
 class ViewNumbers:
@@ -40,18 +63,10 @@ class ViewNumbers:
         self.seats = seats
         self.planes = planes
         self.steps = {step: number for number, step in enumerate(rules.steps().values(), 1)}
-        self._seat_fields = {
-            step: tuple([name in rules.words.step_seats for name in step.fields]) for step in self.steps
-        }
-        self._zone_fields = {
-            step: tuple([name in rules.words.step_zones for name in step.fields]) for step in self.steps
-        }
+        self._rows = {step: _StepRow(rules.words, step, number) for step, number in self.steps.items()}
         self._of_seats = [counter.unit is Unit.SEAT for counter in rules.words.table_counters]
         self._has_seats = any(self._of_seats)
         self._settings: dict[int, tuple[Settings, list[int]]] = {}
-        # By viewer and the identity of a step, which is held.
-        self._kept: list[dict[int, _Rows]] = [{} for _ in range(seats)]
-        self._held: list[Step] = []
         self.spans: list[Span] = []
         self.size = 0
         for what, part in self._names():
@@ -72,69 +87,64 @@ class ViewNumbers:
 
     def list_of(self, view: View) -> list[int]:
         """Return the numbers of a view of a seat."""
+        numbers: list[int] = []
+        self.add_to(numbers, view)
+        return numbers
+
+    def add_to(self, numbers: list[int], view: View) -> None:
+        """Append the numbers of a view of a seat."""
         viewer, seats = view.viewer, self.seats
         assert viewer is not None
         if self._has_seats:
-            found = [
+            numbers += [
                 (value - 1 - viewer) % seats + 1 if of_seat and value else value
                 for of_seat, value in zip(self._of_seats, view.counters, strict=True)
             ]
         else:
-            found = [*view.counters]
+            numbers += view.counters
         for values in view.seat_counters:
-            found += values[viewer:]
-            found += values[:viewer]
-        found += self._agenda(view, viewer)
+            numbers += values[viewer:]
+            numbers += values[:viewer]
+        self._add_agenda(numbers, view, viewer)
         settings = self._settings.get(id(view.settings))
         if settings is None:
             if len(self._settings) > MOST_KEPT:
                 self._settings.clear()
             settings = self._settings[id(view.settings)] = view.settings, self._values(view.settings)
-        found += settings[1]
-        return found
+        numbers += settings[1]
 
-    def _agenda(self, view: View, viewer: int) -> list[int]:
-        """Return the rows of the top steps, and of the last acts under way."""
-        if len(self._held) > MOST_KEPT:
-            self._held.clear()
-            for each in self._kept:
-                each.clear()
-        agenda, kept = view.agenda, self._kept[viewer]
-        found: list[int] = []
-        acts: list[list[int]] = []
+    def _add_agenda(self, numbers: list[int], view: View, viewer: int) -> None:
+        """Append the rows of the top steps, and of the last acts under way."""
+        agenda = view.agenda
+        acts: list[Act] = []
         for place in range(len(agenda) - 1, -1, -1):
             step = agenda[place]
-            row, act = kept.get(id(step)) or self._make(view, step)
             if place >= len(agenda) - STEPS:
-                found += row
-            if act is not None and len(acts) < ACTS:
+                self._add_step(numbers, view, viewer, step)
+            elif len(acts) == ACTS:
+                break
+            if self._rows[type(step)].announces and len(acts) < ACTS and (act := step.act()) is not None:
                 acts.append(act)
-        found += _NO_STEP * (STEPS - len(agenda))
+        if len(agenda) < STEPS:
+            numbers += _NO_STEP * (STEPS - len(agenda))
         for act in acts:
-            found += act
-        found += _NO_ACT * (ACTS - len(acts))
-        return found
+            numbers += self._act(view, viewer, act)
+        numbers += _NO_ACT * (ACTS - len(acts))
 
-    def _make(self, view: View, step: Step) -> _Rows:
-        viewer, kind = view.viewer, type(step)
-        assert viewer is not None
-        seat, *values = step.values()
-        row = [self.steps[kind], self._seat(seat, viewer)]
-        zones = self._zone_fields[kind]
-        for value, is_seat, is_zone in zip(values, self._seat_fields[kind], zones, strict=True):
-            if is_seat:
-                row.append(self._seat(value, viewer))
-            elif is_zone:
-                row.append(self.planes.place(view, value))
+    def _add_step(self, numbers: list[int], view: View, viewer: int, step: Step) -> None:
+        row = self._rows[type(step)]
+        numbers.append(row.number)
+        numbers.append(self._seat(step.seat, viewer))
+        for value, meaning in zip(row.read(step) if row.meanings else (), row.meanings):  # noqa: B905  # the seat is left
+            if meaning == PLAIN:
+                numbers.append(int(value))
+            elif meaning == SEAT:
+                numbers.append(self._seat(value, viewer))
+            elif meaning == ZONE:
+                numbers.append(self.planes.place(view, value))
             else:
-                row.append(_whole(value))
-        row = (row + _NO_STEP)[: len(_STEP)]
-        act = step.act()
-        rows = row, None if act is None else self._act(view, viewer, act)
-        if not any(zones) and (act is None or not act.zone):
-            self._kept[viewer][id(step)] = rows
-            self._held.append(step)
-        return rows
+                numbers.append(len(value))
+        numbers += row.filling
 
     def _act(self, view: View, viewer: int, act: Act) -> list[int]:
         return [
@@ -152,20 +162,15 @@ class ViewNumbers:
 
     def _values(self, settings: Settings) -> list[int]:
         """Return the settings as numbers: a word by its index among those allowed, a table by its keys."""
-        found: list[int] = []
+        numbers: list[int] = []
         for name, kind in settings.kinds().items():
             value = getattr(settings, name)
             if kind.keys:
                 printed = {card.name: card.value for card in self.rules.words.cards}
                 given = dict(value)
-                found += [given.get(key, printed.get(key, 0)) for key in kind.keys]
+                numbers += [given.get(key, printed.get(key, 0)) for key in kind.keys]
             elif isinstance(value, str):
-                found.append(kind.values.index(value))
+                numbers.append(kind.values.index(value))
             else:
-                found.append(int(value))
-        return found
-
-
-def _whole(value: Any) -> int:
-    """Return the field of a step as a number: Any, as `Step.values` has it."""
-    return len(value) if isinstance(value, tuple) else int(value)
+                numbers.append(int(value))
+        return numbers

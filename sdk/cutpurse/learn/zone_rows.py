@@ -39,7 +39,8 @@ class ZoneRows:
         widths |= {"seen": faces, "top": faces}
         for column in range(max([len(kind.columns) for kind in words.zones])):
             widths[f"column {column + 1}"] = faces
-        widths |= {"known": faces, "maybe": faces}
+        known = {part for kind in words.zones for part, _, _ in planes.parts_of(kind, False)}
+        widths |= {part: faces for part in ("known", "maybe") if part in known}
         self.spans: list[Span] = []
         self.width = 0
         for part, width in widths.items():

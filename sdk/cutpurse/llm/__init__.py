@@ -11,6 +11,8 @@ here knows a particular game.
 """
 
 from cutpurse.llm.budget import Budget, Limit, Usage
-from cutpurse.llm.llm_bot import LlmBot, Outage, Reply
+from cutpurse.llm.chat_completion import read_completion
+from cutpurse.llm.llm_bot import LlmBot
+from cutpurse.llm.model_call import Outage, Reply
 
-__all__ = ["Budget", "Limit", "LlmBot", "Outage", "Reply", "Usage"]
+__all__ = ["Budget", "Limit", "LlmBot", "Outage", "Reply", "Usage", "read_completion"]

@@ -57,7 +57,7 @@ class ClientMatch:
         self.has_left = False
         self.withdraw: Callable[[], None] = lambda: None  # ends the search for a match that has not begun
         self._changed = threading.Condition()
-        self._shown: _Shown | None = None
+        self._shown_decision: _Shown | None = None
         self._last = (-1, "")  # number of the last decision that was closed, and how
 
     @property
@@ -79,18 +79,18 @@ class ClientMatch:
             The index of the answer, or of the safe option if the time runs out or the client has left.
         """
         assert self.info is not None
-        shown = _Shown(view, decision, decision_text(view, decision, self.info.seats))
+        shown_decision = _Shown(view, decision, decision_text(view, decision, self.info.seats))
         safe = decision.safe.index
         with self._changed:
-            self._shown = shown
+            self._shown_decision = shown_decision
             self.decisions += 1
             self._changed.notify_all()
-            while shown.option is None and not self.has_left and (left_s := _seconds_left(decision)) > 0:
+            while shown_decision.option is None and not self.has_left and (left_s := _seconds_left(decision)) > 0:
                 self._changed.wait(None if math.isinf(left_s) else left_s)
-            self._shown = None
-            if shown.option is not None:
+            self._shown_decision = None
+            if shown_decision.option is not None:
                 self._last = (decision.number, "it is answered")
-                return shown.option
+                return shown_decision.option
             self._last = (decision.number, "its time ran out, and the safe option was taken")
             self.usage.fallbacks += 1
         if self.is_on_server:
@@ -125,20 +125,22 @@ class ClientMatch:
             Why the answer is refused; empty if it is taken.
         """
         with self._changed:
-            shown = self._shown
+            shown_decision = self._shown_decision
             if self.has_left:
                 return "you have left the table: the safe options are taken"
-            if shown is None or shown.option is not None or number != shown.decision.number:
+            if shown_decision is None or shown_decision.option is not None or number != shown_decision.decision.number:
                 return self._refusal(number)
-            if not 0 <= option < shown.decision.count:
-                return f"option {option} is not offered; there are 0 to {shown.decision.count - 1}"
+            if not 0 <= option < shown_decision.decision.count:
+                return f"option {option} is not offered; there are 0 to {shown_decision.decision.count - 1}"
             self.usage.add(usage)
             self.model = model or self.model
             if self.is_on_server:
-                shown.decision.report_usage(usage.input_tokens, usage.output_tokens, usage.cost_micros, self.model)
+                shown_decision.decision.report_usage(
+                    usage.input_tokens, usage.output_tokens, usage.cost_micros, self.model
+                )
                 if why.strip():
-                    shown.decision.note(f"why: {printable(why, WHY_MOST)}")
-            shown.option = option
+                    shown_decision.decision.note(f"why: {printable(why, WHY_MOST)}")
+            shown_decision.option = option
             self._last = (number, "it is answered")
             self._changed.notify_all()
         return ""
@@ -164,25 +166,25 @@ class ClientMatch:
             if not self._is_shown:
                 what = "another seat is to decide" if self.info is not None else "no match has begun yet"
                 return state | {"state": "waiting", "text": f"{what}: call `look` to wait on"}
-            shown = self._shown
-            assert shown is not None
-            decision = shown.decision
+            shown_decision = self._shown_decision
+            assert shown_decision is not None
+            decision = shown_decision.decision
             state |= {"state": "decision", "decision": decision.number, "options": decision.count}
             if not math.isinf(left_s := _seconds_left(decision)):
                 state["seconds_left"] = round(max(0.0, left_s), 1)
-            text = shown.text
+            text = shown_decision.text
             if with_cards:
-                text += f"\n\nCards in view:\n{card_lines(shown.view, decision)}"
+                text += f"\n\nCards in view:\n{card_lines(shown_decision.view, decision)}"
             return state | {"text": text}
 
     @property
     def _is_shown(self) -> bool:
-        return self._shown is not None and self._shown.option is None
+        return self._shown_decision is not None and self._shown_decision.option is None
 
     def _outcome(self) -> dict[str, Any]:
         result, info = self.result, self.info
         if result is None:
-            state = "failed" if self.problem else "left"
+            state = "left" if self.has_left else "failed"
             return {"state": state, "text": self.problem or "you have left; the safe options are taken for you"}
         assert info is not None
         cause = result.end_causes[info.seat]

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from cutpurse.games import game_named
+from cutpurse.games.rule_book import play_markdown, rule_book
 from cutpurse.sdk.card_text import cards_in_view, describe_card
 from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.text_view import event_lines, render_table
 from cutpurse.sdk.views.base import GameView
-from cutpurse.wire.rule_book import play_markdown, rule_book
 from cutpurse.wire.text import format_count, printable
 
 __all__ = ["NAMES", "card_lines", "decision_text", "quoted_name", "rules_text"]
@@ -59,7 +59,7 @@ def rules_text(game: str, settings: Mapping[str, str] | None = None) -> str:
 
 def _setting_line(name: str, changed: str | None, setting: dict[str, Any]) -> str:
     by_players = setting["default_by_players"]
-    usual = f"by number of players: {by_players}" if by_players else setting["default"] or "as printed"
+    usual = f"by number of players: {by_players}" if by_players else setting["default"] or "as listed"
     return f"- {name} = {usual if changed is None else changed}: {setting['text']}"
 
 

@@ -17,77 +17,40 @@ from __future__ import annotations
 
 import asyncio
 import math
-import threading
+import sys
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from inspect import iscoroutinefunction
+from functools import partial
 from time import monotonic
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.llm.budget import Budget, Usage
+from cutpurse.llm.budget import Budget, Charge, Usage, estimate_tokens
 from cutpurse.llm.decision_text import NAMES, decision_text, rules_text
 from cutpurse.llm.model_answer import FORM, FallbackCause, ModelAnswer, read_answer
+from cutpurse.llm.model_call import Call, Messages, Outage, Reply, call_within
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Decision
 from cutpurse.wire.text import printable
+from cutpurse.wire.usage import MOST_COST_MICROS, MOST_TOKENS
 
-__all__ = ["CUT_OFF", "Call", "LlmBot", "Messages", "Outage", "Reply"]
+__all__ = ["CUT_OFF", "LlmBot"]
 
 CUT_OFF: Final = ("length", "max_tokens")  # values of `Reply.finish` that mean a reply was cut off
 DECISIONS_SHOWN: Final = 10  # own last decisions in a prompt
 MARGIN_S: Final = 0.25  # time before the end of the clock in which the safe option is sent
-OUTAGE_MOST_S: Final = 300.0  # longest wait for a provider in a decision without a clock
+OUTAGE_MOST_S: Final = 300.0  # longest wait for a provider in a decision
+LOCAL_OUTAGE_S: Final = 10.0  # the same where no clock runs, if the provider asks for no wait: somebody is watching
 BACKOFF_S: Final = (1.0, 30.0)  # first and longest wait after an outage
+CUT_OFFS_MOST: Final = 3  # calls in a row that the clock cuts off before the model is asked no more in a match
 ECHO_MOST: Final = 2_000  # characters of an unusable reply that are sent back
 LAST_COUNTS: Final = (
     'NUMBER is an option of the last message. Only the last JSON object with "option" in your reply counts.'
 )
 WHY_NOTED: Final = 80  # characters of a reason in a note: a match has room for about 16,000 bytes of notes
-
-Messages: TypeAlias = "list[dict[str, str]]"  # role (system, user or assistant) and content
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a model has replied, and what it used.
-
-    Attributes:
-        text: The reply, without reasoning.
-        input_tokens: Tokens of the prompt.
-        output_tokens: Tokens of the reply, reasoning included.
-        reasoning_tokens: Those of the output tokens that were reasoning.
-        cost_micros: Cost in millionths of a US dollar.
-        model: Name of the model, for the ladder's pages.
-        finish: The provider's word for why the reply ended; "length" or "max_tokens" means it was cut off.
-    """
-
-    text: str
-    input_tokens: int = 0
-    output_tokens: int = 0
-    reasoning_tokens: int = 0
-    cost_micros: int = 0
-    model: str = ""
-    finish: str = "stop"
-
-
-Call: TypeAlias = Callable[[Messages], "Reply | Awaitable[Reply]"]
-
-
-class Outage(Exception):
-    """Raised by your function if the provider cannot answer now, as with status 429 or 5xx: it is asked again."""
-
-    def __init__(self, text: str = "", retry_after_s: float = 0.0) -> None:
-        """Describe an outage.
-
-        Args:
-            text: What happened.
-            retry_after_s: Least seconds to wait, if the provider says so. Else it is 1 s, doubled each time up to 30.
-        """
-        super().__init__(text)
-        self.retry_after_s = retry_after_s
 
 
 class LlmBot:
@@ -133,10 +96,13 @@ class LlmBot:
         self._pause = pause
         self._clock = clock
         self._decided: deque[str] = deque(maxlen=DECISIONS_SHOWN)
+        self._provider = _Provider.of(call)
+        self._cut_offs = 0  # calls in a row
 
     def start(self, match: MatchInfo) -> None:
         """Write the part of the prompts that stays the same in this match."""
         self._names = match.seats
+        self._name = match.seats[match.seat]
         self._system = "\n\n".join(
             [
                 "You play one seat of a card game against other players. Win it. These are its rules:",
@@ -148,19 +114,20 @@ class LlmBot:
 
     async def choose(self, view: Any, decision: Decision) -> int:
         """Ask the model, and take the safe option if it gives no answer that can be used."""
-        asked = _ModelDecision(self, decision)
+        model_decision = _ModelDecision(self, decision)
         try:
-            answer = await asked.answer(self._messages(view, decision))
+            answer = await model_decision.answer(self._messages(view, decision))
         finally:
-            used = asked.usage
-            used.fallbacks = int(asked.fallback is not None)
-            self.usage.add(used)
-            self.budget.used_today().add(used)
+            used = model_decision.usage
             decision.report_usage(
-                used.input_tokens, used.output_tokens, used.cost_micros, self.model, asked.fallback or ""
+                min(used.input_tokens, MOST_TOKENS),
+                min(used.output_tokens, MOST_TOKENS),
+                min(used.cost_micros, MOST_COST_MICROS),
+                self.model,
+                model_decision.fallback or "",
             )
-        option = decision.safe.index if asked.fallback is not None else answer.option
-        self._remember(decision, option, answer, asked)
+        option = decision.safe.index if model_decision.fallback is not None else answer.option
+        self._remember(decision, option, answer, model_decision)
         return option
 
     def _messages(self, view: Any, decision: Decision) -> Messages:
@@ -169,20 +136,39 @@ class LlmBot:
             text = "\n".join(["Your last decisions:", *self._decided, "", text])
         return [{"role": "system", "content": self._system}, {"role": "user", "content": text}]
 
-    def _remember(self, decision: Decision, option: int, answer: ModelAnswer, asked: _ModelDecision) -> None:
+    def _remember(self, decision: Decision, option: int, answer: ModelAnswer, model_decision: _ModelDecision) -> None:
         """Keep the decision for the next prompts, and note how the model came to it."""
         chosen = f"- {decision.text or decision.ask} You chose: {decision.options[option].text}"
-        if asked.fallback is not None:
+        if model_decision.fallback is not None:
             chosen += " (taken for you: you gave no answer that could be used)"
         elif answer.why:
             chosen += f" Why: {answer.why}"
         self._decided.append(chosen)
-        lines = [f"model: {asked.usage.text()}"]
-        if asked.detail:
-            lines.append(f"fallback: {asked.detail}")
-        if asked.fallback is None and answer.why:
+        lines = [f"model: {model_decision.usage.text()}"]
+        if model_decision.detail:
+            lines.append(f"fallback: {model_decision.detail}")
+        if model_decision.fallback is None and answer.why:
             lines.append(f"why: {answer.why[:WHY_NOTED]}")
         decision.note("\n".join(lines))
+
+
+@dataclass(slots=True)
+class _Provider:
+    """Whether the model that a function asks has answered lately; common to all matches with this function."""
+
+    down_since: float | None = None  # when the first call since its last reply began that was an outage
+    asked_again_at: float = -math.inf  # without a clock, it is not asked before
+
+    @staticmethod
+    def of(call: Call) -> _Provider:
+        """Return what is known of a function; nothing, if it cannot be recognised in the next match."""
+        try:
+            return _PROVIDERS.setdefault(call, _Provider())
+        except TypeError:  # it cannot be hashed, or not be referred to weakly
+            return _Provider()
+
+
+_PROVIDERS: Final[WeakKeyDictionary[Call, _Provider]] = WeakKeyDictionary()
 
 
 class _ModelDecision:
@@ -194,8 +180,7 @@ class _ModelDecision:
         self.usage = Usage()
         self.fallback: FallbackCause | None = None
         self.detail = ""  # more about the fallback
-        self._before = Usage()  # of the match before this decision
-        self._before.add(bot.usage)
+        self._has_clock = not math.isinf(decision.bank_left_s)
 
     async def answer(self, messages: Messages) -> ModelAnswer:
         """Return the first answer that can be used; else set `fallback`."""
@@ -204,7 +189,7 @@ class _ModelDecision:
             reply = await self._reply(messages)
             if reply is None:
                 return answer
-            self.usage.retries += attempt > 0
+            self._count(Usage(retries=int(attempt > 0)))
             answer = read_answer(reply.text, reply.finish in CUT_OFF, self.decision.count)
             if answer.cause is None:
                 return answer
@@ -214,118 +199,130 @@ class _ModelDecision:
                 {"role": "assistant", "content": sent},
                 {"role": "user", "content": answer.problem},
             ]
-        self.fallback = answer.cause
+        self._fall_back(answer.cause)
         return answer
 
     async def _reply(self, messages: Messages) -> Reply | None:
         """Call the model, also after outages; return None and set `fallback` if it must not or cannot be called."""
-        began, before, pause_s = self.bot._clock(), self.usage.seconds, BACKOFF_S[0]
-        while True:
-            if text := self._used_up():
-                self._fall_back(FallbackCause.BUDGET, text)
-                return None
-            left_s = self._seconds_left()
-            if left_s <= 0:
-                self._fall_back(FallbackCause.TIME)
-                return None
-            self.usage.calls += 1
+        bot, began, pause_s = self.bot, self.bot._clock(), BACKOFF_S[0]
+        if self._is_hopeless():
+            return None
+        while (reserved := await self._reserve(messages)) is not None:
+            charge, left_s = reserved
+            called = bot._clock()
+            reply = outage = None
             try:
-                reply = await _within(left_s, self.bot.call, messages)
-            except self.bot._outages as outage:
-                self.usage.seconds = before + self.bot._clock() - began
-                wait_s = _wait_of(outage, pause_s)
-                if wait_s >= min(self._seconds_left(), OUTAGE_MOST_S + began - self.bot._clock()):
-                    self._fall_back(FallbackCause.OUTAGE, type(outage).__name__)
-                    return None
-                await self.bot._pause(wait_s)
-                pause_s = min(2 * pause_s, BACKOFF_S[1])
-                continue
+                reply = await call_within(left_s, bot.call, messages, partial(_count_reply, charge, messages))
+            except bot._outages as problem:
+                outage = problem
             finally:
-                self.usage.seconds = before + self.bot._clock() - began
-            if reply is None:
-                self._fall_back(FallbackCause.TIME)
+                if reply is None:
+                    charge.end(bot._clock() - called, has_failed=outage is not None)
+            if reply is not None:
+                _count_reply(charge, messages, reply, bot._clock() - called)
+                bot._cut_offs, bot._provider.down_since = 0, None
+                bot.model = reply.model or bot.model
+                return reply
+            if outage is None:
+                self._cut_off()
                 return None
-            self.usage.input_tokens += reply.input_tokens
-            self.usage.output_tokens += reply.output_tokens
-            self.usage.reasoning_tokens += reply.reasoning_tokens
-            self.usage.cost_micros += reply.cost_micros
-            self.bot.model = reply.model or self.bot.model
-            return reply
-
-    def _fall_back(self, cause: FallbackCause, detail: str = "") -> None:
-        self.fallback, self.detail = cause, printable(detail)
-
-    def _match(self) -> Usage:
-        """Return the use of the match, this decision included."""
-        usage = Usage()
-        usage.add(self._before)
-        usage.add(self.usage)
-        return usage
-
-    def _used_up(self) -> str:
-        return self.bot.budget.used_up(self.usage, self._match())
-
-    def _seconds_left(self) -> float:
-        """Return the seconds that the clock of the match and the budget leave."""
-        clock = max(0.0, self.decision.base_left_s) + self.decision.bank_left_s - MARGIN_S
-        return min(clock, self.bot.budget.seconds_left(self.usage, self._match()))
-
-
-def _wait_of(outage: Exception, pause_s: float) -> float:
-    """Return the seconds until the next attempt: `pause_s`, or longer if the provider has said so."""
-    return max(pause_s, outage.retry_after_s) if isinstance(outage, Outage) else pause_s
-
-
-async def _within(seconds: float, call: Call, messages: Messages) -> Reply | None:
-    """Return the model's reply; None if it takes longer.  Raises what the call raises, and UsageError for no Reply."""
-    is_coroutine = iscoroutinefunction(call) or iscoroutinefunction(getattr(call, "__call__", None))  # noqa: B004
-    task = asyncio.ensure_future(_outcome(call, messages) if is_coroutine else _outcome(_in_thread, call, messages))
-    try:
-        await asyncio.wait([task], timeout=None if math.isinf(seconds) else seconds)
-    finally:
-        task.cancel()
-    if not task.done() or task.cancelled():
+            if not await self._wait(outage, pause_s, began, called):
+                return None
+            pause_s = min(2 * pause_s, BACKOFF_S[1])
         return None
-    reply, problem = task.result()
-    if problem is not None:
-        raise problem
-    if not isinstance(reply, Reply):
-        raise UsageError(f"the function that asks the model returned {reply!r:.60}; it returns a cutpurse.llm.Reply")
-    return reply
+
+    def _is_hopeless(self) -> bool:
+        """Return whether the model is not worth a call now; then set `fallback`."""
+        if self.bot._cut_offs >= CUT_OFFS_MOST:
+            self._fall_back(FallbackCause.TIME, f"{CUT_OFFS_MOST} calls in a row were cut off")
+        elif not self._has_clock and self.bot._clock() < self.bot._provider.asked_again_at:
+            self._fall_back(FallbackCause.OUTAGE, "the model did not answer shortly before")
+        return self.fallback is not None
+
+    async def _reserve(self, messages: Messages) -> tuple[Charge, float] | None:
+        """Reserve a call, and return its charge and the most seconds that it may take; else set `fallback`."""
+        budget, usage, match = self.bot.budget, self.usage, self.bot.usage
+        room = asyncio.Event()
+        wake = partial(asyncio.get_running_loop().call_soon_threadsafe, room.set)
+        while (clock_s := self._clock_s()) > 0:
+            room.clear()
+            left_s = min(clock_s, budget.seconds_left(usage, match))
+            charge = budget.reserve(usage, match, _characters(messages), left_s, wake)
+            if isinstance(charge, Charge):
+                return charge, left_s
+            if charge:
+                self._fall_back(FallbackCause.BUDGET, charge)
+                return None
+            with suppress(TimeoutError):
+                await asyncio.wait_for(room.wait(), None if math.isinf(clock_s) else clock_s)
+        self._fall_back(FallbackCause.TIME)
+        return None
+
+    async def _wait(self, outage: Exception, pause_s: float, began: float, called: float) -> bool:
+        """Wait after an outage, and return whether to call again; else set `fallback`.
+
+        Args:
+            outage: What the function raised.
+            pause_s: Seconds to wait, unless the provider asks for more.
+            began: When the first call began.
+            called: When the last call began.
+        """
+        bot, provider, now = self.bot, self.bot._provider, self.bot._clock()
+        if provider.down_since is None:
+            provider.down_since = called
+            again = "while the clock allows" if self._has_clock else f"for {LOCAL_OUTAGE_S:.0f} s"
+            what = printable(f"{outage}") or type(outage).__name__
+            self._print(f"no answer from the model ({what}); asked again {again}, then safe options")
+        asked_s = outage.retry_after_s if isinstance(outage, Outage) else 0.0
+        wait_s = max(pause_s, asked_s)
+        left_s = min(self._clock_s(), bot.budget.seconds_left(self.usage, bot.usage), began + OUTAGE_MOST_S - now)
+        if not self._has_clock and not asked_s:
+            left_s = min(left_s, provider.down_since + LOCAL_OUTAGE_S - now)
+        if wait_s >= left_s:
+            provider.asked_again_at = now + BACKOFF_S[1]
+            self._fall_back(FallbackCause.OUTAGE, type(outage).__name__)
+            return False
+        await bot._pause(wait_s)
+        self._count(Usage(seconds=bot._clock() - now))
+        return True
+
+    def _cut_off(self) -> None:
+        """Take the safe option after a call that took too long."""
+        self.bot._cut_offs += 1
+        if self.bot._cut_offs == CUT_OFFS_MOST:
+            self._print(f"{CUT_OFFS_MOST} calls of the model in a row took too long: safe options until the match ends")
+        self._fall_back(FallbackCause.TIME)
+
+    def _fall_back(self, cause: FallbackCause | None, detail: str = "") -> None:
+        self.fallback, self.detail = cause, printable(detail)
+        self._count(Usage(fallbacks=1))
+
+    def _print(self, text: str) -> None:
+        """Print a line at once for the bot's owner; notes are read later."""
+        with suppress(OSError):  # stderr is closed
+            sys.stderr.write(f"{self.bot._name}: {text}\n")
+            sys.stderr.flush()
+
+    def _count(self, used: Usage) -> None:
+        self.bot.budget.count(self.usage, self.bot.usage, used)
+
+    def _clock_s(self) -> float:
+        """Return the seconds that the clock of the match leaves."""
+        return max(0.0, self.decision.base_left_s) + self.decision.bank_left_s - MARGIN_S
 
 
-async def _outcome(call: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseException | None]:
-    """Return what a call returns or raises. A SystemExit that got out of a task would end the loop of other bots."""
-    try:
-        reply = await call(*arguments)
-        return await reply if hasattr(reply, "__await__") else reply, None
-    except asyncio.CancelledError:
-        raise
-    except BaseException as problem:
-        return None, problem
+def _characters(messages: Messages) -> int:
+    return sum(len(message["content"]) for message in messages)
 
 
-async def _in_thread(call: Call, messages: Messages) -> Any:
-    """Call a function in a thread; unlike those of a pool, it never keeps the process from ending."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
-
-    def finish(value: Any, problem: BaseException | None) -> None:
-        if not done.done():
-            done.set_result((value, problem))
-
-    def work() -> None:
-        value: Any = None
-        problem: BaseException | None = None
-        try:
-            value = call(messages)
-        except BaseException as raised:
-            problem = raised
-        with suppress(RuntimeError):  # the loop is closed, so no result is needed
-            loop.call_soon_threadsafe(finish, value, problem)
-
-    threading.Thread(target=work, name="model", daemon=True).start()
-    value, problem = await done
-    if problem is not None:
-        raise problem
-    return value
+def _count_reply(charge: Charge, messages: Messages, reply: Reply, seconds: float | None = None) -> None:
+    """Count the use of a reply; `seconds` is None for one that comes too late, whose time is counted."""
+    used = Usage(
+        reply.input_tokens or estimate_tokens(_characters(messages)),
+        reply.output_tokens or estimate_tokens(len(reply.text)),
+        reply.reasoning_tokens,
+        reply.cost_micros,
+        charge.counted.seconds if seconds is None else seconds,
+        calls=1,
+    )
+    charge.reply(used)

@@ -21,13 +21,13 @@ from cutpurse.sdk.local import play
 from cutpurse.sdk.run import connect
 from cutpurse.wire.errors import needs
 from cutpurse.wire.usage import MOST_COST_MICROS, MOST_TOKENS
-from cutpurse.wire.version import VERSION
 
 with needs("llm"):
     import anyio.to_thread
-    from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
-    from pydantic import Field
+    from pydantic import BeforeValidator, Field
+
+    from cutpurse.llm.tool_server import Count, ToolServer, not_bool
 
 __all__ = ["McpTools"]
 
@@ -40,9 +40,8 @@ INSTRUCTIONS: Final = (
     f"numbered options: `answer` with both, and you get the next decision. Games: {', '.join(GAMES)}. {NAMES}"
 )
 
-Count = Annotated[int, Field(ge=0, le=2**53)]
-Tokens = Annotated[int, Field(ge=0, le=MOST_TOKENS)]
-Micros = Annotated[int, Field(ge=0, le=MOST_COST_MICROS)]
+Tokens = Annotated[int, BeforeValidator(not_bool), Field(ge=0, le=MOST_TOKENS)]
+Micros = Annotated[int, BeforeValidator(not_bool), Field(ge=0, le=MOST_COST_MICROS)]
 
 
 class McpTools:
@@ -71,16 +70,13 @@ class McpTools:
         self.version = version
         self.wait_s = wait_s
         self.matches: dict[str, ClientMatch] = {}
+        self._tables = 0  # names given so far
         self._on_ladder: list[tuple[ClientMatch, threading.Thread]] = []
 
-    def mcp_server(self) -> MCPServer[Any]:
+    def mcp_server(self) -> ToolServer:
         """Return an MCP server with the tools."""
-        server: MCPServer[Any] = MCPServer(
-            "cutpurse", instructions=INSTRUCTIONS, version=VERSION, log_level="WARNING", warn_on_duplicate_tools=True
-        )
-        for tool in (self.rules, self.sit_down, self.look, self.answer, self.leave, self.results):
-            server.add_tool(tool)
-        return server
+        tools = (self.rules, self.sit_down, self.look, self.answer, self.leave, self.results)
+        return ToolServer(INSTRUCTIONS, tools, lambda arguments: self._open_decision(arguments.get("table")))
 
     def rules(self, game: str) -> str:
         """Return the rules of a game with all its cards. Read them once before you play."""
@@ -111,7 +107,8 @@ class McpTools:
             raise ToolError("give a game, to play here, or a ladder, to play on the server")
         if sum(not match.is_over for match in self.matches.values()) >= MOST_TABLES:
             raise ToolError(f"{MOST_TABLES} tables are open: play or leave one of them first")
-        match = ClientMatch(f"t{len(self.matches) + 1}", bool(ladder))
+        self._tables += 1
+        match = ClientMatch(f"t{self._tables}", bool(ladder))
         if game:
             self._sit_here(match, game, others, seed, settings)
         else:
@@ -119,7 +116,11 @@ class McpTools:
                 raise ToolError("a ladder chooses the others, the seed and the settings: leave them out")
             await self._sit_on_ladder(match, ladder)
         self.matches[match.table] = match
-        return await self._state(match)
+        try:
+            return await self._state(match)
+        except ToolError:
+            del self.matches[match.table]
+            raise
 
     def _sit_here(
         self, match: ClientMatch, game: str, others: list[str] | None, seed: int, settings: dict[str, str] | None
@@ -144,7 +145,7 @@ class McpTools:
         threading.Thread(target=work, name=match.table, daemon=True).start()
 
     async def _sit_on_ladder(self, match: ClientMatch, ladder: str) -> None:
-        if any(not one.is_over for one, _ in self._on_ladder):
+        if any(not match_there.is_over for match_there, _ in self._on_ladder):
             raise ToolError("your match on a ladder goes on: end it first, also if you have left it")
         for _, thread in self._on_ladder:  # a bot has one session at a time, and the last one may still be leaving
             await anyio.to_thread.run_sync(thread.join, self.wait_s, abandon_on_cancel=True)
@@ -194,8 +195,8 @@ class McpTools:
     async def answer(
         self,
         table: str,
-        decision: int,
-        option: int,
+        decision: Count,
+        option: Count,
         why: str = "",
         input_tokens: Tokens = 0,
         output_tokens: Tokens = 0,
@@ -234,8 +235,15 @@ class McpTools:
         return {"matches": [match.row() for match in self.matches.values()]}
 
     async def _state(self, match: ClientMatch, cards: bool = False) -> dict[str, Any]:
-        """Wait for the next decision in a thread, which is left alone if the client goes."""
-        return await anyio.to_thread.run_sync(match.state, self.wait_s, cards, abandon_on_cancel=True)
+        """Wait for the next decision in a thread, which is left alone if the client goes.
+
+        Raises:
+            ToolError: If the match cannot go on here.
+        """
+        state = await anyio.to_thread.run_sync(match.state, self.wait_s, cards, abandon_on_cancel=True)
+        if state["state"] == "failed":
+            raise ToolError(state["text"])
+        return state
 
     def _match(self, table: str) -> ClientMatch:
         match = self.matches.get(table)
@@ -243,6 +251,16 @@ class McpTools:
             known = ", ".join(list(self.matches)[-MOST_TABLES:]) or "none yet: `sit_down` first"
             raise ToolError(f"no table is called {table!r:.40}; there are: {known}")
         return match
+
+    def _open_decision(self, table: object) -> str:
+        """Return the open decision of a table, or of the only open one if there is none of this name, to append it."""
+        matches = [match for match in self.matches.values() if not match.is_over and not match.has_left]
+        chosen = [match for match in matches if match.table == table] or matches
+        state = chosen[0].state(0) if len(chosen) == 1 else {}
+        if state.get("state") != "decision":
+            return ""
+        where = f"table {state['table']}, decision {state['decision']}, options 0 to {state['options'] - 1}"
+        return f"\n\nStill open: {where}\n{state['text']}"
 
     def close(self) -> None:
         """Leave all tables, and give ladder matches a while to be played to their end."""

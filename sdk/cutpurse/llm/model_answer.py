@@ -1,11 +1,13 @@
 """The answer in a model's reply: its last JSON object with `option`. A move is never read out of prose.
 
+Usual spellings are read: a number as text, keys with other capitals, raw line breaks in texts. A bool is no number.
 This module knows no model and no match.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from json import JSONDecodeError
@@ -19,7 +21,8 @@ FORM: Final = '{"option": NUMBER, "why": "one short sentence"}'
 READ_MOST: Final = 20_000  # characters at the end of a reply in which the answer is searched
 WHY_MOST: Final = 200  # characters of a reason that are kept
 
-_DECODER: Final = json.JSONDecoder()
+_DECODER: Final = json.JSONDecoder(strict=False)
+_NUMBER: Final = re.compile(r"\s*(-?[0-9]{1,9})\s*")
 
 
 class FallbackCause(StrEnum):
@@ -54,15 +57,17 @@ def read_answer(text: str, was_cut: bool, count: int) -> ModelAnswer:
     offered = f"Answer with one JSON object, {FORM}, where NUMBER is 0 to {count - 1}."
     if was_cut:
         return _unusable(FallbackCause.TRUNCATED, f"Your reply was cut off, so it was not read. Be shorter. {offered}")
-    found = _last_object(text[-READ_MOST:])
-    if found is None:
+    answer_object = _last_object(text[-READ_MOST:])
+    if answer_object is None:
         return _unusable(FallbackCause.UNREADABLE, f'Your reply has no JSON object with "option". {offered}')
-    option = found["option"]
+    option = answer_object["option"]
+    if isinstance(option, str) and (number := _NUMBER.fullmatch(option)):
+        option = int(number[1])
     if type(option) is not int:
         return _unusable(FallbackCause.UNREADABLE, f'The "option" in your reply is not a whole number. {offered}')
     if not 0 <= option < count:
         return _unusable(FallbackCause.ILLEGAL, f"The option in your reply is not offered. {offered}")
-    why = found.get("why", "")
+    why = answer_object.get("why", "")
     return ModelAnswer(option, printable(why, WHY_MOST) if isinstance(why, str) else "")
 
 
@@ -71,7 +76,10 @@ def _unusable(cause: FallbackCause, problem: str) -> ModelAnswer:
 
 
 def _last_object(text: str) -> dict[str, Any] | None:
-    """Return the last JSON object with `option` that is not inside another value; None if there is none."""
+    """Return the last JSON object with `option` that is not inside another value; None if there is none.
+
+    Its keys are in lower case; of keys that differ in capitals only, the one without capitals counts.
+    """
     last = None
     at = text.find("{")
     while at >= 0:
@@ -82,7 +90,8 @@ def _last_object(text: str) -> dict[str, Any] | None:
         except (ValueError, RecursionError):  # a number with thousands of digits, or values inside values
             return None
         else:
-            if "option" in value:
-                last = value
+            lower = {key.lower().strip(): item for key, item in value.items()} | value
+            if "option" in lower:
+                last = lower
         at = text.find("{", end)
     return last

@@ -40,11 +40,16 @@ def is_in_this_process(on: str | None, jobs: int) -> bool:
 
 
 def in_order(
-    work: Callable[[range], list[Any]], tasks: int, jobs: int, describe: Describe, on: str | None
+    work: Callable[[range], list[Any]],
+    tasks: int,
+    jobs: int,
+    describe: Describe,
+    on: str | None,
+    beat: Callable[[], None] = lambda: None,
 ) -> Generator[Any, None, None]:
     """Yield what `work` returns for the numbers 0 to tasks - 1, in order; see `processes.in_order`."""
     if on is None:
-        return processes.in_order(work, tasks, jobs, describe)
+        return processes.in_order(work, tasks, jobs, describe, beat)
     from cutpurse.process import ray_cluster
 
-    return ray_cluster.in_order(work, tasks, jobs, describe, None if on == RAY else on)
+    return ray_cluster.in_order(work, tasks, jobs, describe, None if on == RAY else on, beat)

@@ -10,13 +10,13 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from cutpurse.process.child_processes import descendants, kill, wait_for_end
 from cutpurse.process.last_words import last_words
+from cutpurse.process.own_time import OwnTime
 from cutpurse.process.terminal import print_message
 
 __all__ = ["Child"]
@@ -93,13 +93,18 @@ class Child:
         return last_words(self._lines)
 
     def stop(self, grace_s: float = GRACE_S) -> bool:
-        """Ask the program and its processes to end, then kill them; return whether it ended by itself."""
+        """Ask the program and its processes to end, then kill them; return whether it ended by itself.
+
+        Args:
+            grace_s: Seconds of own time (see `OwnTime`) for them to end.
+        """
         started = descendants(self.pid) if self.code is None else []  # can only be found while it runs
         if self.code is None:
             _signal(self._process, "SIGTERM")
-        deadline = time.monotonic() + grace_s
-        by_itself = self._wait(grace_s)
-        left = wait_for_end(started, max(0.0, deadline - time.monotonic()))
+        own = OwnTime()  # a busy machine takes nothing of its grace
+        deadline = own() + grace_s
+        by_itself = any(self._wait(pause_s) for pause_s in own.pauses(grace_s)) or self._wait(0)
+        left = wait_for_end(started, max(0.0, deadline - own()))
         self.left_behind = len(left) if by_itself else 0
         kill(left)
         _signal(self._process, "SIGKILL")  # also processes left in its group

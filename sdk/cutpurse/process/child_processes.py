@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from cutpurse.process.own_time import OwnTime
+
 __all__ = [
     "GRACE_S",
     "descendants",
@@ -35,10 +37,10 @@ def descendants(pid: int) -> list[int]:
     """Return the processes that `pid` and its descendants have started, parents first."""
     if not (_PROC / str(pid) / "task").is_dir():
         return _known_to_multiprocessing() if pid == os.getpid() else []
-    found = [pid]
-    for process in found:
-        found += _children(process)
-    return [process for process in found[1:] if not _is_tracker(process)]
+    processes = [pid]
+    for process in processes:
+        processes += _children(process)
+    return [process for process in processes[1:] if not _is_tracker(process)]
 
 
 def end_new_children(before: Collection[int] = ()) -> None:
@@ -51,9 +53,10 @@ def end_new_children(before: Collection[int] = ()) -> None:
 
 
 def wait_for_end(processes: Collection[int], seconds: float) -> list[int]:
-    """Wait at most `seconds` for these processes to end, and return those that still run."""
-    deadline = time.monotonic() + seconds
-    while (running := [pid for pid in processes if _is_running(pid)]) and time.monotonic() < deadline:
+    """Wait at most `seconds` of our own time for these processes to end, and return those that still run."""
+    own = OwnTime()
+    deadline = own() + seconds
+    while (running := [pid for pid in processes if _is_running(pid)]) and own() < deadline:
         time.sleep(POLL_S)
     return running
 

@@ -137,7 +137,11 @@ class _Worker:
 
 
 def in_order(
-    work: Callable[[range], list[Any]], tasks: int, jobs: int, describe: Describe
+    work: Callable[[range], list[Any]],
+    tasks: int,
+    jobs: int,
+    describe: Describe,
+    beat: Callable[[], None] = lambda: None,
 ) -> Generator[Any, None, None]:
     """Yield what `work` returns for the numbers 0 to tasks - 1, in order, computed in batches by worker processes.
 
@@ -150,6 +154,7 @@ def in_order(
         tasks: Number of tasks.
         jobs: Number of processes.
         describe: Names the tasks of a batch in errors.
+        beat: Called about once a second, also while there are no results.
 
     Raises:
         UsageError: If `work` cannot be pickled, as with some bots.
@@ -167,6 +172,7 @@ def in_order(
                 first = given[-1].numbers.stop
                 worker.give(given[-1])
             workers.take_all(LOOK_S if given[0].done() is None else 0.0)
+            beat()
             if (results := given[0].done()) is not None:
                 done = given.popleft()
                 size = next_size(len(done.numbers), done.seconds, BATCH_S)
@@ -201,7 +207,7 @@ class _Workers:
 
     def free(self, deep: int) -> _Worker | None:
         """Return the worker for the next batch, a new one if all are busy; None if each has `deep` batches."""
-        worker = min(self._workers, key=lambda one: len(one.given), default=None)
+        worker = min(self._workers, key=lambda candidate: len(candidate.given), default=None)
         if len(self._workers) < self._jobs and (worker is None or worker.given):
             worker = self._start()
         return worker if worker is not None and len(worker.given) < deep else None

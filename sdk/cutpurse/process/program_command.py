@@ -15,7 +15,7 @@ from cutpurse.wire.server_address import PROTO_VARIABLE, RECONNECT_VARIABLE, SER
 __all__ = ["PROGRAM", "command_of", "environment_for"]
 
 PROGRAM: Final = "exec:"  # begins the name of a bot that is a command
-PATIENCE_S: Final = 5  # seconds without a server after which a program exits
+PATIENCE_S: Final = 10  # seconds without a server after which a program exits; a busy one is only slow
 
 
 def command_of(spec: str) -> list[str]:

@@ -5,12 +5,14 @@ Ray does the batches of a lost process or node again. Only Ray knows which nodes
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 import signal
 import socket
 import threading
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +23,7 @@ from typing import Any, Final
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.process.lifetime import a_run
 from cutpurse.process.pool import BatchLost, Describe, next_size, pickle_exception, pickle_work
+from cutpurse.process.terminal import print_message
 from cutpurse.wire.errors import NotFound, ServerUnreachable, needs
 from cutpurse.wire.version import VERSION
 
@@ -43,7 +46,12 @@ def check_address(address: str) -> tuple[str, int]:
 
 
 def in_order(
-    work: Callable[[range], list[Any]], tasks: int, jobs: int, describe: Describe, address: str | None
+    work: Callable[[range], list[Any]],
+    tasks: int,
+    jobs: int,
+    describe: Describe,
+    address: str | None,
+    beat: Callable[[], None] = lambda: None,
 ) -> Generator[Any, None, None]:
     """Yield what `work` returns for the numbers 0 to tasks - 1, in order, computed in batches by Ray.
 
@@ -53,6 +61,7 @@ def in_order(
         jobs: Number of processes, if Ray is started here.
         describe: Names the tasks of a batch in errors.
         address: `ray://HOST:PORT` of a cluster. None starts Ray on this machine.
+        beat: Called about once a second, also while there are no results.
 
     Raises:
         ExtraMissing: If Ray is not installed.
@@ -62,7 +71,8 @@ def in_order(
         Exception: What `work` raises.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
-    with needs("ray"):
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")  # of what its C++ part writes to stderr
+    with needs("ray"), _without_warnings():
         import ray
     sent = pickle_work(work)
     with _connected(address, jobs) as processors:
@@ -79,6 +89,8 @@ def in_order(
                     first = numbers.stop
                 numbers, batch = waiting.popleft()
                 try:
+                    while not ray.wait([batch], timeout=BATCH_S)[0]:
+                        beat()
                     results, seconds, problem = ray.get(batch)
                 except (ray.exceptions.RayError, ConnectionError) as lost:
                     is_raised_there = isinstance(lost, ray.exceptions.RayTaskError)  # the last line has the exception
@@ -103,7 +115,7 @@ def _connected(address: str | None, jobs: int) -> Iterator[int]:
         yield _processors()
         return
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    with _handlers_kept():
+    with _handlers_kept(), _without_warnings():
         if address is None:
             _start(jobs, quiet)
         else:
@@ -117,6 +129,7 @@ def _connected(address: str | None, jobs: int) -> Iterator[int]:
 def _start(jobs: int, quiet: dict[str, Any]) -> None:
     import ray
 
+    print_message("starting Ray on this machine")  # takes from 5 s to half a minute
     try:
         ray.init("local", num_cpus=jobs, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
     except Exception as problem:  # Ray raises no narrower one
@@ -151,6 +164,15 @@ def _handlers_kept() -> Iterator[None]:
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Keep back what Ray and its libraries warn of; what fails is raised."""
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _first_line(problem: BaseException) -> str:

@@ -8,19 +8,34 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from types import FrameType
 from typing import Any, Final, TypeVar
 
-__all__ = ["HANGUP", "ends", "interrupt_on_signal", "run_until_signalled", "set_handler"]
+from cutpurse.process.child_processes import descendants
+
+__all__ = [
+    "HANGUP",
+    "command_begins",
+    "end_quietly",
+    "ends",
+    "interrupt_on_signal",
+    "run_async",
+    "run_until_signalled",
+    "set_handler",
+]
 
 T = TypeVar("T")
 HANGUP: Final[signal.Signals | None] = getattr(signal, "SIGHUP", None)  # missing on Windows
+REPEAT_S: Final = 0.05  # until a lost interrupt is repeated
 SAME_S: Final = 1.0  # a second signal within this time is ignored: `timeout` and a closed terminal send it twice
 _handlers: Final[dict[int, Any]] = {}  # by signal, the handler that this process has set
+_quiet: Final[list[signal.Signals]] = []  # signals that `end_quietly` has changed
+_IMPORTING: Final = "<frozen importlib._bootstrap>"
 
 
 def set_handler(number: int, handler: Callable[[int, FrameType | None], None]) -> Any:
@@ -54,29 +69,88 @@ def ends() -> list[signal.Signals]:
     return heard
 
 
+def end_quietly() -> None:
+    """Let Ctrl-C end this process at once, as SIGTERM does by default, while it has nothing open yet or any more.
+
+    As an exception, it would become a traceback or be lost while modules are imported.
+    """
+    if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, signal.SIG_DFL):  # else it is ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        _quiet.append(signal.SIGINT)
+
+
+def command_begins() -> None:
+    """Let signals interrupt the command that begins, if `end_quietly` was called before."""
+    if _quiet:
+        _quiet.clear()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if hasattr(signal, "pthread_kill"):  # missing on Windows
+            sys.unraisablehook = _repeat_interrupt
+        interrupt_on_signal()
+
+
+def _repeat_interrupt(unraisable: sys.UnraisableHookArgs) -> None:
+    """Interrupt again where Python would only print that it ignored the interrupt, as in a callback of an import."""
+    if unraisable.exc_type is KeyboardInterrupt:
+        main_thread = threading.main_thread().ident
+        repeat = threading.Timer(
+            REPEAT_S, signal.pthread_kill, (main_thread, signal.SIGINT)
+        )  # now it would be lost too
+        repeat.daemon = True
+        repeat.start()
+    else:
+        sys.__unraisablehook__(unraisable)
+
+
 def interrupt_on_signal(clock: Callable[[], float] = time.monotonic) -> None:
     """Raise KeyboardInterrupt at the first of these signals. Call this in the main thread.
 
     A later signal ends the process, since a bot's code may have caught the first one. So does the first signal while an
-    event loop runs, where an exception could appear at any point; code with a loop handles the signals itself.
+    event loop runs, where an exception could appear at any point; code with a loop handles the signals itself. And so
+    does the first signal while a process that has started no thread and no process imports a module.
     """
-    told: list[float] = []
+    signalled_at: list[float] = []
 
     def hear(number: int, frame: FrameType | None) -> None:
-        if told and clock() - told[0] < SAME_S:
+        if signalled_at and clock() - signalled_at[0] < SAME_S:
             return
-        if told or _has_loop():
+        if signalled_at or _has_loop() or (_imports(frame) and _is_alone()):
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
-        told.append(clock())
+        signalled_at.append(clock())
         raise KeyboardInterrupt
 
     for number in ends():
         set_handler(number, hear)
 
 
-def run_until_signalled(main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine as `asyncio.run` does; a signal cancels it and raises KeyboardInterrupt, as Ctrl-C does.
+def run_async(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine as `asyncio.run` does; signals wait until its event loop runs.
+
+    An exception before that leaves half a loop and a coroutine that nobody awaits, and Python reports both on stderr.
+    """
+    import asyncio  # imported late, to start commands faster
+
+    async def begin() -> T:
+        _block(before)
+        return await main()
+
+    before = _block({signal.SIGINT, *ends()})
+    try:
+        return asyncio.run(begin())
+    finally:
+        _block(before)
+
+
+def _block(signals: Iterable[int]) -> Iterable[int]:
+    """Let these signals wait, and no others; return those that waited until now."""
+    if not hasattr(signal, "pthread_sigmask"):  # missing on Windows
+        return ()
+    return signal.pthread_sigmask(signal.SIG_SETMASK, signals)
+
+
+def run_until_signalled(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine as `run_async` does; a signal cancels it and raises KeyboardInterrupt, as Ctrl-C does.
 
     As with `asyncio.run`, only the main thread handles signals; in another thread, the caller must end it.
     """
@@ -90,19 +164,25 @@ def run_until_signalled(main: Coroutine[Any, Any, T]) -> T:
                 for number in ends():
                     asyncio.get_running_loop().add_signal_handler(number, this.cancel)
                     _handlers[number] = signal.getsignal(number)
-        return await main
+        return await main()
 
     try:
-        return asyncio.run(heard())
+        return run_async(heard)
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
 
 
 def _has_loop() -> bool:
-    import asyncio
+    running_loop = getattr(sys.modules.get("asyncio.events"), "_get_running_loop", None)  # it may be half imported
+    return running_loop is not None and running_loop() is not None
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+
+def _imports(frame: FrameType | None) -> bool:
+    """Return whether a module is being imported in this frame or below."""
+    while frame is not None and frame.f_code.co_filename != _IMPORTING:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _is_alone() -> bool:
+    return threading.active_count() == 1 and not descendants(os.getpid())

@@ -13,7 +13,7 @@ import inspect
 import random
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -64,12 +64,13 @@ class Bot(Protocol):
     SeenEvent)` is called for every event, before the decision it led to and at the end. `end(result: MatchResult)` is
     called when the match is over. Each method may be `async def`. An exception in any of them is a fault.
 
+    A class with `reads_knowledge = False` gets no known hidden cards where a learner trains, which makes that quicker.
     A class with `reads_events = False` and no method `event` has no `view.events`, and servers need not send the
     events.
 
-    A server also asks when there is only one option. The bot is then not called. The answer is delayed by about the
-    bot's recent thinking time, so that its timing reveals nothing about the hand. A class with `hides_time = False`
-    gets such questions answered at once.
+    A server also asks when there is only one option. The bot is then not called. Such answers take as long as real
+    ones, and some real ones wait, so that time does not tell who had a choice. With `hides_time = False` nothing waits:
+    set it in a class that always answers within the server's `poll_floor_ms` (25).
     """
 
     def choose(self, view: Any, decision: Decision) -> Option | int:
@@ -92,6 +93,10 @@ class BotMaker:
             return load_bot, (self.spec,)
         return BotMaker, (self.name, self.make, self.file)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> BotMaker:
+        """Return the same maker: nothing in it changes, and a file need not be loaded again."""
+        return self
+
 
 def bot_chance(key: bytes, seat: int) -> random.Random:
     """Create a bot's random generator for the match with this key. It reveals nothing about the cards."""
@@ -106,7 +111,11 @@ def built_in_bots() -> dict[str, str]:
 
 
 def load_bot(spec: str) -> BotMaker:
-    """Load a bot by a built-in name, a file `my_bot.py` (its class Bot), `my_bot.py:MyBot`, or `exec:COMMAND`.
+    """Load a bot by name.
+
+    Args:
+        spec: A built-in name, a file `my_bot.py` (its class Bot), `my_bot.py:MyBot`, `exec:COMMAND`, or a published
+            version that was fetched, `ann/sneak:3`.
 
     Raises:
         UsageError: If no bot has this name.
@@ -120,6 +129,12 @@ def load_bot(spec: str) -> BotMaker:
 
         command_of(spec)
         return BotMaker(spec, partial(ProgramBot, spec), "", spec)
+    if "/" in spec and ":" in spec:
+        from cutpurse.wire.published_bots import is_published, load_published  # few bots need it
+
+        if is_published(spec):
+            maker = load_bot(load_published(spec).spec)
+            return replace(maker, name=spec, spec=maker.spec if maker.spec.startswith(PROGRAM) else spec)
     path, name = _split(spec)
     if path is None:
         return _built_in(spec)
@@ -129,7 +144,7 @@ def load_bot(spec: str) -> BotMaker:
     bot = getattr(module, name, None)
     if not isinstance(bot, type) or bot is Bot:  # the protocol itself, imported for annotations
         classes = [key for key, value in vars(module).items() if _is_bot_of(module, value)]
-        hint = f"; it has: {', '.join(f'{path}:{one}' for one in classes)}" if classes else ""
+        hint = f"; it has: {', '.join(f'{path}:{name_in_file}' for name_in_file in classes)}" if classes else ""
         raise BotNotLoaded(f"bot {spec}: {path} has no class {name}{hint}")
     _check_class(spec, bot)
     return BotMaker(spec, bot, str(path), spec, modules)
@@ -272,8 +287,8 @@ def where_a_bot_was(problem: BaseException) -> str:
     return at
 
 
-def _same_file(one: str, other: str) -> bool:
-    return Path(one).resolve() == Path(other).resolve()
+def _same_file(first: str, other: str) -> bool:
+    return Path(first).resolve() == Path(other).resolve()
 
 
 def _short(problem: BaseException) -> str:
@@ -288,16 +303,16 @@ def _short(problem: BaseException) -> str:
 
 def _attribute_meant(problem: AttributeError) -> str:
     """Suggest an attribute of our object for a wrong name, or list its attributes; empty for other objects."""
-    one, name = problem.obj, problem.name
-    if not name or type(name) is not str or not str(type(one).__module__).startswith("cutpurse."):
+    owner, name = problem.obj, problem.name
+    if not name or type(name) is not str or not str(type(owner).__module__).startswith("cutpurse."):
         return ""
-    if hasattr(getattr(type(one), "player_type", None), name):
+    if hasattr(getattr(type(owner), "player_type", None), name):
         return f"; players have it, as view.me.{name}"
-    if hasattr(type(getattr(one, "view", None)), name):
+    if hasattr(type(getattr(owner, "view", None)), name):
         return f"; the table has it, view.{name}"
     from difflib import get_close_matches
 
-    names = [word for word in dir(one) if not word.startswith("_")]
+    names = [word for word in dir(owner) if not word.startswith("_")]
     if close := get_close_matches(name, names, 1):
         return f"; did you mean {close[0]!r}?"
     return f"; it has: {', '.join(names)}"

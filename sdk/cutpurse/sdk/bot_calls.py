@@ -1,18 +1,14 @@
 """Calls of a bot's methods, written as `def` or `async def`, for callers with and without an event loop.
 
-A bot's turn is a flow: a generator that yields awaitables and receives their results. The order of the calls is defined
-once, so it is the same in local play and on a server. Exceptions of the bot pass through. This module knows no match
+A bot's turn is a flow, so the order of the calls is defined once and is the same in local play and on a server.
+Exceptions of the bot pass through. This module knows no match
 and no server.
 """
 
 from __future__ import annotations
 
-import atexit
-import threading
-from collections.abc import Awaitable, Generator
-from functools import cache
 from inspect import iscoroutinefunction
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 from cutpurse.engine.game import Game
 from cutpurse.engine.match import MatchResult
@@ -21,11 +17,11 @@ from cutpurse.engine.view import View
 from cutpurse.sdk.bot import BotMaker, MatchInfo
 from cutpurse.sdk.bot_file import activate
 from cutpurse.sdk.decision import Decision
+from cutpurse.sdk.flows import Flow, wait_for, without_a_loop
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
 
 __all__ = [
-    "Flow",
     "Unable",
     "ask_bot",
     "ask_bot_sync",
@@ -33,15 +29,11 @@ __all__ = [
     "wants_events",
     "hides_time",
     "is_async",
+    "reads_knowledge",
     "empty_view",
-    "on_a_loop",
     "start_bot",
     "deliver_events",
-    "without_a_loop",
 ]
-
-T = TypeVar("T")
-Flow: TypeAlias = Generator[Awaitable[Any], Any, T]
 
 
 class Unable:
@@ -113,47 +105,14 @@ def wants_events(bot: Any) -> bool:
     return hasattr(bot, "event") or getattr(bot, "reads_events", True) is not False
 
 
+def reads_knowledge(bot: Any) -> bool:
+    """Return whether a bot or bot class looks at what is known of hidden cards: not with `reads_knowledge = False`."""
+    return getattr(bot, "reads_knowledge", True) is not False
+
+
 def hides_time(bot: Any) -> bool:
     """Return whether questions with one option take as long as others: not if the bot has `hides_time = False`."""
     return getattr(bot, "hides_time", True) is not False
-
-
-async def on_a_loop(flow: Flow[T]) -> T:
-    """Run a flow in the current event loop."""
-    from asyncio import CancelledError, current_task
-
-    task = current_task()
-    assert task is not None
-    try:
-        awaited = next(flow)
-        while True:
-            try:
-                value = await awaited
-            except CancelledError as problem:
-                awaited = flow.throw(problem if task.cancelling() else _cancelled(problem))
-            except BaseException as problem:
-                awaited = flow.throw(problem)
-            else:
-                awaited = flow.send(value)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-
-
-def without_a_loop(flow: Flow[T]) -> T:
-    """Run a flow here; its awaitables run in this process's background event loop."""
-    try:
-        awaited = next(flow)
-        while True:
-            try:
-                value = _own_loop().wait(awaited)
-            except BaseException as problem:
-                awaited = flow.throw(problem)
-            else:
-                awaited = flow.send(value)
-    except StopIteration as end:
-        result: T = end.value
-        return result
 
 
 def ask_bot_sync(bot: Any, view: GameView[Any], decision: Decision, again: bool) -> Any:
@@ -161,53 +120,4 @@ def ask_bot_sync(bot: Any, view: GameView[Any], decision: Decision, again: bool)
     if hasattr(bot, "event"):
         return without_a_loop(ask_bot(bot, view, decision, again))
     answer = bot.choose(view, decision)
-    return _own_loop().wait(answer) if hasattr(answer, "__await__") else answer
-
-
-class _OwnLoop:
-    """An event loop in its own thread, so that it also serves callers inside a loop, as in a notebook."""
-
-    def __init__(self) -> None:
-        import asyncio  # imported only if a bot awaits something
-
-        self.submit = asyncio.run_coroutine_threadsafe
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self.loop.run_forever, name="async bots", daemon=True)
-        self.thread.start()
-        atexit.register(self.close)
-
-    def wait(self, awaited: Awaitable[Any]) -> Any:
-        """Await it and return its value; raise what it raises."""
-        value, problem = self.submit(_outcome(awaited), self.loop).result()
-        if problem is not None:
-            raise problem
-        return value
-
-    def close(self) -> None:
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join()
-        self.loop.close()
-
-
-def _cancelled(problem: BaseException) -> RuntimeError:
-    """Convert a bot's own cancellation to an error, so that it cancels nothing else."""
-    error = RuntimeError("the bot cancelled itself")
-    error.__cause__ = problem
-    return error
-
-
-async def _outcome(awaited: Awaitable[Any]) -> tuple[Any, BaseException | None]:
-    """Return the result, or what was raised. A SystemExit that got out would end the shared loop."""
-    from asyncio import CancelledError
-
-    try:
-        return await awaited, None
-    except CancelledError as problem:
-        return None, _cancelled(problem)
-    except BaseException as problem:
-        return None, problem
-
-
-@cache
-def _own_loop() -> _OwnLoop:
-    return _OwnLoop()
+    return wait_for(answer) if hasattr(answer, "__await__") else answer

@@ -116,8 +116,8 @@ def _module_name(path: Path) -> str:
     """Return the file's stem, so that other processes can import it, or a unique name if the stem is taken."""
     name = path.stem
     if name.isidentifier() and not keyword.iskeyword(name) and name not in sys.modules:
-        found = importlib.util.find_spec(name)
-        if found is None or found.origin == str(path.resolve()):
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin == str(path.resolve()):
             return name
     return f"_bot_{sha256(str(path.resolve()).encode()).hexdigest()[:12]}_{name}"
 

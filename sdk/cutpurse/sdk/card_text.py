@@ -36,15 +36,17 @@ def find_cards(view: GameView[Any], name: str) -> tuple[list[int], str]:
         Their numbers, and a message if there is none, with the nearest title if one is similar.
     """
     cards = view.words.cards
-    wanted = _plain(name)
-    exact = [number for number, card in enumerate(cards, 1) if wanted in (_plain(card.name), _plain(card.title))]
+    plain_name = _plain(name)
+    exact = [number for number, card in enumerate(cards, 1) if plain_name in (_plain(card.name), _plain(card.title))]
     if exact:
         return exact, ""
-    parts = [n for n, card in enumerate(cards, 1) if wanted and wanted in f"{_plain(card.title)} {_plain(card.name)}"]
+    parts = [
+        n for n, card in enumerate(cards, 1) if plain_name and plain_name in f"{_plain(card.title)} {_plain(card.name)}"
+    ]
     if parts:
         return parts[:MAX_MATCHES], ""
     titles = {_plain(card.title): card.title for card in cards}
-    near = get_close_matches(wanted, titles, 1, 0.5) or get_close_matches(wanted, _words_of(titles), 1, 0.7)
+    near = get_close_matches(plain_name, titles, 1, 0.5) or get_close_matches(plain_name, _words_of(titles), 1, 0.7)
     hint = ""
     if near:
         title = titles.get(near[0]) or next(title for plain, title in titles.items() if near[0] in plain.split())
@@ -56,11 +58,11 @@ def describe_card(view: GameView[Any], number: int) -> list[str]:
     """Describe a card in lines of text: title, name, type, value, facts and effect."""
     card = view.words.cards[number - 1]
     value = view.raw.rules.values(view.settings)[number]
-    told = [card.sort] if card.sort else []
+    facts = [card.sort] if card.sort else []
     if value:
-        told.append(f"{view.words.value_title} {value:,}")
-    told += [f"{heading}: {fact}" for heading, fact in card.facts.items() if fact and not _says(card, heading, fact)]
-    printed = f" ({'; '.join(told)})" if told else ""
+        facts.append(f"{view.words.value_title} {value:,}")
+    facts += [f"{heading}: {fact}" for heading, fact in card.facts.items() if fact and not _says(card, heading, fact)]
+    printed = f" ({'; '.join(facts)})" if facts else ""
     text = f": {card.text}" if card.text else ""
     line = f"{card.title} [{card.name}]{printed}{text}"
     return [*_wrapped(line)]

@@ -45,7 +45,7 @@ class Card:
 
     @property
     def value(self) -> int:
-        """The printed value; 0 for a card without one."""
+        """The value that the rules list; 0 for a card without one."""
         return self.kind.value
 
     @property

@@ -99,7 +99,9 @@ class Decision:
         for option in self.options:
             if option.text == text:
                 return option
-        raise KeyError(f"{text!r} is not offered; there are: {', '.join(repr(one.text) for one in self.options)}")
+        raise KeyError(
+            f"{text!r} is not offered; there are: {', '.join(repr(candidate.text) for candidate in self.options)}"
+        )
 
     def note(self, text: object) -> None:
         """Write a note about this decision before you answer it. Only you can read it.
@@ -152,7 +154,7 @@ class Decision:
     def base_left_s(self) -> float:
         """Seconds of base time left. Below 0, the time that your bank has paid so far.
 
-        Infinite where no clock runs, as in local play.
+        Infinite where no clock runs, as in local play without one.
         """
         return self._left()[0]
 
@@ -209,13 +211,13 @@ def illegal_text(decision: Decision, answer: object) -> str:
 
 def _answer_text(answer: object) -> str:
     """Describe an answer that is no option, with a hint at the likely mistake."""
-    shown = answer_text(answer)
+    text = answer_text(answer)
     if answer is None:
         return "None (is a `return` missing?)"
     if isinstance(answer, Option):
-        return f"{shown} (an option of another decision)"
+        return f"{text} (an option of another decision)"
     if isinstance(answer, Card):
-        return f"the card {shown} (return the option that has it)"
+        return f"the card {text} (return the option that has it)"
     if isinstance(answer, SupportsIndex) and not isinstance(answer, bool):
-        return shown
-    return f"{shown} (return one of decision.options, or its index)"
+        return text
+    return f"{text} (return one of decision.options, or its index)"

@@ -29,7 +29,8 @@ from cutpurse.process.pool import BatchLost, number_tasks
 from cutpurse.sdk.bot import BotMaker, bot_makers
 from cutpurse.sdk.playing.digest import RunDigest, result_digest
 from cutpurse.sdk.playing.lines import Lines
-from cutpurse.sdk.playing.seating import play_match
+from cutpurse.sdk.playing.match_clock import MatchClock, SlowDecision, slowest_by_bot
+from cutpurse.sdk.playing.timed import play_timed
 from cutpurse.sdk.playing.totals import BotSums, mean, place_moments, variance
 
 __all__ = [
@@ -60,7 +61,7 @@ class Failure:
     def text(self) -> str:
         """Describe the failure in one line: bot, match, seat, decision, question and error."""
         where = f"decision {self.decision} ({self.ask})" if self.decision is not None else self.ask
-        what = "crashed" if self.cause is EndCause.CRASHED else "answered illegally"
+        what = {EndCause.CRASHED: "crashed", EndCause.TIMEOUT: "was late"}.get(self.cause, "answered illegally")
         return f"bot {self.name} {what} in match {self.match}, seat {self.seat}, {where}: {self.reason}"
 
 
@@ -106,6 +107,7 @@ class LocalRun:
     failures: tuple[Failure, ...] = ()  # the first of each bot that failed
     faults: tuple[int, ...] = ()  # count per bot
     digest: str = ""  # equal for equal results, whatever the number of processes
+    slowest: tuple[SlowDecision, ...] = ()  # of each bot; empty without a clock
 
 
 class RunCutShort(CutpurseError):
@@ -128,6 +130,7 @@ class _Done:
     failures: tuple[Failure, ...]  # the first of each bot
     faults: tuple[int, ...]
     record: str
+    slowest: tuple[SlowDecision, ...]  # of each bot; empty without a clock
 
 
 def play(
@@ -145,6 +148,8 @@ def play(
     keep_rows: bool = True,
     aggregate: bool = False,
     on: str | None = None,
+    clock: MatchClock | None = None,
+    position: Callable[[bytes], Game] | None = None,
 ) -> LocalRun:
     """Play matches and add up the results.
 
@@ -156,12 +161,16 @@ def play(
         settings: Game settings that differ from their defaults.
         jobs: Number of processes. With more than one, classes must be importable by name.
         record: File that gets one line per match.
-        progress: Called with the number of finished matches and of all matches.
+        progress: Called with the number of finished matches and of all matches: at the beginning, and after every
+            decision or, with other processes, about once a second.
         on_match: Called with each finished match, in order.
         watch: Called with a match when it begins and after every answer; with one process only.
         keep_rows: Fill `LocalRun.rows`. Without it, a long run takes no more memory than a short one.
         aggregate: Let each process return sums instead of matches. There are no rows and no records then.
         on: "ray" for processes of Ray, `ray://HOST:PORT` for a Ray cluster. Default: processes of this machine.
+        clock: Clock that the bots play by, with the faults and takeovers of a server. Default: any bot has any time.
+        position: Returns the position from which the match with a key begins; the bots then keep their seats, in the
+            order given, and `settings` are those of the position. Default: each match begins with a deal.
 
     Returns:
         The results. A failing bot raises nothing: see `LocalRun.failures`.
@@ -181,13 +190,19 @@ def play(
         raise UsageError("matches can be watched in one process only: leave jobs at 1")
     if record is not None and Path(record).suffix == ".py":
         raise UsageError(f"the record would take the place of {record}, which is code: name another file for it")
+    if position is not None and record is not None:
+        raise UsageError("a record begins with a deal, so matches from a position have none: do without the record")
     if aggregate and (record is not None or watch is not None or on_match is not None):
         raise UsageError("a run with sums only has no single matches: do without the record, or without sums")
-    run = _Run(rules, tuple(makers), seed, chosen, record is not None)
+    run = _Run(rules, tuple(makers), seed, chosen, record is not None, clock, position)
     began = time.perf_counter()
     rows: list[LocalMatch] = []
     sums = _Sums(len(makers))
     digest = RunDigest()
+
+    def beat(_: Match | None = None) -> None:
+        if progress is not None:
+            progress(sums.matches, matches)
 
     def so_far() -> LocalRun:
         failures = tuple(sums.failures[bot] for bot in sorted(sums.failures))
@@ -196,19 +211,23 @@ def play(
             sums.matches,
             sums.decisions,
             time.perf_counter() - began,
-            tuple(_seat_totals(maker.name, sums.matches, one) for maker, one in zip(makers, sums.bots, strict=True)),
+            tuple(
+                _seat_totals(maker.name, sums.matches, totals) for maker, totals in zip(makers, sums.bots, strict=True)
+            ),
             tuple(rows),
             failures,
-            tuple(one.faults for one in sums.bots),
+            tuple(totals.faults for totals in sums.bots),
             digest.hex(),
+            sums.slowest,
         )
 
     work = run.sums if aggregate else run.batch
     results: Generator[_Done | _Part, None, None] = (
-        run.several(range(matches), watch)
+        run.several(range(matches), watch or (beat if progress is not None else None))
         if is_in_this_process(on, jobs)
-        else in_order(work, matches, jobs, run.describe, on)
+        else in_order(work, matches, jobs, run.describe, on, beat)
     )
+    beat()
     try:
         with a_run(), Lines(record, "the record") as lines, closing(results) as played:
             for done in played:
@@ -223,8 +242,7 @@ def play(
                     lines.write(done.record)
                     if on_match is not None:
                         on_match(done.row)
-                if progress is not None:
-                    progress(sums.matches, matches)
+                beat()
     except BatchLost as lost:
         raise RunCutShort(str(lost), so_far()) from None
     return so_far()
@@ -239,6 +257,8 @@ class _Run:
     seed: int | str
     settings: dict[str, object]
     record: bool
+    clock: MatchClock | None = None
+    position: Callable[[bytes], Game] | None = None
 
     def describe(self, numbers: range) -> str:
         """Name some matches in an error."""
@@ -263,12 +283,19 @@ class _Run:
 
     def one(self, number: int, watch: Callable[[Match], None] | None) -> _Done:
         n = len(self.makers)
-        bot_at = arrangement(n, self.seed, number)
+        bot_at = arrangement(n, self.seed, number) if self.position is None else tuple(range(n))
         seat_of = tuple(bot_at.index(bot) for bot in range(n))
-        match = Match(
-            self.rules, [self.makers[bot].name for bot in bot_at], match_key(self.seed, number), self.settings, log=True
+        makers = [self.makers[bot] for bot in bot_at]
+        names, key = [maker.name for maker in makers], match_key(self.seed, number)
+        start = None if self.position is None else self.position(key)
+        before = () if start is None else [start.view(seat) for seat in range(n)]
+        holds = self.clock is not None
+        match = Match(self.rules, names, key, self.settings, log=True, hold_polls=holds, position=start)
+        result, failed, decisions, thoughts = play_timed(match, makers, self.clock, watch, before)
+        slowest = slowest_by_bot(
+            SlowDecision(thought.seconds, bot_at[thought.seat], number, thought.decision, thought.waited_s)
+            for thought in thoughts
         )
-        result, failed, decisions = play_match(match, [self.makers[bot] for bot in bot_at], watch)
         first: dict[int, Failure] = {}
         faults = [0] * n
         for seat, failure in failed:
@@ -284,7 +311,7 @@ class _Run:
             seat_of,
             decisions,
         )
-        return _Done(row, tuple(first.values()), tuple(faults), write_record(match) if self.record else "")
+        return _Done(row, tuple(first.values()), tuple(faults), write_record(match) if self.record else "", slowest)
 
 
 class _Sums:
@@ -295,6 +322,7 @@ class _Sums:
         self.decisions = 0
         self.bots = [BotSums(bots) for _ in range(bots)]
         self.failures: dict[int, Failure] = {}  # the first of each bot
+        self.slowest: tuple[SlowDecision, ...] = ()  # of each bot
 
     def add(self, done: _Done) -> None:
         row = done.row
@@ -306,6 +334,8 @@ class _Sums:
             bot.add(place, score, cause != EndCause.NORMAL.value, faults)
         for failure in done.failures:
             self.failures.setdefault(failure.bot, failure)
+        if done.slowest:
+            self.slowest = slowest_by_bot((*self.slowest, *done.slowest))
 
     def merge(self, other: _Sums) -> None:
         """Add the next part of the run."""
@@ -314,6 +344,7 @@ class _Sums:
         for mine, theirs in zip(self.bots, other.bots, strict=True):
             mine.merge(theirs)
         self.failures = {**other.failures, **self.failures}
+        self.slowest = slowest_by_bot((*self.slowest, *other.slowest))
 
 
 @dataclass(frozen=True)

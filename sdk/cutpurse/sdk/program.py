@@ -12,17 +12,19 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
+from cutpurse.check.local_match import CONTROL, DIAL_IN_S, match_ended, match_started, when_asked_too_long_s
+from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.events import Event
 from cutpurse.engine.match import CORRECTIONS, MatchResult
 from cutpurse.games import game_named
 from cutpurse.process.child import Child
 from cutpurse.process.lifetime import end_with_the_run
+from cutpurse.process.own_time import OwnTime
 from cutpurse.process.program_command import PROGRAM, command_of, environment_for
-from cutpurse.sdk import bot_calls
+from cutpurse.sdk.flows import Flow, without_a_loop
 from cutpurse.v1 import arena_pb2
 from cutpurse.wire.encode import DECISION_EVENTS, ENDED_EVENTS, MatchEncoder
 from cutpurse.wire.errors import ProgramFailed, ProgramGone, ProgramNotStarted
-from cutpurse.wire.local_match import CONTROL, DIAL_IN_S, match_ended, match_started, when_asked_too_long_s
 from cutpurse.wire.server_address import SERVER_VARIABLE
 
 __all__ = [
@@ -78,9 +80,9 @@ class HostedProgram:
             raise ProgramGone(self.failed)
 
     async def _begin(self) -> None:
-        from cutpurse.wire.local_arena import Host
+        from cutpurse.check.local_arena import Host
 
-        self.host = await Host().__aenter__()
+        self.host = await Host(clock=OwnTime()).__aenter__()
         poke = partial(asyncio.get_running_loop().call_soon_threadsafe, self.host.changed)
         name = self.spec.removeprefix(PROGRAM)
         try:
@@ -119,8 +121,10 @@ class HostedProgram:
 class ProgramBot:
     """A program's seat in one match."""
 
-    def __init__(self, spec: str) -> None:
+    def __init__(self, spec: str, control: TimeControl | None = None) -> None:
+        """Prepare the seat; the program has as much time as `control` says, by default CONTROL for each decision."""
         self.spec = spec
+        self._control = control
         self._events: list[Event] = []  # since the last decision
         self._first_event = 0
         self._number = -1  # of the last decision
@@ -135,22 +139,23 @@ class ProgramBot:
         """
         rules = game_named(match.game)
         self.program, guest = await _program(self.spec)
-        wanted = [one.game for one in guest.hello.games]
-        if wanted and match.game not in wanted:
-            raise ProgramFailed(f"{self.spec}: its Hello does not name {match.game}, only {', '.join(wanted)}")
+        games = [game_played.game for game_played in guest.hello.games]
+        if games and match.game not in games:
+            raise ProgramFailed(f"{self.spec}: its Hello does not name {match.game}, only {', '.join(games)}")
         seats = len(match.seats)
         self.settings = rules.check(seats, match.settings)
         self.encoder = MatchEncoder(rules, self.settings, seats)
         name = f"{match.chance.getrandbits(64):016x}"
         self.guest = guest
-        self.table = guest.start(match_started(match.game, self.settings, match.seats, match.seat, name))
+        control = self._control or CONTROL
+        self.table = guest.start(match_started(match.game, self.settings, match.seats, match.seat, name, control))
         self.program.seated += 1
 
-    def event(self, told: Any) -> None:
+    def event(self, event: Any) -> None:
         """Store an event; it is sent with the next decision, or at the end."""
         if not self._events:
-            self._first_event = told.number
-        self._events.append(told.raw)
+            self._first_event = event.number
+        self._events.append(event.raw)
 
     async def choose(self, view: Any, decision: Any) -> int:
         """Return the program's answer.
@@ -164,6 +169,8 @@ class ProgramBot:
             self._number, self._wrong = decision.number, 0
             guest.ask(table, decision.number + 1, self._body(view, decision))
         allowed_s = when_asked_too_long_s()
+        if self._control is not None:
+            allowed_s = max(0.0, decision.base_left_s) + decision.bank_left_s + self._control.grace_ms / 1_000
         reply = await guest.until(lambda: table.reply or self._trouble(), allowed_s)
         if reply is None:
             guest.give_no_more_time(table)
@@ -201,8 +208,8 @@ class ProgramBot:
             observation=self.encoder.observation(view.raw, "agenda" in hello.features),
             events=self.encoder.events(DECISION_EVENTS, events, view.raw.viewer) if hello.events else b"",
             first_event=self._first_event,
-            base_left_ms=CONTROL.base_ms,
-            bank_left_ms=CONTROL.bank_ms,
+            base_left_ms=CONTROL.base_ms if self._control is None else max(0, round(decision.base_left_s * 1_000)),
+            bank_left_ms=CONTROL.bank_ms if self._control is None else round(decision.bank_left_s * 1_000),
             safe_option=decision.safe.index,
         )
         self._first_event += len(events)
@@ -221,8 +228,8 @@ class ProgramBot:
         """End the match without waiting for anything."""
         self.program.seated -= 1
         events = self._events if self.guest.hello.events else ()
-        told = self.encoder.events(ENDED_EVENTS, events, 0)
-        self.guest.end(self.table, match_ended(self.table.number, result, self._first_event, told))
+        encoded = self.encoder.events(ENDED_EVENTS, events, 0)
+        self.guest.end(self.table, match_ended(self.table.number, result, self._first_event, encoded))
 
 
 # -- the programs of this process, by spec
@@ -248,10 +255,10 @@ def end_programs() -> None:
     programs = [program for same in _running.values() for program in same]
     _running.clear()
     if programs:
-        bot_calls.without_a_loop(_closing(programs))
+        without_a_loop(_closing(programs))
 
 
-def _closing(programs: Sequence[HostedProgram]) -> bot_calls.Flow[None]:
+def _closing(programs: Sequence[HostedProgram]) -> Flow[None]:
     yield _closed(programs)
 
 

@@ -26,6 +26,7 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import game_named
 from cutpurse.process.child_processes import ends_new_children
 from cutpurse.process.program_command import PROGRAM
+from cutpurse.process.signals import run_async
 from cutpurse.process.terminal import ignore_closed_stderr, paint, print_message
 from cutpurse.sdk.bot import BotMaker, bot_makers, check_not_loading
 from cutpurse.sdk.bot_calls import hides_time, is_async, wants_events
@@ -35,16 +36,16 @@ from cutpurse.sdk.online.bot_pool import PlayedMatch, RemoteBots
 from cutpurse.sdk.online.client import Client, Companions, StayOptions
 from cutpurse.sdk.online.concurrency import ConcurrencyControl
 from cutpurse.sdk.online.graceful_leave import leave_on_signal
+from cutpurse.sdk.online.stored_times import StoredTimes
 from cutpurse.sdk.online.thinking import Thinker
 from cutpurse.wire.client_session import ClientSession
 from cutpurse.wire.connection import Dialling, dialling
 from cutpurse.wire.errors import BOT_FAILED, INTERRUPTED, exit_code
 from cutpurse.wire.server_address import RECONNECT_VARIABLE, SERVER_VARIABLE
-from cutpurse.wire.text import format_count
+from cutpurse.wire.text import check_word, format_count
 
-__all__ = ["PlayedMatch", "RunSummary", "check_word", "connect", "default_bot_name", "run"]
+__all__ = ["PlayedMatch", "RunSummary", "connect", "default_bot_name", "run"]
 
-NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # as in Hello.bot and Hello.version
 NAME_MOST: Final = 32
 BUSY_S: Final = 10.0  # seconds to wait for a bot that is busy after its last match
 
@@ -118,8 +119,8 @@ def run(
     try:
         _check_no_loop()
         with ends_new_children(), ignore_closed_stderr():
-            stay = asyncio.run(
-                connect(
+            stay = run_async(
+                lambda: connect(
                     bot,
                     games,
                     ladders=ladders,
@@ -192,8 +193,8 @@ async def connect(
     door = dialling(server, ca, trust=trust)
     name = check_word("name", name) if name is not None else default_bot_name(maker)
     check_word("version", version)
-    wanted = [games] if isinstance(games, str) else list(games)
-    for game in wanted:
+    game_names = [games] if isinstance(games, str) else list(games)
+    for game in game_names:
         game_named(game)
     for what, number in (("tables", max_tables), ("matches", matches)):
         if number is not None and number < 1:
@@ -217,15 +218,16 @@ async def connect(
         streams.broken(problem)
 
     thinker = Thinker(is_async(kind), broken)
+    times = StoredTimes(name, version, maker.file or _file_of(maker.make))
     seeks = [ladders] if isinstance(ladders, str) else list(ladders)
     options = StayOptions(seeks, matches, reconnect_timeout_s, says_why=not quiet)
 
     def stream(there: Dialling, companions: Companions) -> tuple[Client, RemoteBots]:
-        session = ClientSession(name, version, wanted, pace.tables, wants_events(kind))
+        session = ClientSession(name, version, game_names, pace.tables, wants_events(kind))
         session.declines_requests = decline_requests
         client = Client(there, session, pace, print_message, options, companions=companions)
         bots = RemoteBots(maker, session, thinker, pace, print_message, over, client.wake, debug, send_output)
-        bots.hides_time = hides_time(kind)
+        bots.hides_time, bots.times = hides_time(kind), times
         if on_opened is not None:
             bots.on_opened = on_opened
         return client, bots
@@ -238,10 +240,14 @@ async def connect(
                 print_message(f"the bot was still busy {BUSY_S:g} s after its last match and is left to itself")
     finally:
         thinker.close()
+        times.save()
     if taken_over:
-        text = f"{name} was taken over in {format_count(taken_over, 'match', 'matches')}, and came last there"
-        print_message(paint(text, "bad", sys.stderr))
+        print_message(paint(_taken_over_text(name, taken_over), "bad", sys.stderr))
     return RunSummary(name, version, door.address, streams.played, streams.faults, taken_over)
+
+
+def _taken_over_text(name: str, matches: int) -> str:
+    return f"{name} was taken over in {format_count(matches, 'match', 'matches')}, and came last there"
 
 
 def default_bot_name(maker: BotMaker) -> str:
@@ -295,10 +301,3 @@ def _patience() -> float | None:
 def _file_of(make: Any) -> str:
     module = sys.modules.get(getattr(make, "__module__", ""))
     return getattr(module, "__file__", None) or ""
-
-
-def check_word(what: str, given: str) -> str:
-    """Return a bot's name or version as it is.  Raises UsageError if a server would refuse it."""
-    if not NAME.fullmatch(given):
-        raise UsageError(f"{given!r} is no {what}: it has 1 to 32 of a-z, 0-9, _, - and ., the first a letter or digit")
-    return given

@@ -22,6 +22,7 @@ from cutpurse.games import game_named
 from cutpurse.sdk import bot_calls
 from cutpurse.sdk.bot import MatchInfo, load_bot
 from cutpurse.sdk.decision import option_of
+from cutpurse.sdk.flows import without_a_loop
 from cutpurse.sdk.online.question_types import asked, time_left
 from cutpurse.v1 import arena_pb2
 from cutpurse.wire.decode import TableInfo
@@ -48,9 +49,9 @@ def second_opinion(head: Mapping[str, Any], question: bytes) -> dict[str, Any]:
     decision.keep_time(lambda: time_left(message, monotonic() - began))
     names = tuple([f"seat {number}" for number in range(seats)])
     info = MatchInfo(head["game"], seat, names, head["settings"], Random(question))
-    bot = bot_calls.without_a_loop(bot_calls.start_bot(load_bot(head["bot"]), info))
-    answer = option_of(bot_calls.without_a_loop(bot_calls.ask_bot(bot, view, decision)))
-    choice = next(one.index for one in decision.options if answer in (one.index, one.raw))
+    bot = without_a_loop(bot_calls.start_bot(load_bot(head["bot"]), info))
+    answer = option_of(without_a_loop(bot_calls.ask_bot(bot, view, decision)))
+    choice = next(option.index for option in decision.options if answer in (option.index, option.raw))
     expected = bot.expected() if hasattr(bot, "expected") else {}
     return {"choice": choice, "expected": [[index, mean, count] for index, (mean, count) in sorted(expected.items())]}
 

@@ -54,8 +54,8 @@ def _short_title(pile: Pile) -> str:
 
 
 def _numbers(view: GameView[Any], kinds: Sequence[Counter], values: Mapping[str, int]) -> list[str]:
-    told = [f"{kind.text}: {_number(view, kind, values[kind.name])}" for kind in kinds if values[kind.name]]
-    return _wrapped(told)
+    entries = [f"{kind.text}: {_number(view, kind, values[kind.name])}" for kind in kinds if values[kind.name]]
+    return _wrapped(entries)
 
 
 def _number(view: GameView[Any], kind: Counter, value: int) -> str:

@@ -16,9 +16,9 @@ from cutpurse.engine.agenda import Poll
 from cutpurse.engine.game import Game
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.words import Unit, Visibility
+from cutpurse.games.rule_book import rule_numbers, rules_markdown
 from cutpurse.v1 import game_pb2
 from cutpurse.wire.numbering import numbering_of
-from cutpurse.wire.rule_book import rule_numbers, rules_markdown
 
 __all__ = ["catalogue_of", "settings_on_the_wire", "summary_of"]
 

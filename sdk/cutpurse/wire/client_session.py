@@ -16,22 +16,20 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from google.protobuf.message import DecodeError
 
 from cutpurse.engine.commitment import NONCE_BYTES
-from cutpurse.engine.errors import SettingsError
 from cutpurse.engine.events import Event
-from cutpurse.engine.match import EndCause, MatchResult
+from cutpurse.engine.match import MatchResult
 from cutpurse.games import GAMES
 from cutpurse.v1 import arena_pb2
 from cutpurse.v1.arena_pb2 import Answer, Note
-from cutpurse.wire.catalogue import catalogue_of
+from cutpurse.wire.client_table import NOBODY, ClientTable, result_of, table_of
 from cutpurse.wire.deal_check import broken_promise, counts_nonce
-from cutpurse.wire.decode import TableInfo, events_of
+from cutpurse.wire.decode import events_of
 from cutpurse.wire.errors import ServerRefused
 from cutpurse.wire.text import printable
 from cutpurse.wire.usage import FALLBACKS, ReportedUsage
@@ -46,11 +44,8 @@ __all__ = [
     "OwnerNotice",
     "Opened",
     "ClientSession",
-    "ClientTable",
     "Todo",
     "Welcomed",
-    "result_of",
-    "table_of",
 ]
 
 FEATURES: Final = ("agenda", "nonces", "notes", "usage")  # agenda: so that views equal those of local play
@@ -66,8 +61,6 @@ NO_FAULT: Final = (
     arena_pb2.ERROR_REASON_NOT_YOURS,
 )
 
-NOBODY: Final = "local"  # the owner of bots without a token
-
 # Field numbers of PlayRequest.
 _RECEIVED: Final = arena_pb2.PlayRequest.RECEIVED_FIELD_NUMBER
 _ANSWERS: Final = arena_pb2.PlayRequest.ANSWERS_FIELD_NUMBER
@@ -82,41 +75,6 @@ _ANSWER: Final = frames(_ANSWERS)  # tag and length of an answer, by its length
 _TABLE: Final = uint_fields(Answer.TABLE_FIELD_NUMBER)
 _DECISION: Final = uint_fields(Answer.DECISION_FIELD_NUMBER)
 _OPTION: Final = tuple([present_uint_field(Answer.OPTION_FIELD_NUMBER, option) for option in range(LOW)])
-
-
-@dataclass(slots=True)
-class ClientTable:
-    """A match of this bot in the session."""
-
-    number: int
-    match: str
-    info: TableInfo
-    names: tuple[str, ...]  # bot names by seat
-    ladder: str
-    base_s: float
-    commitment: bytes
-    board: str
-    asked: int = 0  # number of the last decision, as on the wire; 0: none
-    answer: bytes = b""  # to that decision, with its notes and usage, as fields of PlayRequest; empty: none yet
-    over: bool = False
-    before: str = ""  # notes from before the first decision, sent with its answer
-    first: arena_pb2.Decision | None = None  # the first decision, with all events from the deal on; None: without
-    nonce: bytes = b""  # added to the deal; empty: none, or the server refused it
-    nonce_may_be_lost: bool = False  # a stream was lost before the first decision, perhaps with the nonce
-
-    def is_open(self, decision: int) -> bool:
-        """Return whether this is the last decision, and the match goes on."""
-        return self.asked == decision and not self.over
-
-    @property
-    def game(self) -> str:
-        """The name of the game."""
-        return self.info.rules.words.game
-
-    @property
-    def seat(self) -> int:
-        """The bot's seat."""
-        return self.info.seat
 
 
 class Welcomed(NamedTuple):
@@ -234,7 +192,7 @@ class ClientSession:
         self._in = False  # whether this stream is welcomed
         self._received = 0  # last envelope of this stream
         self._acknowledged = 0
-        self._wanted = self._told = max_tables
+        self._desired_tables = self._sent_tables = max_tables
         self._wants_none = False  # a Hello that names no tables leaves their number to the server
         self._leaving_told = False
         self._out: list[bytes] = []  # answers and give-ups, as fields of PlayRequest
@@ -249,7 +207,7 @@ class ClientSession:
         self._in = False
         self._received = self._acknowledged = 0
         self._leaving_told = False
-        self._told = self._wanted
+        self._sent_tables = self._desired_tables
         hello = arena_pb2.Hello(
             protocol_major=PROTOCOL[0],
             protocol_minor=PROTOCOL[1],
@@ -257,7 +215,7 @@ class ClientSession:
             bot=self.bot,
             version=self.version,
             games=[self._game_request(game) for game in dict.fromkeys((*self.games, *self.ladders))],
-            max_tables=self._wanted,
+            max_tables=self._desired_tables,
             events=self.events,
             features=FEATURES,
             declines_requests=self.declines_requests,
@@ -542,7 +500,7 @@ class ClientSession:
 
     def want_tables(self, tables: int) -> None:
         """Set the number of simultaneous matches; with 0 no new match begins."""
-        self._wanted, self._wants_none = tables, not tables
+        self._desired_tables, self._wants_none = tables, not tables
 
     def leave(self) -> None:
         """Finish the open matches, and begin none."""
@@ -550,7 +508,7 @@ class ClientSession:
 
     def next_envelope(self) -> bytes | None:
         """Return the next envelope to send: acknowledgement, answers, changed requests; None if there is nothing."""
-        tables = None if self._wanted == self._told else self._wanted
+        tables = None if self._desired_tables == self._sent_tables else self._desired_tables
         leaving = self.leaving and not self._leaving_told
         if not self._in or not (self._out or leaving or tables is not None or self._received > self._acknowledged):
             return None
@@ -563,7 +521,7 @@ class ClientSession:
             taken += 1
         answers = self._out[:taken]
         del self._out[:taken]
-        self._acknowledged, self._told, self._leaving_told = self._received, self._wanted, self.leaving
+        self._acknowledged, self._sent_tables, self._leaving_told = self._received, self._desired_tables, self.leaving
         wishes = present_uint_field(_MAX_TABLES, tables) + uint_field(_LEAVING, self.leaving)
         return b"".join((uint_field(_RECEIVED, self._received), *answers, wishes))
 
@@ -578,63 +536,3 @@ def _usage(table: int, decision: int, usage: ReportedUsage) -> arena_pb2.Usage:
         model=usage.model,
         fallback=arena_pb2.Fallback.ValueType(FALLBACKS.index(usage.fallback)),
     )
-
-
-def _named(seat: arena_pb2.SeatTaken) -> str:
-    """Return the name of the bot in a seat: "ann/sneak". Owners may use the same names."""
-    return seat.bot if seat.owner in ("", NOBODY) else f"{seat.owner}/{seat.bot}"
-
-
-def table_of(started: arena_pb2.MatchStarted) -> ClientTable:
-    """Return the match that begins for a bot or spectator.  Raises ServerRefused if it cannot be played here."""
-    what = f"the server deals {printable(started.game)}, rules version {printable(started.rules_version)}"
-    rules = GAMES.get(started.game)
-    if rules is None:
-        raise ServerRefused(f"{what}; here there are {', '.join(GAMES)}: name the games to play, or upgrade cutpurse")
-    if rules.words.version != started.rules_version:
-        raise ServerRefused(f"{what}; here it is version {rules.words.version}: both sides need the same cutpurse")
-    seats = len(started.seats)
-    given = {setting.name: setting.value for setting in started.settings}
-    try:
-        settings = rules.check(seats, given)
-        digest = catalogue_of(rules, seats, given).digest
-    except SettingsError as problem:
-        raise ServerRefused(f"{what}, in a way that is not known here: {problem}") from None
-    if started.catalogue_digest != digest:
-        raise ServerRefused(f"{what}, with other numbers than here: both sides need the same cutpurse")
-    if not started.seat < seats:
-        raise ServerRefused(f"{what}, and puts this bot on seat {started.seat} of {seats}")
-    return ClientTable(
-        started.table,
-        printable(started.match),
-        TableInfo(rules, settings, seats, started.seat),
-        tuple([_named(seat) for seat in started.seats]),
-        started.ladder,
-        started.clock.base_ms / 1000,
-        started.commitment,
-        started.board,
-    )
-
-
-def result_of(table: ClientTable, ended: arena_pb2.MatchEnded) -> MatchResult:
-    """Return the result of a match.  Raises ServerRefused if it is impossible."""
-    if len(ended.seats) != table.info.seats:
-        raise ServerRefused(f"match {table.match} of {table.info.seats} seats ended with {len(ended.seats)}")
-    causes = tuple([_end_cause(seat.end_cause) for seat in ended.seats])
-    if ended.voided:
-        return MatchResult((), (), causes)
-    return MatchResult(tuple([seat.score for seat in ended.seats]), tuple([seat.place for seat in ended.seats]), causes)
-
-
-_CAUSES: Final[dict[int, EndCause]] = {
-    number: EndCause[name.removeprefix("END_CAUSE_")]
-    for name, number in arena_pb2.EndCause.items()
-    if name.removeprefix("END_CAUSE_") in EndCause.__members__
-}
-
-
-def _end_cause(number: int) -> EndCause:
-    try:
-        return _CAUSES[number]
-    except KeyError:
-        raise ServerRefused(f"a match ended for cause {number}, which is not known here: upgrade cutpurse") from None

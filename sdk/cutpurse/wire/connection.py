@@ -6,7 +6,6 @@ read. So it appears in no process list and no shell history. This module makes n
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 import stat
@@ -27,12 +26,13 @@ from cutpurse.wire.server_address import (
     STRANGER_KEY,
     TOKEN_VARIABLE,
     TRUST_VARIABLE,
-    UNIX,
+    ServerAddress,
+    parse_address,
     server_address,
 )
 from cutpurse.wire.text import printable
 
-__all__ = ["UNTRUSTED", "Dialling", "dialling", "token_file", "why_unreachable"]
+__all__ = ["UNTRUSTED", "Dialling", "dialling", "is_wrong_address", "token_file", "why_unreachable"]
 
 UNTRUSTED: Final = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification Check failed")  # in messages of gRPC
 _TOKEN: Final = re.compile(r"cutp_[0-9A-Za-z]{38}")
@@ -69,40 +69,47 @@ class Dialling:
     trusted: tuple[str, ...] = ()
 
     def at(self, address: str) -> Dialling:
-        """Return the parameters to connect to another server of the league, to which this one refers.
+        """Return the parameters to connect to a server of the league, to which this one refers.
 
         Raises:
             NotAuthorised: If its host is not trusted, or the token would be sent in the clear.
         """
         refers = f"the server at {self.address} refers to {printable(address)}"
-        try:
-            server_address(address)
-        except UsageError:
-            raise NotAuthorised(f"{refers}, which is no address of a server") from None
-        if address.startswith(UNIX):
+        there, here = parse_address(address), self.parts
+        if there is None or not (there.port or there.path):
+            raise NotAuthorised(f"{refers}, which is no address of a server")
+        if there == here:
+            return self
+        if there.path:
             raise NotAuthorised(f"{refers}, and another server of a league is not dialled by a unix socket")
-        host = _host(address)
+        host = there.host
         names = [name for name in self.trusted if host == name or (name.startswith(".") and host.endswith(name))]
-        if host != _host(self.address) and not names:
+        if host != here.host and not names:
             raise NotAuthorised(
                 f"{refers}, which would get the token; if that host is of the same league: --trust {host}, or "
                 f"{TRUST_VARIABLE}={host}"
             )
-        if address.startswith(SECURE) != self.is_secure or (
-            self.token and not address.startswith(SECURE) and not _is_local(address)
-        ):
+        if there.is_secure != here.is_secure or (self.token and not there.is_secure and not there.is_local):
             raise NotAuthorised(f"{refers}, where one of the two speaks no TLS: tell the operator of the league")
-        return replace(self, address=address)
+        return replace(self, address=str(there))
+
+    @property
+    def parts(self) -> ServerAddress:
+        """The parts of the address; nothing else of it reaches gRPC."""
+        parts = parse_address(self.address)
+        if parts is None:
+            raise ValueError(f"no address of a server: {self.address!r}")
+        return parts
 
     @property
     def is_secure(self) -> bool:
         """Whether the connection uses TLS."""
-        return self.address.startswith(SECURE)
+        return self.parts.is_secure
 
     @property
     def is_confidential(self) -> bool:
         """Whether nobody on the way can read what is sent: it goes over TLS, or stays on this machine."""
-        return self.is_secure or _is_local(self.address)
+        return self.parts.is_secure or self.parts.is_local
 
     def without_token(self) -> NotAuthorised:
         """Return the error for a server that needs a token when there is none."""
@@ -113,17 +120,21 @@ class Dialling:
 
     def channel(self, options: Sequence[tuple[str, Any]]) -> grpc.aio.Channel:
         """Create a channel to the server."""
-        if not self.is_secure:
-            return grpc.aio.insecure_channel(self.address, options=options)
-        credentials = grpc.ssl_channel_credentials(self.ca)
-        return grpc.aio.secure_channel(self.address.removeprefix(SECURE), credentials, options=options)
+        target, credentials = self._target()
+        if credentials is None:
+            return grpc.aio.insecure_channel(target, options=options)
+        return grpc.aio.secure_channel(target, credentials, options=options)
 
     def blocking_channel(self, options: Sequence[tuple[str, Any]]) -> grpc.Channel:
         """Create a channel to the server for calls outside an event loop."""
-        if not self.is_secure:
-            return grpc.insecure_channel(self.address, options=options)
-        credentials = grpc.ssl_channel_credentials(self.ca)
-        return grpc.secure_channel(self.address.removeprefix(SECURE), credentials, options=options)
+        target, credentials = self._target()
+        if credentials is None:
+            return grpc.insecure_channel(target, options=options)
+        return grpc.secure_channel(target, credentials, options=options)
+
+    def _target(self) -> tuple[str, grpc.ChannelCredentials | None]:
+        """Return what gRPC dials, and the credentials of a connection with TLS."""
+        return self.parts.target, grpc.ssl_channel_credentials(self.ca) if self.is_secure else None
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
@@ -149,7 +160,7 @@ def dialling(
         trust: Other hosts of the league, as in `Dialling.trusted`. Default: $CUTPURSE_TRUST.
 
     Raises:
-        UsageError: If the address is invalid, or the certificate file is missing or invalid.
+        UsageError: If the address or a host to trust is invalid, or the certificate file is missing or invalid.
         NotAuthorised: If the token is malformed, readable by others, or would be sent in the clear.
     """
     address = server_address(server)
@@ -157,7 +168,7 @@ def dialling(
         return Dialling(address, _certificates(ca, address), as_stranger=True)
     token, source = _token()
     trusted = trust or os.environ.get(TRUST_VARIABLE, "").split(",")
-    names = tuple(name.strip().lower() for name in trusted if name.strip())
+    names = tuple(_trusted_host(name.strip().lower()) for name in trusted if name.strip())
     to = Dialling(address, _certificates(ca, address), token, source, trusted=names)
     if token and not to.is_confidential:
         raise NotAuthorised(
@@ -165,6 +176,18 @@ def dialling(
             f"if that server speaks TLS, its address is {SECURE}{address}"
         )
     return to
+
+
+def _trusted_host(name: str) -> str:
+    """Return a host to trust as `parse_address` has hosts; ".example.org" keeps its point.  Raises UsageError."""
+    host = name.removeprefix(".")
+    parts = parse_address(f"[{host}]:1" if ":" in host else f"{host}:1")
+    if parts is None:
+        raise UsageError(
+            f"{name!r:.200} is no host to trust: name it without a port, such as b.example, or .example.org for all "
+            "hosts below it"
+        )
+    return name[: len(name) - len(host)] + parts.host
 
 
 def why_unreachable(text: str) -> str:
@@ -177,6 +200,11 @@ def why_unreachable(text: str) -> str:
     # The cause, such as "Connection refused", comes after three redundant prefixes.
     parts = [part for part in text.split(": ") if part not in _NO_CAUSE]
     return parts[-1].removeprefix("recvmsg:").partition(" (")[0]
+
+
+def is_wrong_address(text: str) -> bool:
+    """Return whether, by gRPC's message about a failed connection, no server will ever be there."""
+    return "Domain name not found" in text or why_unreachable(text) in _LISTENS.values()
 
 
 def token_file() -> Path:
@@ -226,21 +254,3 @@ def _certificates(ca: str | os.PathLike[str] | None, address: str) -> bytes | No
     if b"-----BEGIN CERTIFICATE-----" not in pem:
         raise UsageError(f"{named} {path}: holds no certificate in PEM")
     return pem
-
-
-def _host(address: str) -> str:
-    """Return the host of an address; empty for a unix socket."""
-    if address.startswith(UNIX):
-        return ""
-    return address.removeprefix(SECURE).rpartition(":")[0].strip("[]").lower()
-
-
-def _is_local(address: str) -> bool:
-    """Return whether traffic to this address stays on this machine."""
-    if address.startswith(UNIX):
-        return True
-    host = address.rpartition(":")[0].strip("[]")
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:  # another host name, which may be anywhere
-        return False

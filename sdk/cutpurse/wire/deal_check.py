@@ -7,17 +7,13 @@ This module knows no session and no network.
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
-
 from cutpurse.engine.commitment import NONCE_BYTES, board_key, commitment
+from cutpurse.engine.documents import parse_json
 from cutpurse.engine.match import Match
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.client_table import ClientTable
 from cutpurse.wire.decode import events_of
 from cutpurse.wire.text import printable
-
-if TYPE_CHECKING:
-    from cutpurse.wire.client_session import ClientTable
 
 __all__ = ["broken_promise", "counts_nonce"]
 
@@ -27,7 +23,7 @@ def broken_promise(table: ClientTable, opening: arena_pb2.Opening) -> str:
     if commitment(opening.seed, opening.params) != table.commitment:
         return "the cards were not dealt as promised: the opened seed does not fit the commitment made before the deal"
     try:
-        params = json.loads(opening.params)
+        params = parse_json(opening.params)
         board, game = params["board"], params["game"]
     except (ValueError, TypeError, KeyError):
         return "what was promised before the deal cannot be read"

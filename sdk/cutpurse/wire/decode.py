@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cutpurse.engine.agenda import Act, Option, Step
+from cutpurse.engine.clues import Possibility, Spread
 from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Placed, Scored, Shown, Shuffled
 from cutpurse.engine.game import Game
-from cutpurse.engine.knowledge import Possibility, Spread
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
 from cutpurse.engine.words import Words, ZoneKind
@@ -40,17 +40,17 @@ def _wrong(what: str, words: Words) -> ValueError:
 
 def _cards(cards: Iterable[int], words: Words) -> tuple[int, ...]:
     """Return faces, 0 for one face down."""
-    found = tuple(cards)
-    if found and max(found) > len(words.cards):
-        raise _wrong(f"card {max(found)} where there are 1 to {len(words.cards)}", words)
-    return found
+    numbers = tuple(cards)
+    if numbers and max(numbers) > len(words.cards):
+        raise _wrong(f"card {max(numbers)} where there are 1 to {len(words.cards)}", words)
+    return numbers
 
 
 def _seats(numbers: Iterable[int], seats: int, words: Words) -> tuple[int, ...]:
-    found = tuple(numbers)
-    if found and max(found) >= seats:
-        raise _wrong(f"seat {max(found)} at a table of {seats}", words)
-    return found
+    seat_numbers = tuple(numbers)
+    if seat_numbers and max(seat_numbers) >= seats:
+        raise _wrong(f"seat {max(seat_numbers)} at a table of {seats}", words)
+    return seat_numbers
 
 
 def ask_of(ask: int, rules: type[Game]) -> str:
@@ -127,11 +127,13 @@ def _zone(zone: game_pb2.Zone, owner: int, words: Words) -> ZoneView:
 
 
 def _columns(zone: game_pb2.Zone, kind: ZoneKind, words: Words) -> tuple[tuple[int, ...], ...]:
-    found = tuple([tuple(column.values) for column in zone.columns])
-    wanted = len(kind.columns) if zone.cards else 0
-    if [column.column for column in zone.columns] != [*range(1, wanted + 1)] or {len(v) for v in found} - {zone.size}:
-        raise _wrong(f"a {kind.name} of {zone.size} with the columns {found}", words)
-    return found
+    columns = tuple([tuple(column.values) for column in zone.columns])
+    expected = len(kind.columns) if zone.cards else 0
+    if [column.column for column in zone.columns] != [*range(1, expected + 1)] or {len(v) for v in columns} - {
+        zone.size
+    }:
+        raise _wrong(f"a {kind.name} of {zone.size} with the columns {columns}", words)
+    return columns
 
 
 def _clues(observation: game_pb2.Observation, words: Words) -> tuple[tuple[Possibility, ...], ...]:
@@ -220,9 +222,9 @@ def _moved(moved: game_pb2.Moved, rules: type[Game], seats: int) -> Event:
     return Moved(moved.from_zone, moved.to_zone, _cards(moved.cards, rules.words))
 
 
-def _shown(shown: game_pb2.Shown, rules: type[Game], seats: int) -> Event:
+def _shown_event(message: game_pb2.Shown, rules: type[Game], seats: int) -> Event:
     words = rules.words
-    return Shown(shown.zone, _seats(shown.seats, seats, words), _cards(shown.cards, words))
+    return Shown(message.zone, _seats(message.seats, seats, words), _cards(message.cards, words))
 
 
 def _shuffled(shuffled: game_pb2.Shuffled, rules: type[Game], seats: int) -> Event:
@@ -251,8 +253,8 @@ def _placed(placed: game_pb2.Placed, rules: type[Game], seats: int) -> Event:
     )
 
 
-def _asked(asked: game_pb2.Asked, rules: type[Game], seats: int) -> Event:
-    return Asked(ask_of(asked.ask, rules), _seats(asked.seats, seats, rules.words))
+def _asked_event(message: game_pb2.Asked, rules: type[Game], seats: int) -> Event:
+    return Asked(ask_of(message.ask, rules), _seats(message.seats, seats, rules.words))
 
 
 def _scored(scored: game_pb2.Scored, rules: type[Game], seats: int) -> Event:
@@ -265,11 +267,11 @@ def _scored(scored: game_pb2.Scored, rules: type[Game], seats: int) -> Event:
 _EVENTS: Final[dict[str, Callable[[Any, type[Game], int], Event]]] = {
     "act": _happened,
     "moved": _moved,
-    "shown": _shown,
+    "shown": _shown_event,
     "shuffled": _shuffled,
     "counted": _counted,
     "placed": _placed,
-    "asked": _asked,
+    "asked": _asked_event,
     "scored": _scored,
 }
 

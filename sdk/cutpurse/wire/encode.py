@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from cutpurse.engine import knowledge
+from cutpurse.engine import clues as engine_clues
 from cutpurse.engine.agenda import Option
 from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
@@ -90,9 +90,9 @@ def zone_body(zone: ZoneView) -> bytes:
     return body
 
 
-def clues_field(clues: Sequence[tuple[knowledge.Possibility, ...]]) -> bytes:
+def clues_field(clues: Sequence[tuple[engine_clues.Possibility, ...]]) -> bytes:
     """Encode Observation.clues, with tags and lengths."""
-    found = b""
+    encoded = b""
     for possibilities in clues:
         clue = b""
         for possibility in possibilities:
@@ -105,8 +105,8 @@ def clues_field(clues: Sequence[tuple[knowledge.Possibility, ...]]) -> bytes:
                 body += uints_field(Spread.ZONES_FIELD_NUMBER, zones) + uints_field(Spread.COUNTS_FIELD_NUMBER, counts)
                 spreads += field(Possibility.SPREADS_FIELD_NUMBER, body)
             clue += field(Clue.POSSIBILITIES_FIELD_NUMBER, spreads)
-        found += field(Observation.CLUES_FIELD_NUMBER, clue)
-    return found
+        encoded += field(Observation.CLUES_FIELD_NUMBER, clue)
+    return encoded
 
 
 def _zone(zone: ZoneView) -> bytes:
@@ -134,7 +134,7 @@ class MatchEncoder:
         self._zones: list[tuple[tuple[ZoneView, ...], list[bytes]]] = [((), [])] * (seats + 1)
         # Kept by identity, with the event itself so that its identity is not used again.
         self._events: dict[int, tuple[bytes, ...]] = {}  # by viewer, with length
-        self._told: list[Event] = []
+        self._kept_events: list[Event] = []
         # The counters of the seats as they were last, and their fields, by seat.
         self._values: tuple[tuple[int, ...], ...] | None = None
         self._counters: list[bytes] = [b""] * seats
@@ -180,32 +180,32 @@ class MatchEncoder:
                 return encoded[index]
         return _zone(zone)
 
-    def _observation(self, view: View, shown: list[bytes], agenda: bool) -> bytes:
+    def _observation(self, view: View, bodies: list[bytes], agenda: bool) -> bytes:
         phrases = self.phrases
         counters = view.counters
         if view.seat_counters is not self._values:
             self._encode_counters(view.seat_counters)
-        found = [b"" if view.viewer is None else _VIEWER[view.viewer]]
+        pieces = [b"" if view.viewer is None else _VIEWER[view.viewer]]
         if counters:
-            found += (_TABLE_COUNTERS, phrases.counters.get(counters) or phrases.counter(counters))
+            pieces += (_TABLE_COUNTERS, phrases.counters.get(counters) or phrases.counter(counters))
         of_table = self._of_table
-        found += shown[:of_table]
-        if len(shown) == self._fixed:
-            rest = iter(shown[of_table:])  # each seat takes the next few
+        pieces += bodies[:of_table]
+        if len(bodies) == self._fixed:
+            rest = iter(bodies[of_table:])  # each seat takes the next few
             for side in map(b"".join, zip(self._counters, *[rest] * self._of_seat, strict=True)):
                 length = len(side)
-                found += (_SIDE[length] if length < LOW else frame(Observation.SIDES_FIELD_NUMBER, length), side)
+                pieces += (_SIDE[length] if length < LOW else frame(Observation.SIDES_FIELD_NUMBER, length), side)
         else:
-            found += self._sides_with_made(view.zones, shown)
+            pieces += self._sides_with_made(view.zones, bodies)
         pending, planned = phrases.agendas.get(view.agenda) or phrases.agenda(view.agenda)
-        found.append(pending)
+        pieces.append(pending)
         if agenda:
-            found.append(planned)
+            pieces.append(planned)
             if view.clues:
-                found.append(clues_field(view.clues))
-        return b"".join(found)
+                pieces.append(clues_field(view.clues))
+        return b"".join(pieces)
 
-    def _sides_with_made(self, zones: Sequence[ZoneView], shown: list[bytes]) -> list[bytes]:
+    def _sides_with_made(self, zones: Sequence[ZoneView], bodies: list[bytes]) -> list[bytes]:
         """Encode the field `sides` of an Observation with zones that were made in play.
 
         They come last in a view, those of all seats mixed.
@@ -213,15 +213,15 @@ class MatchEncoder:
         sides, end = [], self._of_table
         for own in self._counters:
             begin, end = end, end + self._of_seat
-            sides.append([own, *shown[begin:end]])
-        for zone, body in zip(zones[end:], shown[end:], strict=True):
+            sides.append([own, *bodies[begin:end]])
+        for zone, body in zip(zones[end:], bodies[end:], strict=True):
             sides[zone.owner].append(body)
-        found: list[bytes] = []
+        pieces: list[bytes] = []
         for parts in sides:
             side = b"".join(parts)
             length = len(side)
-            found += (_SIDE[length] if length < LOW else frame(Observation.SIDES_FIELD_NUMBER, length), side)
-        return found
+            pieces += (_SIDE[length] if length < LOW else frame(Observation.SIDES_FIELD_NUMBER, length), side)
+        return pieces
 
     def _encode_counters(self, values: tuple[tuple[int, ...], ...]) -> None:
         """Encode the field `counters` of each Side."""
@@ -295,15 +295,15 @@ class MatchEncoder:
         if not events:
             return b""
         kept = self._events
-        told = [(kept.get(id(event)) or self._faces(event))[viewer] for event in events]
+        bodies = [(kept.get(id(event)) or self._faces(event))[viewer] for event in events]
         head = tag(number)
-        return head + head.join(told)
+        return head + head.join(bodies)
 
     def _faces(self, event: Event) -> tuple[bytes, ...]:
         """Encode an event with its length for each viewer."""
         if len(self._events) >= MOST_KEPT:
             self._events.clear()
-            self._told.clear()
-        self._told.append(event)
-        found = self._events[id(event)] = self.phrases.faces(event)
-        return found
+            self._kept_events.clear()
+        self._kept_events.append(event)
+        faces = self._events[id(event)] = self.phrases.faces(event)
+        return faces

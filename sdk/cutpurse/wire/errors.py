@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from cutpurse.engine.errors import BotFault, CutpurseError, RecordError, UsageError
+from cutpurse.wire.installation import how_to_install
 
 __all__ = [
     "BOT_FAILED",
@@ -100,7 +101,7 @@ def needs(extra: str) -> Iterator[None]:
     except ModuleNotFoundError as problem:
         if (problem.name or "").split(".")[0] == "cutpurse":
             raise
-        raise ExtraMissing(f"{problem.name} is not installed; this does it: pip install 'cutpurse[{extra}]'") from None
+        raise ExtraMissing(f"{problem.name} is not installed; {how_to_install(extra)}") from None
 
 
 def exit_code(error: CutpurseError) -> int:

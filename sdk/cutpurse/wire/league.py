@@ -1,8 +1,8 @@
 """The calls of a league: ladders, rankings, matches and bots, of a running server or of its database file.
 
-Both answer with the messages of ladder.proto, so callers need only `League`. A server's refusal becomes an error of the
-command line, chosen by its reason. The package that reads databases provides the entry point `db` of the group
-`cutpurse.leagues`. This module knows no command.
+Both answer with the messages of ladder.proto and event.proto, so callers need only `League`. A server's refusal becomes
+an error of the command line, chosen by its reason. The package that reads databases provides the entry point `db` of
+the group `cutpurse.leagues`. This module knows no command.
 
 A bot is written `owner/name:version`. Without an owner, it is the caller's own bot. Without a version, it is the
 newest, or every version in lists.
@@ -11,7 +11,7 @@ newest, or every version in lists.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from importlib.metadata import entry_points
@@ -23,9 +23,10 @@ from google.protobuf.message import DecodeError, Message
 from google.rpc import error_details_pb2, status_pb2
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc
+from cutpurse.v1 import arena_pb2, event_pb2, event_pb2_grpc, ladder_pb2, ladder_pb2_grpc
 from cutpurse.wire.connection import UNTRUSTED, Dialling, dialling, why_unreachable
 from cutpurse.wire.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable, needs
+from cutpurse.wire.installation import how_to_install
 from cutpurse.wire.text import format_count, printable
 from cutpurse.wire.usage import MODEL_MOST, fallback_of, format_usage
 
@@ -38,10 +39,12 @@ __all__ = [
     "bot_name",
     "league_at",
     "league_on",
+    "match_pages",
     "problem_of",
     "ranking_pages",
     "rankings",
     "refusal",
+    "format_absent",
     "format_bot_name",
     "format_reported_usage",
     "format_usage_total",
@@ -52,6 +55,7 @@ PATIENCE_S: Final = 15.0  # seconds to wait for an answer; the server delays bad
 GROUP: Final = "cutpurse.leagues"
 LACKS: Final = "tells nothing of its league: it is older than this program"
 LOCAL: Final = "local"  # the owner of bots on servers that need no token
+MATCH_PAGE: Final = 500  # matches of an answer; a server gives no more
 MOST_BYTES: Final = 64 * 1024 * 1024  # largest answer; a page of matches has 300 KB, 10,000 rankings 2 MB
 
 OPTIONS: Final = (
@@ -78,7 +82,7 @@ _BY_CODE: Final[dict[grpc.StatusCode, type[CutpurseError]]] = {
 
 
 class League:
-    """The calls of LadderService, each a function of its request; streaming calls return an iterator.
+    """The calls of LadderService and EventService, each a function of its request; streaming calls return an iterator.
 
     Each raises NotFound, NotAuthorised, UsageError, ServerUnreachable or ServerRefused.
     """
@@ -105,31 +109,14 @@ class League:
         self.RequestMatch: Callable[[pb.RequestMatchRequest], pb.RequestMatchResponse] = partial(ask, "RequestMatch")
         self.ListBots: Callable[[pb.ListBotsRequest], pb.ListBotsResponse] = partial(ask, "ListBots")
         self.ListLogs: Callable[[pb.ListLogsRequest], pb.ListLogsResponse] = partial(ask, "ListLogs")
-        self.StartTest: Callable[[pb.StartTestRequest], pb.StartTestResponse] = partial(ask, "StartTest")
-        self.ListTests: Callable[[pb.ListTestsRequest], pb.ListTestsResponse] = partial(ask, "ListTests")
-        self.GetTest: Callable[[pb.GetTestRequest], pb.GetTestResponse] = partial(ask, "GetTest")
-        self.StopTest: Callable[[pb.StopTestRequest], pb.StopTestResponse] = partial(ask, "StopTest")
-        self.PlanTournament: Callable[[pb.PlanTournamentRequest], pb.PlanTournamentResponse] = partial(
-            ask, "PlanTournament"
-        )
-        self.StartTournament: Callable[[pb.StartTournamentRequest], pb.StartTournamentResponse] = partial(
-            ask, "StartTournament"
-        )
-        self.ListTournaments: Callable[[pb.ListTournamentsRequest], pb.ListTournamentsResponse] = partial(
-            ask, "ListTournaments"
-        )
-        self.GetTournament: Callable[[pb.GetTournamentRequest], pb.GetTournamentResponse] = partial(
-            ask, "GetTournament"
-        )
-        self.StopTournament: Callable[[pb.StopTournamentRequest], pb.StopTournamentResponse] = partial(
-            ask, "StopTournament"
-        )
-        self.PlanSeason: Callable[[pb.PlanSeasonRequest], pb.PlanSeasonResponse] = partial(ask, "PlanSeason")
-        self.StartSeason: Callable[[pb.StartSeasonRequest], pb.StartSeasonResponse] = partial(ask, "StartSeason")
-        self.ListSeasons: Callable[[pb.ListSeasonsRequest], pb.ListSeasonsResponse] = partial(ask, "ListSeasons")
-        self.GetSeason: Callable[[pb.GetSeasonRequest], pb.GetSeasonResponse] = partial(ask, "GetSeason")
-        self.StopSeason: Callable[[pb.StopSeasonRequest], pb.StopSeasonResponse] = partial(ask, "StopSeason")
         self.LiftPause: Callable[[pb.LiftPauseRequest], pb.LiftPauseResponse] = partial(ask, "LiftPause")
+        self.ChangeBot: Callable[[pb.ChangeBotRequest], pb.ChangeBotResponse] = partial(ask, "ChangeBot")
+        ev = event_pb2
+        self.PlanEvent: Callable[[ev.PlanEventRequest], ev.PlanEventResponse] = partial(ask, "PlanEvent")
+        self.StartEvent: Callable[[ev.StartEventRequest], ev.StartEventResponse] = partial(ask, "StartEvent")
+        self.ListEvents: Callable[[ev.ListEventsRequest], ev.ListEventsResponse] = partial(ask, "ListEvents")
+        self.GetEvent: Callable[[ev.GetEventRequest], ev.GetEventResponse] = partial(ask, "GetEvent")
+        self.StopEvent: Callable[[ev.StopEventRequest], ev.StopEventResponse] = partial(ask, "StopEvent")
 
 
 def rankings(
@@ -143,11 +130,11 @@ def rankings(
     return list(islice(ranking_pages(league.ListRankings, ladder, every_version, limit or 0), limit))
 
 
-def usage_per_match(one: ladder_pb2.Ranking) -> tuple[int, int] | None:
+def usage_per_match(ranking: ladder_pb2.Ranking) -> tuple[int, int] | None:
     """Return the tokens of a bot per rated match and their cost in micros; None if it reported nothing."""
-    if not one.HasField("usage") or not one.usage.matches:
+    if not ranking.HasField("usage") or not ranking.usage.matches:
         return None
-    used = one.usage
+    used = ranking.usage
     return round((used.input_tokens + used.output_tokens) / used.matches), round(used.cost_micros / used.matches)
 
 
@@ -178,13 +165,13 @@ def ranking_pages(
         every_version: List all versions of each bot.
         limit: Bots per page; 0 means the server's default.
     """
-    told, after = set[tuple[str, str, str]](), 0
+    seen, after = set[tuple[str, str, str]](), 0
     while True:
         page = ask(ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version, limit=limit, after=after))
-        for one in page.rankings:
-            if (name := (one.bot.owner, one.bot.bot, one.bot.version)) not in told:
-                told.add(name)
-                yield one
+        for ranking in page.rankings:
+            if (name := (ranking.bot.owner, ranking.bot.bot, ranking.bot.version)) not in seen:
+                seen.add(name)
+                yield ranking
         if page.next <= after:  # the last page, or a server that sends the same page again
             return
         after = page.next
@@ -228,6 +215,20 @@ def problem_of(reason: str, text: str) -> CutpurseError:
     return _BY_REASON.get(reason, ServerRefused)(text)
 
 
+def match_pages(
+    ask: Callable[[ladder_pb2.ListMatchesRequest], ladder_pb2.ListMatchesResponse], ladder: str, since_ms: int = 0
+) -> Iterator[Sequence[ladder_pb2.MatchShown]]:
+    """Yield the pages of a ladder's matches that ended since then, the newest first; each is requested when needed."""
+    before = 0
+    while True:
+        request = ladder_pb2.ListMatchesRequest(ladder=ladder, limit=MATCH_PAGE, since_ms=since_ms, before=before)
+        page = ask(request)
+        yield page.matches
+        if not page.next or page.next == before:  # the last page, or a server that sends the same page again
+            return
+        before = page.next
+
+
 def bot_name(text: str, is_owner_enough: bool = False) -> ladder_pb2.BotName:
     """Parse `owner/name:version`; owner and version are optional.
 
@@ -255,15 +256,19 @@ def format_bot_name(bot: ladder_pb2.BotName) -> str:
     return f"{name}:{printable(bot.version, 64)}" if bot.version else name
 
 
+def format_absent(absent: Sequence[event_pb2.AbsentBot], bots: int) -> str:
+    """Describe which of the bots of a plan cannot play now, and why."""
+    named = ", ".join(f"{format_bot_name(bot.bot)} {printable(bot.why, 100)}" for bot in absent)
+    return f"{len(absent)} of {bots} cannot play now: {named}"
+
+
 # -- a database
 def _local(address: str, as_stranger: bool) -> AbstractContextManager[League]:
-    found = {point.name: point for point in entry_points(group=GROUP)}
-    if "db" not in found:
-        raise UsageError(
-            f"--db {address}: nothing that is installed here reads databases; pip install 'cutpurse[server]'"
-        )
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    if "db" not in points:
+        raise UsageError(f"--db: nothing that is installed here reads databases; {how_to_install('server')}")
     with needs("server"):
-        opens = found["db"].load()
+        opens = points["db"].load()
     opened: AbstractContextManager[League] = opens(address, as_stranger)
     return opened
 
@@ -289,12 +294,12 @@ def league_on(channel: grpc.Channel, to: Dialling, watching: set[Following], pat
         watching: Holds the streams of watched matches until they are closed, which the caller must do.
         patience_s: Seconds to wait for each answer.
     """
-    stub = ladder_pb2_grpc.LadderServiceStub(channel)
+    stub, events = ladder_pb2_grpc.LadderServiceStub(channel), event_pb2_grpc.EventServiceStub(channel)
 
     def ask(name: str, request: Message) -> Any:
         if name == "WatchMatch":
             return Following(request, to, watching)
-        call = getattr(stub, name)
+        call = getattr(stub if hasattr(stub, name) else events, name)
         if name == "GetRecord":
             return _pieces(call(request, metadata=to.metadata), to)
         try:

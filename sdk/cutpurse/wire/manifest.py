@@ -18,23 +18,20 @@ Errors are one line. This module knows no archive and no server.
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
-from cutpurse.wire.toml_file import FileKey
+from cutpurse.wire.text import NAME
+from cutpurse.wire.toml_file import FileKey, TomlTable, parse_toml
 
 __all__ = [
     "KEYS",
     "MANIFEST",
     "MEMORY_MB",
-    "NAME",
     "RUNTIMES",
     "TABLES",
     "Manifest",
@@ -43,7 +40,6 @@ __all__ = [
 
 MANIFEST: Final = "bot.toml"
 MOST_BYTES: Final = 65_536
-NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # as in Hello.bot and Hello.version
 RUNTIMES: Final[Mapping[str, str]] = {
     "python": "the server's Python, with this SDK",
     "node": "the server's Node",
@@ -84,48 +80,27 @@ class Manifest:
 
 def read_manifest(content: bytes, where: str = MANIFEST) -> Manifest:
     """Parse a manifest; `where` names it in errors.  Raises UsageError, in one line."""
-    if len(content) > MOST_BYTES:
-        raise UsageError(f"{where} has {len(content):,} bytes; the maximum is {MOST_BYTES:,}")
-    try:
-        written = tomllib.loads(content.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise UsageError(f"{where} is no TOML: {' '.join(str(problem).split())[:200]}") from None
-    _check_keys(written, "", where)
-    limits, files = (_table(written, key, where) for key in ("limits", "files"))
-    runtime = _text(written, "runtime", "python", where)
-    if runtime not in RUNTIMES:
-        raise UsageError(f"{where}: runtime is {runtime!r:.80}; it can be: {', '.join(RUNTIMES)}")
-    run = _command(written, "run", where)
+    written = TomlTable(parse_toml(content, where, MOST_BYTES), where)
+    written.check_keys([key.name for key in KEYS])
+    limits, files = written.table("limits"), written.table("files")
+    runtime = written.choice("runtime", RUNTIMES, "python")
+    run = _command(written, "run")
     if not run:
         raise UsageError(f'{where} has no run, the command that starts the bot, as run = ["python", "my_bot.py"]')
-    build = _command(written, "build", where)
+    build = _command(written, "build")
     for key, command in (("run", run), ("build", build)):
         _check_program(key, command, runtime, where)
     return Manifest(
-        name=_name(written, "name", None, where),
-        version=_name(written, "version", "1", where),
-        games=_games(written, where),
+        name=_name(written, "name", None),
+        version=_name(written, "version", "1"),
+        games=_games(written),
         runtime=runtime,
         run=run,
         build=build,
-        memory_mb=_number(limits, "memory_mb", MEMORY_MB, where),
-        tables=_number(limits, "tables", TABLES, where),
-        ignore=_texts(files, "ignore", f"{where}: files."),
+        memory_mb=limits.number("memory_mb", *MEMORY_MB),
+        tables=limits.number("tables", *TABLES),
+        ignore=files.texts("ignore"),
     )
-
-
-def _check_keys(table: Mapping[str, Any], within: str, where: str) -> None:
-    """Check that all keys are known; suggest a key for a mistyped one.  Raises UsageError."""
-    known = [one.name for one in KEYS]
-    tables = {key.partition(".")[0] for key in known if "." in key}
-    for key, value in table.items():
-        full = f"{within}{key}"
-        if full in tables:
-            _check_keys(value if isinstance(value, dict) else {}, f"{full}.", where)
-        elif full not in known:
-            near = get_close_matches(full, known, 1, 0.6)
-            hint = f"is {near[0]} meant?" if near else f"there are: {', '.join(known)}"
-            raise UsageError(f"{where}: there is no key {full!r:.80}; {hint}")
 
 
 def _check_program(key: str, command: tuple[str, ...], runtime: str, where: str) -> None:
@@ -146,58 +121,25 @@ def _check_program(key: str, command: tuple[str, ...], runtime: str, where: str)
         )
 
 
-def _games(written: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    games = _texts(written, "games", f"{where}: ")
+def _games(written: TomlTable) -> tuple[str, ...]:
+    games = written.texts("games")
     for game in games:
         if game not in GAMES:
-            raise UsageError(f"{where}: no game is called {game!r:.80}; there are: {', '.join(GAMES)}")
+            raise UsageError(f"{written.where}: no game is called {game!r:.80}; there are: {', '.join(GAMES)}")
     return tuple(dict.fromkeys(games))
 
 
-def _name(written: Mapping[str, Any], key: str, usual: str | None, where: str) -> str:
-    if usual is None and key not in written:
-        raise UsageError(f"{where} has no {key}")
-    name = _text(written, key, usual or "", where)
+def _name(written: TomlTable, key: str, default: str | None) -> str:
+    name = written.text(key, default)
     if not NAME.fullmatch(name):
-        raise UsageError(
-            f"{where}: {key} is {name!r:.80}; it has 1 to 32 of a-z, 0-9, _, - and ., the first a letter or digit"
-        )
+        raise written.wrong(key, "a name: 1 to 32 of a-z, 0-9, _, - and ., the first a letter or digit")
     return name
 
 
-def _command(written: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    given = written.get(key, [])
+def _command(written: TomlTable, key: str) -> tuple[str, ...]:
+    given = written.content.get(key, [])
     words = [given] if isinstance(given, str) else given
     is_list = isinstance(given, list) and all(isinstance(word, str) and word for word in words)
     if not is_list or len(words) > MOST_WORDS or any(len(word) > MOST_WORD or not word.isprintable() for word in words):
-        raise UsageError(f'{where}: {key} is {given!r:.80}; it is a list of words, as ["python", "my_bot.py"]')
+        raise written.wrong(key, 'a list of words, as ["python", "my_bot.py"]')
     return tuple(words)
-
-
-def _text(table: Mapping[str, Any], key: str, usual: str, where: str) -> str:
-    value = table.get(key, usual)
-    if not isinstance(value, str):
-        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a text, in quotes")
-    return value
-
-
-def _texts(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
-        raise UsageError(f"{where}{key} is {value!r:.80}; it is a list of texts")
-    return tuple(value)
-
-
-def _table(written: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
-    value = written.get(key, {})
-    if not isinstance(value, dict):
-        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a table, [{key}]")
-    return value
-
-
-def _number(table: Mapping[str, Any], key: str, bounds: tuple[int, int, int], where: str) -> int:
-    usual, least, most = bounds
-    value = table.get(key, usual)
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise UsageError(f"{where}: limits.{key} is {value!r:.80}; it is a number from {least} to {most:,}")
-    return value

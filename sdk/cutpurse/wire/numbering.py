@@ -13,11 +13,9 @@ from typing import Final, NamedTuple
 from cutpurse.engine.agenda import Question, Step
 from cutpurse.engine.game import Game
 from cutpurse.engine.words import Counter, Words, ZoneKind
-from cutpurse.wire.rule_book import steps_in_order
+from cutpurse.games.rule_book import steps_in_order
 
 __all__ = ["Numbering", "StepField", "numbering_of"]
-
-_SHAPES: Final = (int, bool, tuple)  # what a step may hold; a tuple is of numbers
 
 
 class StepField(NamedTuple):
@@ -66,7 +64,7 @@ _kept: Final[dict[type[Game], Numbering]] = {}
 
 
 def numbering_of(rules: type[Game]) -> Numbering:
-    """Return the numbers of a game.  Raises TypeError for a game that the wire cannot carry."""
+    """Return the numbers of a game."""
     numbering = _kept.get(rules)
     if numbering is None:
         numbering = _kept[rules] = _make(rules)
@@ -93,10 +91,6 @@ def _make(rules: type[Game]) -> Numbering:
 
 
 def _fields(step: type[Step]) -> tuple[StepField, ...]:
-    for name, shape in step.fields.items():
-        if shape not in _SHAPES:
-            allowed = ", ".join([allowed.__name__ for allowed in _SHAPES])
-            raise TypeError(f"{step.__name__}.{name} is {shape.__name__}; a step holds {allowed}")
     return (StepField("seat", int), *[StepField(name, shape) for name, shape in step.fields.items()])
 
 

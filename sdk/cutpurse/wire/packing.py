@@ -46,6 +46,7 @@ USUAL: Final = (
     ".svn/",
     "__pycache__/",
     "*.pyc",
+    ".cutpurse/",
     ".venv/",
     "venv/",
     ".tox/",
@@ -59,7 +60,7 @@ USUAL: Final = (
     "*.pem",
     "*.key",
 )
-# Limits of a server; see `docs/how-to/submit_a_bot.md`.
+# Limits of a server; see `docs/how-to/submissions.md`.
 MOST_PACKED: Final = 16 * 1024 * 1024
 MOST_INFLATED: Final = 64 * 1024 * 1024
 MOST_FILES: Final = 2_000
@@ -115,17 +116,17 @@ def pack(folder: Path) -> Packed:
     manifest = read_manifest(content, str(folder / MANIFEST))
     rules = [_Rule(pattern) for pattern in (*USUAL, *_written(folder / IGNORE), *manifest.ignore)]
     left_out: list[str] = []
-    found = sorted(_found(folder, "", rules, left_out))
-    _check_run(manifest, [name for name, _ in found], folder)
-    return _packed(manifest, folder, found, tuple(sorted(left_out)))
+    entries = sorted(_list_files(folder, "", rules, left_out))
+    _check_run(manifest, [name for name, _ in entries], folder)
+    return _packed(manifest, folder, entries, tuple(sorted(left_out)))
 
 
-def _packed(manifest: Manifest, folder: Path, found: Sequence[tuple[str, int]], left_out: tuple[str, ...]) -> Packed:
-    if len(found) > MOST_FILES:
-        raise UsageError(f"{folder} has {len(found):,} files; the maximum is {MOST_FILES:,}: name some in {IGNORE}")
+def _packed(manifest: Manifest, folder: Path, entries: Sequence[tuple[str, int]], left_out: tuple[str, ...]) -> Packed:
+    if len(entries) > MOST_FILES:
+        raise UsageError(f"{folder} has {len(entries):,} files; the maximum is {MOST_FILES:,}: name some in {IGNORE}")
     archive, files, total = BytesIO(), [], 0
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as zipped:
-        for name, mode in found:
+        for name, mode in entries:
             content = _read(folder / name)
             total += len(content)
             if total > MOST_INFLATED:
@@ -147,7 +148,7 @@ def _packed(manifest: Manifest, folder: Path, found: Sequence[tuple[str, int]], 
     return Packed(manifest, content, tuple(files), left_out)
 
 
-def _found(folder: Path, within: str, rules: Sequence[_Rule], left_out: list[str]) -> Iterator[tuple[str, int]]:
+def _list_files(folder: Path, within: str, rules: Sequence[_Rule], left_out: list[str]) -> Iterator[tuple[str, int]]:
     """Yield the files to pack, as paths from the top with their modes."""
     try:
         entries = sorted(os.scandir(folder / within), key=lambda entry: entry.name)
@@ -159,7 +160,7 @@ def _found(folder: Path, within: str, rules: Sequence[_Rule], left_out: list[str
         if _is_ignored(name, is_folder, rules) and name != MANIFEST:
             left_out.append(f"{name}/" if is_folder else name)
         elif is_folder:
-            yield from _found(folder, f"{name}/", rules, left_out)
+            yield from _list_files(folder, f"{name}/", rules, left_out)
         elif entry.is_symlink():
             raise UsageError(f"{folder / name} is a link, and links are not packed: copy what it names, or ignore it")
         elif not entry.is_file(follow_symlinks=False):
@@ -235,5 +236,5 @@ class _Rule:
 
 def _is_ignored(name: str, is_folder: bool, rules: Sequence[_Rule]) -> bool:
     """Return whether the last matching pattern excludes the file."""
-    found = next((rule for rule in reversed(rules) if rule.names(name, is_folder)), None)
-    return found is not None and not found.keeps
+    last_rule = next((rule for rule in reversed(rules) if rule.names(name, is_folder)), None)
+    return last_rule is not None and not last_rule.keeps

@@ -74,21 +74,21 @@ class PhraseCache:
     def option(self, act: Act) -> bytes:
         """Encode one option of a Decision."""
         _make_room(self.options)
-        found = self.options[act] = _OPTION + self._act(act)
-        return found
+        phrase = self.options[act] = _OPTION + self._act(act)
+        return phrase
 
     def counter(self, values: tuple[int, ...]) -> bytes:
         """Encode the numbers of a list of counters, with their length."""
         _make_room(self.counters)
-        found = self.counters[values] = framed(sints(values))
-        return found
+        phrase = self.counters[values] = framed(sints(values))
+        return phrase
 
     def agenda(self, steps: tuple[Step, ...]) -> tuple[bytes, bytes]:
         """Return the fields `pending` and `agenda` of an Observation that tell of these steps."""
-        told = [self._steps.get(step) or self._step(step) for step in steps]
-        pending = b"".join([pending for pending, _ in told])
+        phrases = [self._steps.get(step) or self._step(step) for step in steps]
+        pending = b"".join([pending for pending, _ in phrases])
         _make_room(self.agendas)
-        planned = b"".join([planned for _, planned in told])
+        planned = b"".join([planned for _, planned in phrases])
         entry = self.agendas[steps] = (pending, planned)
         return entry
 
@@ -110,11 +110,11 @@ class PhraseCache:
         return entry
 
     def _act(self, act: Act) -> bytes:
-        found = self._acts.get(act)
-        if found is None:
+        phrase = self._acts.get(act)
+        if phrase is None:
             _make_room(self._acts)
-            found = self._acts[act] = framed(act_body(act))
-        return found
+            phrase = self._acts[act] = framed(act_body(act))
+        return phrase
 
     # -- what happened
     def faces(self, event: Event) -> tuple[bytes, ...]:
@@ -122,11 +122,11 @@ class PhraseCache:
         kept = self._faces.get(type(event))
         if kept is None:
             kept = self._faces[type(event)] = {}
-        found = kept.get(event)
-        if found is None:
+        bodies = kept.get(event)
+        if bodies is None:
             _make_room(kept)
-            found = kept[event] = self._made(event)
-        return found
+            bodies = kept[event] = self._made(event)
+        return bodies
 
     def _made(self, event: Event) -> tuple[bytes, ...]:
         """Encode an event for every viewer, once for each set of cards that a viewer sees."""
@@ -157,7 +157,7 @@ class PhraseCache:
             + uints_field(game_pb2.Moved.CARDS_FIELD_NUMBER, event.cards),
         )
 
-    def _shown(self, event: Shown) -> bytes:
+    def _shown_phrase(self, event: Shown) -> bytes:
         return field(
             game_pb2.Event.SHOWN_FIELD_NUMBER,
             uint_field(game_pb2.Shown.ZONE_FIELD_NUMBER, event.zone)
@@ -190,7 +190,7 @@ class PhraseCache:
             + present_uint_field(game_pb2.Placed.SEAT_FIELD_NUMBER, None if event.seat < 0 else event.seat),
         )
 
-    def _asked(self, event: Asked) -> bytes:
+    def _asked_phrase(self, event: Asked) -> bytes:
         return field(
             game_pb2.Event.ASKED_FIELD_NUMBER,
             uint_field(game_pb2.Asked.ASK_FIELD_NUMBER, self.numbering.ask_number[event.ask])
@@ -207,11 +207,11 @@ class PhraseCache:
 _BODY: Final[dict[type, Callable[[PhraseCache, Any], bytes]]] = {
     Happened: PhraseCache._happened,
     Moved: PhraseCache._moved,
-    Shown: PhraseCache._shown,
+    Shown: PhraseCache._shown_phrase,
     Shuffled: PhraseCache._shuffled,
     Counted: PhraseCache._counted,
     Placed: PhraseCache._placed,
-    Asked: PhraseCache._asked,
+    Asked: PhraseCache._asked_phrase,
     Scored: PhraseCache._scored,
 }
 

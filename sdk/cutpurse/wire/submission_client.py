@@ -16,9 +16,10 @@ import grpc
 from cutpurse.engine.errors import UsageError
 from cutpurse.v1 import submission_pb2, submission_pb2_grpc
 from cutpurse.wire.connection import Dialling, dialling
-from cutpurse.wire.errors import NotFound
+from cutpurse.wire.errors import NotFound, ServerRefused
 from cutpurse.wire.league import PATIENCE_S, refusal
-from cutpurse.wire.manifest import NAME
+from cutpurse.wire.packing import MOST_PACKED
+from cutpurse.wire.text import NAME
 
 __all__ = ["SENDING_S", "Submissions", "submissions_at", "version_named"]
 
@@ -56,20 +57,20 @@ class Submissions:
                 yield submission_pb2.SubmitRequest(piece=content[at : at + PIECE])
 
         call = self._stub.Submit
-        answer = self._asked(lambda: call(pieces(), timeout=SENDING_S, metadata=self._to.metadata))
-        shown: submission_pb2.SubmissionShown = answer.submission
-        return shown
+        answer = self._call(lambda: call(pieces(), timeout=SENDING_S, metadata=self._to.metadata))
+        submission: submission_pb2.SubmissionShown = answer.submission
+        return submission
 
-    def list(self, bot: str = "", version: str = "") -> Sequence[submission_pb2.SubmissionShown]:
-        """List submissions, the newest first."""
-        request = submission_pb2.ListSubmissionsRequest(bot=bot, version=version)
+    def list(self, bot: str = "", version: str = "", owner: str = "") -> Sequence[submission_pb2.SubmissionShown]:
+        """List submissions, the newest first; of another owner the published ones."""
+        request = submission_pb2.ListSubmissionsRequest(bot=bot, version=version, owner=owner)
         answer: submission_pb2.ListSubmissionsResponse = self._ask("ListSubmissions", request)
         return answer.submissions
 
     def one(self, bot: str, version: str) -> submission_pb2.SubmissionShown:
         """Return this version.  Raises NotFound if there is none."""
-        for shown in self.list(bot, version):
-            return shown
+        for submission in self.list(bot, version):
+            return submission
         raise NotFound(f"the server at {self.address} knows no {bot}:{version} of yours")
 
     def log(self, bot: str, version: str = "") -> submission_pb2.GetSubmissionLogResponse:
@@ -78,13 +79,51 @@ class Submissions:
         answer: submission_pb2.GetSubmissionLogResponse = self._ask("GetSubmissionLog", request)
         return answer
 
-    def archive(self, bot: str, version: str = "") -> bytes:
-        """Return the archive as it was submitted."""
-        request = submission_pb2.GetArchiveRequest(bot=bot, version=version)
+    def archive(
+        self,
+        bot: str,
+        version: str = "",
+        owner: str = "",
+        check: Callable[[submission_pb2.SubmissionShown], None] = lambda submission: None,
+    ) -> bytes:
+        """Return an archive as it was submitted.
+
+        Args:
+            bot: Name of the bot.
+            version: Its version; empty: the newest.
+            owner: Another owner, who has published it; empty: the caller.
+            check: Called with what it is before it comes; may raise.
+
+        Raises:
+            ServerRefused: If it does not have the size and the SHA-256 that the server named.
+        """
+        request = submission_pb2.GetArchiveRequest(bot=bot, version=version, owner=owner)
         call = self._stub.GetArchive
-        return self._asked(
-            lambda: b"".join([one.piece for one in call(request, timeout=SENDING_S, metadata=self._to.metadata)])
+
+        def pieces() -> bytes:
+            messages = call(request, timeout=SENDING_S, metadata=self._to.metadata)
+            submission = next(messages, submission_pb2.GetArchiveResponse()).submission
+            check(submission)
+            content = bytearray()
+            for message in messages:
+                content += message.piece
+                if len(content) > min(submission.size, MOST_PACKED):
+                    break
+            if len(content) != submission.size or sha256(content).digest() != submission.sha256:
+                raise ServerRefused(f"{self.address} sent an archive that is not the one that it named: try again")
+            return bytes(content)
+
+        return self._call(pieces)
+
+    def publish(
+        self, bot: str, version: str, licence: str, public_from_ms: int = 0, public_after: str = ""
+    ) -> submission_pb2.SubmissionShown:
+        """Publish a version under a licence, or withdraw it with an empty one."""
+        request = submission_pb2.PublishVersionRequest(
+            bot=bot, version=version, licence=licence, public_from_ms=public_from_ms, public_after=public_after
         )
+        answer: submission_pb2.PublishVersionResponse = self._ask("PublishVersion", request)
+        return answer.submission
 
     def retire(self, bot: str, version: str = "") -> submission_pb2.SubmissionShown:
         """Retire a bot."""
@@ -102,9 +141,9 @@ class Submissions:
 
     def _ask(self, name: str, request: Any) -> Any:
         call = getattr(self._stub, name)
-        return self._asked(lambda: call(request, timeout=PATIENCE_S, metadata=self._to.metadata))
+        return self._call(lambda: call(request, timeout=PATIENCE_S, metadata=self._to.metadata))
 
-    def _asked(self, ask: Callable[[], Told]) -> Told:
+    def _call(self, ask: Callable[[], Told]) -> Told:
         try:
             return ask()
         except grpc.RpcError as error:

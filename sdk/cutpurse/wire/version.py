@@ -4,5 +4,5 @@ from typing import Final
 
 __all__ = ["PROTOCOL", "VERSION"]
 
-VERSION: Final = "0.2.0"
+VERSION: Final = "0.3.0"
 PROTOCOL: Final = (1, 1)  # major and minor version

@@ -51,10 +51,10 @@ class _Varints(dict[int, bytes]):
             made.append(rest & 127 | 128)
             rest >>= 7
         made.append(rest)
-        found = bytes(made)
+        encoded = bytes(made)
         if n < _KEPT:
-            self[n] = found
-        return found
+            self[n] = encoded
+        return encoded
 
 
 _varints: Final = _Varints(enumerate(_ONE))
@@ -104,12 +104,12 @@ def sints(values: Iterable[int]) -> bytes:
 def uints(values: Sequence[int]) -> bytes:
     """Encode the body of a packed list of numbers from 0."""
     try:
-        found = bytes(values)
+        encoded = bytes(values)
     except ValueError:  # one is beyond a byte
         pass
     else:
-        if found.isascii():  # each is below 128, and its own varint
-            return found
+        if encoded.isascii():  # each is below 128, and its own varint
+            return encoded
     return b"".join([varint(n) for n in values])
 
 

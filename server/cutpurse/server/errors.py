@@ -6,13 +6,14 @@ and with unprintable characters replaced. They never contain the text of an exce
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from google.protobuf import any_pb2, duration_pb2
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
-from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.engine.errors import CutpurseError, UsageError, did_you_mean
 from cutpurse.server.invariants import ReasonUnknown
 
 __all__ = [
@@ -142,6 +143,18 @@ def call_status(reason: str, text: str, retry_s: float | None = None, address: s
 def incident(number: str) -> CallStatus:
     """Return the status for a server error: the caller gets an incident number and nothing else."""
     return call_status("INCIDENT", f"the server made a fault, number {number}; its log says more")
+
+
+def no_ladder(name: str, owner: str | None, names: Sequence[str] = ()) -> str:
+    """Describe that no ladder has this name.
+
+    Args:
+        name: The requested name.
+        owner: Owner of the caller's token, None without one.
+        names: Names of ladders that the caller may see, for a hint if one is similar.
+    """
+    private = " (a private one needs a token)" if owner is None else ""
+    return f"no ladder is called '{legible(name, 40)}' here{did_you_mean(name, names)}{private}"
 
 
 def legible(text: str, most: int) -> str:

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.wire.installation import how_to_install
 
 __all__ = ["HOUSE_BOTS", "HouseBot", "check_house"]
 
@@ -40,5 +41,5 @@ def check_house(names: Sequence[str], where: str) -> tuple[str, ...]:
         if name not in HOUSE_BOTS:
             raise UsageError(f"{where} {name!r:.80}: there are: {', '.join(HOUSE_BOTS)}")
         if HOUSE_BOTS[name].needs_nets and find_spec("numpy") is None:
-            raise UsageError(f"{where} {name!r}: numpy is not installed; this does it: pip install 'cutpurse[learn]'")
+            raise UsageError(f"{where} {name!r}: numpy is not installed; {how_to_install('learn')}")
     return tuple(dict.fromkeys(names))

@@ -22,18 +22,28 @@ from cutpurse.leaderboard.comparisons import BOARDS, PLAIN
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, LadderTerms, pause_problem, title_problem
-from cutpurse.leaderboard.tokens import PEOPLE
+from cutpurse.leaderboard.results import (
+    PAUSE_FAILED,
+    PAUSE_WINDOW,
+    LadderTerms,
+    memory_problem,
+    pause_problem,
+    title_problem,
+)
 from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.house_bots import HOUSE_BOTS
-from cutpurse.server.people import CLOCK, why_no_people
+from cutpurse.server.inner_ladders import is_inner
 from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.ladder_clock import control_of
 
 __all__ = [
+    "MIN_BASE_MS",
     "NUMBERS",
     "DivisionMembers",
     "Ladder",
+    "check_memory",
     "check_people",
+    "check_times",
     "default_ladders",
     "ladder_defined",
     "ladder_of",
@@ -41,6 +51,7 @@ __all__ = [
     "terms_defined",
 ]
 
+MIN_BASE_MS: Final = 20_000  # per decision on a rated ladder with people: to read the table and choose
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")
 _SIGNS: Final = "it can be 1 to 32 of a-z, 0-9, '_', '-' and '.', the first a letter or digit"
 _MOST_NAMES: Final = 1_000  # in one list of a message
@@ -53,7 +64,7 @@ _USUAL_TIES: Final = 0.02
 # see docs/explanation/boards.md
 _TAU: Final = 0.025
 # Initial parameters of new ladders. Beta and ties are those of 2,000 matches (Bag-O-Loot: 1,000) of four bots from
-# random to greedy, by the default rules. `python -m benchmarks.boards --matches 0` computes them again.
+# random to greedy, by the default rules. `python -m benchmarks.initial_parameters` computes them again.
 NUMBERS: Final[Mapping[str, TrueSkill]] = MappingProxyType(
     {
         "steal_and_plunder": TrueSkill(draw_probability=0.01, beta=14.0, tau=_TAU),
@@ -148,7 +159,7 @@ class Ladder:
     @property
     def is_for_people(self) -> bool:
         """Whether only people play here: every match is requested, and none is paired."""
-        return self.terms.owners == (PEOPLE,)
+        return is_inner(self.terms)
 
     def is_same(self, other: Ladder) -> bool:
         """Return whether nothing but the terms and `matches_wanted` differs."""
@@ -197,12 +208,6 @@ def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None
         game = game_named(defined.game)
     except UnknownGame as problem:
         raise CallRefused("NOT_FOUND", legible(str(problem), 2_000)) from None
-    clock = {
-        name: getattr(defined.clock, name)
-        for name in ("base_ms", "bank_ms", "grace_ms", "poll_floor_ms")
-        if defined.clock.HasField(name)
-    }
-    usual_clock = CLOCK if defined.terms.people else TimeControl()
     seats = defined.seats or game.usual_seats
     try:
         ladder = ladder_with_defaults(
@@ -210,7 +215,7 @@ def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None
             defined.game,
             seats,
             _settings_defined(game, seats, {setting.name: setting.value for setting in defined.settings}, kept),
-            replace(usual_clock, **clock),
+            control_of(defined),
         )
         ladder = replace(
             ladder, terms=terms_defined(defined.terms), boards=_boards_defined(defined), is_hosted=defined.hosted
@@ -218,7 +223,23 @@ def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None
     except SettingsError as problem:
         raise CallRefused("SETTINGS", legible(str(problem), 2_000)) from None
     check_people(ladder.terms, ladder.control, ladder.boards, is_hosted=ladder.is_hosted)
+    check_memory(ladder.terms, ladder.boards, is_hosted=ladder.is_hosted)
     return ladder
+
+
+def check_memory(terms: LadderTerms, boards: str, *, is_hosted: bool) -> None:
+    """Check that bots can have a memory on a ladder if its terms give them one.
+
+    Raises:
+        CallRefused: SETTINGS.
+    """
+    why = ""
+    if boards == "rotation":  # the same cards come again
+        why = "its boards are rotations, for bots that keep no memory"
+    elif is_hosted:
+        why = "its matches are played by workers, which have no memory of bots"
+    if terms.memory_kib and why:
+        raise CallRefused("SETTINGS", f"bots cannot have a memory of {terms.memory_kib:,} KiB: {why}")
 
 
 def check_people(terms: LadderTerms, clock: TimeControl, boards: str, *, is_hosted: bool) -> None:
@@ -227,7 +248,16 @@ def check_people(terms: LadderTerms, clock: TimeControl, boards: str, *, is_host
     Raises:
         CallRefused: SETTINGS.
     """
-    if terms.admits_people and (why := why_no_people(clock, boards, is_hosted)):
+    if not terms.admits_people:
+        return
+    why = ""
+    if is_hosted:
+        why = "its matches are played by workers, and people play on the page"
+    elif boards != PLAIN:  # a person remembers cards and talks to friends
+        why = f"its boards are of kind {boards}, and people play plain ones, where no deal is seen twice"
+    elif clock.base_ms < MIN_BASE_MS:
+        why = f"base_ms is {clock.base_ms:,}, and people need at least {MIN_BASE_MS:,} for each decision"
+    if why:
         raise CallRefused("SETTINGS", f"people cannot be admitted: {why}")
 
 
@@ -294,10 +324,10 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
     window = terms.pause_window if terms.HasField("pause_window") else PAUSE_WINDOW
     if problem := pause_problem(failed, window):
         raise CallRefused("SETTINGS", problem)
-    for what in ("frozen_ms", "results_hidden_until_ms", "names_hidden_until_ms"):
+    for what in ("frozen_ms", "results_hidden_until_ms", "names_hidden_until_ms", "replays_hidden_until_ms"):
         if (ms := getattr(terms, what)) > _LATEST_MS:
             raise CallRefused("SETTINGS", f"{what} is {ms}; it is in ms since 1970, and before 2100")
-    if problem := title_problem(terms.title):
+    if problem := title_problem(terms.title) or memory_problem(terms.memory_kib):
         raise CallRefused("SETTINGS", problem)
     return LadderTerms(
         owners=tuple(dict.fromkeys(terms.owners)),
@@ -313,7 +343,22 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
         title=terms.title,
         admits_people=terms.people,
         names_hidden_until=_moment(terms.names_hidden_until_ms),
+        memory_kib=terms.memory_kib,
+        replays_hidden_until=_moment(terms.replays_hidden_until_ms),
     )
+
+
+def check_times(terms: LadderTerms, now: datetime) -> None:
+    """Check that the times in the terms of a new ladder are not over: they would do nothing, or let nobody play.
+
+    Raises:
+        CallRefused: SETTINGS if one is.
+    """
+    for what in ("results_hidden_until", "names_hidden_until", "replays_hidden_until", "frozen"):
+        time = getattr(terms, what)
+        if time is not None and time <= now:
+            text = f"{what.replace('_', ' ')} {time:%Y-%m-%d %H:%M} UTC: that is in the past; name a later time"
+            raise CallRefused("SETTINGS", text)
 
 
 def _moment(ms: int) -> datetime | None:

@@ -21,12 +21,11 @@ import structlog
 from grpc._cython import cygrpc  # type: ignore[attr-defined] # no types of it
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-__all__ = ["LEVELS", "Logger", "logger", "traceback_locations", "capture_library_logs"]
+from cutpurse.server.settings import LOG_LEVELS
+
+__all__ = ["Logger", "logger", "traceback_locations", "capture_library_logs"]
 
 Logger = structlog.typing.FilteringBoundLogger
-
-LEVELS: Final = ("debug", "info", "warning", "error")
-
 
 _MOST: Final = 10  # maximum lines of one kind from a library per `_WITHIN_S`, since callers could cause any number
 _WITHIN_S: Final = 60.0
@@ -46,8 +45,8 @@ def logger(stream: TextIO, level: str = "info") -> Logger:
     Raises:
         ValueError: If there is no such level.
     """
-    if level not in LEVELS:
-        raise ValueError(f"no log level is called {level!r}; there are: {', '.join(LEVELS)}")
+    if level not in LOG_LEVELS:
+        raise ValueError(f"no log level is called {level!r}; there are: {', '.join(LOG_LEVELS)}")
     rendering: list[Processor]
     if stream.isatty():
         rendering = [_one_line, structlog.dev.ConsoleRenderer(colors="NO_COLOR" not in os.environ)]

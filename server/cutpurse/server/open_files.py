@@ -6,13 +6,13 @@ start no program and open no database. It may raise the soft limit itself, up to
 
 from __future__ import annotations
 
-import contextlib
 from typing import Final
 
+from cutpurse.process.open_files import allow_files
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger
 
-__all__ = ["allow_files", "raise_file_limit"]
+__all__ = ["FILES", "raise_file_limit"]
 
 # a connection per stream, spectators and queries, and the server's own files
 FILES: Final = 4 * ServerLimits().most_streams
@@ -26,22 +26,3 @@ def raise_file_limit(log: Logger) -> None:
         streams = ServerLimits().most_streams
         text = f"each connection is one, and {streams:,} may be here at once: ulimit -Hn {FILES} allows it"
         log.warning("few files may be open", most=most, text=text)
-
-
-def allow_files(wanted: int) -> int | None:
-    """Raise the soft limit of open files to `wanted`, or as far as the hard limit allows; never lower it.
-
-    Returns:
-        The new limit; None if there is no limit, or it is unknown.
-    """
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if soft == resource.RLIM_INFINITY:
-            return None
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        if soft < most:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-        return max(soft, most)
-    return None

@@ -17,7 +17,7 @@ from cutpurse.engine.events import Happened
 from cutpurse.engine.record import read_record, verified, verify
 from cutpurse.games.bag_o_loot.cards import NO_MATCH
 from cutpurse.games.bag_o_loot.rules import BagOLoot
-from cutpurse.wire.match_file import check, read_matches
+from cutpurse.sdk.matches.match_file import check, read_matches
 
 STANDARD, ADVANCED = (Path(__file__).parent / "records_of_rules_1.jsonl").read_text(encoding="utf-8").splitlines()
 

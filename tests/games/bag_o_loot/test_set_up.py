@@ -109,7 +109,7 @@ def test_bl_0_4_the_safe_answers() -> None:
 @pytest.mark.parametrize(
     ("total", "sets", "owner"),
     [
-        ([0, 5, 0, 9], {}, 2),  # with his two bags seat 2 has twenty
+        ([0, 5, 0, 9], {}, 2),  # with two bags seat 2 has twenty
         ([0, 5, 9, 20], {}, 3),
         ([0, 5, 9, 19], {}, 2),  # seat 3 has as many points and sits further round the table
         ([0, 5, 9, 19], {3: ["1 1"]}, 3),

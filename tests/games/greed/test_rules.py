@@ -243,7 +243,7 @@ def test_gr_3_5_the_crook_has_no_number_and_triggers_nothing() -> None:
     story.begin(DrawACard(0, 1))
     assert story.offers(0) == ["stop", "draw once more"]
     assert story.g.view(1).pending[-1].seat == 1
-    story.says(0, "draw once more")  # the last card, so he stops; with a number the crook would have clashed with none
+    story.says(0, "draw once more")  # the last card: the end; with a number the crook would have clashed with none
     assert story.table() == {"hand 0": "crook", "hand 1": "crook", "collection 0": "2"}
 
 
@@ -410,7 +410,7 @@ def test_gr_3_15_a_sixth_card_on_anothers_turn_must_be_kept_until_the_own_turn()
     assert story.question() == "play_a_card"  # nobody has won
     story.g.agenda[:] = []
     story.script.left = [0]
-    story.begin(DrawACard(1, 2))  # a crook, which takes the sixth before seat 2 has had his turn
+    story.begin(DrawACard(1, 2))  # a crook, which takes the sixth before the turn of seat 2
     story.says(1, "stop")
     story.says(1, "take 3 from the collection of seat 2")
     assert story.g.winner == 0

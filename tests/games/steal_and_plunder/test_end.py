@@ -239,7 +239,7 @@ def test_sp_7_2_a_power_card_played_may_be_the_known_one() -> None:
     table.turn_of(0)
     table.says(0, "play Steal on the open pack of seat 1")
     assert table.g.sure_powers == [1, 0, 0]
-    assert "sure_powers of seat 0 is 1" in table.told(None)
+    assert "sure powers of seat 0: 1" in table.told(None)
 
 
 def test_sp_7_2_an_unknown_card_taken_may_be_the_power_card() -> None:

@@ -98,7 +98,7 @@ def test_what_skulduggery_moves_is_told_with_its_face_to_the_two_only() -> None:
     story.says(0, "give Ruby to seat 1")
     assert "seat 0 gives Ruby to seat 1" in story.told(1)
     assert "seat 0 gives card face down to seat 1" in story.told(2)
-    assert "card face down: from treasure hand of seat 1 to taken" in story.told(2)
+    assert "card face down: from treasure hand of seat 1 to taken cards" in story.told(2)
 
 
 # -- ST-7.2: the imagined states

@@ -8,7 +8,8 @@ import pytest
 
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import SettingsError
-from cutpurse.games.stolen_treasure.rules import StolenTreasure, StolenTreasureSettings
+from cutpurse.games.stolen_treasure.rules import StolenTreasure
+from cutpurse.games.stolen_treasure.state import StolenTreasureSettings
 from tests.games.stolen_treasure.tale import begin, lay, lying, nobody_answers, wager
 
 TREASURE = [

@@ -123,7 +123,7 @@ def test_st_3_5_treasure_is_buried_openly_and_counted() -> None:
     story = begin(lay(["ruby@8 silver_coin@1"], buried=["sapphire"]), "bury Ruby")
     assert lying(story) == {"treasure_hand 0": "silver_coin@1", "buried 0": "sapphire ruby"}
     assert story.g.buried_total == [500, 0, 0]
-    assert "Ruby: from treasure hand of seat 0 to buried of seat 0" in story.told(2)
+    assert "Ruby: from treasure hand of seat 0 to buried treasure of seat 0" in story.told(2)
 
 
 def test_st_3_5_not_in_the_turn_in_which_it_came() -> None:

@@ -8,9 +8,17 @@ from typing import Any
 from cutpurse.engine.agenda import Option
 from cutpurse.engine.text import option_text
 from cutpurse.engine.zones import TABLE, Zone
-from cutpurse.games.szmal.cards import CARDS, COUNTS_AS, MARKERS, WORDS, column
+from cutpurse.games.szmal.cards import COUNTS_AS, MARKERS, WORDS, column
 from cutpurse.games.szmal.playing import Resolve
-from cutpurse.games.szmal.rules import CarryOutEachTurn, CountUp, EndTheTurn, PlayExtraCards, SufferDelayedLosses, Szmal
+from cutpurse.games.szmal.rules import (
+    BOX,
+    CarryOutEachTurn,
+    CountUp,
+    EndTheTurn,
+    PlayExtraCards,
+    SufferDelayedLosses,
+    Szmal,
+)
 from tests.games.story import Story
 
 __all__ = ["Gang"]
@@ -33,7 +41,7 @@ class Gang(Story[Szmal]):
         for place, told in enumerate(cards.split()):
             card, _, markers = told.partition("@")
             card, _, copied = card.partition("=")
-            name = CARDS[int(card)].name()
+            name = BOX[int(card)].name()
             if zone.kind.name == "thugs":
                 name += f"@{copied or card}@{EARLIER}@{place}@0@0"
             elif zone.kind.name == "holdings":
@@ -62,7 +70,7 @@ class Gang(Story[Szmal]):
     def told_by_number(self, option: Option) -> str:
         text = option_text(self.g, option)
         for card in option.cards:
-            text = text.replace(CARDS[card].title, str(card))
+            text = text.replace(BOX[card].title, str(card))
         return text
 
     def offers(self, seat: int) -> list[str]:

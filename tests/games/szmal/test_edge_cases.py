@@ -9,8 +9,8 @@ import pytest
 from cutpurse.engine.chance import Chance, match_key
 from cutpurse.engine.imagine import imagine
 from cutpurse.engine.match import Match
-from cutpurse.games.szmal.cards import CAR, CARDS, GUN, KEY
-from cutpurse.games.szmal.rules import BeginARound, Szmal
+from cutpurse.games.szmal.cards import CAR, GUN, KEY
+from cutpurse.games.szmal.rules import BOX, BeginARound, Szmal
 from tests.games.szmal.table import Gang
 
 
@@ -244,7 +244,7 @@ def test_sz_7_10_36_under_68_at_exactly_fifty_thousand_returns_by_68() -> None:
     story = Gang(cash=[35_000, 0], repeats=[1, 0]).plays((0, 36))
     told = story.told(None)
     assert story.table() == {"hand 0": "36"}
-    assert told.index("cash of seat 0 is 50,000") < next(i for i, text in enumerate(told) if "to hand" in text)
+    assert told.index("cash of seat 0: 50,000") < next(i for i, text in enumerate(told) if "to hand" in text)
     assert Gang(cash=[35_000, 0]).plays((0, 36)).table() == {"discard": "36"}
 
 
@@ -493,7 +493,7 @@ def test_sz_7_26_a_game_has_fewer_than_two_thousand_plays() -> None:
 
 
 def test_every_thug_can_be_copied() -> None:
-    for number, card in enumerate(CARDS):
+    for number, card in enumerate(BOX):
         if card.sort == "thug" and number != 54:
             story = Gang(thugs=[str(number), ""], deck="2 3").plays((0, 54))
             story.says(0, f"copy {number}")

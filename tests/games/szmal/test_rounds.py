@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.chance import match_key
-from cutpurse.games.szmal.cards import CARDS, GUN, KEY, NEXT_TURN, THIS_TURN
-from cutpurse.games.szmal.rules import BeginARound, EndTheTurn, Szmal
+from cutpurse.games.szmal.cards import GUN, KEY, NEXT_TURN, THIS_TURN
+from cutpurse.games.szmal.rules import BOX, BeginARound, EndTheTurn, Szmal
 from tests.games.szmal.table import Gang
 
 
@@ -203,10 +203,10 @@ def test_sz_3_3_6_triggers_after_an_action_in_ascending_order() -> None:
     story.plays((0, 75))
     told = [text for text in story.told(None) if "markers" in text or "hand" in text or "cash of seat 0" in text]
     assert told == [
-        "markers of Holdings of seat 0 is 1",
+        "markers of Holdings of seat 0: 1",
         "Arson!: from card to be resolved of seat 0 to hand of seat 0",
-        "cash of seat 0 is 5,000",
-        "cash of seat 0 is 15,000",
+        "cash of seat 0: 5,000",
+        "cash of seat 0: 15,000",
     ]
 
 
@@ -238,10 +238,10 @@ def test_sz_3_4_each_turn_abilities_in_ascending_order_over_all_players() -> Non
     assert story.g.cash == [10_000 + 5_000 + 5_000, 5_000]
     told = [text for text in story.told(None) if "cash" in text]
     assert told == [
-        "cash of seat 0 is 10,000",
-        "cash of seat 0 is 15,000",
-        "cash of seat 1 is 5,000",
-        "cash of seat 0 is 20,000",
+        "cash of seat 0: 10,000",
+        "cash of seat 0: 15,000",
+        "cash of seat 1: 5,000",
+        "cash of seat 0: 20,000",
     ]
 
 
@@ -304,18 +304,16 @@ def test_sz_4_1_lasting_text_works_again_and_plain_text_once() -> None:
 
 def test_sz_4_2_plain_text_of_thugs_is_what_55_redoes() -> None:
     """All Thugs with plain text, but for 53 and 54, and all without; symbols and deck are there to tell."""
-    plain = [number for number, card in enumerate(CARDS) if card.sort == "thug" and has_plain_text(number)]
+    plain = [number for number, card in enumerate(BOX) if card.sort == "thug" and has_plain_text(number)]
     assert plain == [1, 22, 23, 24, 25, 53, 54, 57, 63, 64, 65, 67, 68, 72, 76, 77]
     lasting = [6, 24, 42, 61, 62, 66, 69, 70, 71]
     hooks = ("on_play", "after_action", "on_leaving", "saves", "each_turn", "end_of_game")
-    found = [
-        n for n, card in enumerate(CARDS) if card.sort == "thug" and any(hook in vars(type(card)) for hook in hooks)
-    ]
+    found = [n for n, card in enumerate(BOX) if card.sort == "thug" and any(hook in vars(type(card)) for hook in hooks)]
     assert found == lasting
 
 
 def has_plain_text(number: int) -> bool:
-    return bool({"take_effect", "carry_out"} & set(vars(type(CARDS[number]))))
+    return bool({"take_effect", "carry_out"} & set(vars(type(BOX[number]))))
 
 
 @pytest.mark.rule("SZ-4.3")
@@ -332,13 +330,11 @@ def test_sz_4_3_next_turn_effects_do_not_need_their_thug_but_for_72() -> None:
 @pytest.mark.rule("SZ-4.4")
 def test_sz_4_3_every_effect_that_was_set_up_holds_for_a_turn_and_ends() -> None:
     names = [name for name, _ in NEXT_TURN]
-    begun: dict[str, Any] = {f"next_{name}": [0, n] for n, name in enumerate(names, 1)}
+    begun: dict[str, Any] = {name: [0, n] for n, (_, name) in enumerate(NEXT_TURN, 1)}
     game = Gang(**begun, watching=[1, 1], informs=[1, 1], shakedowns=[1, 1]).g
     EndTheTurn(-1).run(game)
     assert [getattr(game, name) for name in names] == [[0, n] for n in range(1, len(names) + 1)]
-    assert not any(
-        any(getattr(game, name)) for name in (*[name for name, _ in THIS_TURN], *[f"next_{name}" for name in names])
-    )
+    assert not any(any(getattr(game, name)) for name in (*THIS_TURN, *begun))
     EndTheTurn(-1).run(game)
     assert not any(any(getattr(game, name)) for name in names)
 

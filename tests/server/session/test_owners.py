@@ -7,7 +7,7 @@ import pytest
 from cutpurse.leaderboard.tokens import HOUSE, PEOPLE
 from cutpurse.server.access.owners import Grant, HostedBotIdentity
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.people import MAX_PEOPLE
+from cutpurse.server.parts.people.kind import MAX_PEOPLE
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House
 
@@ -98,7 +98,7 @@ def test_a_name_that_is_none_is_refused_in_a_line_that_can_be_shown(name: str) -
 def test_an_owner_has_so_many_bots_here_and_others_get_in() -> None:
     house = House(ServerLimits(sessions_per_owner=2))
     lost = house.dial("a", ANN).welcomed()
-    house.dial("b", ANN_TOO).welcomed()  # by whichever of his tokens
+    house.dial("b", ANN_TOO).welcomed()  # by either token
     refusal = house.refusal(bot="c", grant=ANN)
     assert (refusal.reason, refusal.retry_s) == ("STREAMS", 5.0)
     assert refusal.text == "ann has 2 bots here, as many as an owner may; end one of them first"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
-from cutpurse.engine.agenda import PASS, Act, Choice, Fields, Option, Poll, Step
+from cutpurse.engine.agenda import PASS, Act, Choice, Option, Poll, Step
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
 from cutpurse.engine.native import mypyc_attr
@@ -398,12 +398,8 @@ class Snitch(Step):
     back, known to all, the bag stays closed, and the turn is over. It saw no play, so the forfeit is due (BL-4.5),
     unless the setting `wrong_snitch` is `free`.
     """
-    fields: ClassVar[Fields] = {"zone": int, "coin": int}
-
-    def __init__(self, seat: int, zone: int, coin: int) -> None:
-        super().__init__(seat)
-        self.zone = zone
-        self.coin = coin
+    zone: int
+    coin: int
 
     def run(self, g: BagOLoot) -> None:
         hand, bag = g.hand[self.seat], g.zone(self.zone)
@@ -429,11 +425,8 @@ class ChallengeTheBag(Poll):
     Of several who want to, chance draws one. What the others said stays secret.
     """
     text = "Do you challenge the bag?"
-    fields: ClassVar[Fields] = {"zone": int}
-
-    def __init__(self, seat: int, zone: int) -> None:
-        super().__init__(seat)
-        self.zone = zone
+    window = False  # everybody may
+    zone: int
 
     def act(self) -> Act:
         return Act(MAKE_BAG, (FACE_DOWN,), self.zone, actor=self.seat)
@@ -460,12 +453,8 @@ class ShowTheFifthCard(Step):
 
     A bluff is the challenger's bag; for a genuine bag the challenged player is rewarded. Then the turn is over.
     """
-    fields: ClassVar[Fields] = {"zone": int, "challenger": int}
-
-    def __init__(self, seat: int, zone: int, challenger: int) -> None:
-        super().__init__(seat)
-        self.zone = zone
-        self.challenger = challenger
+    zone: int
+    challenger: int
 
     def run(self, g: BagOLoot) -> None:
         bag = g.zone(self.zone)
@@ -486,11 +475,7 @@ class ShowTheFifthCard(Step):
 class CloseTheBag(Step):
     rule = "BL-6.4"
     paragraph = "The fifth card goes into the bag, which counts from now on whatever it is, and is not looked at again."
-    fields: ClassVar[Fields] = {"zone": int}
-
-    def __init__(self, seat: int, zone: int) -> None:
-        super().__init__(seat)
-        self.zone = zone
+    zone: int
 
     def run(self, g: BagOLoot) -> None:
         g.move_top(g.middle, g.zone(self.zone))
@@ -500,11 +485,7 @@ class TakeYourReward(Choice):
     rule = "BL-6.3"
     paragraph = "The player of a genuine bag takes one bag or all open sets of the challenger, out of what there is."
     text = "What do you take from the challenger?"
-    fields: ClassVar[Fields] = {"challenger": int}
-
-    def __init__(self, seat: int, challenger: int) -> None:
-        super().__init__(seat)
-        self.challenger = challenger
+    challenger: int
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
         """BL-0.4. List the safe option first: the bag that the challenger has had longest, else the open sets."""
@@ -543,11 +524,7 @@ class TakeABag(Choice):
 
     Points are the total and what lies before the owner. Of equals it is the next clockwise.
     """
-    fields: ClassVar[Fields] = {"caught": int}
-
-    def __init__(self, seat: int, caught: int = 0) -> None:
-        super().__init__(seat)
-        self.caught = caught  # the zone of that bag
+    caught: int = 0  # the zone of that bag
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
         bags = [bag for other in g.opponents(seat) for bag in g.bags[other]]
@@ -586,11 +563,7 @@ class EndTheTurn(Step):
 
     Everything waits for the challenge of a bag that was laid in the turn.
     """
-    fields: ClassVar[Fields] = {"caught": int}
-
-    def __init__(self, seat: int, caught: int = 0) -> None:
-        super().__init__(seat)
-        self.caught = caught  # the zone of a bag whose bluff was caught at the end of this turn
+    caught: int = 0  # the zone of a bag whose bluff was caught at the end of this turn
 
     def run(self, g: BagOLoot) -> None:
         if g.middle.cards:
@@ -618,7 +591,7 @@ class EndTheRound(Step):
             for bag in g.all_bags():
                 g.show(bag)
         for seat in range(g.n):
-            g.count("total", g.total[seat] + g.worth(seat), seat)
+            g.add("total", g.worth(seat), seat)
         over = self.is_last(g)
         g.tell_scores(over)
         if not over:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
-from cutpurse.engine.agenda import PASS, Act, Choice, Fields, Option, Step
+from cutpurse.engine.acts import distinct
+from cutpurse.engine.agenda import PASS, Act, Choice, Option, Step
 from cutpurse.engine.game import Game
 from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import Settings, choice, flag, number
@@ -145,15 +146,6 @@ class Greed(Game[GreedSettings]):
         return tuple(sorted(self.sets(seat), reverse=True))
 
 
-def sorts_of(cards: list[int]) -> list[int]:
-    """GR-0.1. Return one of each sort of card of a sorted zone: equal copies are one option."""
-    sorts: list[int] = []
-    for card in cards:
-        if not sorts or sorts[-1] != card:
-            sorts.append(card)
-    return sorts
-
-
 class SetUp(Step):
     rule = "GR-2.1, GR-2.2, GR-2.3, GR-2.4, GR-2.5"
     paragraph = """A crook and seven cards to each hand; then one open card for the first player, two for the next, and
@@ -194,7 +186,7 @@ class PlayACard(Choice):
     safe_paragraph = "The number that you have collected most of, the lowest on ties."
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return [Option(PLAY, (card,)) for card in sorts_of(g.hand[seat].cards) if card != CROOK]
+        return [Option(PLAY, (card,)) for card in distinct(g.hand[seat].cards) if card != CROOK]
 
     def safe(self, g: Greed, seat: int, options: list[Option]) -> Option:
         """Follow GR-0.4."""
@@ -228,11 +220,7 @@ class DrawACard(Step):
     A number that lies there already is a bust. Otherwise its symbol works, if it came from a hand; then the raider goes
     on or stops, and must stop when there is nothing left to draw.
     """
-    fields: ClassVar[Fields] = {"victim": int}
-
-    def __init__(self, seat: int, victim: int) -> None:
-        super().__init__(seat)
-        self.victim = victim
+    victim: int
 
     def run(self, g: Greed) -> None:
         seat, victim, middle = self.seat, self.victim, g.middle
@@ -270,11 +258,7 @@ class GoOnOrStop(Choice):
     rule = "GR-3.5"
     paragraph = "After every card the raider goes on or stops."
     text = "Draw once more, or stop?"
-    fields: ClassVar[Fields] = {"victim": int}
-
-    def __init__(self, seat: int, victim: int) -> None:
-        super().__init__(seat)
-        self.victim = victim
+    victim: int
 
     def act(self) -> Act:
         return raid_of(self.seat, self.victim)
@@ -292,11 +276,7 @@ class GoOnOrStop(Choice):
 class GoBust(Step):
     rule = "GR-3.6, GR-4.1"
     paragraph = "The same number twice: all of the middle returns to the victim's hand, or to the discard pile."
-    fields: ClassVar[Fields] = {"victim": int}
-
-    def __init__(self, seat: int, victim: int) -> None:
-        super().__init__(seat)
-        self.victim = victim
+    victim: int
 
     def run(self, g: Greed) -> None:
         g.tell(BUST, actor=self.seat)
@@ -306,11 +286,7 @@ class GoBust(Step):
 class StopStealing(Step):
     rule = "GR-3.7"
     paragraph = "The numbers of the middle join the collection; a crook lets the raider take one more card."
-    fields: ClassVar[Fields] = {"victim": int}
-
-    def __init__(self, seat: int, victim: int) -> None:
-        super().__init__(seat)
-        self.victim = victim
+    victim: int
 
     def act(self) -> Act:
         return raid_of(self.seat, self.victim)
@@ -332,15 +308,11 @@ class TakeACard(Choice):
     paragraph = "With the crook: one card of the victim's collection, or none."
     text = "Which card does the crook take?"
     safe_paragraph = "The number that you have collected most of, the lowest on ties."
-    fields: ClassVar[Fields] = {"victim": int}
-
-    def __init__(self, seat: int, victim: int) -> None:
-        super().__init__(seat)
-        self.victim = victim
+    victim: int
 
     def options(self, g: Greed, seat: int) -> list[Option]:
         theirs = g.collection[self.victim].cards
-        return [PASS, *[Option(TAKE, (card,), seat=self.victim) for card in sorts_of(theirs)]]
+        return [PASS, *[Option(TAKE, (card,), seat=self.victim) for card in distinct(theirs)]]
 
     def safe(self, g: Greed, seat: int, options: list[Option]) -> Option:
         """Follow GR-0.4."""
@@ -363,11 +335,7 @@ class ReturnTheCrook(Step):
 class PlusOne(Step):
     rule = "GR-3.9"
     paragraph = "Clockwise from the raider, each player who collects this number draws a card into their collection."
-    fields: ClassVar[Fields] = {"number": int}
-
-    def __init__(self, seat: int, number: int) -> None:
-        super().__init__(seat)
-        self.number = number
+    number: int
 
     def run(self, g: Greed) -> None:
         for seat in g.seats_from(self.seat):
@@ -394,7 +362,7 @@ class SwapTwoForThree(Choice):
     text = "Put away two collected cards to draw three?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return [PASS, *[Option(SWAP_AWAY, (card,)) for card in sorts_of(g.collection[seat].cards)]]
+        return [PASS, *[Option(SWAP_AWAY, (card,)) for card in distinct(g.collection[seat].cards)]]
 
     def chosen(self, g: Greed, option: Option) -> None:
         if option != PASS:
@@ -408,7 +376,7 @@ class SwapTheSecond(Choice):
     text = "Which other card do you put away?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return [Option(SWAP_AWAY, (card,)) for card in sorts_of(g.collection[seat].cards)]
+        return [Option(SWAP_AWAY, (card,)) for card in distinct(g.collection[seat].cards)]
 
     def chosen(self, g: Greed, option: Option) -> None:
         g.move(option.cards[0], g.collection[self.seat], g.discard)
@@ -418,11 +386,7 @@ class SwapTheSecond(Choice):
 class RefillYourHand(Step):
     rule = "GR-3.12"
     paragraph = "With only the crook left, the raider draws seven. Else they may trade a number in, after the victim."
-    fields: ClassVar[Fields] = {"victim": int}
-
-    def __init__(self, seat: int, victim: int) -> None:
-        super().__init__(seat)
-        self.victim = victim
+    victim: int
 
     def run(self, g: Greed) -> None:
         may_trade = len(g.hand[self.seat].cards) > 1
@@ -451,7 +415,7 @@ class TradeANumberIn(Choice):
     text = "Discard a number and refill your hand?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        numbers = sorts_of([NUMBER[card] for card in g.collection[seat].cards])
+        numbers = distinct([NUMBER[card] for card in g.collection[seat].cards])
         return [PASS, *[Option(TRADE, number=number) for number in numbers]]
 
     def chosen(self, g: Greed, option: Option) -> None:
@@ -492,10 +456,10 @@ class EndTheGame(Step):
         leaders = [g.winner - 1] if g.winner else [seat for seat in range(g.n) if g.longest_sets(seat) == best]
         for seat in range(g.n):
             if leaders == [seat]:
-                g.count("points", g.points[seat] + WINNER_POINTS, seat)
-                g.count("wins", g.wins[seat] + 1, seat)
+                g.add("points", WINNER_POINTS, seat)
+                g.add("wins", 1, seat)
             else:
-                g.count("points", g.points[seat] + max(g.sets(seat)), seat)
+                g.add("points", max(g.sets(seat)), seat)
         g.game += 1
         g.tell_scores(over=g.game == g.n)
         if g.game < g.n:

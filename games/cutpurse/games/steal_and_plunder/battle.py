@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from cutpurse.engine.agenda import Act, Choice, Fields, Option, Step
+from cutpurse.engine.acts import distinct
+from cutpurse.engine.agenda import Act, Choice, Option, Step
 from cutpurse.games.steal_and_plunder.cards import (
     ATTACK,
     CONCEDE,
@@ -13,14 +12,12 @@ from cutpurse.games.steal_and_plunder.cards import (
     PACK,
     WIN,
 )
-
-if TYPE_CHECKING:
-    from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
+from cutpurse.games.steal_and_plunder.state import StealAndPlunderState
 
 __all__ = ["AnswerTheTheft", "AttackAPack", "WinTheBattle", "list_attacks"]
 
 
-def list_attacks(g: StealAndPlunder, seat: int, wealth: list[int], wilds: list[int]) -> list[Option]:
+def list_attacks(g: StealAndPlunderState, seat: int, wealth: list[int], wilds: list[int]) -> list[Option]:
     """SP-4.26, SP-4.24. Attack any opponent's open pack, with a card of its industry or a Wild."""
     options: list[Option] = []
     for pack in g.open_packs_of_others(seat):
@@ -33,14 +30,10 @@ def list_attacks(g: StealAndPlunder, seat: int, wealth: list[int], wilds: list[i
 class AttackAPack(Step):
     rule = "SP-4.26, SP-4.24"
     paragraph = "The attacker lays a card face up beside an open pack; an empty hand can only concede."
-    fields: ClassVar[Fields] = {"owner": int, "card": int}
+    owner: int
+    card: int
 
-    def __init__(self, seat: int, owner: int, card: int) -> None:
-        super().__init__(seat)
-        self.owner = owner
-        self.card = card
-
-    def run(self, g: StealAndPlunder) -> None:
+    def run(self, g: StealAndPlunderState) -> None:
         g.move(self.card, g.hand[self.seat], g.battle)
         g.then(AnswerTheTheft(self.owner, self.seat, self.owner, self.card, g.pack[self.owner][-1].number))
 
@@ -53,25 +46,21 @@ class AnswerTheTheft(Choice):
     """
     text = "Do you add a card to the battle?"
     window = True
-    fields: ClassVar[Fields] = {"thief": int, "owner": int, "card": int, "pack": int}
-
-    def __init__(self, seat: int, thief: int, owner: int, card: int, pack: int) -> None:
-        super().__init__(seat)
-        self.thief = thief
-        self.owner = owner
-        self.card = card
-        self.pack = pack
+    thief: int
+    owner: int
+    card: int
+    pack: int
 
     def act(self) -> Act:
         return Act(ATTACK, (self.card,), zone=self.pack, seat=self.owner, actor=self.thief)
 
-    def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
+    def options(self, g: StealAndPlunderState, seat: int) -> list[Option]:
         """SP-0.4. List conceding first, which is the safe answer."""
         industry = g.pack[self.owner][-1].cards[-1]
-        fitting = [card for card in sorted(set(g.hand[seat].cards)) if card in FITS[industry]]
+        fitting = [card for card in distinct(g.hand[seat].cards) if card in FITS[industry]]
         return [Option(CONCEDE), *[Option(CONTRIBUTE, (card,)) for card in fitting]]
 
-    def chosen(self, g: StealAndPlunder, option: Option) -> None:
+    def chosen(self, g: StealAndPlunderState, option: Option) -> None:
         rival = self.owner if self.seat == self.thief else self.thief
         if option.verb == CONCEDE:
             g.then(WinTheBattle(rival, self.owner))
@@ -86,13 +75,9 @@ class WinTheBattle(Step):
 
     An attacker who wins takes it onto their stack, where it is open at once.
     """
-    fields: ClassVar[Fields] = {"owner": int}
+    owner: int
 
-    def __init__(self, seat: int, owner: int) -> None:
-        super().__init__(seat)
-        self.owner = owner
-
-    def run(self, g: StealAndPlunder) -> None:
+    def run(self, g: StealAndPlunderState) -> None:
         pack = g.pack[self.owner][-1]
         industry = pack.cards[-1]
         g.tell(WIN, zone=pack.number, seat=self.owner, actor=self.seat)

@@ -134,7 +134,7 @@ WORDS.zone("deck", "draw deck", "Drawn from its top.", Visibility.NOBODY, per_se
 WORDS.zone("discard", "discard pile", "Its top card can make a pack.", Visibility.ALL, per_seat=False, ordered=True)
 WORDS.zone("spent", "spent cards", "Power cards that have been used.", Visibility.ALL, per_seat=False)
 WORDS.zone("battle", "battle", "Cards laid beside the attacked pack.", Visibility.ALL, per_seat=False, ordered=True)
-WORDS.zone("start_draw", "draw for the start", "The first game only.", Visibility.ALL, per_seat=False, ordered=True)
+WORDS.zone("start_draw", "starting draw", "The first game only.", Visibility.ALL, per_seat=False, ordered=True)
 HAND: Final = WORDS.zone("hand", "hand", "Up to five cards.", Visibility.OWNER)
 """SP-0.2, SP-0.5. A hidden card is a number of cards; what others saw of a hand is remembered and forgotten with it."""
 COVER: Final = WORDS.zone("cover", "cover", "Flee the Country or Tax Audit, on what it covers.", Visibility.ALL)

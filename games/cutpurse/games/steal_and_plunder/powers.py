@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from cutpurse.engine.agenda import Act, Choice, Fields, Option, Step
+from cutpurse.engine.acts import distinct
+from cutpurse.engine.agenda import Act, Choice, Option, Step
 from cutpurse.engine.zones import bit
 from cutpurse.games.steal_and_plunder.cards import (
     AUDIT,
@@ -25,9 +24,7 @@ from cutpurse.games.steal_and_plunder.cards import (
     TAXED,
     VALUE,
 )
-
-if TYPE_CHECKING:
-    from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
+from cutpurse.games.steal_and_plunder.state import StealAndPlunderState
 
 __all__ = [
     "AuditAHand",
@@ -41,7 +38,7 @@ __all__ = [
 ]
 
 
-def list_uses_of_powers(g: StealAndPlunder, seat: int, powers: list[int]) -> list[Option]:
+def list_uses_of_powers(g: StealAndPlunderState, seat: int, powers: list[int]) -> list[Option]:
     """SP-4.2, SP-4.22, SP-4.24. List what the Power cards of a hand can be played on: on opponents, except to flee."""
     options: list[Option] = []
     others = [other for other in range(g.n) if other != seat]
@@ -61,13 +58,9 @@ def list_uses_of_powers(g: StealAndPlunder, seat: int, powers: list[int]) -> lis
 class StealAPack(Step):
     rule = "SP-4.18"
     paragraph = "Steal: an open pack comes on top of the player's stack, and can be lost again."
-    fields: ClassVar[Fields] = {"owner": int}
+    owner: int
 
-    def __init__(self, seat: int, owner: int) -> None:
-        super().__init__(seat)
-        self.owner = owner
-
-    def run(self, g: StealAndPlunder) -> None:
+    def run(self, g: StealAndPlunderState) -> None:
         g.play_a_power(self.seat, STEAL_CARD, g.spent)
         g.place(g.pack[self.owner][-1], PACK, self.seat)
 
@@ -75,13 +68,9 @@ class StealAPack(Step):
 class PlunderAPack(Step):
     rule = "SP-4.19, SP-4.18"
     paragraph = "Plunder: an open pack goes beside the player's stack, where only a Tax Audit reaches it."
-    fields: ClassVar[Fields] = {"owner": int}
+    owner: int
 
-    def __init__(self, seat: int, owner: int) -> None:
-        super().__init__(seat)
-        self.owner = owner
-
-    def run(self, g: StealAndPlunder) -> None:
+    def run(self, g: StealAndPlunderState) -> None:
         g.play_a_power(self.seat, PLUNDER_CARD, g.spent)
         g.place(g.pack[self.owner][-1], PLUNDERED, self.seat)
 
@@ -89,13 +78,9 @@ class PlunderAPack(Step):
 class AuditAHand(Step):
     rule = "SP-4.15"
     paragraph = "Forensic Audit: the auditor sees a whole hand, and takes a card of it."
-    fields: ClassVar[Fields] = {"target": int}
+    target: int
 
-    def __init__(self, seat: int, target: int) -> None:
-        super().__init__(seat)
-        self.target = target
-
-    def run(self, g: StealAndPlunder) -> None:
+    def run(self, g: StealAndPlunderState) -> None:
         g.play_a_power(self.seat, FORENSIC_AUDIT, g.spent)
         g.show(g.hand[self.target], [self.seat])
         g.then(TakeTheirBestCard(self.seat, self.target))
@@ -109,31 +94,27 @@ class TakeTheirBestCard(Choice):
     """
     text = "Which card do you take?"
     safe_paragraph = "The card of the highest value."
-    fields: ClassVar[Fields] = {"target": int}
-
-    def __init__(self, seat: int, target: int) -> None:
-        super().__init__(seat)
-        self.target = target
+    target: int
 
     def act(self) -> Act:
         return Act(AUDIT, (FORENSIC_AUDIT,), seat=self.target, actor=self.seat)
 
-    def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
-        cards = sorted(set(g.hand[self.target].cards))
+    def options(self, g: StealAndPlunderState, seat: int) -> list[Option]:
+        cards = distinct(g.hand[self.target].cards)
         if g.settings.audit_pick == "highest_value":
             highest = max([VALUE[card] for card in cards])
             cards = [card for card in cards if VALUE[card] == highest]
         return [Option(TAKE, (card,), seat=self.target) for card in cards]
 
-    def safe(self, g: StealAndPlunder, seat: int, options: list[Option]) -> Option:
+    def safe(self, g: StealAndPlunderState, seat: int, options: list[Option]) -> Option:
         """Follow SP-0.4."""
         return max(options, key=lambda option: VALUE[option.cards[0]])
 
-    def seen_by(self, g: StealAndPlunder, option: Option) -> tuple[int, ...]:
+    def seen_by(self, g: StealAndPlunderState, option: Option) -> tuple[int, ...]:
         """SP-4.15. Show the card to the two only."""
         return (bit(self.seat) | bit(self.target),)
 
-    def chosen(self, g: StealAndPlunder, option: Option) -> None:
+    def chosen(self, g: StealAndPlunderState, option: Option) -> None:
         theirs, mine = g.hand[self.target], g.hand[self.seat]
         sure = g.sure_powers[self.target]
         if sure:  # SP-7.2: of a hand of Power cards only, the card taken is one of them, as all know
@@ -151,7 +132,7 @@ class FleeTheCountry(Step):
     A new stack begins, and its lowest pack is not locked. A setting shows these packs to all.
     """
 
-    def run(self, g: StealAndPlunder) -> None:
+    def run(self, g: StealAndPlunderState) -> None:
         g.play_a_power(self.seat, FLEE_THE_COUNTRY, g.cover[self.seat])
         for pack in g.gathered(self.seat):
             g.place(pack, OFFSHORE, self.seat)
@@ -165,13 +146,9 @@ class TaxAStack(Step):
 
     Offshore packs are exempt; the victim begins a new stack.
     """
-    fields: ClassVar[Fields] = {"target": int}
+    target: int
 
-    def __init__(self, seat: int, target: int) -> None:
-        super().__init__(seat)
-        self.target = target
-
-    def run(self, g: StealAndPlunder) -> None:
+    def run(self, g: StealAndPlunderState) -> None:
         g.play_a_power(self.seat, TAX_AUDIT, g.cover[self.target])
         for pack in g.gathered(self.target):
             g.place(pack, TAXED, self.target)
@@ -180,12 +157,8 @@ class TaxAStack(Step):
 class BurnAPower(Step):
     rule = "SP-4.10, SP-7.2"
     paragraph = "A Power card is spent without effect; so all know the rest of that hand to be Power cards."
-    fields: ClassVar[Fields] = {"card": int}
+    card: int
 
-    def __init__(self, seat: int, card: int) -> None:
-        super().__init__(seat)
-        self.card = card
-
-    def run(self, g: StealAndPlunder) -> None:
+    def run(self, g: StealAndPlunderState) -> None:
         g.play_a_power(self.seat, self.card, g.spent)
         g.count("sure_powers", len(g.hand[self.seat].cards), self.seat)

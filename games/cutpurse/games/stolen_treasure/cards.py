@@ -66,7 +66,7 @@ MAX_PLAYERS: Final = WORDS.seats[-1]
 NOBODY: Final = -1  # in place of a target
 
 COPIES: Final[list[int]] = [0]  # by card
-VALUES: Final[list[int]] = [0]  # by card, as printed; 0 for piracy
+VALUES: Final[list[int]] = [0]  # by card, as this project proposes: no list is public; 0 for piracy
 
 _TREASURE: Final = (
     ("silver_coin", "Silver coin", 10, 50),
@@ -207,10 +207,12 @@ WORDS.zone(
     per_seat=False,
     ordered=True,
 )
-WORDS.zone("in_play", "in play", "What this action has played so far.", Visibility.ALL, per_seat=False, ordered=True)
+WORDS.zone(
+    "in_play", "cards in play", "What this action has played so far.", Visibility.ALL, per_seat=False, ordered=True
+)
 TAKEN: Final = WORDS.zone(
     "taken",
-    "taken",
+    "taken cards",
     "What Skulduggery took, until a card is given for it.",
     Visibility.MIXED,
     per_seat=False,
@@ -223,7 +225,7 @@ _HAND = WORDS.zone(
 What leaves one of them changes nothing of what a viewer knows about the other.
 """
 WORDS.zone("piracy_hand", "piracy hand", "Piracy to play.", Visibility.OWNER)
-WORDS.zone("buried", "buried", "What counts.", Visibility.ALL)
+WORDS.zone("buried", "buried treasure", "What counts.", Visibility.ALL)
 WORDS.zone("stake", "stake", "What is wagered now.", Visibility.ALL, columns=(SINCE,))
 TREASURE_ZONES: Final = (_T1, _T2, _HAND)
 TREASURE_PILE_1: Final = _T1.number  # a zone of the table has the number of its kind

@@ -7,23 +7,21 @@ agree with that, so the hands that must explain something are filled first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import Zone
 from cutpurse.games.stolen_treasure.cards import BLACK_SPOT, LAST_TREASURE, WAGER
+from cutpurse.games.stolen_treasure.state import StolenTreasureState
 from cutpurse.games.stolen_treasure.wager import MatchTheStake, StakeTreasure, least_match
-
-if TYPE_CHECKING:
-    from cutpurse.games.stolen_treasure.rules import StolenTreasure
 
 __all__ = ["fill_hands", "hands_are_plausible"]
 
 GUESSES: Final = 100  # random hands that are tried before the simplest explanation is taken
 
 
-def hands_are_plausible(g: StolenTreasure) -> bool:
+def hands_are_plausible(g: StolenTreasureState, without_a_win: list[int]) -> bool:
     """ST-7.2. Tell whether the hands agree with what the rules let everybody infer."""
     top = g.agenda[-1] if g.agenda else None
     if isinstance(top, MatchTheStake) and not top.options(g, top.seat):
@@ -33,10 +31,10 @@ def hands_are_plausible(g: StolenTreasure) -> bool:
         seat, stake = match
         if g.value_of(g.stake[seat].cards) < least_match(g, seat, stake):
             return False
-    return all(has_a_reason(g, seat) for seat in g.kept_from_winning())
+    return all(has_a_reason(g, seat) for seat in without_a_win)
 
 
-def fill_hands(g: StolenTreasure, unseen: list[int], chance: Chance) -> None:
+def fill_hands(g: StolenTreasureState, without_a_win: list[int], unseen: list[int], chance: Chance) -> None:
     """ST-7.2. Fill the hands that must explain something, with cards taken out of `unseen`."""
     match = complete_match(g)
     if match is not None:
@@ -44,13 +42,13 @@ def fill_hands(g: StolenTreasure, unseen: list[int], chance: Chance) -> None:
         fill_after_a_match(g, seat, stake, unseen)
     top = g.agenda[-1] if g.agenda else None
     if isinstance(top, MatchTheStake):
-        fill_during_a_match(g, top, unseen, chance)
-    for seat in g.kept_from_winning():
+        fill_during_a_match(g, top, without_a_win, unseen, chance)
+    for seat in without_a_win:
         if not has_a_reason(g, seat):
             fill_with_a_reason(g, seat, unseen, chance)
 
 
-def complete_match(g: StolenTreasure) -> tuple[int, int] | None:
+def complete_match(g: StolenTreasureState) -> tuple[int, int] | None:
     """ST-3.24. Return the opponent in the present wager and the sum of the stake, once the match is complete."""
     wager = g.agenda[0].act() if g.agenda else None
     if wager is None or wager.verb != WAGER or isinstance(g.agenda[-1], StakeTreasure | MatchTheStake):
@@ -62,18 +60,18 @@ def complete_match(g: StolenTreasure) -> tuple[int, int] | None:
     return wager.seat, g.value_of(g.stake[wager.actor].cards)
 
 
-def has_a_reason(g: StolenTreasure, seat: int) -> bool:
+def has_a_reason(g: StolenTreasureState, seat: int) -> bool:
     """ST-7.2. Tell whether a seat holds The Black Spot, or enough negative treasure, not to have won."""
     return g.has_the_spot(seat) or surplus(g, seat) < 0
 
 
-def surplus(g: StolenTreasure, seat: int) -> int:
+def surplus(g: StolenTreasureState, seat: int) -> int:
     """ST-7.2. Return a seat's score above the target at the last check; its stake was in the hand then."""
     staked = sum([min(0, g.value[card]) for card in g.stake[seat].cards])
     return g.score(seat) + staked - g.settings.target
 
 
-def fill_after_a_match(g: StolenTreasure, seat: int, stake: int, unseen: list[int]) -> None:
+def fill_after_a_match(g: StolenTreasureState, seat: int, stake: int, unseen: list[int]) -> None:
     """ST-3.24. After a match below the stake, fill the hand with cards that could not have raised its sum."""
     laid = g.value_of(g.stake[seat].cards)
     if laid < stake:
@@ -81,29 +79,31 @@ def fill_after_a_match(g: StolenTreasure, seat: int, stake: int, unseen: list[in
         fill(g.treasure_hand[seat], worse, unseen)
 
 
-def fill_during_a_match(g: StolenTreasure, match: MatchTheStake, unseen: list[int], chance: Chance) -> None:
+def fill_during_a_match(
+    g: StolenTreasureState, match: MatchTheStake, without_a_win: list[int], unseen: list[int], chance: Chance
+) -> None:
     """ST-3.24. Fill the hand of a seat that is laying a match, so that a legal set is within reach.
 
     The hand also explains why its holder has not won, if The Black Spot cannot.
     """
     seat = match.seat
     hand = g.treasure_hand[seat]
-    shown = hand.cards
+    cards = hand.cards
     treasure = [card for card in unseen if card <= LAST_TREASURE]
     may_hold_the_spot = BLACK_SPOT in unseen and FACE_DOWN in g.piracy_hand[seat].cards
-    needs_a_reason = seat in g.kept_from_winning() and not may_hold_the_spot
+    needs_a_reason = seat in without_a_win and not may_hold_the_spot
     for _ in range(GUESSES):
         chance.shuffle(treasure)
-        drawn = treasure[: shown.count(FACE_DOWN)]
-        hand.cards = sorted([*drawn, *[card for card in shown if card != FACE_DOWN]])
+        drawn = treasure[: cards.count(FACE_DOWN)]
+        hand.cards = sorted([*drawn, *[card for card in cards if card != FACE_DOWN]])
         possible = match.options(g, seat) and (not needs_a_reason or has_a_reason(g, seat))
-        hand.cards = shown
+        hand.cards = cards
         if possible:
             fill(hand, drawn, unseen)
             return
 
 
-def fill_with_a_reason(g: StolenTreasure, seat: int, unseen: list[int], chance: Chance) -> None:
+def fill_with_a_reason(g: StolenTreasureState, seat: int, unseen: list[int], chance: Chance) -> None:
     """ST-7.2. Draw hidden cards for a seat until they explain why it has not won."""
     hand, piracy_hand = g.treasure_hand[seat], g.piracy_hand[seat]
     treasure = [card for card in unseen if card <= LAST_TREASURE]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import Final
 
-from cutpurse.engine.agenda import PASS, Act, Choice, Fields, Option, Poll, Step
+from cutpurse.engine.agenda import PASS, Act, Choice, Option, Poll, Step
 from cutpurse.engine.zones import bit
 from cutpurse.games.stolen_treasure.cards import (
     BEFALL,
@@ -29,9 +29,7 @@ from cutpurse.games.stolen_treasure.cards import (
     YARR,
     YO_HO_HO,
 )
-
-if TYPE_CHECKING:
-    from cutpurse.games.stolen_treasure.rules import StolenTreasure
+from cutpurse.games.stolen_treasure.state import StolenTreasureState
 
 __all__ = ["PLUNDERED", "AnyYarr", "DiscardPiracy", "GiveACard", "PlayACard"]
 
@@ -46,14 +44,10 @@ BOMBED: Final = 2
 class PlayACard(Step):
     rule = "ST-3.9"
     paragraph = "The card is shown and its target named."
-    fields: ClassVar[Fields] = {"card": int, "target": int}
+    card: int
+    target: int
 
-    def __init__(self, seat: int, card: int, target: int) -> None:
-        super().__init__(seat)
-        self.card = card
-        self.target = target
-
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         g.move(self.card, g.piracy_hand[self.seat], g.in_play)
         g.then(AnyYarr(self.seat), CarryItOut(self.seat, self.card, self.target))
 
@@ -66,13 +60,13 @@ class AnyYarr(Poll):
     """
     text = "Play Yarr! on the card that was just shown?"
 
-    def seats(self, g: StolenTreasure) -> list[int]:
+    def seats(self, g: StolenTreasureState) -> list[int]:
         return sorted(g.opponents(self.seat))
 
-    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+    def options(self, g: StolenTreasureState, seat: int) -> list[Option]:
         return [PASS, Option(NULLIFY, (YARR,))] if YARR in g.piracy_hand[seat].cards else [PASS]
 
-    def closed(self, g: StolenTreasure, answers: dict[int, Option]) -> None:
+    def closed(self, g: StolenTreasureState, answers: dict[int, Option]) -> None:
         for seat in g.opponents(self.seat):
             if answers[seat] != PASS:
                 g.tell(NULLIFY, (YARR,), actor=seat)
@@ -88,21 +82,17 @@ class Nullify(Step):
     def act(self) -> Act:
         return Act(NULLIFY, (YARR,), actor=self.seat)
 
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         g.agenda.pop()  # what the card that it answers was to do
 
 
 class CarryItOut(Step):
     rule = "ST-3.11"
     paragraph = "A card that stands; one with targets makes an instance of its effect for each, clockwise."
-    fields: ClassVar[Fields] = {"card": int, "target": int}
+    card: int
+    target: int
 
-    def __init__(self, seat: int, card: int, target: int) -> None:
-        super().__init__(seat)
-        self.card = card
-        self.target = target
-
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         seat, card = self.seat, self.card
         if card == PLUNDER:
             g.then(Plunder(seat, PLUNDERED))
@@ -121,22 +111,18 @@ class DivertOrSuffer(Choice):
     """
     text = "Play Pirate's Code, or let it happen?"
     window = True
-    fields: ClassVar[Fields] = {"active": int, "card": int}
-
-    def __init__(self, seat: int, active: int, card: int) -> None:
-        super().__init__(seat)
-        self.active = active
-        self.card = card
+    active: int
+    card: int
 
     def act(self) -> Act:
         return Act(BEFALL, (self.card,), seat=self.seat)
 
-    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+    def options(self, g: StolenTreasureState, seat: int) -> list[Option]:
         if CODE in g.piracy_hand[seat].cards:
             return [PASS, *[Option(DIVERT, (CODE,), seat=other) for other in g.opponents(seat)]]
         return [PASS]
 
-    def chosen(self, g: StolenTreasure, option: Option) -> None:
+    def chosen(self, g: StolenTreasureState, option: Option) -> None:
         if option.seat is None:
             g.then(*take_off_other_instances(g), Befall(self.seat, self.active, self.card))
             return
@@ -145,7 +131,7 @@ class DivertOrSuffer(Choice):
         g.then(AnyYarr(self.seat), Divert(self.seat, option.seat), again)
 
 
-def take_off_other_instances(g: StolenTreasure) -> list[Step]:
+def take_off_other_instances(g: StolenTreasureState) -> list[Step]:
     """ST-3.11. Take the other instances of an effect off the agenda: those to be asked about, then those that stay.
 
     Returns:
@@ -160,16 +146,12 @@ def take_off_other_instances(g: StolenTreasure) -> list[Step]:
 class Divert(Step):
     rule = "ST-3.11"
     paragraph = "A Code that stands: the instance has a new target, who is asked in the same way."
-    fields: ClassVar[Fields] = {"to": int}
-
-    def __init__(self, seat: int, to: int) -> None:
-        super().__init__(seat)
-        self.to = to
+    to: int
 
     def act(self) -> Act:
         return Act(DIVERT, (CODE,), seat=self.to, actor=self.seat)
 
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         instance = g.agenda.pop()  # the one that would be asked about again
         assert isinstance(instance, DivertOrSuffer)
         g.then(DivertOrSuffer(self.to, instance.active, instance.card))
@@ -181,17 +163,13 @@ class Befall(Step):
 
     If its target is the active player, only Hook and Bombs Away do something: a turn is lost, two cards are discarded.
     """
-    fields: ClassVar[Fields] = {"active": int, "card": int}
-
-    def __init__(self, seat: int, active: int, card: int) -> None:
-        super().__init__(seat)
-        self.active = active
-        self.card = card
+    active: int
+    card: int
 
     def act(self) -> Act:
         return Act(BEFALL, (self.card,), seat=self.seat)
 
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         target, active, card = self.seat, self.active, self.card
         if card == BOMBS_AWAY:
             g.then(DropBombs(target))
@@ -214,13 +192,9 @@ class Befall(Step):
 class Plunder(Step):
     rule = "ST-3.14"
     paragraph = "Two treasure cards are drawn, one by one, as far as there are any."
-    fields: ClassVar[Fields] = {"left": int}
+    left: int
 
-    def __init__(self, seat: int, left: int) -> None:
-        super().__init__(seat)
-        self.left = left
-
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         if self.left and g.treasure_to_draw():
             g.then(ChooseAPile(self.seat), Plunder(self.seat, self.left - 1))
 
@@ -230,23 +204,19 @@ class ChooseAPile(Choice):
     paragraph = "The player chooses a pile after seeing the treasure before; the card is shown to all."
     text = "Which pile do you draw from?"
 
-    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+    def options(self, g: StolenTreasureState, seat: int) -> list[Option]:
         return [Option(DRAW, zone=pile) for pile in g.treasure_to_draw()]
 
-    def chosen(self, g: StolenTreasure, option: Option) -> None:
+    def chosen(self, g: StolenTreasureState, option: Option) -> None:
         g.draw(self.seat, option.zone)
 
 
 class SwapHands(Step):
     rule = "ST-3.15, ST-3.6, ST-4.1"
     paragraph = "The two swap all hand cards, The Black Spot too; all treasure in both hands gets a new `since`."
-    fields: ClassVar[Fields] = {"target": int}
+    target: int
 
-    def __init__(self, seat: int, target: int) -> None:
-        super().__init__(seat)
-        self.target = target
-
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         g.exchange(g.piracy_hand[self.seat], g.piracy_hand[self.target])
         g.exchange(g.treasure_hand[self.seat], g.treasure_hand[self.target])
         for hand in (g.treasure_hand[self.seat], g.treasure_hand[self.target]):
@@ -259,14 +229,10 @@ class StealACard(Step):
 
     The active player names its kind; with the setting chance picks from the whole hand.
     """
-    fields: ClassVar[Fields] = {"target": int, "card": int}
+    target: int
+    card: int
 
-    def __init__(self, seat: int, target: int, card: int) -> None:
-        super().__init__(seat)
-        self.target = target
-        self.card = card
-
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         size = g.hand_size(self.target)
         if not size:
             return
@@ -281,14 +247,10 @@ class NameAKind(Choice):
     rule = "ST-3.16, ST-3.19"
     paragraph = "Treasure or piracy: a kind that the target holds."
     text = "Which kind of card do you take?"
-    fields: ClassVar[Fields] = {"target": int, "card": int}
+    target: int
+    card: int
 
-    def __init__(self, seat: int, target: int, card: int) -> None:
-        super().__init__(seat)
-        self.target = target
-        self.card = card
-
-    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+    def options(self, g: StolenTreasureState, seat: int) -> list[Option]:
         options: list[Option] = []
         if g.treasure_hand[self.target].cards:
             options.append(Option(TAKE_TREASURE, seat=self.target))
@@ -296,7 +258,7 @@ class NameAKind(Choice):
             options.append(Option(TAKE_PIRACY, seat=self.target))
         return options
 
-    def chosen(self, g: StolenTreasure, option: Option) -> None:
+    def chosen(self, g: StolenTreasureState, option: Option) -> None:
         g.then(TakeARandomCard(self.seat, self.target, self.card, option.verb == TAKE_TREASURE))
 
 
@@ -306,15 +268,11 @@ class TakeARandomCard(Step):
 
     What Skulduggery took lies aside until the thief has given another card, if there is one.
     """
-    fields: ClassVar[Fields] = {"target": int, "card": int, "treasure": bool}
+    target: int
+    card: int
+    treasure: bool
 
-    def __init__(self, seat: int, target: int, card: int, treasure: bool) -> None:
-        super().__init__(seat)
-        self.target = target
-        self.card = card
-        self.treasure = treasure
-
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         seat = self.seat
         hands = g.treasure_hand if self.treasure else g.piracy_hand
         if self.card == HOOK:
@@ -332,24 +290,20 @@ class GiveACard(Choice):
     paragraph = "The thief gives a card in return, not the very one taken; only the two see its face."
     text = "Which card do you give in return?"
     safe_paragraph = "The lowest treasure, a piracy card only without one."
-    fields: ClassVar[Fields] = {"target": int, "treasure": bool}
+    target: int
+    treasure: bool  # the kind that was taken, which everybody sees by the back
 
-    def __init__(self, seat: int, target: int, treasure: bool) -> None:
-        super().__init__(seat)
-        self.target = target
-        self.treasure = treasure  # the kind that was taken, which everybody sees by the back
-
-    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+    def options(self, g: StolenTreasureState, seat: int) -> list[Option]:
         return g.hand_options(GIVE, seat, self.target)
 
-    def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
+    def safe(self, g: StolenTreasureState, seat: int, options: list[Option]) -> Option:
         """Follow ST-0.6."""
         return g.lowest_treasure(options)
 
-    def seen_by(self, g: StolenTreasure, option: Option) -> tuple[int, ...]:
+    def seen_by(self, g: StolenTreasureState, option: Option) -> tuple[int, ...]:
         return (bit(self.seat) | bit(self.target),)
 
-    def chosen(self, g: StolenTreasure, option: Option) -> None:
+    def chosen(self, g: StolenTreasureState, option: Option) -> None:
         card = option.cards[0]
         if card <= LAST_TREASURE:
             g.move_treasure(option, g.treasure_hand[self.seat], g.treasure_hand[self.target], columns=(g.turn,))
@@ -361,7 +315,7 @@ class KeepWhatWasTaken(Step):
     rule = "ST-3.16, ST-3.6"
     paragraph = "Then the card taken joins the thief's hand."
 
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         hands = g.treasure_hand if g.taken.cards[0] <= LAST_TREASURE else g.piracy_hand
         g.move_top(g.taken, hands[self.seat], columns=(g.turn,))
 
@@ -370,31 +324,23 @@ class DigUp(Choice):
     rule = "ST-3.17, ST-3.6, ST-3.7"
     paragraph = "One buried card of the target, of any value, into the hand."
     text = "Which buried card do you dig up?"
-    fields: ClassVar[Fields] = {"target": int}
+    target: int
 
-    def __init__(self, seat: int, target: int) -> None:
-        super().__init__(seat)
-        self.target = target
-
-    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+    def options(self, g: StolenTreasureState, seat: int) -> list[Option]:
         return g.card_options(TAKE, g.buried[self.target], self.target)
 
-    def chosen(self, g: StolenTreasure, option: Option) -> None:
+    def chosen(self, g: StolenTreasureState, option: Option) -> None:
         card, target = option.cards[0], self.target
         g.move(card, g.buried[target], g.treasure_hand[self.seat], columns=(g.turn,))
-        g.count("buried_total", g.buried_total[target] - g.value[card], target)
+        g.add("buried_total", -g.value[card], target)
 
 
 class YoHoHo(Step):
     rule = "ST-3.18, ST-3.6"
     paragraph = "Two random treasure cards out of the target's hand, or one if there is only one."
-    fields: ClassVar[Fields] = {"target": int}
+    target: int
 
-    def __init__(self, seat: int, target: int) -> None:
-        super().__init__(seat)
-        self.target = target
-
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         hand = g.treasure_hand[self.target]
         for _ in range(min(STOLEN, len(hand.cards))):
             g.move_random(hand, g.treasure_hand[self.seat], columns=(g.turn,))
@@ -404,7 +350,7 @@ class LoseTheNextTurn(Step):
     rule = "ST-3.19, ST-3.2"
     paragraph = "Hook skips the target's next turn, whatever it took. Two of them before one turn skip only that turn."
 
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         g.count("skip_next", 1, self.seat)
 
 
@@ -412,7 +358,7 @@ class ReleaseTheKraken(Step):
     rule = "ST-3.20"
     paragraph = "Treasure out of all hands goes unseen to the piles, which are shuffled as one and cut."
 
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         for seat in g.seats_from(self.seat):
             g.move_all(g.treasure_hand[seat], g.treasure_pile_1)
         g.move_all(g.treasure_pile_2, g.treasure_pile_1)
@@ -423,7 +369,7 @@ class DropBombs(Step):
     rule = "ST-3.21"
     paragraph = "A target with more than two piracy cards chooses two to discard; otherwise all are discarded."
 
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         hand = g.piracy_hand[self.seat]
         if len(hand.cards) > BOMBED:
             g.then(DiscardPiracy(self.seat, BOMBED))
@@ -435,16 +381,12 @@ class DiscardPiracy(Choice):
     rule = "ST-3.21, ST-4.1"
     paragraph = "A piracy card of the target's choice; The Black Spot, too."
     text = "Which piracy card do you discard?"
-    fields: ClassVar[Fields] = {"left": int}
+    left: int
 
-    def __init__(self, seat: int, left: int) -> None:
-        super().__init__(seat)
-        self.left = left
-
-    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+    def options(self, g: StolenTreasureState, seat: int) -> list[Option]:
         return g.card_options(DISCARD, g.piracy_hand[seat])
 
-    def chosen(self, g: StolenTreasure, option: Option) -> None:
+    def chosen(self, g: StolenTreasureState, option: Option) -> None:
         g.move(option.cards[0], g.piracy_hand[self.seat], g.piracy_discards)
         if self.left > 1:
             g.then(DiscardPiracy(self.seat, self.left - 1))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import Final
 
-from cutpurse.engine.agenda import PASS, Act, Choice, Fields, Option, Poll, Step
+from cutpurse.engine.agenda import PASS, Act, Choice, Option, Poll, Step
 from cutpurse.games.stolen_treasure.cards import (
     COIN,
     DONE,
@@ -19,9 +19,7 @@ from cutpurse.games.stolen_treasure.cards import (
     SURRENDER,
 )
 from cutpurse.games.stolen_treasure.piracy import AnyYarr
-
-if TYPE_CHECKING:
-    from cutpurse.games.stolen_treasure.rules import StolenTreasure
+from cutpurse.games.stolen_treasure.state import StolenTreasureState
 
 __all__ = ["SIGN_TIES", "MatchTheStake", "StakeTreasure", "least_match"]
 
@@ -37,21 +35,17 @@ class StakeTreasure(Choice):
     paragraph = "One or more treasure cards of the hand, face up, with any sum; nothing answers the wager itself."
     text = "Which treasure do you stake?"
     safe_paragraph = "The first treasure; a stake that is begun stands as it lies."
-    fields: ClassVar[Fields] = {"opponent": int}
+    opponent: int
 
-    def __init__(self, seat: int, opponent: int) -> None:
-        super().__init__(seat)
-        self.opponent = opponent
-
-    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+    def options(self, g: StolenTreasureState, seat: int) -> list[Option]:
         stop = [Option(DONE)] if g.stake[seat].cards else []
         return stop + g.treasure_options(STAKE, g.treasure_hand[seat])
 
-    def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
+    def safe(self, g: StolenTreasureState, seat: int, options: list[Option]) -> Option:
         """Follow ST-0.6."""
         return options[0]
 
-    def chosen(self, g: StolenTreasure, option: Option) -> None:
+    def chosen(self, g: StolenTreasureState, option: Option) -> None:
         seat, stake = self.seat, g.stake[self.seat]
         if option.verb == DONE:
             g.then(MatchTheStake(self.opponent, seat, g.value_of(stake.cards)))
@@ -68,17 +62,13 @@ class MatchTheStake(Choice):
     """
     text = "Which treasure do you lay against the stake?"
     safe_paragraph = "Fill up to the lowest sum that is legal, with the fewest cards, the first by the sheet's order."
-    fields: ClassVar[Fields] = {"active": int, "stake": int}
-
-    def __init__(self, seat: int, active: int, stake: int) -> None:
-        super().__init__(seat)
-        self.active = active
-        self.stake = stake
+    active: int
+    stake: int
 
     def act(self) -> Act:
         return Act(MATCH, seat=self.seat, number=self.stake, actor=self.active)
 
-    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+    def options(self, g: StolenTreasureState, seat: int) -> list[Option]:
         hand, laid = g.treasure_hand[seat], g.stake[seat].cards
         missing = self.missing(g)
         options = [Option(DONE)] if laid and missing <= 0 else []
@@ -89,11 +79,11 @@ class MatchTheStake(Choice):
                 options.append(option)
         return options
 
-    def missing(self, g: StolenTreasure) -> int:
+    def missing(self, g: StolenTreasureState) -> int:
         """ST-3.24. Return what the cards laid so far lack to be a legal set; 0 or less if they are one."""
         return least_match(g, self.seat, self.stake) - g.value_of(g.stake[self.seat].cards)
 
-    def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
+    def safe(self, g: StolenTreasureState, seat: int, options: list[Option]) -> Option:
         """Follow ST-0.6."""
         hand, missing = g.treasure_hand[seat], self.missing(g)
         sets = smallest_sets([g.value[card] for card in hand.cards])
@@ -104,7 +94,7 @@ class MatchTheStake(Choice):
             return options[0]
         return next(option for option in options if option.verb == LAY and g.place_of(option, hand) == places[0])
 
-    def chosen(self, g: StolenTreasure, option: Option) -> None:
+    def chosen(self, g: StolenTreasureState, option: Option) -> None:
         if option.verb == DONE:
             g.then(AnyParley(self.active, self.seat))
         else:
@@ -112,7 +102,7 @@ class MatchTheStake(Choice):
             g.then(MatchTheStake(self.seat, self.active, self.stake))
 
 
-def least_match(g: StolenTreasure, seat: int, stake: int) -> int:
+def least_match(g: StolenTreasureState, seat: int, stake: int) -> int:
     """ST-3.24. Return the least sum that a seat may lay: the stake, or the greatest sum it can reach if that is less.
 
     The greatest sum of what it holds and has laid is that of all positive cards, else the best single card.
@@ -122,7 +112,7 @@ def least_match(g: StolenTreasure, seat: int, stake: int) -> int:
     return min(stake, greatest)
 
 
-def sum_of_positive(g: StolenTreasure, cards: list[int]) -> int:
+def sum_of_positive(g: StolenTreasureState, cards: list[int]) -> int:
     """ST-3.24. Add up the values of the cards that have a positive one."""
     total = 0
     for card in cards:
@@ -152,22 +142,18 @@ class AnyParley(Poll):
     rule = "ST-0.3, ST-3.25"
     paragraph = "The two players of the wager, and no other, may play Parley. If both do, the active player's counts."
     text = "Play Parley and lose the wager?"
-    fields: ClassVar[Fields] = {"opponent": int}
+    opponent: int
 
-    def __init__(self, seat: int, opponent: int) -> None:
-        super().__init__(seat)
-        self.opponent = opponent
-
-    def seats(self, g: StolenTreasure) -> list[int]:
+    def seats(self, g: StolenTreasureState) -> list[int]:
         return sorted([self.seat, self.opponent])
 
-    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+    def options(self, g: StolenTreasureState, seat: int) -> list[Option]:
         if PARLEY not in g.piracy_hand[seat].cards:
             return [PASS]
         winner = self.opponent if seat == self.seat else self.seat
         return [PASS, Option(SURRENDER, (PARLEY,), seat=winner)]
 
-    def closed(self, g: StolenTreasure, answers: dict[int, Option]) -> None:
+    def closed(self, g: StolenTreasureState, answers: dict[int, Option]) -> None:
         for seat in (self.seat, self.opponent):
             winner = answers[seat].seat
             if winner is not None:
@@ -181,16 +167,12 @@ class AnyParley(Poll):
 class Surrender(Step):
     rule = "ST-3.25"
     paragraph = "A Parley that stands: the other player takes everything, and the poll is not repeated."
-    fields: ClassVar[Fields] = {"winner": int}
-
-    def __init__(self, seat: int, winner: int) -> None:
-        super().__init__(seat)
-        self.winner = winner
+    winner: int
 
     def act(self) -> Act:
         return Act(SURRENDER, (PARLEY,), seat=self.winner, actor=self.seat)
 
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         g.agenda.pop()  # the poll that would be repeated
         g.then(TakeTheStakes(self.winner, self.seat))
 
@@ -198,13 +180,9 @@ class Surrender(Step):
 class DecideTheWager(Step):
     rule = "ST-3.26"
     paragraph = "By a coin, or as the setting says by dice or hand signs."
-    fields: ClassVar[Fields] = {"opponent": int}
+    opponent: int
 
-    def __init__(self, seat: int, opponent: int) -> None:
-        super().__init__(seat)
-        self.opponent = opponent
-
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         seat, opponent = self.seat, self.opponent
         if g.settings.wager_method == "rps":
             g.then(ShowASign(seat, opponent, SIGN_TIES))
@@ -217,13 +195,9 @@ class DecideTheWager(Step):
 class TossACoin(Step):
     rule = "ST-3.26"
     paragraph = "A fair coin."
-    fields: ClassVar[Fields] = {"opponent": int}
+    opponent: int
 
-    def __init__(self, seat: int, opponent: int) -> None:
-        super().__init__(seat)
-        self.opponent = opponent
-
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         winner, loser = (self.seat, self.opponent) if g.chance.below(2) == 0 else (self.opponent, self.seat)
         g.tell(COIN, seat=winner)
         g.then(TakeTheStakes(winner, loser))
@@ -232,14 +206,10 @@ class TossACoin(Step):
 class RollTheDice(Step):
     rule = "ST-3.26"
     paragraph = "Each rolls a die, the higher wins; after too many ties the coin decides."
-    fields: ClassVar[Fields] = {"opponent": int, "ties_left": int}
+    opponent: int
+    ties_left: int
 
-    def __init__(self, seat: int, opponent: int, ties_left: int) -> None:
-        super().__init__(seat)
-        self.opponent = opponent
-        self.ties_left = ties_left
-
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         seat, opponent = self.seat, self.opponent
         mine, other = g.chance.below(DIE) + 1, g.chance.below(DIE) + 1
         g.tell(ROLL, actor=seat, number=mine)
@@ -256,20 +226,17 @@ class ShowASign(Poll):
     rule = "ST-3.26"
     paragraph = "Both show rock, paper or scissors at once; after too many ties the coin decides."
     text = "Rock, paper or scissors?"
-    fields: ClassVar[Fields] = {"opponent": int, "ties_left": int}
+    window = False  # everybody has all three
+    opponent: int
+    ties_left: int
 
-    def __init__(self, seat: int, opponent: int, ties_left: int) -> None:
-        super().__init__(seat)
-        self.opponent = opponent
-        self.ties_left = ties_left
-
-    def seats(self, g: StolenTreasure) -> list[int]:
+    def seats(self, g: StolenTreasureState) -> list[int]:
         return sorted([self.seat, self.opponent])
 
-    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+    def options(self, g: StolenTreasureState, seat: int) -> list[Option]:
         return [Option(ROCK), Option(PAPER), Option(SCISSORS)]
 
-    def closed(self, g: StolenTreasure, answers: dict[int, Option]) -> None:
+    def closed(self, g: StolenTreasureState, answers: dict[int, Option]) -> None:
         seat, opponent = self.seat, self.opponent
         mine, other = answers[seat].verb, answers[opponent].verb
         g.tell(mine, actor=seat)
@@ -285,13 +252,9 @@ class ShowASign(Poll):
 class TakeTheStakes(Step):
     rule = "ST-3.27, ST-3.6"
     paragraph = "The winner takes all that is staked; the winner's own cards keep their `since`."
-    fields: ClassVar[Fields] = {"loser": int}
+    loser: int
 
-    def __init__(self, seat: int, loser: int) -> None:
-        super().__init__(seat)
-        self.loser = loser
-
-    def run(self, g: StolenTreasure) -> None:
+    def run(self, g: StolenTreasureState) -> None:
         hand = g.treasure_hand[self.seat]
         g.move_all(g.stake[self.seat], hand)
         g.move_all(g.stake[self.loser], hand, columns=(g.turn,))

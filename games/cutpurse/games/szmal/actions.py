@@ -5,14 +5,27 @@ A class is a card as it is printed; its methods do what its text says, and cite 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cutpurse.engine.agenda import Step
-from cutpurse.games.szmal.cards import BOTTLE, CAR, GUN, HEART, KEY, WRENCH, Action, Cost, Need
+from cutpurse.games.szmal.cards import (
+    BOTTLE,
+    CAR,
+    DOUBLINGS,
+    EXTRA_MARKERS,
+    GUN,
+    HEART,
+    INFORMS,
+    KEY,
+    LOSSES_5,
+    LOSSES_40,
+    LOSSES_73,
+    LOSSES_79,
+    SHAKEDOWNS,
+    WRENCH,
+    Cost,
+    Need,
+)
 from cutpurse.games.szmal.playing import PlayAnotherCard, PutMarkers
-
-if TYPE_CHECKING:
-    from cutpurse.games.szmal.rules import Szmal
+from cutpurse.games.szmal.state import Action, SzmalState
 
 __all__: list[str] = []
 
@@ -22,9 +35,9 @@ class Inform(Action):
     title = "Inform!"
     text = "Gain $10,000. For the rest of this turn gain $10,000 whenever a neighbour plays an Action."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 10_000)
-        g.for_this_turn(seat, "informs")
+        g.add(INFORMS, 1, seat)
 
 
 class Shakedown(Action):
@@ -32,9 +45,9 @@ class Shakedown(Action):
     title = "Shakedown!"
     text = "Gain $10,000. For the rest of this turn gain $10,000 whenever a neighbour plays a Thug."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 10_000)
-        g.for_this_turn(seat, "shakedowns")
+        g.add(SHAKEDOWNS, 1, seat)
 
 
 class Liquidate(Action):
@@ -43,7 +56,7 @@ class Liquidate(Action):
     cost = Cost(holding=True)
     text = "Gain $15,000 for each marker that was on the Holding given up."
 
-    def carry_out(self, g: Szmal, seat: int, card: int, paid: int) -> None:
+    def carry_out(self, g: SzmalState, seat: int, card: int, paid: int) -> None:
         """Follow SZ-7.1: with its Cost ignored nothing was given up, which gives $0."""
         g.gain(seat, 15_000 * paid)
 
@@ -58,9 +71,9 @@ class InsuranceScam(Action):
     takes = "holding"
     takes_of_owner = True
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 5_000 * g.most_markers([seat]))
-        g.for_next_turn(seat, "losses_5")
+        g.for_next_turn(seat, LOSSES_5)
 
 
 class BeggarsBanquet(Action):
@@ -69,7 +82,7 @@ class BeggarsBanquet(Action):
     need = Need(fewest_thugs=True)
     text = "Gain $25,000."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 25_000)
 
 
@@ -79,7 +92,7 @@ class CircusOfCrime(Action):
     need = Need(holdings=2)
     text = "Gain $10,000 for each Thug you have."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 10_000 * len(g.thugs[seat].cards))
 
 
@@ -89,7 +102,7 @@ class Gambit(Action):
     cost = Cost(hand_card=True)
     text = "Gain $30,000."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 30_000)
 
 
@@ -98,7 +111,7 @@ class EstateHeist(Action):
     title = "Estate heist!"
     text = "Gain $10,000 if you have a gun, $10,000 if you have a car, $10,000 if you have a key."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         for symbol in (GUN, CAR, KEY):
             if g.symbols(seat, symbol):
                 g.gain(seat, 10_000)
@@ -110,7 +123,7 @@ class InsiderTrading(Action):
     need = Need(cash=90_000)
     text = "Gain $45,000."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 45_000)
 
 
@@ -120,7 +133,7 @@ class MuseumHeist(Action):
     need = Need((GUN, CAR, KEY))
     text = "Gain $25,000."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 25_000)
 
 
@@ -129,7 +142,7 @@ class PickpocketNetwork(Action):
     title = "Pickpocket network!"
     text = "Gain $10,000 for each key and $10,000 for each wrench you have."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 10_000 * (g.symbols(seat, KEY) + g.symbols(seat, WRENCH)))
 
 
@@ -139,7 +152,7 @@ class Smuggling(Action):
     need = Need((CAR, BOTTLE))
     text = "Gain $25,000."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 25_000)
 
 
@@ -148,7 +161,7 @@ class Sting(Action):
     title = "Sting!"
     text = "Gain $10,000 for each car and $10,000 for each heart you have."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 10_000 * (g.symbols(seat, CAR) + g.symbols(seat, HEART)))
 
 
@@ -157,7 +170,7 @@ class SuckerConvention(Action):
     title = "Sucker convention!"
     text = "Gain $30,000; each other player gains $10,000."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 30_000)
         for other in g.opponents(seat):
             g.gain(other, 10_000)
@@ -169,7 +182,7 @@ class SuicideMission(Action):
     cost = Cost(thug=True)
     text = "Gain $25,000."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 25_000)
 
 
@@ -178,7 +191,7 @@ class HonestWork(Action):
     title = "Honest work!"
     text = "Gain $15,000. If your cash is then below $50,000, this returns to your hand."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.10: compare after the own gain and before SZ-3.3.6; exactly $50,000 is not below."""
         g.gain(seat, 15_000)
         if g.cash[seat] < 50_000:
@@ -190,7 +203,7 @@ class Renovate(Action):
     title = "Renovate!"
     text = "Two markers on one of your Holdings."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.21: without a Holding this is skipped."""
         if g.holdings[seat].cards:
             g.then(PutMarkers(seat, 2))
@@ -202,7 +215,7 @@ class StreetWalkers(Action):
     need = Need((HEART,))
     text = "One marker on each of your Holdings."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         for card in g.holdings[seat].cards:
             g.add_markers(seat, card, 1)
 
@@ -215,11 +228,11 @@ class TakeCareOfBusiness(Action):
     works_next_turn = True
     takes = "thug"
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         for card in g.holdings[seat].cards:
             if g.markers(seat, card) <= 1:
                 g.add_markers(seat, card, 1)
-        g.for_next_turn(seat, "losses_40")
+        g.for_next_turn(seat, LOSSES_40)
 
 
 class Relocate(Action):
@@ -229,12 +242,12 @@ class Relocate(Action):
     text = "Next turn each Holding you play gets as many extra markers as lay on the one taken back, and two more."
     works_next_turn = True
 
-    def carry_out(self, g: Szmal, seat: int, card: int, paid: int) -> None:
+    def carry_out(self, g: SzmalState, seat: int, card: int, paid: int) -> None:
         """Set up the extra markers of next turn.
 
         SZ-7.1. With its Cost ignored nothing was taken back, which gives two. SZ-7.11. Several effects add up.
         """
-        g.for_next_turn(seat, "extra_markers", paid + 2)
+        g.for_next_turn(seat, EXTRA_MARKERS, paid + 2)
 
 
 class ComplexScheme(Action):
@@ -244,8 +257,8 @@ class ComplexScheme(Action):
     text = "Next turn each Holding you play gets three extra markers."
     works_next_turn = True
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
-        g.for_next_turn(seat, "extra_markers", 3)
+    def take_effect(self, g: SzmalState, seat: int) -> None:
+        g.for_next_turn(seat, EXTRA_MARKERS, 3)
 
 
 class StealIdeas(Action):
@@ -255,7 +268,7 @@ class StealIdeas(Action):
     text = """On one of your Holdings as many markers as lie on that Holding of an opponent which has most. The
     opponent keeps them."""
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.16: only the Holdings of opponents count. SZ-7.21: without a Holding this is skipped."""
         markers = g.most_markers(g.opponents(seat))
         if markers and g.holdings[seat].cards:
@@ -268,7 +281,7 @@ class Raid(Action):
     need = Need((GUN,))
     text = "Each opponent removes a marker from each of their Holdings."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.remove_markers_of_opponents(seat)
 
 
@@ -277,7 +290,7 @@ class ProtectionRacket(Action):
     title = "Protection Racket!"
     text = "Gain $5,000 for each Holding of the player, of any, who has most."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.16: the player of this card is included, and a tie does not matter."""
         g.gain(seat, 5_000 * max([len(zone.cards) for zone in g.holdings]))
 
@@ -292,10 +305,10 @@ class OneLastHeist(Action):
     takes = "thug"
     takes_of_owner = True
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.16: the player of this card is included, and a tie does not matter."""
         g.gain(seat, 5_000 * max([len(zone.cards) for zone in g.thugs]))
-        g.for_next_turn(seat, "losses_73")
+        g.for_next_turn(seat, LOSSES_73)
 
 
 class Scouting(Action):
@@ -304,7 +317,7 @@ class Scouting(Action):
     text = """If you have a car, gain $10,000. If you have a gun, each opponent loses $10,000. If you have a key, draw
     a card of the deck."""
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         if g.symbols(seat, CAR):
             g.gain(seat, 10_000)
         if g.symbols(seat, GUN):
@@ -319,7 +332,7 @@ class Arson(Action):
     title = "Arson!"
     text = "Each opponent loses $10,000 for each Thug you have."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.20: the Thugs of the player of this card count."""
         for other in g.opponents(seat):
             g.lose(other, 10_000 * len(g.thugs[seat].cards))
@@ -331,8 +344,8 @@ class MasterPlan(Action):
     text = "Next turn all your gains of cash are doubled; two such effects make four times."
     works_next_turn = True
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
-        g.for_next_turn(seat, "doublings")
+    def take_effect(self, g: SzmalState, seat: int) -> None:
+        g.for_next_turn(seat, DOUBLINGS)
 
 
 class Vandalism(Action):
@@ -343,8 +356,8 @@ class Vandalism(Action):
     works_next_turn = True
     takes = "holding"
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
-        g.for_next_turn(seat, "losses_79")
+    def take_effect(self, g: SzmalState, seat: int) -> None:
+        g.for_next_turn(seat, LOSSES_79)
 
 
 class Seance(Action):
@@ -352,7 +365,7 @@ class Seance(Action):
     title = "Seance!"
     text = "Gain $10,000; a marker on one of your Holdings; then you may play another card from your hand at once."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.21 and SZ-7.8: without a Holding, or without a hand card, that part is skipped."""
         g.gain(seat, 10_000)
         stages: list[Step] = []

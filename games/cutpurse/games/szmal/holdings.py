@@ -7,12 +7,9 @@ SZ-7.17. What a text counts includes the Holding itself, which is in the Territo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cutpurse.games.szmal.cards import (
     BOTTLE,
     CAR,
-    CARDS,
     COUNTS_AS,
     GUN,
     HEART,
@@ -21,14 +18,11 @@ from cutpurse.games.szmal.cards import (
     SINCE_ROUND,
     WRENCH,
     Cost,
-    Holding,
     Need,
     column,
 )
 from cutpurse.games.szmal.playing import RUBBERFACE, CarryOutTheText
-
-if TYPE_CHECKING:
-    from cutpurse.games.szmal.rules import Szmal
+from cutpurse.games.szmal.state import Holding, SzmalState
 
 __all__: list[str] = []
 
@@ -40,7 +34,7 @@ class BookieJoint(Holding):
     cost = Cost(10_000)
     text = "End of the game: gain $5,000 for each marker on this."
 
-    def end_of_game(self, g: Szmal, seat: int) -> None:
+    def end_of_game(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 5_000 * g.markers(seat, self.number))
 
 
@@ -67,7 +61,7 @@ class DollsOnCall(Holding):
     cost = Cost(15_000)
     text = "Each turn: the one player with the most Holdings gains $5,000; if the lead is shared, nobody."
 
-    def each_turn(self, g: Szmal, seat: int) -> None:
+    def each_turn(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.15: the leader gains, and not the owner of this card."""
         leader = g.sole_leader([len(zone.cards) for zone in g.holdings])
         if leader is not None:
@@ -81,7 +75,7 @@ class JoesGinJoint(Holding):
     cost = Cost(15_000)
     text = "Two extra markers on this."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.add_markers(seat, self.number, 2)
 
 
@@ -92,11 +86,11 @@ class Junkyard(Holding):
     cost = Cost(10_000)
     text = "No normal markers when played; at the end of the game one for each wrench you have then, its own included."
 
-    def normal_markers(self, g: Szmal, seat: int) -> int:
+    def normal_markers(self, g: SzmalState, seat: int) -> int:
         """Follow SZ-3.3.3: it gets none now."""
         return 0
 
-    def end_of_game(self, g: Szmal, seat: int) -> None:
+    def end_of_game(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.14: all wrenches count, and 44 takes nothing, as this is no play."""
         g.add_markers(seat, self.number, g.symbols(seat, WRENCH))
 
@@ -108,7 +102,7 @@ class LamontesEscortService(Holding):
     cost = Cost(5_000)
     text = "End of the game: if you have more Thugs than each other player, gain $20,000."
 
-    def end_of_game(self, g: Szmal, seat: int) -> None:
+    def end_of_game(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.15: strictly the most."""
         if g.sole_leader([len(zone.cards) for zone in g.thugs]) == seat:
             g.gain(seat, 20_000)
@@ -128,7 +122,7 @@ class PaddysPub(Holding):
     shows = (BOTTLE,)
     text = "One extra marker on this for each car you have."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.add_markers(seat, self.number, g.symbols(seat, CAR))
 
 
@@ -139,7 +133,7 @@ class PoorHouse(Holding):
     cost = Cost(10_000)
     text = "Each turn: if you have at most two Holdings (this counts) and at most two Thugs, gain $5,000."
 
-    def each_turn(self, g: Szmal, seat: int) -> None:
+    def each_turn(self, g: SzmalState, seat: int) -> None:
         if len(g.holdings[seat].cards) <= 2 and len(g.thugs[seat].cards) <= 2:
             g.gain(seat, 5_000)
 
@@ -151,7 +145,7 @@ class SandysSnooker(Holding):
     cost = Cost(20_000)
     text = "Lasting: after each Action you play, a marker on this."
 
-    def after_action(self, g: Szmal, seat: int) -> None:
+    def after_action(self, g: SzmalState, seat: int) -> None:
         g.add_markers(seat, self.number, 1)
 
 
@@ -162,7 +156,7 @@ class TheRitz(Holding):
     cost = Cost(30_000)
     text = "Five extra markers on this."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.add_markers(seat, self.number, 5)
 
 
@@ -173,7 +167,7 @@ class TrotskysBurlesque(Holding):
     cost = Cost(15_000)
     text = "Each turn: the one player with the most hearts gains $5,000; if the lead is shared, nobody."
 
-    def each_turn(self, g: Szmal, seat: int) -> None:
+    def each_turn(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.15: the leader gains, and not the owner of this card."""
         leader = g.sole_leader([g.symbols(other, HEART) for other in range(g.n)])
         if leader is not None:
@@ -186,7 +180,7 @@ class Headquarters(Holding):
     need = Need((GUN, KEY))
     text = "One marker on this for each Holding you have, this included."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.add_markers(seat, self.number, len(g.holdings[seat].cards))
 
 
@@ -195,12 +189,12 @@ class LoanShark(Holding):
     title = "Loan Shark"
     text = "Gain $20,000. Lasting: each Holding you play, this included, loses a marker if it has any."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 20_000)
 
-    def on_play(self, g: Szmal, seat: int, played: int, this: int) -> None:
+    def on_play(self, g: SzmalState, seat: int, played: int, this: int) -> None:
         """Follow SZ-7.12: after the normal markers and those of 41, 42 and 43, before the Holding's own text."""
-        if CARDS[played].sort == "holding":
+        if g.cards[played].sort == "holding":
             g.add_markers(seat, played, -1)
 
 
@@ -211,7 +205,7 @@ class InsuranceOffice(Holding):
     markers cannot be removed."""
     markers_stay = True
 
-    def on_leaving(self, g: Szmal, seat: int, leaving: int, this: int) -> None:
+    def on_leaving(self, g: SzmalState, seat: int, leaving: int, this: int) -> None:
         if leaving != this:
             g.add_markers(seat, this, 2)
 
@@ -221,7 +215,7 @@ class JennysWaterfrontDive(Holding):
     title = "Jenny's Waterfront Dive"
     text = "Each turn: if no player's Holding shows a bottle or a heart, gain $10,000."
 
-    def each_turn(self, g: Szmal, seat: int) -> None:
+    def each_turn(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.17: every player's Holdings count."""
         for other in range(g.n):
             if g.symbols(other, BOTTLE) or g.symbols(other, HEART):
@@ -252,7 +246,7 @@ class SexySadies(Holding):
     need = Need((CAR,))
     text = "Each turn: if this has three or more markers, gain $5,000."
 
-    def each_turn(self, g: Szmal, seat: int) -> None:
+    def each_turn(self, g: SzmalState, seat: int) -> None:
         if g.markers(seat, self.number) >= 3:
             g.gain(seat, 5_000)
 
@@ -262,9 +256,9 @@ class SixCorners(Holding):
     title = "Six Corners"
     text = "One marker on each of your Holdings without symbols, this included."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         for card in g.holdings[seat].cards:
-            if not CARDS[card].shows:
+            if not g.cards[card].shows:
                 g.add_markers(seat, card, 1)
 
 
@@ -281,11 +275,11 @@ class ZoningOffice(Holding):
     title = "Zoning Office"
     text = "Lasting: Holdings cost you $5,000 less, and you gain $5,000 whenever you play another Holding."
 
-    def saves(self, played: int) -> int:
-        return 5_000 if CARDS[played].sort == "holding" else 0
+    def saves(self, g: SzmalState, played: int) -> int:
+        return 5_000 if g.cards[played].sort == "holding" else 0
 
-    def on_play(self, g: Szmal, seat: int, played: int, this: int) -> None:
-        if CARDS[played].sort == "holding" and played != this:
+    def on_play(self, g: SzmalState, seat: int, played: int, this: int) -> None:
+        if g.cards[played].sort == "holding" and played != this:
             g.gain(seat, 5_000)
 
 
@@ -294,7 +288,7 @@ class Hideout(Holding):
     title = "Hideout"
     text = "Carry out once more the plain text of each of your Thugs that you played in an earlier turn."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.6: in the order of their plays. SZ-7.4: a 54 that copies nothing has no text."""
         thugs = g.thugs[seat]
         earlier = []
@@ -311,5 +305,5 @@ class TommysGunsNAmmo(Holding):
     cost = Cost(holding=True)
     text = "Each opponent removes a marker from each of their Holdings."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.remove_markers_of_opponents(seat)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import Final
 
-from cutpurse.engine.agenda import PASS, Act, Choice, Fields, Option, Step
+from cutpurse.engine.agenda import PASS, Act, Choice, Option, Step
 from cutpurse.games.szmal.cards import (
-    CARDS,
     COPY,
     COUNTS_AS,
     GIVE_UP,
@@ -16,9 +15,7 @@ from cutpurse.games.szmal.cards import (
     RESOLVE,
     TAKE_BACK,
 )
-
-if TYPE_CHECKING:
-    from cutpurse.games.szmal.rules import Szmal
+from cutpurse.games.szmal.state import SzmalState
 
 __all__ = [
     "RUBBERFACE",
@@ -32,11 +29,8 @@ __all__ = [
 
 NEIGHBOUR_GAIN: Final = 10_000
 """SZ-7.18. What 2 and 3 give for each play of a neighbour."""
-ON_PLAY: Final = (42, 44, 52, 61)
-"""SZ-3.3.4. The cards that react to a play of their owner."""
-BEFORE_68: Final = (17,)
-AFTER_68: Final = (70, 71)
-"""SZ-3.3.6. The cards that react after an Action of their owner: before and after the next-turn effect of 68."""
+REPEAT: Final = 68
+"""SZ-3.3.6. The Thug whose effect comes at its number among the cards that react after an Action."""
 RUBBERFACE: Final = 54
 """SZ-7.4. The Thug that becomes a copy."""
 MAX_PLAYS: Final = 2_000
@@ -49,18 +43,14 @@ class Resolve(Step):
 
     SZ-7.1, SZ-7.2: a player who ignores Costs or Needs does neither. A Cost of $0 is paid without a question.
     """
-    fields: ClassVar[Fields] = {"card": int}
-
-    def __init__(self, seat: int, card: int) -> None:
-        super().__init__(seat)
-        self.card = card
+    card: int
 
     def act(self) -> Act:
         return Act(RESOLVE, (self.card,), actor=self.seat)
 
-    def run(self, g: Szmal) -> None:
+    def run(self, g: SzmalState) -> None:
         seat, card = self.seat, self.card
-        cost, need = CARDS[card].cost, CARDS[card].need
+        cost, need = g.cards[card].cost, g.cards[card].need
         if cost and not g.free_costs[seat]:  # SZ-3.3.1
             if cost.cash and g.price(seat, card) == 0:
                 g.then(Play(seat, card, 0))
@@ -68,7 +58,7 @@ class Resolve(Step):
                 g.then(PayTheCost(seat, card))
             else:
                 g.fail(seat, card)
-        elif need and not g.free_needs[seat] and not need.is_met(g, seat):  # SZ-3.3.2
+        elif need and not g.free_needs[seat] and not g.meets(seat, need):  # SZ-3.3.2
             g.fail(seat, card)
         else:
             g.then(Play(seat, card, 0))
@@ -78,19 +68,15 @@ class PayTheCost(Choice):
     rule = "SZ-3.3.1"
     paragraph = "Pay in one of the ways, or decline: then the card is discarded. SZ-7.24: declining is safe."
     text = "How do you pay the Cost?"
-    fields: ClassVar[Fields] = {"card": int}
-
-    def __init__(self, seat: int, card: int) -> None:
-        super().__init__(seat)
-        self.card = card
+    card: int
 
     def act(self) -> Act:
         return Act(RESOLVE, (self.card,), actor=self.seat)
 
-    def options(self, g: Szmal, seat: int) -> list[Option]:
+    def options(self, g: SzmalState, seat: int) -> list[Option]:
         return [PASS, *g.ways_to_pay(seat, self.card)]
 
-    def chosen(self, g: Szmal, option: Option) -> None:
+    def chosen(self, g: SzmalState, option: Option) -> None:
         seat = self.seat
         if option == PASS:
             g.fail(seat, self.card)
@@ -110,21 +96,17 @@ class PayTheCost(Choice):
 class Play(Step):
     rule = "SZ-3.3.3"
     paragraph = "A Thug or Holding enters the Territory, a Holding with its normal markers."
-    fields: ClassVar[Fields] = {"card": int, "paid": int}
-
-    def __init__(self, seat: int, card: int, paid: int) -> None:
-        super().__init__(seat)
-        self.card = card
-        self.paid = paid  # the number of markers on the Holding that was given up for it
+    card: int
+    paid: int  # the number of markers on the Holding that was given up for it
 
     def act(self) -> Act:
         return Act(RESOLVE, (self.card,), actor=self.seat)
 
-    def run(self, g: Szmal) -> None:
+    def run(self, g: SzmalState) -> None:
         seat, card, paid = self.seat, self.card, self.paid
         g.plays += 1
         assert g.plays < MAX_PLAYS, f"{g.plays} plays in a game"
-        played = CARDS[card]
+        played = g.cards[card]
         if played.sort == "action":
             g.then(
                 TriggersOfThePlay(seat, card),
@@ -148,15 +130,11 @@ class TriggersOfThePlay(Step):
 
     The markers of 41 and 43 come together, before that of 42: all three only add.
     """
-    fields: ClassVar[Fields] = {"card": int}
+    card: int
 
-    def __init__(self, seat: int, card: int) -> None:
-        super().__init__(seat)
-        self.card = card
-
-    def run(self, g: Szmal) -> None:
+    def run(self, g: SzmalState) -> None:
         seat, card = self.seat, self.card
-        sort = CARDS[card].sort
+        sort = g.cards[card].sort
         if sort == "holding":
             g.add_markers(seat, card, g.extra_markers[seat])
         else:
@@ -164,39 +142,31 @@ class TriggersOfThePlay(Step):
             for neighbour in g.neighbours(seat):
                 for _ in range(times[neighbour]):
                     g.gain(neighbour, NEIGHBOUR_GAIN)
-        for number, this in g.in_play(seat, ON_PLAY):
-            CARDS[number].on_play(g, seat, card, this)
+        for number, this in g.in_play(seat, "on_play"):
+            g.cards[number].on_play(g, seat, card, this)
 
 
 class CarryOutTheText(Step):
     rule = "SZ-3.3.5, SZ-4.1"
     paragraph = "The card's own text is carried out once. SZ-7.4: 54 carries out that of the Thug it copies."
-    fields: ClassVar[Fields] = {"card": int, "number": int, "paid": int}
+    card: int  # which carries it out
+    number: int  # of the card that has the text
+    paid: int
 
-    def __init__(self, seat: int, card: int, number: int, paid: int) -> None:
-        super().__init__(seat)
-        self.card = card  # which carries it out
-        self.number = number  # of the card that has the text
-        self.paid = paid
-
-    def run(self, g: Szmal) -> None:
-        CARDS[self.number].carry_out(g, self.seat, self.card, self.paid)
+    def run(self, g: SzmalState) -> None:
+        g.cards[self.number].carry_out(g, self.seat, self.card, self.paid)
 
 
 class PutMarkers(Choice):
     rule = "SZ-3.3.5"
     paragraph = "The markers go on a Holding of the owner. SZ-7.24: the lowest number is safe."
     text = "Which of your Holdings gets the markers?"
-    fields: ClassVar[Fields] = {"markers": int}
+    markers: int
 
-    def __init__(self, seat: int, markers: int) -> None:
-        super().__init__(seat)
-        self.markers = markers
-
-    def options(self, g: Szmal, seat: int) -> list[Option]:
+    def options(self, g: SzmalState, seat: int) -> list[Option]:
         return [Option(PUT_MARKERS, (card,), number=self.markers) for card in g.holdings[seat].cards]
 
-    def chosen(self, g: Szmal, option: Option) -> None:
+    def chosen(self, g: SzmalState, option: Option) -> None:
         g.add_markers(self.seat, option.cards[0], self.markers)
 
 
@@ -208,10 +178,10 @@ class CopyAThug(Choice):
     def act(self) -> Act:
         return Act(RESOLVE, (RUBBERFACE,), actor=self.seat)
 
-    def options(self, g: Szmal, seat: int) -> list[Option]:
+    def options(self, g: SzmalState, seat: int) -> list[Option]:
         return [Option(COPY, (card,)) for card in g.thugs[seat].cards if card != RUBBERFACE]
 
-    def chosen(self, g: Szmal, option: Option) -> None:
+    def chosen(self, g: SzmalState, option: Option) -> None:
         copied, thugs = option.cards[0], g.thugs[self.seat]
         g.count_card(thugs, thugs.cards.index(RUBBERFACE), COUNTS_AS, copied)
         g.then(CarryOutTheText(self.seat, RUBBERFACE, copied, 0))
@@ -222,10 +192,10 @@ class PlayAnotherCard(Choice):
     paragraph = "80: another card of the hand may be played, and is resolved at once. SZ-7.24: none is safe."
     text = "Do you play another card?"
 
-    def options(self, g: Szmal, seat: int) -> list[Option]:
+    def options(self, g: SzmalState, seat: int) -> list[Option]:
         return [PASS, *[Option(PLAY, (card,)) for card in g.hand[seat].cards]]
 
-    def chosen(self, g: Szmal, option: Option) -> None:
+    def chosen(self, g: SzmalState, option: Option) -> None:
         if option != PASS:
             g.move(option.cards[0], g.hand[self.seat], g.resolving[self.seat])
             g.then(Resolve(self.seat, option.cards[0]))
@@ -234,39 +204,34 @@ class PlayAnotherCard(Choice):
 class TriggersAfterAnAction(Step):
     rule = "SZ-3.3.6, SZ-7.9"
     paragraph = "In ascending number: 17, 68 of last turn, which returns the Action to the hand, 70 and 71."
-    fields: ClassVar[Fields] = {"card": int}
+    card: int
 
-    def __init__(self, seat: int, card: int) -> None:
-        super().__init__(seat)
-        self.card = card
-
-    def run(self, g: Szmal) -> None:
+    def run(self, g: SzmalState) -> None:
         seat = self.seat
-        for number, _ in g.in_play(seat, BEFORE_68):
-            CARDS[number].after_action(g, seat)
+        reacting = [number for number, _ in g.in_play(seat, "after_action")]
+        for number in reacting:
+            if number < REPEAT:
+                g.cards[number].after_action(g, seat)
         if g.repeats[seat] and self.card in g.resolving[seat].cards:
             g.move(self.card, g.resolving[seat], g.hand[seat])
-        for number, _ in g.in_play(seat, AFTER_68):
-            CARDS[number].after_action(g, seat)
+        for number in reacting:
+            if number > REPEAT:
+                g.cards[number].after_action(g, seat)
 
 
 class PutTheActionAway(Step):
     rule = "SZ-3.3.7"
     paragraph = "An Action that has not returned to the hand is discarded, or kept if it works next turn."
-    fields: ClassVar[Fields] = {"card": int}
-
-    def __init__(self, seat: int, card: int) -> None:
-        super().__init__(seat)
-        self.card = card
+    card: int
 
     def act(self) -> Act:
         return Act(RESOLVE, (self.card,), actor=self.seat)
 
-    def run(self, g: Szmal) -> None:
+    def run(self, g: SzmalState) -> None:
         resolving = g.resolving[self.seat]
         if self.card not in resolving.cards:
             return
-        if CARDS[self.card].works_next_turn:
+        if g.cards[self.card].works_next_turn:
             g.move(self.card, resolving, g.kept[self.seat], columns=(g.round + 1,))
         else:
             g.move(self.card, resolving, g.discard)

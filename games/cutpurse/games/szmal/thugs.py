@@ -8,13 +8,21 @@ lasting text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from cutpurse.games.szmal.cards import BOTTLE, CAR, CARDS, GUN, KEY, Cost, Need, Thug
+from cutpurse.games.szmal.cards import (
+    BOTTLE,
+    CAR,
+    EXTRA_PLAYS,
+    FREE_COSTS,
+    FREE_NEEDS,
+    GUN,
+    KEY,
+    REPEATS,
+    WATCHING,
+    Cost,
+    Need,
+)
 from cutpurse.games.szmal.playing import CopyAThug, Play
-
-if TYPE_CHECKING:
-    from cutpurse.games.szmal.rules import Szmal
+from cutpurse.games.szmal.state import SzmalState, Thug
 
 __all__: list[str] = []
 
@@ -25,8 +33,8 @@ class HarveyRatcliffe(Thug):
     shows = (KEY,)
     text = "For the rest of this turn, whenever your left neighbour gains cash, gain what they really got."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
-        g.for_this_turn(seat, "watching")
+    def take_effect(self, g: SzmalState, seat: int) -> None:
+        g.add(WATCHING, 1, seat)
 
 
 class BiscuitsOMalley(Thug):
@@ -35,7 +43,7 @@ class BiscuitsOMalley(Thug):
     shows = (CAR,)
     text = "Each turn: if your cash is exactly $0, gain $10,000."
 
-    def each_turn(self, g: Szmal, seat: int) -> None:
+    def each_turn(self, g: SzmalState, seat: int) -> None:
         if g.cash[seat] == 0:
             g.gain(seat, 10_000)
 
@@ -54,7 +62,7 @@ class DickieDiamond(Thug):
     shows = (GUN,)
     text = "Gain $10,000."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 10_000)
 
 
@@ -64,7 +72,7 @@ class EdMcGinty(Thug):
     shows = (GUN, KEY)
     text = "Gain $5,000 for each gun you have, its own included."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 5_000 * g.symbols(seat, GUN))
 
 
@@ -74,10 +82,10 @@ class JennyJones(Thug):
     shows = (GUN,)
     text = "Gain $20,000. End of the game: lose $25,000, if this is still in play."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 20_000)
 
-    def end_of_game(self, g: Szmal, seat: int) -> None:
+    def end_of_game(self, g: SzmalState, seat: int) -> None:
         g.lose(seat, 25_000)
 
 
@@ -87,7 +95,7 @@ class MickeyIstari(Thug):
     shows = (CAR,)
     text = "Gain $10,000 for each bottle you have."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 10_000 * g.symbols(seat, BOTTLE))
 
 
@@ -98,8 +106,8 @@ class WolfgangButtercup(Thug):
     need = Need(thugs=2)
     text = "Lasting: each Holding you play gets one extra marker."
 
-    def on_play(self, g: Szmal, seat: int, played: int, this: int) -> None:
-        if CARDS[played].sort == "holding":
+    def on_play(self, g: SzmalState, seat: int, played: int, this: int) -> None:
+        if g.cards[played].sort == "holding":
             g.add_markers(seat, played, 1)
 
 
@@ -108,12 +116,12 @@ class PatriciaJones(Thug):
     title = '"Polycephalus" Patricia Jones'
     text = "Reveal cards of the deck until a Thug comes and play it, ignoring its Cost and Need; discard the others."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.3. If the deck runs out, nothing is played."""
         while g.deck.cards:
-            if CARDS[g.deck.cards[-1]].sort == "thug":
-                found = g.move_top(g.deck, g.resolving[seat])
-                g.then(Play(seat, found, 0))
+            if g.cards[g.deck.cards[-1]].sort == "thug":
+                card = g.move_top(g.deck, g.resolving[seat])
+                g.then(Play(seat, card, 0))
                 return
             g.move_top(g.deck, g.discard)
 
@@ -124,7 +132,7 @@ class EdTeach(Thug):
     need = Need(thugs=1)
     text = "Choose another of your Thugs: this is its copy while in play; then carry out the plain text of that Thug."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.4: without another Thug this stays blank."""
         if len(g.thugs[seat].cards) > 1:
             g.then(CopyAThug(seat))
@@ -137,7 +145,7 @@ class TomThumb(Thug):
     cost = Cost(holding=True)
     text = "Gain $5,000 for each marker on that Holding in play, of any player, which has most."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.16: their own Holdings are included, and a tie does not matter."""
         g.gain(seat, 5_000 * g.most_markers(range(g.n)))
 
@@ -149,8 +157,8 @@ class GusCaspar(Thug):
     need = Need((GUN, CAR))
     text = "Lasting: gain $15,000 whenever you play another Thug."
 
-    def on_play(self, g: Szmal, seat: int, played: int, this: int) -> None:
-        if CARDS[played].sort == "thug" and played != this:
+    def on_play(self, g: SzmalState, seat: int, played: int, this: int) -> None:
+        if g.cards[played].sort == "thug" and played != this:
             g.gain(seat, 15_000)
 
 
@@ -160,7 +168,7 @@ class JackParis(Thug):
     shows = (KEY,)
     text = "Lasting: when this leaves your Territory, as a Cost too, gain $20,000."
 
-    def on_leaving(self, g: Szmal, seat: int, leaving: int, this: int) -> None:
+    def on_leaving(self, g: SzmalState, seat: int, leaving: int, this: int) -> None:
         if leaving == this:
             g.gain(seat, 20_000)
 
@@ -171,8 +179,8 @@ class SydVarney(Thug):
     shows = (GUN,)
     text = "Next turn you ignore Costs."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
-        g.for_next_turn(seat, "free_costs")
+    def take_effect(self, g: SzmalState, seat: int) -> None:
+        g.for_next_turn(seat, FREE_COSTS)
 
 
 class JohnnySimmons(Thug):
@@ -181,8 +189,8 @@ class JohnnySimmons(Thug):
     shows = (CAR,)
     text = "Next turn you ignore Needs."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
-        g.for_next_turn(seat, "free_needs")
+    def take_effect(self, g: SzmalState, seat: int) -> None:
+        g.for_next_turn(seat, FREE_NEEDS)
 
 
 class ScrubPatterson(Thug):
@@ -191,7 +199,7 @@ class ScrubPatterson(Thug):
     shows = (KEY,)
     text = "Draw a card of the deck for each key you have, its own included."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         g.draw(seat, g.symbols(seat, KEY))
 
 
@@ -201,7 +209,7 @@ class StanMcDowell(Thug):
     shows = (CAR,)
     text = "Lasting: your cash Costs are $5,000 lower."
 
-    def saves(self, played: int) -> int:
+    def saves(self, g: SzmalState, played: int) -> int:
         return 5_000
 
 
@@ -211,8 +219,8 @@ class LouieOFarrell(Thug):
     shows = (CAR, KEY)
     text = "Next turn, after all played cards, play one extra card."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
-        g.for_next_turn(seat, "extra_plays")
+    def take_effect(self, g: SzmalState, seat: int) -> None:
+        g.for_next_turn(seat, EXTRA_PLAYS)
 
 
 class PeteFell(Thug):
@@ -221,8 +229,8 @@ class PeteFell(Thug):
     shows = (KEY,)
     text = "Next turn each Action you play returns to your hand afterwards."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
-        g.for_next_turn(seat, "repeats")
+    def take_effect(self, g: SzmalState, seat: int) -> None:
+        g.for_next_turn(seat, REPEATS)
 
 
 class NataschaRubin(Thug):
@@ -231,7 +239,7 @@ class NataschaRubin(Thug):
     need = Need(holdings=2)
     text = "Each turn: gain $5,000."
 
-    def each_turn(self, g: Szmal, seat: int) -> None:
+    def each_turn(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 5_000)
 
 
@@ -241,7 +249,7 @@ class RockBenson(Thug):
     shows = (GUN,)
     text = "Lasting: after each Action you play, gain $5,000."
 
-    def after_action(self, g: Szmal, seat: int) -> None:
+    def after_action(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 5_000)
 
 
@@ -252,7 +260,7 @@ class EugeneMidge(Thug):
     cost = Cost(thug=True)
     text = "Lasting: after each Action you play, gain $5,000 for each gun you have."
 
-    def after_action(self, g: Szmal, seat: int) -> None:
+    def after_action(self, g: SzmalState, seat: int) -> None:
         g.gain(seat, 5_000 * g.symbols(seat, GUN))
 
 
@@ -262,7 +270,7 @@ class TedBonham(Thug):
     shows = (CAR,)
     text = "Next turn this also shows a gun and a key."
 
-    def carry_out(self, g: Szmal, seat: int, card: int, paid: int) -> None:
+    def carry_out(self, g: SzmalState, seat: int, card: int, paid: int) -> None:
         """Follow SZ-7.5: a copy by 54 arms itself."""
         g.arm_next_turn(seat, card)
 
@@ -273,7 +281,7 @@ class BobbyBrown(Thug):
     shows = (GUN,)
     text = "Each opponent loses $10,000."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         for other in g.opponents(seat):
             g.lose(other, 10_000)
 
@@ -284,7 +292,7 @@ class JackThompson(Thug):
     shows = (KEY,)
     text = "Each opponent loses $5,000 for each Holding they have."
 
-    def take_effect(self, g: Szmal, seat: int) -> None:
+    def take_effect(self, g: SzmalState, seat: int) -> None:
         """Follow SZ-7.20: the Holdings of each victim count."""
         for other in g.opponents(seat):
             g.lose(other, 5_000 * len(g.holdings[other].cards))

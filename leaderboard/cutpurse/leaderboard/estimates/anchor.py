@@ -20,22 +20,22 @@ ANCHOR: Final = "greedy"  # of the owner `house`; all its versions play alike
 
 
 def anchored(
-    found: Mapping[int, Estimated], results: Sequence[Field], anchors: Collection[int], rating: float
+    estimates: Mapping[int, Estimated], results: Sequence[Field], anchors: Collection[int], rating: float
 ) -> dict[int, Estimated]:
     """Move all estimates alike, so that the mean of the anchor's versions, weighted by results, has this rating.
 
     Args:
-        found: Estimates by version.
+        estimates: Estimates by version.
         results: The results that they are from.
         anchors: Versions of the anchor; without any, nothing is moved.
         rating: Rating of the anchor.
     """
-    played = Counter(player for who, _ in results for player in who if player in anchors and player in found)
+    played = Counter(player for who, _ in results for player in who if player in anchors and player in estimates)
     if not played:
-        return dict(found)
-    mean = sum(found[version].mu * count for version, count in played.items()) / played.total()
+        return dict(estimates)
+    mean = sum(estimates[version].mu * count for version, count in played.items()) / played.total()
     shift = rating - mean
     return {
-        version: one._replace(mu=one.mu + shift, low=one.low + shift, high=one.high + shift)
-        for version, one in found.items()
+        version: estimate._replace(mu=estimate.mu + shift, low=estimate.low + shift, high=estimate.high + shift)
+        for version, estimate in estimates.items()
     }

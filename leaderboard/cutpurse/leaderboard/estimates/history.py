@@ -75,6 +75,6 @@ def rating_points(
     """
     ladder_id = ladder_id_of(connection, ladder)
     versions = json.dumps(versions_of(connection, owner, bot, version))
-    asked = {"ladder": ladder_id, "versions": versions, "limit": limit}
-    rows = connection.exec_driver_sql(driver_sql(connection, _POINTS), asked).all()
+    parameters = {"ladder": ladder_id, "versions": versions, "limit": limit}
+    rows = connection.exec_driver_sql(driver_sql(connection, _POINTS), parameters).all()
     return [RatingPoint(*row) for row in rows]

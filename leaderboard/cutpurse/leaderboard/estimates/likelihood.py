@@ -65,9 +65,9 @@ class Comparisons:
         for size in np.unique(sizes):
             pair = np.transpose(np.triu_indices(size, 1)).astype(np.int32)
             pairs.append((starts[sizes == size, np.newaxis, np.newaxis] + pair).reshape(-1, 2))
-        one, other = np.concatenate(pairs).T
-        is_turned = self._player[one] > self._player[other]
-        self._one, self._other = np.where(is_turned, other, one), np.where(is_turned, one, other)
+        first, other = np.concatenate(pairs).T
+        is_turned = self._player[first] > self._player[other]
+        self._one, self._other = np.where(is_turned, other, first), np.where(is_turned, first, other)
         order = np.sign(place[self._one] - place[self._other])
         self._outcome = (1 + order).astype(np.int8)  # 0 ahead, 1 level, 2 behind
         keys = self._player[self._one].astype(np.int64) * players + self._player[self._other]
@@ -92,13 +92,13 @@ class Comparisons:
         count = len(self._keys)
         sums = np.bincount(3 * self._pair + self._outcome, weights, 3 * count).reshape(count, 3)
         is_counted = sums.any(axis=1)
-        one, other = np.divmod(self._keys[is_counted], self._players)
-        return Pairs(one, other, *sums[is_counted].T)
+        first, other = np.divmod(self._keys[is_counted], self._players)
+        return Pairs(first, other, *sums[is_counted].T)
 
     def residual_statistics(self, skills: FloatArray, margin: float) -> ResidualStatistics:
         """Compute the residual statistics of all comparisons for these skills."""
-        one, other = np.divmod(self._keys, self._players)
-        apart = skills[one] - skills[other]
+        first, other = np.divmod(self._keys, self._players)
+        apart = skills[first] - skills[other]
         scores = np.stack([_beyond(apart - margin)[0], _within(apart, margin)[0], -_beyond(-apart - margin)[0]])
         by_pair = scores[self._outcome, self._pair]
         seats = len(self._player)

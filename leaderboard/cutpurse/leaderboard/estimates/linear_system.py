@@ -33,11 +33,11 @@ class LinearSystem:
         diagonal: Diagonal entry by player.
     """
 
-    def __init__(self, players: int, one: IntArray, other: IntArray) -> None:
-        """Create edges from `one[i]` to `other[i]`; two players may have several edges."""
+    def __init__(self, players: int, first: IntArray, other: IntArray) -> None:
+        """Create edges from `first[i]` to `other[i]`; two players may have several edges."""
         self.players = players
-        self._one, self._other = one, other
-        self._edges: FloatArray = np.zeros(len(one))
+        self._one, self._other = first, other
+        self._edges: FloatArray = np.zeros(len(first))
         self.diagonal: FloatArray = np.zeros(players)
 
     def set_weights(self, edges: FloatArray, alone: FloatArray) -> None:

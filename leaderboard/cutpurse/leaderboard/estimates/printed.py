@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from cutpurse.leaderboard.errors import LeaderboardError
+from cutpurse.leaderboard.estimates.result_matrix import ladder_results
 from cutpurse.leaderboard.reader import LeaderboardReader
 
 __all__ = ["main"]
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         with LeaderboardReader(database) as reader:
             for ladder in ladders:
-                sys.stdout.write(reader.ladder_estimates(ladder).to_json() + "\n")
+                sys.stdout.write(reader.run(ladder_results, ladder).estimates().to_json() + "\n")
     except LeaderboardError as problem:
         sys.stderr.write(f"{problem}\n")
         return 1

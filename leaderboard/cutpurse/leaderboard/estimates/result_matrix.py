@@ -16,20 +16,19 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, func, select
 
-from cutpurse.leaderboard.comparisons import BoardMatch, comparisons_of
+from cutpurse.leaderboard.comparisons import Comparison, comparisons_of
 from cutpurse.leaderboard.dialects import driver_sql
 from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.estimates.anchor import ANCHOR, anchored
 from cutpurse.leaderboard.estimates.estimated import Estimated, Field
 from cutpurse.leaderboard.estimates.history import add_points
-from cutpurse.leaderboard.ladders import epoch_of
-from cutpurse.leaderboard.notices.sources import note_overtakings, placed_bots
 from cutpurse.leaderboard.queries.ladders import ladder as ladder_entry
 from cutpurse.leaderboard.queries.names import ladder_id_of
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.relations import BOARDS, BOTS, ESTIMATES, LADDERS, OWNERS, RATINGS, VERSIONS
 from cutpurse.leaderboard.rows import add_rows, stamp
 from cutpurse.leaderboard.tokens import HOUSE
+from cutpurse.leaderboard.write_hooks import EstimatesReplaced, around
 
 __all__ = ["Grown", "LadderEstimates", "LadderResults", "grown", "ladder_results", "put_estimates"]
 
@@ -52,22 +51,22 @@ class LadderEstimates:
 
     def to_json(self) -> str:
         """Format the estimates as one line of JSON; floats keep every bit."""
-        found = [[version, *its] for version, its in sorted(self.found.items())]
-        return json.dumps({"ladder": self.ladder, "boards": self.boards, "estimates": found}, separators=(",", ":"))
+        rows = [[version, *its] for version, its in sorted(self.found.items())]
+        return json.dumps({"ladder": self.ladder, "boards": self.boards, "estimates": rows}, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> LadderEstimates:
         """Parse a line of `to_json`.  Raises ValueError, with the reason, for anything else."""
         try:
-            told = json.loads(text)
+            content = json.loads(text)
         except RecursionError:
             raise ValueError("it is nested too deeply") from None
-        if not isinstance(told, dict) or set(told) != {"ladder", "boards", "estimates"}:
+        if not isinstance(content, dict) or set(content) != {"ladder", "boards", "estimates"}:
             raise ValueError("it has not the parts of estimates")
-        ladder, boards, rows = told["ladder"], told["boards"], told["estimates"]
+        ladder, boards, rows = content["ladder"], content["boards"], content["estimates"]
         if not isinstance(ladder, str) or not _is_count(boards) or not isinstance(rows, list):
             raise ValueError("its parts are not what they are to be")
-        found: dict[int, Estimated] = {}
+        estimates: dict[int, Estimated] = {}
         for row in rows:
             if not isinstance(row, list) or len(row) != 6:
                 raise ValueError("an estimate has not six numbers")
@@ -76,19 +75,20 @@ class LadderEstimates:
                 raise ValueError("a skill is no number")
             if not all(map(_is_count, (version, best, worst))) or max(best, worst) > MOST_PLACE:
                 raise ValueError("a version or a place is no number")
-            if version in found or not low <= mu <= high or not best <= worst or (best == 0) != (worst == 0):
+            if version in estimates or not low <= mu <= high or not best <= worst or (best == 0) != (worst == 0):
                 raise ValueError(f"the estimate of version {version} cannot be")
-            found[version] = Estimated(mu, low, high, best, worst)
-        return cls(ladder, boards, found)
+            estimates[version] = Estimated(mu, low, high, best, worst)
+        return cls(ladder, boards, estimates)
 
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """The number of rated boards of a ladder, and the number of the last board in its estimates."""
+    """The number of rated boards of a ladder, the number of the last board in its estimates, and when it freezes."""
 
     ladder: str
     boards: int
     estimated: int
+    frozen: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,10 @@ class LadderResults:
         """Compute the estimates; takes up to seconds, and needs no database."""
         from cutpurse.leaderboard.estimates.skill_fit import estimate  # with scipy, which no server loads
 
-        found = estimate(self.results, self.rating, self.parents, self.ranked, self.middle)
-        return LadderEstimates(self.ladder, self.boards, anchored(found, self.results, self.anchors, self.rating.mu))
+        estimates = estimate(self.results, self.rating, self.parents, self.ranked, self.middle)
+        return LadderEstimates(
+            self.ladder, self.boards, anchored(estimates, self.results, self.anchors, self.rating.mu)
+        )
 
 
 def ladder_results(connection: Connection, ladder: str) -> LadderResults:
@@ -171,7 +173,7 @@ def _results(connection: Connection, ladder_id: int, kind: str) -> tuple[list[Fi
         matches = []
         for _, of_match in groupby(of_board, lambda row: row[1]):
             versions, places = zip(*((row[2], row[3]) for row in of_match), strict=True)
-            matches.append(BoardMatch(versions, places, (0,) * len(places)))
+            matches.append(Comparison(versions, places, (0,) * len(places)))
         for versions, places, _ in comparisons_of(kind, matches):
             results.append((versions, known.setdefault(places, places)))
     return results, sequence
@@ -180,14 +182,14 @@ def _results(connection: Connection, ladder_id: int, kind: str) -> tuple[list[Fi
 def _parents(connection: Connection, played: set[int]) -> dict[int, int]:
     """Return the nearest ancestor that played, of each version in `played` that has one."""
     before = {row.id: row.parent_id for row in connection.execute(select(VERSIONS.c.id, VERSIONS.c.parent_id))}
-    found = {}
+    parents = {}
     for version in played:
         parent = before.get(version)
         while parent is not None and parent not in played and parent < version:
             parent = before.get(parent)
         if parent is not None and parent < version:
-            found[version] = parent
-    return found
+            parents[version] = parent
+    return parents
 
 
 _BOARDS: Final = select(func.coalesce(func.max(BOARDS.c.sequence), 0)).where(BOARDS.c.ladder_id == LADDERS.c.id)
@@ -195,7 +197,10 @@ _ESTIMATED: Final = select(func.coalesce(func.max(ESTIMATES.c.sequence), 0)).whe
     ESTIMATES.c.ladder_id == LADDERS.c.id
 )
 _GROWN: Final = select(
-    LADDERS.c.name, _BOARDS.correlate(LADDERS).scalar_subquery(), _ESTIMATED.correlate(LADDERS).scalar_subquery()
+    LADDERS.c.name,
+    _BOARDS.correlate(LADDERS).scalar_subquery(),
+    _ESTIMATED.correlate(LADDERS).scalar_subquery(),
+    LADDERS.c.frozen,
 ).order_by(LADDERS.c.name)
 
 
@@ -221,25 +226,20 @@ def put_estimates(connection: Connection, estimates: LadderEstimates, made: date
     rated = set(connection.scalars(select(RATINGS.c.version_id).where(RATINGS.c.ladder_id == ladder_id)))
     if strangers := estimates.found.keys() - rated:
         raise InvalidEntry(f"estimates of {estimates.ladder} are of version {min(strangers)}, which it never rated")
-    beta = epoch_of(connection, ladder_id)[1].beta
-    before = placed_bots(connection, ladder_id, beta)
-    connection.execute(delete(ESTIMATES).where(ESTIMATES.c.ladder_id == ladder_id))
-    add_rows(
-        connection,
-        ESTIMATES,
-        [
-            {
-                "ladder_id": ladder_id,
-                "version_id": version,
-                **its._asdict(),
-                "sequence": estimates.boards,
-                "made": stamp(made),
-            }
-            for version, its in sorted(estimates.found.items())
-        ],
-    )
-    add_points(connection, ladder_id)
-    note_overtakings(connection, estimates.ladder, ladder_id, before, beta, made)
+    rows = [
+        {
+            "ladder_id": ladder_id,
+            "version_id": version,
+            **its._asdict(),
+            "sequence": estimates.boards,
+            "made": stamp(made),
+        }
+        for version, its in sorted(estimates.found.items())
+    ]
+    with around(connection, EstimatesReplaced(estimates.ladder, ladder_id, made)):
+        connection.execute(delete(ESTIMATES).where(ESTIMATES.c.ladder_id == ladder_id))
+        add_rows(connection, ESTIMATES, rows)
+        add_points(connection, ladder_id)
 
 
 def _is_count(value: object) -> bool:

@@ -19,7 +19,7 @@ scale is that of the ladder's ratings, because both have the same beta.
 * If players change, older results get smaller weights. This is tested first, because it costs precision if they don't.
 
 The same results give the same numbers, because the random stream has a fixed seed. This module knows no database and
-no clock. `python -m benchmarks.ladder.estimated` measures how well the intervals hold.
+no clock. `benchmarks/results/simulated_ladder.md` says how well the intervals hold.
 """
 
 from __future__ import annotations
@@ -90,11 +90,7 @@ def estimate(
     mus = (settings.mu if middle is None else middle) + scale * (fit.skills - shares @ fit.skills)
     halves = scale * WIDTH * errors.deviations
     intervals = dict(zip(numbers, np.stack([mus, mus - halves, mus + halves], axis=1).tolist(), strict=True))
-    placed = [
-        player
-        for player, (_, low, high) in intervals.items()
-        if (ranked is None or player in ranked) and is_placed(low, high, settings.beta, played[player])
-    ]
+    placed = [player for player in intervals if (ranked is None or player in ranked) and is_placed(played[player])]
     places = dict(zip(placed, places_of(fit.skills, [numbers[player] for player in placed], errors), strict=True))
     return {
         player: Estimated(mu, low, high, *places.get(player, (0, 0))) for player, (mu, low, high) in intervals.items()
@@ -122,8 +118,8 @@ class _Fit:
 
     def _gather(self, fading: float) -> None:
         self._pairs = self._comparisons.pairs(fading)
-        one, other = [self._pairs.one, self._children], [self._pairs.other, self._parents]
-        self.web = LinearSystem(len(self.skills), np.concatenate(one), np.concatenate(other))
+        first, other = [self._pairs.one, self._children], [self._pairs.other, self._parents]
+        self.web = LinearSystem(len(self.skills), np.concatenate(first), np.concatenate(other))
 
     def find(self) -> None:
         """Fit the skills, then measure dispersion and change, and fit the skills again."""
@@ -155,8 +151,8 @@ class _Fit:
     def _weigh(self) -> tuple[FloatArray, float]:
         """Set the weights of the linear system; return the score of each player and the predicted number of ties."""
         players = len(self.skills)
-        one, other, *results = self._pairs
-        apart = self.skills[one] - self.skills[other]
+        first, other, *results = self._pairs
+        apart = self.skills[first] - self.skills[other]
         scores, information = score_and_information(apart, self._margin, *results)
         self._expected = 2 * float(information.sum())
         tied = float(sum(results) @ draw_probability(apart, self._margin))
@@ -166,7 +162,7 @@ class _Fit:
         scores, information = scores / self._dispersion, information / self._dispersion
         pulls = between * (self.skills[self._children] - self.skills[self._parents])
         score = (
-            np.bincount(one, scores, players)
+            np.bincount(first, scores, players)
             - np.bincount(other, scores, players)
             - own * (self.skills - self._middle)
             - np.bincount(self._children, pulls, players)

@@ -6,11 +6,10 @@ All matches here are finished; unfinished matches are not visible.
 from cutpurse.leaderboard.queries.bots import BotEntry, Pause, bots, pause
 from cutpurse.leaderboard.queries.history import HistoryStep, Opponent, StepOpponent, history, opponents
 from cutpurse.leaderboard.queries.ladders import LadderEntry, ladder, ladders
-from cutpurse.leaderboard.queries.logs import SeatLogEntry, logs
+from cutpurse.leaderboard.queries.logs import SeatLogEntry, logs, published_notes
 from cutpurse.leaderboard.queries.matches import MatchEntry, SeatEntry, courses, has_record, match, matches, record
 from cutpurse.leaderboard.queries.rankings import Ranking, rankings, standings
 from cutpurse.leaderboard.queries.steps import RatingStep, ladder_history
-from cutpurse.leaderboard.queries.submissions import SubmissionEntry, submission, submission_log, submissions
 from cutpurse.leaderboard.queries.tokens import TokenEntry, has_tokens, token, tokens
 
 __all__ = [
@@ -25,7 +24,6 @@ __all__ = [
     "SeatLogEntry",
     "RatingStep",
     "StepOpponent",
-    "SubmissionEntry",
     "TokenEntry",
     "bots",
     "courses",
@@ -40,12 +38,10 @@ __all__ = [
     "matches",
     "opponents",
     "pause",
+    "published_notes",
     "rankings",
     "record",
     "standings",
-    "submission",
-    "submission_log",
-    "submissions",
     "token",
     "tokens",
 ]

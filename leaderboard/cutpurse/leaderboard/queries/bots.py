@@ -29,7 +29,8 @@ class BotEntry:
     """A version of a bot.
 
     `created` is None for versions older than that column. `ladders` are the names of the ladders that rated the
-    version. `paused` is its current pause, if any.
+    version. `paused` is its current pause, if any. `declines_people` is whether people may not pick the bot, and
+    `publishes_notes` whether everybody may see its notes; both are about all its versions.
     """
 
     owner: str
@@ -39,6 +40,8 @@ class BotEntry:
     created: datetime | None
     ladders: tuple[str, ...]
     paused: Pause | None
+    declines_people: bool
+    publishes_notes: bool
 
 
 def bots(connection: Connection, owner: str | None = None, ladder: str | None = None) -> list[BotEntry]:
@@ -54,7 +57,12 @@ def bots(connection: Connection, owner: str | None = None, ladder: str | None = 
     """
     whose = [] if owner is None else [OWNERS.c.name == owner]
     query = (
-        select(OWNERS.c.name.label("owner"), BOTS.c.name.label("bot"), VERSIONS)
+        select(
+            OWNERS.c.name.label("owner"),
+            BOTS.c.name.label("bot"),
+            *BOTS.c["declines_people", "publishes_notes"],
+            VERSIONS,
+        )
         .select_from(VERSIONS.join(BOTS, BOTS.c.id == VERSIONS.c.bot_id).join(OWNERS, OWNERS.c.id == BOTS.c.owner_id))
         .where(*whose)
         .order_by(OWNERS.c.name, BOTS.c.name, VERSIONS.c.id)
@@ -75,7 +83,17 @@ def bots(connection: Connection, owner: str | None = None, ladder: str | None = 
         row.version_id: _pause(row) for row in connection.execute(select(PAUSES).where(PAUSES.c.lifted.is_(None))).all()
     }
     return [
-        BotEntry(row.owner, row.bot, row.label, row.id, row.created, tuple(rated.get(row.id, ())), paused.get(row.id))
+        BotEntry(
+            row.owner,
+            row.bot,
+            row.label,
+            row.id,
+            row.created,
+            tuple(rated.get(row.id, ())),
+            paused.get(row.id),
+            row.declines_people,
+            row.publishes_notes,
+        )
         for row in connection.execute(query).all()
     ]
 

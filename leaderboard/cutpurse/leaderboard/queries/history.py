@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select
 
-from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch, comparisons_of
+from cutpurse.leaderboard.comparisons import PLAIN, Comparison, comparisons_of
 from cutpurse.leaderboard.dialects import driver_sql, listed_integers
 from cutpurse.leaderboard.queries.names import bot_id_of, ladder_id_of, versions_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, win_probability
@@ -150,9 +150,9 @@ def history(
     for version_id, last in connection.execute(_LAST, {"ladder": ladder_id, "versions": json.dumps(versions)}).all():
         if len(changes) >= limit and changes[limit - 1][0] > last:
             break
-        asked = (ladder_id, version_id, before or _NEWEST, limit)
-        found = connection.exec_driver_sql(driver_sql(connection, _CHANGES), asked).all()
-        changes += [(number, version_id, (a, b, c, d)) for number, a, b, c, d in found]
+        parameters = (ladder_id, version_id, before or _NEWEST, limit)
+        rows = connection.exec_driver_sql(driver_sql(connection, _CHANGES), parameters).all()
+        changes += [(number, version_id, (a, b, c, d)) for number, a, b, c, d in rows]
         changes.sort(reverse=True)
         del changes[limit:]
     boards = _Boards(connection, ladder_id, {number for number, *_ in changes})
@@ -183,9 +183,9 @@ class _Boards:
     """Rated boards of a ladder with their seats."""
 
     def __init__(self, connection: Connection, ladder_id: int, numbers: set[int]) -> None:
-        asked = {"ladder": ladder_id}
-        self._kind = connection.scalar(_KIND, asked) or PLAIN
-        epochs = connection.execute(_EPOCHS, asked).all()
+        parameters = {"ladder": ladder_id}
+        self._kind = connection.scalar(_KIND, parameters) or PLAIN
+        epochs = connection.execute(_EPOCHS, parameters).all()
         self._likely = {number: _likely_by(settings) for number, settings in epochs}
         rows = connection.exec_driver_sql(driver_sql(connection, _SAT), (json.dumps(sorted(numbers)), ladder_id)).all()
         taken = list(map(_Taken._make, rows))
@@ -237,7 +237,7 @@ class _Boards:
         matches = []
         for _, of_match in groupby(seats, lambda seat: seat.match_number):
             versions, places = zip(*((seat.version, seat.place) for seat in of_match), strict=True)
-            matches.append(BoardMatch(versions, places, (0,) * len(places)))
+            matches.append(Comparison(versions, places, (0,) * len(places)))
         (field,) = [field for field in comparisons_of(self._kind, matches) if version in field.versions]
         return field.versions, field.places
 
@@ -262,7 +262,7 @@ _OPPONENTS: Final = select(OWNERS.c.name, BOTS.c.name, _MET.c.matches, _MET.c.ah
 
 def opponents(connection: Connection, ladder: str, owner: str, bot: str) -> list[Opponent]:
     """List the opponents of a bot on a ladder, the most frequent first.  Raises NoSuchEntry."""
-    asked = {"ladder": ladder_id_of(connection, ladder), "bot": bot_id_of(connection, owner, bot)}
-    met = [Opponent(*row) for row in connection.execute(_OPPONENTS, asked).all()]
+    parameters = {"ladder": ladder_id_of(connection, ladder), "bot": bot_id_of(connection, owner, bot)}
+    met = [Opponent(*row) for row in connection.execute(_OPPONENTS, parameters).all()]
     met.sort(key=lambda opponent: (-opponent.matches, opponent.owner, opponent.bot))
     return met

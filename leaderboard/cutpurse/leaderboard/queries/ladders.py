@@ -93,6 +93,8 @@ def _entry(row: Row[*tuple[Any, ...]]) -> LadderEntry:
             row.title,
             row.admits_people,
             row.names_hidden_until,
+            row.memory_kib,
+            row.replays_hidden_until,
         ),
         row.created,
         row.boards,

@@ -1,7 +1,8 @@
-"""The decision logs and notes of a bot's matches, for its owner."""
+"""The decision logs and notes of a bot's matches, for its owner, and the notes that owners publish."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
@@ -16,10 +17,10 @@ from cutpurse.leaderboard.queries.matches import (
     sealed,
 )
 from cutpurse.leaderboard.queries.names import versions_of
-from cutpurse.leaderboard.relations import NOTES
+from cutpurse.leaderboard.relations import BOTS, NOTES, SEATS, VERSIONS
 from cutpurse.leaderboard.results import DecisionLog, SeatNote
 
-__all__ = ["SeatLogEntry", "logs"]
+__all__ = ["SeatLogEntry", "logs", "published_notes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +92,15 @@ def logs(
                 )
             )
     return entries
+
+
+def published_notes(connection: Connection, number: int) -> Mapping[int, tuple[SeatNote, ...]]:
+    """Return the notes of a match, by number, whose owners publish them, by seat."""
+    query = (
+        select(NOTES.c.seat, NOTES.c.notes)
+        .join(SEATS, (SEATS.c.match_number == NOTES.c.match_number) & (SEATS.c.seat == NOTES.c.seat))
+        .join(VERSIONS, VERSIONS.c.id == SEATS.c.version_id)
+        .join(BOTS, BOTS.c.id == VERSIONS.c.bot_id)
+        .where(NOTES.c.match_number == number, BOTS.c.publishes_notes)
+    )
+    return {row.seat: unpack_notes(row.notes) for row in connection.execute(query).all()}

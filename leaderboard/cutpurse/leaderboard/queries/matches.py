@@ -16,6 +16,7 @@ from cutpurse.leaderboard.comparisons import kind_of
 from cutpurse.leaderboard.decision_logs import unpack_courses
 from cutpurse.leaderboard.dialects import integer, integer_at, json_values, listed_integers, listed_texts
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
+from cutpurse.leaderboard.event_boards import EVENT_MATCHES
 from cutpurse.leaderboard.queries.names import ladder_id_of, versions_of
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.relations import (
@@ -74,6 +75,7 @@ class SeatEntry(NamedTuple):
     cpu_ms: int | None = None  # CPU time of its process, None if not measured
     peak_bytes: int | None = None  # peak memory of its process, None if not measured
     usage: UsageTotal | None = None  # what its bot reported, None if nothing
+    memory: bytes | None = None  # SHA-256 of the memory folder that it began with, None if it had none
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +122,30 @@ class MatchEntry:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A range of match numbers, and of end times from `since` until before `until`."""
+    """A range of match numbers, and of end times from `since` until before `until`; all or those of an event."""
 
     low: int = 0
     high: int = _NEWEST
     since: datetime | None = None
     until: datetime | None = None
+    event: str = ""
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether end times are limited."""
+        return self.since is not None or self.until is not None
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The parameters of a query."""
+        values: dict[str, object] = {"low": self.low, "high": self.high}
+        if self.is_timed:
+            values |= {"since": self.since or _EVER, "until": self.until or _NEVER}
+        return {**values, "event": self.event} if self.event else values
+
+
+_EVER: Final = datetime(1, 1, 1, tzinfo=UTC)
+_NEVER: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 def matches(
@@ -140,6 +160,8 @@ def matches(
     limit: int = 50,
     before: int | None = None,
     among: Collection[str] | None = None,
+    others: Sequence[tuple[str, str | None, str | None]] = (),
+    event: str = "",
 ) -> list[MatchEntry]:
     """List finished matches, the newest first, except those of sealed boards.
 
@@ -155,6 +177,8 @@ def matches(
         limit: Maximum number of matches.
         before: Only matches with a smaller number, that of the last match of the previous page.
         among: Only matches of these ladders; unknown names are ignored.
+        others: Only matches in which these bots sat, too: owner, bot and version of each.
+        event: Only matches of this event, or of this kind of events, see `events`; empty for all.
 
     Raises:
         NoSuchEntry: If there is no such ladder, owner, bot or version.
@@ -166,19 +190,29 @@ def matches(
         ladder_ids = [ladder_id_of(connection, ladder)]
     elif among is not None or since is not None or until is not None or (faulted and not is_of_bots):
         ladder_ids = _ladder_ids(connection, among)
-    span = _span(connection, ladder_ids, since, until, before)
+    span = _span(connection, ladder_ids, since, until, before, event)
     if span is None:
         return []
     hidden = sealed(connection)
     limit, most = limit + len(hidden), limit
     if is_of_bots:
-        versions = versions_of(connection, owner or "", bot, version)
-        numbers = _of_versions(connection, versions, None if is_of_all else ladder_ids, faulted, limit, span)
+        bots = [versions_of(connection, *name) for name in ((owner or "", bot, version), *others)]
+        within = None if is_of_all else ladder_ids
+        # of several bots, each may be the one with a fault
+        first = range(len(bots) if faulted else 1)
+        all_numbers = [
+            number
+            for at in first
+            for number in _of_versions(connection, bots[at], within, faulted, limit, span, bots[:at] + bots[at + 1 :])
+        ]
+        numbers = sorted({*all_numbers}, reverse=True)[:limit]
     elif is_of_all and not faulted:
         numbers = _of_ladder(connection, None, False, limit, span)
     else:
-        found = [number for one in ladder_ids for number in _of_ladder(connection, one, faulted, limit, span)]
-        numbers = sorted(found, reverse=True)[:limit]
+        all_numbers = [
+            number for ladder_id in ladder_ids for number in _of_ladder(connection, ladder_id, faulted, limit, span)
+        ]
+        numbers = sorted(all_numbers, reverse=True)[:limit]
     return entries_of(connection, [number for number in numbers if number not in hidden][:most])
 
 
@@ -218,10 +252,10 @@ def record(connection: Connection, match_id: str) -> str:
         InvalidEntry: If several match IDs begin with these characters.
     """
     number = match_number(connection, match_id)
-    found = connection.scalar(select(MATCHES.c.record).where(MATCHES.c.number == number))
-    if found is None:
+    content = connection.scalar(select(MATCHES.c.record).where(MATCHES.c.number == number))
+    if content is None:
         raise NoSuchEntry(f"match {match_id} has no record")
-    return zlib.decompress(found).decode()
+    return zlib.decompress(content).decode()
 
 
 def has_record(connection: Connection, match_id: str) -> bool:
@@ -244,17 +278,17 @@ def match_number(connection: Connection, match_id: str, among: Collection[str] |
     named = select(MATCHES.c.number, MATCHES.c.id)
     if among is not None:
         named = named.join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id).where(LADDERS.c.name.in_(among))
-    found = connection.execute(named.where(MATCHES.c.id == match_id)).all()
-    if not found and len(match_id) >= SHORTEST:
+    rows = connection.execute(named.where(MATCHES.c.id == match_id)).all()
+    if not rows and len(match_id) >= SHORTEST:
         # No BETWEEN, in which PostgreSQL allows no collation.
         begins_so = (MATCHES.c.id >= match_id) & (MATCHES.c.id <= match_id + _HIGHEST)
-        found = connection.execute(named.where(begins_so).order_by(MATCHES.c.id).limit(_NAMED + 1)).all()
-    if len(found) > 1:
-        names = ", ".join(f"{row.id:.200}" for row in found[:_NAMED]) + (" and others" if len(found) > _NAMED else "")
+        rows = connection.execute(named.where(begins_so).order_by(MATCHES.c.id).limit(_NAMED + 1)).all()
+    if len(rows) > 1:
+        names = ", ".join(f"{row.id:.200}" for row in rows[:_NAMED]) + (" and others" if len(rows) > _NAMED else "")
         raise InvalidEntry(f"several matches begin with {match_id!r:.300}, give more of it: {names}")
-    if not found:
+    if not rows:
         raise NoSuchEntry(f"there is no match {match_id!r:.300}")
-    number = found[0].number
+    number = rows[0].number
     assert isinstance(number, int)
     return number
 
@@ -283,11 +317,12 @@ def _span(
     since: datetime | None,
     until: datetime | None,
     before: int | None,
+    event: str,
 ) -> _Span | None:
     """Return the range of matches to search; None if it is empty."""
     high = _NEWEST if before is None else before - 1
     if since is None and until is None:
-        return _Span(high=high)
+        return _Span(high=high, event=event)
     low = _NEWEST
     last = 0
     for ladder in ladders:  # separately, because the index sorts end times by ladder
@@ -298,7 +333,7 @@ def _span(
         if first_here is not None:
             low, last = min(low, first_here), max(last, last_here)
     high = min(high, last)
-    return None if low > high else _Span(low, high, since, until)
+    return None if low > high else _Span(low, high, since, until, event)
 
 
 def _over(since: datetime | None, until: datetime | None) -> list[ColumnElement[bool]]:
@@ -311,15 +346,12 @@ def _over(since: datetime | None, until: datetime | None) -> list[ColumnElement[
 
 
 def _of_ladder(connection: Connection, ladder: int | None, faulted: bool, limit: int, span: _Span) -> list[int]:
-    timed = span.since is not None or span.until is not None
-    asked: dict[str, object] = {"low": span.low, "high": span.high, "most": limit, "ladder": ladder}
-    if timed:
-        asked |= {"since": span.since or _EVER, "until": span.until or _NEVER}
-    return list(connection.scalars(_newest(ladder is not None, faulted, timed), asked))
+    query = _newest(ladder is not None, faulted, span.is_timed, bool(span.event))
+    return list(connection.scalars(query, {**span.parameters, "most": limit, "ladder": ladder}))
 
 
 @cache
-def _newest(one_ladder: bool, faulted: bool, timed: bool) -> Select[Any]:
+def _newest(one_ladder: bool, faulted: bool, timed: bool, of_event: bool = False) -> Select[Any]:
     """Return the query for the newest matches, of `ladder` or of all."""
     query = select(MATCHES.c.number).where(MATCHES.c.number.between(bindparam("low"), bindparam("high")))
     if one_ladder:
@@ -328,6 +360,8 @@ def _newest(one_ladder: bool, faulted: bool, timed: bool) -> Select[Any]:
         query = query.where(MATCHES.c.is_faulted)
     if timed:
         query = query.where(MATCHES.c.finished >= bindparam("since"), MATCHES.c.finished < bindparam("until"))
+    if of_event:
+        query = query.where(MATCHES.c.number.in_(EVENT_MATCHES))
     return query.order_by(MATCHES.c.number.desc()).limit(bindparam("most"))
 
 
@@ -338,38 +372,38 @@ def _of_versions(
     faulted: bool,
     limit: int,
     span: _Span,
+    others: Sequence[Sequence[int]] = (),
 ) -> list[int]:
-    timed = span.since is not None or span.until is not None
-    last_of, newest_of = _seated(None if ladders is None else len(ladders) == 1, faulted, timed)
-    asked: dict[str, object] = {"low": span.low, "high": span.high}
+    one_ladder = None if ladders is None else len(ladders) == 1
+    last_of, newest_of = _seated(one_ladder, faulted, span.is_timed, len(others), bool(span.event))
+    parameters = span.parameters
+    parameters |= {f"other{number}": json.dumps(list(opponent)) for number, opponent in enumerate(others)}
     if ladders is not None:
-        asked["ladders"] = ladders[0] if len(ladders) == 1 else json.dumps(list(ladders))
-    if timed:
-        asked |= {"since": span.since or _EVER, "until": span.until or _NEVER}
-    last = connection.execute(last_of, {**asked, "versions": json.dumps(list(versions))}).all()
+        parameters["ladders"] = ladders[0] if len(ladders) == 1 else json.dumps(list(ladders))
+    last = connection.execute(last_of, {**parameters, "versions": json.dumps(list(versions))}).all()
     played = sorted((number, version) for version, number in last if number is not None)
-    found: list[int] = []
+    numbers: list[int] = []
     # Versions by their last match, the newest first: stop when the page is full and the other versions are older.
     for number, version in reversed(played):
-        if len(found) >= limit and found[limit - 1] > number:
+        if len(numbers) >= limit and numbers[limit - 1] > number:
             break
-        of_one = connection.scalars(newest_of, {**asked, "version": version, "most": limit}).all()
-        found = sorted({*found, *of_one}, reverse=True)
-    return found[:limit]
-
-
-_EVER: Final = datetime(1, 1, 1, tzinfo=UTC)
-_NEVER: Final = datetime(9999, 12, 31, tzinfo=UTC)
+        of_one = connection.scalars(newest_of, {**parameters, "version": version, "most": limit}).all()
+        numbers = sorted({*numbers, *of_one}, reverse=True)
+    return numbers[:limit]
 
 
 @cache
-def _seated(one_ladder: bool | None, faulted: bool, timed: bool) -> tuple[Select[Any], Select[Any]]:
+def _seated(
+    one_ladder: bool | None, faulted: bool, timed: bool, others: int, of_event: bool = False
+) -> tuple[Select[Any], Select[Any]]:
     """Return the queries for the last match of each of `versions`, and for the newest matches of `version`.
 
     Args:
         one_ladder: Whether the parameter `ladders` is an ID instead of a JSON array; None for all ladders.
         faulted: Only matches with a fault of the version.
         timed: Only matches that ended from `since` until before `until`.
+        others: Number of the other bots that sat in these matches; their versions are `other0`, `other1` and so on.
+        of_event: Only matches of `event`, an ID or a kind of events.
     """
 
     def of(version: ColumnElement[int]) -> Select[Any]:
@@ -388,6 +422,14 @@ def _seated(one_ladder: bool | None, faulted: bool, timed: bool) -> tuple[Select
             query = query.join(MATCHES, MATCHES.c.number == SEATS.c.match_number).where(
                 MATCHES.c.finished >= bindparam("since"), MATCHES.c.finished < bindparam("until")
             )
+        if of_event:
+            query = query.where(SEATS.c.match_number.in_(EVENT_MATCHES))
+        for number in range(others):
+            seats = SEATS.alias()
+            is_there = (seats.c.match_number == SEATS.c.match_number) & seats.c.version_id.in_(
+                listed_integers(f"other{number}")
+            )
+            query = query.where(select(seats.c.seat).where(is_there).correlate(SEATS).exists())
         return query.order_by(SEATS.c.match_number.desc())
 
     versions = json_values("versions")
@@ -404,13 +446,13 @@ def entries_of(connection: Connection, numbers: Sequence[int]) -> list[MatchEntr
     pairs = json.dumps([(row.number, row.sequence) for row in rows])
     usages = _usages_of(connection, numbers)
     for row in connection.execute(_SEATS, {"pairs": pairs}).all():
-        number, *who_and_how, mu_before, sigma_before, mu_after, sigma_after, cpu_ms, peak_bytes = row
+        number, *who_and_how, mu_before, sigma_before, mu_after, sigma_after, cpu_ms, peak_bytes, memory = row
         before = after = None
         if mu_before is not None:
             before, after = Skill(mu_before, sigma_before), Skill(mu_after, sigma_after)
         # tuple.__new__ takes half the time of SeatEntry(...), which is most of the time of a page
         usage = usages.get((number, len(seats[number])))
-        seats[number].append(_new(SeatEntry, (*who_and_how, before, after, cpu_ms, peak_bytes, usage)))
+        seats[number].append(_new(SeatEntry, (*who_and_how, before, after, cpu_ms, peak_bytes, usage, memory)))
     several = [row.board_id for row in rows if row.size > 1]
     others = _of_boards(connection, several) if several else {}
     settings = {text: json.loads(text) for text in {row.settings for row in rows}}  # parsed once per ladder
@@ -470,6 +512,7 @@ _SEATS: Final = (
         CHANGES.c.sigma_after,
         SEATS.c.cpu_ms,
         SEATS.c.peak_bytes,
+        SEATS.c.memory,
     )
     .select_from(
         _PAIRS.join(SEATS, SEATS.c.match_number == integer_at(_PAIRS.c.value, 0))
@@ -506,10 +549,10 @@ _USAGES: Final = select(
 
 def _of_boards(connection: Connection, boards: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """List the finished matches of these boards, in the order of storing."""
-    found: dict[str, tuple[str, ...]] = {}
+    match_ids: dict[str, tuple[str, ...]] = {}
     for board, match_id in connection.execute(_OF_BOARDS, {"boards": json.dumps(list(boards))}).all():
-        found[board] = (*found.get(board, ()), match_id)
-    return found
+        match_ids[board] = (*match_ids.get(board, ()), match_id)
+    return match_ids
 
 
 _OF_BOARDS: Final = (

@@ -30,27 +30,27 @@ _VERSION: Final = _OF_BOT.where(VERSIONS.c.label == bindparam("version"))
 
 def ladder_id_of(connection: Connection, ladder: str) -> int:
     """Return the ID of a ladder.  Raises NoSuchEntry."""
-    found = connection.scalar(_LADDER, {"ladder": ladder})
-    if found is None:
+    ladder_id = connection.scalar(_LADDER, {"ladder": ladder})
+    if ladder_id is None:
         raise NoSuchEntry(f"there is no ladder {ladder!r:.300}")
-    assert isinstance(found, int)
-    return found
+    assert isinstance(ladder_id, int)
+    return ladder_id
 
 
 def bot_id_of(connection: Connection, owner: str, bot: str) -> int:
     """Return the ID of a bot.  Raises NoSuchEntry."""
-    found = connection.scalar(_BOT, {"owner": owner, "bot": bot})
-    if found is None:
+    bot_id = connection.scalar(_BOT, {"owner": owner, "bot": bot})
+    if bot_id is None:
         raise NoSuchEntry(f"owner {owner!r:.300} has no bot {bot!r:.300}")
-    assert isinstance(found, int)
-    return found
+    assert isinstance(bot_id, int)
+    return bot_id
 
 
 def versions_of(connection: Connection, owner: str, bot: str | None, version: str | None) -> list[int]:
     """List the IDs of one version, of all versions of a bot, or of all bots of an owner.  Raises NoSuchEntry."""
     query = _OF_OWNER if bot is None else _OF_BOT if version is None else _VERSION
-    if found := list(connection.scalars(query, {"owner": owner, "bot": bot, "version": version})):
-        return found
+    if version_ids := list(connection.scalars(query, {"owner": owner, "bot": bot, "version": version})):
+        return version_ids
     if bot is None:
         raise NoSuchEntry(f"owner {owner!r:.300} has no bot")
     bot_id_of(connection, owner, bot)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from cutpurse.leaderboard.dialects import driver_sql
 from cutpurse.leaderboard.errors import NoSuchEntry
-from cutpurse.leaderboard.placing import is_placed
+from cutpurse.leaderboard.placing import is_placed, is_provisional
 from cutpurse.leaderboard.queries.ladders import ladders
 from cutpurse.leaderboard.queries.names import ladder_id_of
 from cutpurse.leaderboard.rating_state import RatingState, standing_of
@@ -25,7 +25,7 @@ class Ranking(NamedTuple):
 
     Attributes:
         place: Place among the placed versions, 1 is best, equal ratings share a place. 0 if the version is not placed
-            yet (`cutpurse.leaderboard.placing`).
+            yet (`cutpurse.leaderboard.placing`), which needs boards only: a placed version stays placed.
         owner: Name of the owner.
         bot: Name of the bot.
         version: Label of the version.
@@ -44,6 +44,8 @@ class Ranking(NamedTuple):
         estimated: Number of the last board in the estimate, 0 without an estimate.
         pairing_skill: Skill that matchmaking uses; it changes with each board and is not shown as the rating.
         usage: What the bot reported for its rated matches, None if nothing.
+        is_provisional: The rating is uncertain: its interval is wide, or the version is not placed yet. False without
+            a rating.
     """
 
     place: int
@@ -64,6 +66,7 @@ class Ranking(NamedTuple):
     estimated: int
     pairing_skill: Skill
     usage: UsageTotal | None
+    is_provisional: bool
 
     @property
     def is_placed(self) -> bool:
@@ -95,7 +98,7 @@ FROM usages JOIN matches ON matches.number = usages.match_number JOIN boards ON 
 WHERE usages.ladder_id = :ladder AND boards.sequence IS NOT NULL
 GROUP BY usages.version_id
 """
-_PLACED, _PROVISIONAL, _UNKNOWN = range(3)  # the groups of a ranking, in order
+_PLACED, _UNPLACED, _UNKNOWN = range(3)  # the groups of a ranking, in order
 _PAUSED: Final = select(PAUSES.c.version_id).where(PAUSES.c.lifted.is_(None))
 
 
@@ -105,22 +108,22 @@ def rankings(connection: Connection, ladder: str, every_version: bool = False) -
     Raises:
         NoSuchEntry: If there is no such ladder.
     """
-    asked = {"ladder": ladder_id_of(connection, ladder)}
+    parameters = {"ladder": ladder_id_of(connection, ladder)}
     beta = TrueSkill.from_json(
-        connection.exec_driver_sql(driver_sql(connection, _NEWEST_EPOCH), asked).scalar_one()
+        connection.exec_driver_sql(driver_sql(connection, _NEWEST_EPOCH), parameters).scalar_one()
     ).beta
     statement = driver_sql(connection, _NAMED_EVERY if every_version else _NAMED_NEWEST)
-    answer = connection.exec_driver_sql(statement, asked)
+    answer = connection.exec_driver_sql(statement, parameters)
     rows: Sequence[Any] = answer.cursor.fetchall()
     answer.close()
     paused = set(connection.scalars(_PAUSED))
     used = {
         version: UsageTotal(matches, int(input_tokens), int(output_tokens), int(cost_micros), int(fallbacks))
         for version, matches, input_tokens, output_tokens, cost_micros, fallbacks in connection.exec_driver_sql(
-            driver_sql(connection, _USED), asked
+            driver_sql(connection, _USED), parameters
         )
     }  # int: sums are decimals in PostgreSQL
-    sorted_rows = sorted([(_sort_key(row, beta), index) for index, row in enumerate(rows)])
+    sorted_rows = sorted([(_sort_key(row), index) for index, row in enumerate(rows)])
     ranked: list[Ranking] = []
     last: float | None = None
     place = 0
@@ -153,21 +156,22 @@ def rankings(connection: Connection, ladder: str, every_version: bool = False) -
             boards or 0,
             Skill(mu, sigma),
             used.get(version),
+            group == _UNPLACED or (group == _PLACED and is_provisional(low, high, beta, matches)),
         )
         ranked.append(tuple.__new__(Ranking, entry))  # takes a third of the time of Ranking(...)
     return ranked
 
 
-def _sort_key(row: Sequence[Any], beta: float) -> tuple[int, float, int]:
+def _sort_key(row: Sequence[Any]) -> tuple[int, float, int]:
     """Return the key by which rankings are sorted in ascending order.
 
-    Placed versions come first, by rating. Then come versions with a provisional rating, by rating, and then versions
-    without an estimate, by number of rated boards.
+    Placed versions come first, by rating. Then come versions with an estimate and too few boards, by rating, and then
+    versions without an estimate, by number of rated boards.
     """
-    version, matches, rating, low, high = row[3], row[6], row[10], row[11], row[12]
+    version, matches, rating = row[3], row[6], row[10]
     if rating is None:
         return _UNKNOWN, -matches, version
-    return _PLACED if is_placed(low, high, beta, matches) else _PROVISIONAL, -rating, version
+    return _PLACED if is_placed(matches) else _UNPLACED, -rating, version
 
 
 def standings(connection: Connection, version_id: int) -> dict[str, tuple[Skill, int]]:
@@ -187,11 +191,11 @@ def standings(connection: Connection, version_id: int) -> dict[str, tuple[Skill,
     rated: dict[str, dict[int, RatingState]] = {}
     for row in connection.execute(query).all():
         rated.setdefault(row.name, {})[row.version_id] = RatingState(Skill(row.mu, row.sigma), row.matches)
-    found = {}
+    by_ladder = {}
     for ladder in ladders(connection):
         standing = standing_of(version_id, rated.get(ladder.name, {}), line, ladder.rating)
-        found[ladder.name] = (standing.skill, standing.matches)
-    return found
+        by_ladder[ladder.name] = (standing.skill, standing.matches)
+    return by_ladder
 
 
 def _line(connection: Connection, version_id: int) -> dict[int, int | None]:
@@ -199,7 +203,7 @@ def _line(connection: Connection, version_id: int) -> dict[int, int | None]:
     line = select(VERSIONS.c.id, VERSIONS.c.parent_id).where(VERSIONS.c.id == version_id).cte(recursive=True)
     before = (VERSIONS.c.id == line.c.parent_id) & (VERSIONS.c.id < line.c.id)  # ends even if parents form a cycle
     line = line.union(select(VERSIONS.c.id, VERSIONS.c.parent_id).join(line, before))
-    found = {row.id: row.parent_id for row in connection.execute(select(line))}
-    if not found:
+    parents = {row.id: row.parent_id for row in connection.execute(select(line))}
+    if not parents:
         raise NoSuchEntry(f"there is no version {version_id}")
-    return found
+    return parents

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch, comparisons_of
+from cutpurse.leaderboard.comparisons import PLAIN, Comparison, comparisons_of
 from cutpurse.leaderboard.queries.names import ladder_id_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.relations import BOARDS, CHANGES, EPOCHS, LADDERS, MATCHES, SEATS, rated_seats
@@ -90,7 +90,7 @@ def ladder_history(connection: Connection, ladder: str) -> Iterator[RatingStep]:
             )
 
 
-def _sat(rows: Sequence[Any]) -> BoardMatch:
+def _sat(rows: Sequence[Any]) -> Comparison:
     """Convert the rows of a match."""
     versions, places, faults = zip(*((row.version_id, row.place, row.faults) for row in rows), strict=True)
-    return BoardMatch(versions, places, faults)
+    return Comparison(versions, places, faults)

@@ -39,8 +39,8 @@ def has_tokens(connection: Connection) -> bool:
 
 
 def tokens(connection: Connection, owner: str | None = None) -> list[TokenEntry]:
-    """List tokens by creation time, of one owner or of all.  Raises NoSuchEntry if there is no such owner."""
-    query = _tokens().order_by(TOKENS.c.created, TOKENS.c.id)
+    """List tokens by owner and creation time, of one owner or of all.  Raises NoSuchEntry for an unknown owner."""
+    query = _tokens().order_by(OWNERS.c.name, TOKENS.c.created, TOKENS.c.id)
     if owner is not None:
         if connection.scalar(select(OWNERS.c.id).where(OWNERS.c.name == owner)) is None:
             raise NoSuchEntry(f"there is no owner {owner!r:.300}")

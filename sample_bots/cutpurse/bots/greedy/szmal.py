@@ -168,11 +168,11 @@ TEXTS: Final[dict[int, Callable[[TableSummary], float]]] = {
 def brings(table: TableSummary, card: Card) -> float:
     """Estimate the value of a card: its text, the markers on a Holding, and its symbols later."""
     total = TEXTS[card.number](table) if card.number in TEXTS else 0.0
-    for symbol, shown in card.traits.items():
+    for symbol, count in card.traits.items():
         if symbol in SYMBOLS:
-            total += shown * SYMBOL * table.left
+            total += count * SYMBOL * table.left
             if card.sort == "holding":
-                total += shown * (1 + getattr(table, symbol)) * MARKER
+                total += count * (1 + getattr(table, symbol)) * MARKER
     return total
 
 

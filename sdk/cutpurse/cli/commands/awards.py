@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from cutpurse.cli.arguments import AsJson
 from cutpurse.cli.completion import complete_ladders
-from cutpurse.cli.league_options import Authority, Database, Server, asked, count, short, since_ms
+from cutpurse.cli.league_options import Authority, Database, Server, count, open_league, short, since_ms
 from cutpurse.cli.progress import Progress
 from cutpurse.engine.errors import UsageError
 from cutpurse.games.awards import Award, AwardKind, Awards, AwardUnit
@@ -23,6 +24,7 @@ __all__ = ["awards"]
 
 PAGE: Final = 500  # matches per request
 MOST: Final = 1_000  # matches, if nothing else is given
+FILES: Final = (".jsonl", ".json", ".toml", ".db")
 TITLES: Final = {
     AwardKind.STEAL: "largest steal",
     AwardKind.COMEBACK: "longest comeback",
@@ -60,67 +62,70 @@ def awards(
 
     Example: cutpurse awards greed --since 2027-01-01 --until 2027-02-01
     """
-    from cutpurse.v1 import ladder_pb2
-    from cutpurse.wire.award_matches import tournament_matches
+    from cutpurse.sdk.matches.award_matches import tournament_matches
+    from cutpurse.v1 import event_pb2, ladder_pb2
 
     if (ladder is None) == (tournament is None):
         raise UsageError("name a ladder, or a tournament with --tournament ID: one of them")
+    if ladder is not None and Path(ladder).suffix in FILES:
+        raise UsageError(f"awards of a ladder or tournament, not of a file: {printable(ladder, 100)}")
     if tournament is not None and not (since is None and until is None and limit is None):
         raise UsageError("--since, --until and --limit are for a ladder; a tournament counts as a whole")
-    with asked(server, ca, db) as league:
+    with open_league(server, ca, db) as league:
         if tournament is not None:
-            request = ladder_pb2.GetTournamentRequest(tournament=tournament)
-            shown = league.GetTournament(request).tournament
-            if not shown.ended_ms:
+            event = league.GetEvent(event_pb2.GetEventRequest(event=tournament)).event
+            if not event.HasField("tournament"):
+                raise UsageError(f"event {printable(tournament, 64)} is no tournament")
+            if not event.ended_ms:
                 raise UsageError(
                     f"tournament {printable(tournament, 64)} is being played: it has awards when it is over"
                 )
-            matches = tournament_matches(shown)
+            matches = tournament_matches(event.tournament)
         else:
-            wanted = ladder_pb2.ListMatchesRequest(
+            query = ladder_pb2.ListMatchesRequest(
                 ladder=ladder or "", since_ms=since_ms("--since", since), until_ms=since_ms("--until", until)
             )
-            matches = _listed(league, wanted, count("--limit", limit, 100_000) or MOST)
-        found = _worked_out(league, matches)
+            matches = _listed(league, query, count("--limit", limit, 100_000) or MOST)
+        result = _worked_out(league, matches)
     if as_json:
-        print_json({"matches": found.matches, "awards": [_row(award) for award in found.best()]})
+        print_json({"matches": result.matches, "awards": [_row(award) for award in result.best()]})
         return
     cells = [
-        (TITLES[award.kind], award.bot, _value(award), short(award.match), award.at or "") for award in found.best()
+        (TITLES[award.kind], award.bot, _value(award), short(award.match), award.at or "") for award in result.best()
     ]
     print_lines(table(("award", "bot", "for", "match", "at"), cells))
-    print_message(f"from {format_count(found.matches, 'match', 'matches')}")
-    if found.unread:
-        print_message(f"{format_count(found.unread, 'match', 'matches')} without a record that can be replayed here")
+    print_message(f"from {format_count(result.matches, 'match', 'matches')}")
+    if result.unread:
+        print_message(f"{format_count(result.unread, 'match', 'matches')} without a record that can be replayed here")
 
 
-def _listed(league: League, wanted: Any, most: int) -> list[str]:
+def _listed(league: League, request: Any, most: int) -> list[str]:
     """Return the newest matches that count, the oldest first."""
     matches: list[str] = []
     while len(matches) < most:
-        wanted.limit = min(PAGE, most - len(matches))
-        page = league.ListMatches(wanted)
-        matches += [one.match for one in page.matches if not one.void_cause]
+        request.limit = min(PAGE, most - len(matches))
+        page = league.ListMatches(request)
+        matches += [match.match for match in page.matches if not match.void_cause]
         if not page.next:
             break
-        wanted.before = page.next
+        request.before = page.next
     return matches[::-1]
 
 
 def _worked_out(league: League, matches: list[str]) -> Awards:
+    from cutpurse.sdk.matches.award_matches import award_match
     from cutpurse.v1 import ladder_pb2
-    from cutpurse.wire.award_matches import award_match
 
-    found = Awards()
+    result = Awards()
     with Progress("matches") as progress:
         for number, match in enumerate(matches, 1):
             answer = league.GetMatch(ladder_pb2.GetMatchRequest(match=match))
             pieces = league.GetRecord(ladder_pb2.GetRecordRequest(match=match)) if answer.has_record else ()
-            found.add(award_match(answer, b"".join(one.piece for one in pieces)))
+            result.add(award_match(answer, b"".join(message.piece for message in pieces)))
             progress(number, len(matches))
-    if not found.matches:
+    if not result.matches:
         raise NotFound("there are no finished matches that count")
-    return found
+    return result
 
 
 def _value(award: Award) -> str:

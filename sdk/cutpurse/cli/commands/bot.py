@@ -19,14 +19,18 @@ class BotCommands(LazyGroup):
         "check": "cutpurse.cli.commands.bot_check:check",
         "run": "cutpurse.cli.commands.bot_run:run",
         "logs": "cutpurse.cli.commands.bot_logs:logs",
+        "style": "cutpurse.cli.commands.bot_style:style",
+        "change": "cutpurse.cli.commands.bot_change:change",
         "list": "cutpurse.cli.commands.bot_list:list_bots",
-        "test": "cutpurse.cli.commands.bot_tested:start_or_show_test",
-        "tests": "cutpurse.cli.commands.bot_tested:list_tests",
         "submit": "cutpurse.cli.commands.bot_submit:submit",
         "submitted": "cutpurse.cli.commands.bot_submitted:submitted",
-        "fetch": "cutpurse.cli.commands.bot_submitted:fetch",
-        "retire": "cutpurse.cli.commands.bot_submitted:retire",
-        "rollback": "cutpurse.cli.commands.bot_submitted:rollback",
+    }
+    moved: ClassVar[dict[str, str]] = {
+        "fetch": "bot submitted [OWNER/]NAME:VERSION --fetch",
+        "retire": "bot change NAME --retire",
+        "rollback": "bot change NAME:VERSION --play",
+        "test": "event start LADDER NEW OLD --format test",
+        "tests": "event list --kind test",
     }
 
 

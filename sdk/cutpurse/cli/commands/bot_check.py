@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from cutpurse.cli.arguments import AsJson, run_bots_in
+from cutpurse.cli.clock_option import Clock, read_clock
 from cutpurse.cli.completion import complete_bots, complete_games
-from cutpurse.cli.league_options import Authority, Server, asked
+from cutpurse.cli.league_options import Authority, Server, open_league
 from cutpurse.cli.progress import Progress
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
@@ -17,12 +18,15 @@ from cutpurse.process.terminal import paint, print_json, print_lines, print_mess
 from cutpurse.wire.errors import BOT_FAILED, NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
     from pathlib import Path
 
     from cutpurse.check.findings import Finding
     from cutpurse.v1 import arena_pb2
 
 __all__ = ["check"]
+
+BEAT_S: Final = 0.5  # between two looks at whether progress is to be shown
 
 
 def check(
@@ -45,8 +49,9 @@ def check(
     ] = None,
     answer: Annotated[
         float | None,
-        typer.Option(metavar="S", help="Seconds to wait for an answer. [default: 11.15]"),
+        typer.Option(metavar="S", help="Seconds to wait for an answer. [default: all time of the clock, 11.15]"),
     ] = None,
+    clock: Clock = "1s+10s",
     output: Annotated[bool, typer.Option("--output", help="Show what the bot prints.")] = False,
     unpause: Annotated[bool, typer.Option("--unpause", help="If the bot passes, end its pause on the server.")] = False,
     name: Annotated[
@@ -77,6 +82,8 @@ def check(
         raise UsageError("--name, --version, --server and --ca name a paused bot and its server: they need --unpause")
     run_bots_in(context)
     games = list(dict.fromkeys(game or ()))
+    match_clock = read_clock(clock)
+    assert match_clock is not None
     hellos: list[arena_pb2.Hello] = []
 
     progress = Progress("scenarios")
@@ -86,13 +93,27 @@ def check(
         seen.append(finding)
         if output:
             print_message(f"{finding.scenario}: {finding.verdict.value}")
-        else:
+        show()
+
+    def show() -> None:
+        if not output:
             plays = games or (hellos[0].games if hellos else ()) or GAMES
-            progress(len(seen), len(SCENARIOS) + len(plays), finding.scenario)
+            progress(len(seen), len(SCENARIOS) + len(plays), seen[-1].scenario if seen else "")
 
     with progress:
         findings = run_until_signalled(
-            check_bot(bot, games, answer_s=answer, on_finding=tell, on_hello=hellos.append, quiet=not output)
+            lambda: _beside(
+                show,
+                check_bot(
+                    bot,
+                    games,
+                    answer_s=answer,
+                    control=match_clock.control,
+                    on_finding=tell,
+                    on_hello=hellos.append,
+                    quiet=not output,
+                ),
+            )
         )
     failed = sum(finding.verdict is CheckStatus.FAILED for finding in findings)
     rows = [(finding.scenario, finding.verdict.value, finding.seen) for finding in findings]
@@ -107,14 +128,30 @@ def check(
     unpaused = _unpause(hellos[0], name, version, server, ca) if unpause and not failed else ""
     if as_json:
         named = [dict(zip(("scenario", "verdict", "seen"), row, strict=True)) for row in rows]
-        told = {"unpaused": unpaused or None} if unpause else {}
-        print_json({"bot": bot, "passed": not failed, "findings": named, **told})
+        more_fields = {"unpaused": unpaused or None} if unpause else {}
+        print_json({"bot": bot, "passed": not failed, "findings": named, **more_fields})
     elif unpaused:
         print_lines([f"{unpaused} is no longer paused"])
     if failed:
         if unpause:
             print_message("the bot stays paused: a bot that fails its check would soon be paused again")
         raise typer.Exit(BOT_FAILED)
+
+
+async def _beside(show: Callable[[], None], check: Coroutine[Any, Any, list[Finding]]) -> list[Finding]:
+    """Call `show` again and again while the check runs."""
+    import asyncio
+
+    async def repeat() -> None:
+        while True:
+            show()
+            await asyncio.sleep(BEAT_S)
+
+    beats = asyncio.create_task(repeat())
+    try:
+        return await check
+    finally:
+        beats.cancel()
 
 
 def _unpause(hello: arena_pb2.Hello, name: str | None, version: str | None, server: str | None, ca: Path | None) -> str:
@@ -124,7 +161,7 @@ def _unpause(hello: arena_pb2.Hello, name: str | None, version: str | None, serv
 
     bot = ladder_pb2.BotName(bot=name or hello.bot, version=version or hello.version or "1")
     try:
-        with asked(server, ca, None) as league:
+        with open_league(server, ca, None) as league:
             return format_bot_name(league.LiftPause(ladder_pb2.LiftPauseRequest(bot=bot)).bot.bot)
     except NotFound as problem:
         if name is not None:

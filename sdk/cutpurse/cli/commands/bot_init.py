@@ -38,7 +38,7 @@ def init(
         ),
     ] = PYTHON,
 ) -> None:
-    """Create a folder with a small working bot and a README with the next steps; in Python also tests.
+    """Create a folder with a small working bot, a README and AGENTS.md with the next steps; in Python also tests.
 
     Example: cutpurse bot init my_bot --language go
     """

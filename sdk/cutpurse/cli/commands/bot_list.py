@@ -12,10 +12,11 @@ from cutpurse.cli.league_options import (
     Authority,
     Database,
     Server,
-    asked,
+    WithInner,
     bot_row,
     iso,
     local_time,
+    open_league,
 )
 from cutpurse.process.terminal import print_json, print_lines, table
 from cutpurse.wire.text import printable
@@ -38,6 +39,7 @@ def list_bots(
             autocompletion=complete_ladders,
         ),
     ] = None,
+    with_inner: WithInner = False,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
@@ -52,40 +54,43 @@ def list_bots(
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import format_bot_name
 
-    with asked(server, ca, db) as league:
-        bots = league.ListBots(ladder_pb2.ListBotsRequest(owner=owner or "", ladder=ladder or "")).bots
+    with open_league(server, ca, db) as league:
+        request = ladder_pb2.ListBotsRequest(owner=owner or "", ladder=ladder or "", with_inner=with_inner)
+        bots = league.ListBots(request).bots
     if as_json:
-        print_json([bot_shown_row(one) for one in bots])
+        print_json([bot_shown_row(entry) for entry in bots])
         return
     head = ("bot", "state", "tables", "known since", "ladders")
     cells = [
         (
-            format_bot_name(one.bot),
-            _state(one),
-            one.tables,
-            local_time(one.created_ms),
-            ", ".join(printable(name, 64) for name in one.ladders),
+            format_bot_name(entry.bot),
+            _state(entry),
+            entry.tables,
+            local_time(entry.created_ms),
+            ", ".join(printable(name, 64) for name in entry.ladders),
         )
-        for one in bots
+        for entry in bots
     ]
     print_lines(table(head, cells))
 
 
-def bot_shown_row(one: ladder_pb2.BotShown) -> dict[str, Any]:
+def bot_shown_row(entry: ladder_pb2.BotShown) -> dict[str, Any]:
     """Return a bot for a JSON document."""
     return {
-        **bot_row(one.bot),
-        "created": iso(one.created_ms),
-        "is_here": one.is_here,
-        "tables": one.tables,
-        "ladders": list(one.ladders),
-        "paused": iso(one.paused_ms),
-        "paused_for": one.paused_for or None,
+        **bot_row(entry.bot),
+        "created": iso(entry.created_ms),
+        "is_here": entry.is_here,
+        "tables": entry.tables,
+        "ladders": list(entry.ladders),
+        "paused": iso(entry.paused_ms),
+        "paused_for": entry.paused_for or None,
+        "declines_people": entry.declines_people,
+        "publishes_notes": entry.publishes_notes,
     }
 
 
-def _state(one: ladder_pb2.BotShown) -> str:
-    if one.paused_ms:
-        said = f": {printable(one.paused_for)}" if one.paused_for else ""
-        return f"paused since {local_time(one.paused_ms)}{said}"
-    return ", ".join((["person"] if one.bot.person else []) + (["here"] if one.is_here else []))
+def _state(entry: ladder_pb2.BotShown) -> str:
+    if entry.paused_ms:
+        said = f": {printable(entry.paused_for)}" if entry.paused_for else ""
+        return f"paused since {local_time(entry.paused_ms)}{said}"
+    return ", ".join((["person"] if entry.bot.person else []) + (["here"] if entry.is_here else []))

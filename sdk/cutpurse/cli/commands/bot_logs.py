@@ -11,16 +11,16 @@ import typer
 from cutpurse.cli.arguments import AsJson
 from cutpurse.cli.commands.match_list import cause, match_row, usage_rows
 from cutpurse.cli.completion import complete_ladders, complete_ranked_bots
-from cutpurse.cli.league_options import Authority, Database, Server, asked, count, local_time, short
+from cutpurse.cli.league_options import Authority, Database, Server, count, local_time, open_league, short
 from cutpurse.engine.errors import RecordError, UsageError
 from cutpurse.process.terminal import paint, print_json, print_lines, print_message
 from cutpurse.wire.errors import NotFound
-from cutpurse.wire.text import printable
+from cutpurse.wire.text import format_count, printable
 
 if TYPE_CHECKING:
+    from cutpurse.sdk.matches.match_file import FiledMatch
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import League
-    from cutpurse.wire.match_file import FiledMatch
 
 __all__ = ["logs"]
 
@@ -91,20 +91,22 @@ def logs(
     request = ladder_pb2.ListLogsRequest(
         bot=bot_name(bot), match=match or "", faulted=faults_only, limit=most if ladder is None else MOST
     )
-    with asked(server, ca, db) as league:
-        found = [log for log in league.ListLogs(request).logs if ladder in (None, log.match.ladder)][:most]
-        found.sort(key=lambda log: not log.course.faults)
-        written = {} if as_test is None else _tests(league, found, as_test, file or "")
+    with open_league(server, ca, db) as league:
+        seat_logs = [log for log in league.ListLogs(request).logs if ladder in (None, log.match.ladder)][:most]
+        seat_logs.sort(key=lambda log: not log.course.faults)
+        written = {} if as_test is None else _tests(league, seat_logs, as_test, file or "")
     if as_json:
-        print_json({"bot": bot, "logs": [_row(log) for log in found], "tests": [str(path) for path in written]})
+        print_json({"bot": bot, "logs": [_row(log) for log in seat_logs], "tests": [str(path) for path in written]})
         return
-    for log in found:
-        print_lines(_told(log, bot, as_test is None))
+    for log in seat_logs:
+        print_lines(_log_lines(log, bot, as_test is None))
     for path, is_new in written.items():
         print_message(f"{path}: {'written' if is_new else 'already exists and was not changed'}")
-    if found and as_test is not None and not any(log.course.faults for log in found):
-        print_message(f"no decision of {bot} failed in {_matches(len(found))}, so there is nothing to write a test of")
-    if not found:
+    if seat_logs and as_test is not None and not any(log.course.faults for log in seat_logs):
+        print_message(
+            f"no decision of {bot} failed in {_matches(len(seat_logs))}, so there is nothing to write a test of"
+        )
+    if not seat_logs:
         print_message(
             f"no match {'with a fault ' if faults_only else ''}of {bot} is kept{' on that ladder' if ladder else ''}"
         )
@@ -126,7 +128,7 @@ def _print_output(bot: str, server: str | None, ca: Path | None, as_json: bool) 
         print_lines(_lines(said.rstrip("\n")))
 
 
-def _told(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:
+def _log_lines(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:
     """Describe a match in lines: the result, then faults, usage and notes by decision."""
     from cutpurse.wire.league import format_reported_usage, format_usage_total
 
@@ -171,7 +173,8 @@ def _thinking(log: ladder_pb2.SeatLog) -> str:
     if not times:
         return ""
     slowest = max(range(len(times)), key=times.__getitem__)
-    return f"; {len(times)} decisions in {sum(times):,} ms, the slowest ({slowest + 1}) in {times[slowest]:,}"
+    decisions = format_count(len(times), "decision")
+    return f"; {decisions} in {sum(times):,} ms, the slowest ({slowest + 1}) in {times[slowest]:,}"
 
 
 def _lines(text: str) -> list[str]:
@@ -195,12 +198,12 @@ def _row(log: ladder_pb2.SeatLog) -> dict[str, Any]:
 
 
 # -- tests
-def _tests(league: League, found: list[ladder_pb2.SeatLog], folder: Path, bot: str) -> dict[Path, bool]:
+def _tests(league: League, seat_logs: list[ladder_pb2.SeatLog], folder: Path, bot: str) -> dict[Path, bool]:
     """Write a file for each fault; return the files, each with whether it is new. Existing files are left alone."""
     from cutpurse.cli.as_test import as_test
 
     written: dict[Path, bool] = {}
-    for log in found:
+    for log in seat_logs:
         filed = _record(league, log.match.match) if log.course.faults else None
         for fault in log.course.faults if filed is not None else ():
             assert filed is not None
@@ -214,10 +217,10 @@ def _tests(league: League, found: list[ladder_pb2.SeatLog], folder: Path, bot: s
 
 def _record(league: League, match: str) -> FiledMatch | None:
     """Return the match if it can be replayed, else print a line."""
+    from cutpurse.sdk.matches.match_file import read_matches
     from cutpurse.v1 import ladder_pb2
-    from cutpurse.wire.match_file import read_matches
 
-    content = b"".join(one.piece for one in league.GetRecord(ladder_pb2.GetRecordRequest(match=match)))
+    content = b"".join(message.piece for message in league.GetRecord(ladder_pb2.GetRecordRequest(match=match)))
     filed = next(read_matches(content))
     if filed.text is None:
         print_message(f"match {short(match)} has no record, so there is no test of it")

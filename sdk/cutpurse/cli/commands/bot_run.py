@@ -10,6 +10,7 @@ import typer
 from cutpurse.cli.arguments import AsJson, run_bots_in
 from cutpurse.cli.completion import complete_bots, complete_games, complete_ladders
 from cutpurse.engine.errors import UsageError
+from cutpurse.process.signals import run_async
 from cutpurse.process.terminal import print_json
 from cutpurse.wire.errors import BOT_FAILED
 from cutpurse.wire.server_address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE, TRUST_VARIABLE
@@ -103,9 +104,7 @@ def run(
 
     Example: cutpurse bot run my_bot.py --ladder greed
     """
-    import asyncio  # imported late, for a quick `cutpurse games`
-
-    from cutpurse.sdk.run import connect
+    from cutpurse.sdk.run import connect  # imported late, for a quick `cutpurse games`
 
     if reconnect_timeout is not None and reconnect_timeout < 0:
         raise UsageError(f"--reconnect-timeout {reconnect_timeout:g}: a number of seconds is 0 or more")
@@ -119,8 +118,8 @@ def run(
         rows[:] = [_row(match) if row["match"] == match.match else row for row in rows]
 
     run_bots_in(context)
-    stay = asyncio.run(
-        connect(
+    stay = run_async(
+        lambda: connect(
             bot,
             game or (),
             ladders=ladder or (),

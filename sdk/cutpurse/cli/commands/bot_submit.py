@@ -13,9 +13,9 @@ from cutpurse.cli.completion import complete_ladders
 from cutpurse.cli.league_options import Authority, Server, iso
 from cutpurse.cli.progress import Spinner
 from cutpurse.process.terminal import print_json, print_lines, print_message
+from cutpurse.sdk.submission_text import submission_state
 from cutpurse.wire.errors import BOT_FAILED, FAILED, ServerUnreachable
-from cutpurse.wire.submission_text import submission_state
-from cutpurse.wire.text import printable
+from cutpurse.wire.text import format_count, printable
 
 if TYPE_CHECKING:
     from cutpurse.v1 import submission_pb2
@@ -62,30 +62,31 @@ def submit(
     packed = pack(folder)
     _tell(packed)
     with submissions_at(server, ca) as submissions:
-        shown = submissions.submit(packed.content, ladder or ())
+        submission = submissions.submit(packed.content, ladder or ())
         if wait:
             with Spinner() as spinner:
-                shown = _waited(submissions, shown, spinner)
+                submission = _waited(submissions, submission, spinner)
         else:
             print_message(
-                f"{named(shown)} is received, and will be checked; `cutpurse bot submitted` tells how it goes"
+                f"{named(submission)} is received, and will be checked; `cutpurse bot submitted` tells how it goes"
             )
-        failed = submission_state(shown) in ("refused", "taken off")
-        rests = wait and submission_state(shown) == "accepted" and not shown.is_active
-        log = submissions.log(shown.bot, shown.version).check if failed else ""
+        failed = submission_state(submission) in ("refused", "taken off")
+        rests = wait and submission_state(submission) == "accepted" and not submission.is_active
+        log = submissions.log(submission.bot, submission.version).check if failed else ""
     if as_json:
-        print_json({**submission_row(shown), "log": log.splitlines() if failed else None})
+        print_json({**submission_row(submission), "log": log.splitlines() if failed else None})
     elif failed:
         for line in log.splitlines()[-TAIL:]:
             print_message(f"  {printable(line, 300)}")
-        print_message(f"{named(shown)} is not on the ladder: {printable(shown.why, 600)}")
+        print_message(f"{named(submission)} is not on the ladder: {printable(submission.why, 600)}")
     elif rests:
+        version = f"{printable(submission.bot, 64)}:{printable(submission.version, 64)}"
         print_message(
-            f"{named(shown)} was accepted and does not play: it was retired, or another version plays in its place; "
-            f"`cutpurse bot rollback {printable(shown.bot, 64)}:{printable(shown.version, 64)}` has it play"
+            f"{named(submission)} was accepted and does not play: it was retired, "
+            f"or another version plays in its place; `cutpurse bot change {version} --play` has it play"
         )
     elif wait:
-        print_lines([f"on the ladder as {named(shown)}"])
+        print_lines([f"on the ladder as {named(submission)}"])
     if failed:
         raise typer.Exit(BOT_FAILED)
     if rests:
@@ -96,7 +97,7 @@ def _tell(packed: Packed) -> None:
     """Print what is sent, and what is left out."""
     manifest = packed.manifest
     print_message(
-        f"{manifest.name}:{manifest.version}: {len(packed.files)} files, {packed.inflated:,} bytes, "
+        f"{manifest.name}:{manifest.version}: {format_count(len(packed.files), 'file')}, {packed.inflated:,} bytes, "
         f"{len(packed.content):,} packed; SHA-256 {packed.digest.hex()[:16]}"
     )
     if packed.inflated > LARGE:
@@ -108,46 +109,46 @@ def _tell(packed: Packed) -> None:
 
 
 def _waited(
-    submissions: Submissions, shown: submission_pb2.SubmissionShown, spinner: Spinner
+    submissions: Submissions, submission: submission_pb2.SubmissionShown, spinner: Spinner
 ) -> submission_pb2.SubmissionShown:
     """Print each step and return the final status."""
-    told: list[str] = []
+    steps: list[str] = []
     heard_at = time.monotonic()
     accepted_at: float | None = None
     while True:
-        step = _step(shown)
-        if step not in told:
-            told.append(step)
+        step = _step(submission)
+        if step not in steps:
+            steps.append(step)
             spinner.end()
             print_message(step)
             spinner.show("waiting for the server")
         now = time.monotonic()
-        if submission_state(shown) in ("refused", "taken off") or shown.is_running:
-            return shown
-        if submission_state(shown) == "accepted":
+        if submission_state(submission) in ("refused", "taken off") or submission.is_running:
+            return submission
+        if submission_state(submission) == "accepted":
             accepted_at = accepted_at or now
-            if not shown.is_active or now - accepted_at > RUNNING_S:
-                return shown
+            if not submission.is_active or now - accepted_at > RUNNING_S:
+                return submission
         time.sleep(LOOK_S)
         try:
-            shown = submissions.one(shown.bot, shown.version)
+            submission = submissions.one(submission.bot, submission.version)
             heard_at = time.monotonic()
         except ServerUnreachable:  # it still has what it said it stored
             if time.monotonic() - heard_at > AWAY_S:
                 raise
 
 
-def _step(shown: submission_pb2.SubmissionShown) -> str:
-    match submission_state(shown):
-        case "received" if shown.before:
-            return f"received; {shown.before} are checked before it"
+def _step(submission: submission_pb2.SubmissionShown) -> str:
+    match submission_state(submission):
+        case "received" if submission.before:
+            return f"received; {submission.before} are checked before it"
         case "received":
             return "received"
         case "unpacked":
             return "unpacked"
         case "built":
             return "built; it is being checked"
-        case "accepted" if shown.is_running:
+        case "accepted" if submission.is_running:
             return "checked; it plays"
         case "accepted":
             return "checked"
@@ -155,28 +156,31 @@ def _step(shown: submission_pb2.SubmissionShown) -> str:
             return other
 
 
-def named(shown: submission_pb2.SubmissionShown) -> str:
+def named(submission: submission_pb2.SubmissionShown) -> str:
     """Format the name as in rankings."""
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import format_bot_name as written
 
-    return written(ladder_pb2.BotName(owner=shown.owner, bot=shown.bot, version=shown.version))
+    return written(ladder_pb2.BotName(owner=submission.owner, bot=submission.bot, version=submission.version))
 
 
-def submission_row(shown: submission_pb2.SubmissionShown) -> dict[str, Any]:
+def submission_row(submission: submission_pb2.SubmissionShown) -> dict[str, Any]:
     """Return a submission for a JSON document."""
     return {
-        "owner": shown.owner,
-        "bot": shown.bot,
-        "version": shown.version,
-        "sha256": shown.sha256.hex(),
-        "size": shown.size,
-        "state": submission_state(shown),
-        "why": shown.why or None,
-        "is_active": shown.is_active,
-        "is_running": shown.is_running,
-        "is_kept": shown.is_kept,
-        "ladders": list(shown.ladders),
-        "received": iso(shown.received_ms),
-        "changed": iso(shown.changed_ms),
+        "owner": submission.owner,
+        "bot": submission.bot,
+        "version": submission.version,
+        "sha256": submission.sha256.hex(),
+        "size": submission.size,
+        "state": submission_state(submission),
+        "why": submission.why or None,
+        "is_active": submission.is_active,
+        "is_running": submission.is_running,
+        "is_kept": submission.is_kept,
+        "ladders": list(submission.ladders),
+        "received": iso(submission.received_ms),
+        "changed": iso(submission.changed_ms),
+        "licence": submission.licence or None,
+        "public_from": iso(submission.public_from_ms),
+        "public_after": submission.public_after or None,
     }

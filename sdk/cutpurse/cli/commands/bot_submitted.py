@@ -1,9 +1,10 @@
-"""`cutpurse bot submitted`, `fetch`, `retire` and `rollback`: the owner's submissions, and actions on them."""
+"""`cutpurse bot submitted`: the owner's submissions, with logs and archives."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,21 +13,31 @@ from cutpurse.cli.commands.bot_submit import named, submission_row
 from cutpurse.cli.league_options import Authority, Server, local_time
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.process.terminal import print_json, print_lines, print_message, table
+from cutpurse.sdk.submission_text import describe_submission
 from cutpurse.wire.errors import ServerRefused
-from cutpurse.wire.submission_text import describe_submission
-from cutpurse.wire.text import printable
+from cutpurse.wire.text import NAME, printable
 
-if TYPE_CHECKING:
-    from cutpurse.v1 import submission_pb2
-
-__all__ = ["fetch", "retire", "rollback", "submitted"]
+__all__ = ["submitted"]
 
 
 def submitted(
     bot: Annotated[
-        str | None, typer.Argument(metavar="[NAME[:VERSION]]", help="Only this bot or version. [default: all]")
+        str | None,
+        typer.Argument(
+            metavar="[NAME[:VERSION]]",
+            help="Only this bot or version; OWNER/NAME[:VERSION] for what another owner publishes. [default: all]",
+        ),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Show the log of its build and check.")] = False,
+    is_fetched: Annotated[
+        bool, typer.Option("--fetch", help="Download its archive, as it was submitted. [default version: the newest]")
+    ] = False,
+    accept_licence: Annotated[
+        str | None, typer.Option(metavar="LICENCE", help="With --fetch of OWNER/NAME:VERSION: accept this licence.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --fetch: file to write. [default: NAME-VERSION.zip]")
+    ] = None,
     server: Server = None,
     ca: Authority = None,
     as_json: AsJson = False,
@@ -34,52 +45,68 @@ def submitted(
     """List what you have submitted, the newest first: which version plays, and why another does not.
 
     Example: cutpurse bot submitted my_bot:2 --log
+
+    With --fetch, a published version of another owner is stored for `play`, `compare` and `tune`, which know it by its
+    name. It runs as a program of yours there, without a sandbox.
+
+    Example: cutpurse bot submitted my_bot:1 --fetch
+
+    Example: cutpurse bot submitted ann/sneak:3 --fetch
     """
+    from cutpurse.cli.published import fetch_published
+    from cutpurse.wire.published_bots import is_published
     from cutpurse.wire.submission_client import submissions_at, version_named
 
+    if is_fetched:
+        if bot is None or log or as_json:
+            raise UsageError("--fetch is for one bot, without --log and --json: name it")
+        if "/" not in bot:
+            _fetch(bot, output, server, ca)
+            return
+        if not is_published(bot) or output is not None:
+            raise UsageError("a published version is OWNER/NAME:VERSION, and has a folder of its own: no --output")
+        stored = fetch_published(bot, server, ca, accept_licence or "")
+        if stored.manifest.build:
+            print_message(f"its build is not run: {shlex.join(stored.manifest.build)} in {stored.folder}")
+        print_lines([str(stored.folder)])
+        return
+    if output is not None or accept_licence is not None:
+        raise UsageError("--output and --accept-licence are for --fetch")
     name, version = version_named(bot) if bot is not None else ("", "")
     if log and not name:
         raise UsageError("--log is for one bot: name it")
     with submissions_at(server, ca) as submissions:
         if log:
-            told = submissions.log(name, version)
-            lines = told.check.splitlines()
+            answer = submissions.log(name, version)
+            lines = answer.check.splitlines()
             if as_json:
-                print_json({**submission_row(told.submission), "log": lines})
+                print_json({**submission_row(answer.submission), "log": lines})
             else:
                 print_lines(
                     [
-                        f"{named(told.submission)} {describe_submission(told.submission)}",
+                        f"{named(answer.submission)} {describe_submission(answer.submission)}",
                         *[printable(line) for line in lines],
                     ]
                 )
             return
-        found = submissions.list(name, version)
+        entries = submissions.list(name, version, (bot or "").rpartition("/")[0])
     if as_json:
-        print_json([submission_row(one) for one in found])
+        print_json([submission_row(entry) for entry in entries])
         return
     rows = [
-        (named(one), one.sha256.hex()[:12], one.size, local_time(one.changed_ms), describe_submission(one))
-        for one in found
+        (named(entry), entry.sha256.hex()[:12], entry.size, local_time(entry.changed_ms), describe_submission(entry))
+        for entry in entries
     ]
     print_lines(table(("bot", "sha256", "bytes", "since", "state"), rows))
 
 
-def fetch(
-    bot: Annotated[
-        str, typer.Argument(metavar="NAME[:VERSION]", help="Bot to download. [default version: the newest submission]")
-    ],
-    output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File to write. [default: NAME-VERSION.zip]")
-    ] = None,
-    server: Server = None,
-    ca: Authority = None,
-) -> None:
-    """Download one of your archives, as it was submitted.
+def _fetch(bot: str, output: Path | None, server: str | None, ca: Path | None) -> None:
+    """Download an archive as it was submitted, and print the name of the file.
 
-    Example: cutpurse bot fetch my_bot:1
+    Raises:
+        UsageError: If the file exists.
+        CutpurseError: If it cannot be written, or the server refuses.
     """
-    from cutpurse.wire.manifest import NAME
     from cutpurse.wire.submission_client import submissions_at, version_named
 
     name, version = version_named(bot)
@@ -97,47 +124,3 @@ def fetch(
     except OSError as problem:
         raise CutpurseError(f"{path} cannot be written: {problem.strerror}") from None
     print_lines([str(path)])
-
-
-def retire(
-    bot: Annotated[
-        str, typer.Argument(metavar="NAME[:VERSION]", help="Bot to retire; with a version, only if that version plays.")
-    ],
-    server: Server = None,
-    ca: Authority = None,
-    as_json: AsJson = False,
-) -> None:
-    """Take a bot of yours off its ladders; `rollback` puts it there again.
-
-    Example: cutpurse bot retire my_bot
-    """
-    from cutpurse.wire.submission_client import submissions_at, version_named
-
-    with submissions_at(server, ca) as submissions:
-        shown = submissions.retire(*version_named(bot))
-    _told(shown, f"{named(shown)} plays no more", as_json)
-
-
-def rollback(
-    bot: Annotated[str, typer.Argument(metavar="NAME:VERSION", help="Version to play from now on.")],
-    server: Server = None,
-    ca: Authority = None,
-    as_json: AsJson = False,
-) -> None:
-    """Let an earlier accepted version play in place of the current one.
-
-    Example: cutpurse bot rollback my_bot:1
-    """
-    from cutpurse.wire.submission_client import submissions_at, version_named
-
-    with submissions_at(server, ca) as submissions:
-        shown = submissions.activate(*version_named(bot, needs_version=True))
-    how = f"is to play, and does not run now: {printable(shown.why, 400)}" if shown.why else "plays from now on"
-    _told(shown, f"{named(shown)} {how}", as_json)
-
-
-def _told(shown: submission_pb2.SubmissionShown, text: str, as_json: bool) -> None:
-    if as_json:
-        print_json(submission_row(shown))
-    else:
-        print_message(text)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,25 +14,35 @@ from cutpurse.cli.arguments import (
     GameName,
     Jobs,
     On,
+    Seats,
     Seed,
     Setting,
     parse_settings,
     run_bots_in,
     tell_failures,
 )
+from cutpurse.cli.clock_option import Clock, clock_as_json, read_clock, slowest_lines
 from cutpurse.cli.completion import complete_bot_lists, complete_bots
+from cutpurse.cli.engine_build import warn_of_slow_bots
+from cutpurse.cli.from_moment import At, FromRecord, IsTrue, OfMatch, moment_at, print_cost, without_game
 from cutpurse.cli.progress import Progress
+from cutpurse.cli.published import prepare_published
 from cutpurse.engine.errors import UsageError
-from cutpurse.experiments import comparison
-from cutpurse.experiments.adjusted_gain import AdjustedGain
-from cutpurse.experiments.sprt import Design, Sprt, State, Verdict
+from cutpurse.lab import comparison
+from cutpurse.lab.adjusted_gain import AdjustedGain
+from cutpurse.leaderboard.statistics.sprt import Design, Sprt, State, Verdict
 from cutpurse.process.pool import BatchLost
 from cutpurse.process.terminal import paint, print_json, print_lines, print_message
 from cutpurse.wire.errors import BOT_FAILED
+from cutpurse.wire.text import format_count
+
+if TYPE_CHECKING:
+    from cutpurse.lab.moment import RecordedMoment
 
 __all__ = ["compare"]
 
 DECIMALS: Final = 6
+VERSIONS: Final = 2  # that are compared
 STYLE: Final = {Verdict.BETTER: "good", Verdict.NOT_BETTER: "bad", Verdict.UNDECIDED: "open"}
 
 
@@ -43,8 +54,8 @@ def compare(
         typer.Argument(metavar="NEW", help="New version: a bot as in `cutpurse play`.", autocompletion=complete_bots),
     ],
     old: Annotated[
-        str, typer.Argument(metavar="OLD", help="Old version to compare it with.", autocompletion=complete_bots)
-    ],
+        str | None, typer.Argument(metavar="OLD", help="Old version to compare it with.", autocompletion=complete_bots)
+    ] = None,
     field: Annotated[
         str,
         typer.Option(
@@ -53,9 +64,7 @@ def compare(
             autocompletion=complete_bot_lists,
         ),
     ] = "random",
-    seats: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of seats. [default: the game's default]")
-    ] = None,
+    seats: Seats = None,
     seed: Seed = "0",
     setting: Setting = None,
     jobs: Jobs = 1,
@@ -68,12 +77,18 @@ def compare(
     luck_adjusted: Annotated[
         bool, typer.Option("--luck-adjusted", help="Also print the gain without the luck of the cards.")
     ] = False,
+    clock: Clock = None,
+    source: FromRecord = None,
+    at: At = None,
+    match: OfMatch = 0,
+    is_true: IsTrue = False,
     as_json: AsJson = False,
 ) -> None:
     """Play the same deals with a new and an old version of a bot until it is clear whether the new one is better.
 
     A board is one deal, played with either version in each seat in turn. The verdict is wrong at most 5 times in 100.
-    If the new version was taken over in a match, there is no verdict, and the exit code is 3.
+    If the new version was taken over in a match, there is no verdict, and the exit code is 3. With --from, a board is
+    a world that the seat can imagine at a decision of a record, played on once by either version.
 
     Example: cutpurse compare greed new_bot.py old_bot.py --field random --state compare.json
     """
@@ -91,13 +106,24 @@ def compare(
         progress(at.boards, max_boards, f"at most; gain {at.gain:+.3f}")
 
     run_bots_in(context)
+    refused = {"--seats": seats, "--set": setting, "--luck-adjusted": luck_adjusted}
+    moment = moment_at(source, at, match, is_true, refused)
+    game, new, old = _versions(moment, game, new, old)
+    match_clock = read_clock(clock)
+    field_bots = [bot for bot in field.split(",") if bot]
+    prepare_published([new, old, *field_bots])
+    warn_of_slow_bots([new, old, *field_bots])
+    if moment is not None:
+        single = Design(min_boards=1, max_boards=1)
+        trial = partial(comparison.compare, game, new, old, field=field_bots, seed=seed, design=single, moment=moment)
+        print_cost(moment, f"at most {format_count(max_boards, 'board')}, a world each", max_boards, jobs, trial)
     try:
         with progress:
             done = comparison.compare(
                 game,
                 new,
                 old,
-                field=[bot for bot in field.split(",") if bot],
+                field=field_bots,
                 seats=seats,
                 seed=seed,
                 settings=parse_settings(setting),
@@ -107,6 +133,8 @@ def compare(
                 state=state,
                 progress=tell,
                 luck_adjusted=luck_adjusted,
+                clock=match_clock,
+                moment=moment,
             )
     except (KeyboardInterrupt, BatchLost):
         for line in _lines_so_far(known, new, old, state):
@@ -135,26 +163,44 @@ def compare(
                     "old": done.taken_over[1],
                     "field": list(done.taken_over[2:]),
                 },
+                **clock_as_json(match_clock, done.slowest, done.bots),
             }
         )
     else:
-        if done.has_verdict:
-            lines = [f"{new} against {old}: {paint(result.reason, STYLE[result.verdict])}"]
-        else:
-            lines = [paint(no_verdict, "bad")]
-        if done.adjusted is not None:
-            lines.append(_adjusted_line(done.adjusted))
-        for number, (name, count) in enumerate(zip(done.bots, done.taken_over, strict=True)):
-            if number and count:
-                whose = name if number == 1 else f"{name} (field, seat {number - 1} to the left)"
-                text = f"{whose} was taken over on {count:,} of {result.boards:,} boards: it came last there"
-                lines.append(paint(text, "bad"))
-        if done.digest:
-            lines.append(f"digest {done.digest}")
-        print_lines(lines)
+        lines = _result_lines(done, no_verdict, new, old)
+        print_lines([*lines, *slowest_lines(match_clock, done.slowest, done.bots, "board")])
     tell_failures(done.failures, (), bool(context.obj))
     if done.failures or not done.has_verdict:
         raise typer.Exit(BOT_FAILED)
+
+
+def _result_lines(done: comparison.Compared, no_verdict: str, new: str, old: str) -> list[str]:
+    """Describe the verdict, or its absence, and the takeovers of the other bots."""
+    result = done.result
+    if done.has_verdict:
+        lines = [f"{new} against {old}: {paint(result.reason, STYLE[result.verdict])}"]
+    else:
+        lines = [paint(no_verdict, "bad")]
+    if done.adjusted is not None:
+        lines.append(_adjusted_line(done.adjusted))
+    for number, (name, count) in enumerate(zip(done.bots, done.taken_over, strict=True)):
+        if number and count:
+            whose = name if number == 1 else f"{name} (field, seat {number - 1} to the left)"
+            text = f"{whose} was taken over on {count:,} of {result.boards:,} boards: it came last there"
+            lines.append(paint(text, "bad"))
+    return [*lines, *([f"digest {done.digest}"] if done.digest else [])]
+
+
+def _versions(moment: RecordedMoment | None, game: str, new: str, old: str | None) -> tuple[str, str, str]:
+    """Return the game and both versions.  Raises UsageError if one of them is missing."""
+    if moment is not None:
+        versions = without_game(moment, (game, new, old))
+        if len(versions) == VERSIONS:
+            return moment.rules.words.game, versions[0], versions[1]
+        raise UsageError(f"with --from name NEW and OLD; the game of the record is {moment.rules.words.game}")
+    if old is None:
+        raise UsageError("name GAME, NEW and OLD; the game may be left out with --from only")
+    return game, new, old
 
 
 def _adjusted_as_json(adjusted: AdjustedGain) -> dict[str, object]:

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from cutpurse.cli.arguments import AsJson
+from cutpurse.cli.arguments import AsJson, Knowledge
 from cutpurse.cli.completion import complete_ladders
-from cutpurse.cli.league_options import Authority, Database, Server, asked, ladder_named, short
+from cutpurse.cli.league_options import Authority, Database, Server, ladder_named, open_league, short
 from cutpurse.cli.match_source import line_count, matches_in
 from cutpurse.cli.progress import Progress
 from cutpurse.engine.errors import RecordError, UsageError
+from cutpurse.engine.knowledge_level import PROOF, level_named
 from cutpurse.process.terminal import print_json, print_lines, print_message, table
+from cutpurse.sdk.matches.match_file import read_matches
 from cutpurse.wire.errors import FAILED, NotFound, needs
-from cutpurse.wire.match_file import read_matches
 from cutpurse.wire.text import format_count, printable
 
 if TYPE_CHECKING:
-    from cutpurse.learn.data_sets.export import Candidate, DataFile, Exported
+    from cutpurse.learn.data_sets.card import DataFile, Exported
+    from cutpurse.learn.data_sets.export import Candidate
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import League
 
 __all__ = ["export"]
 
-PAGE: Final = 500  # matches of an answer; a server gives no more
 LONGEST: Final = 1_000  # most characters of a line about a refused match, which contains foreign text
 
 
@@ -57,6 +58,11 @@ def export(
         ),
     ] = 0.0,
     features: Annotated[bool, typer.Option("--features", help="Write the features of every option, too.")] = False,
+    history: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Write the last N events as the seat heard them, too.")
+    ] = 0,
+    rows: Annotated[bool, typer.Option("--rows", help="Write a row for each zone in place of planes.")] = False,
+    knowledge: Knowledge = PROOF,
     licence: Annotated[str, typer.Option(metavar="TEXT", help="Licence of the data, for its card.")] = "",
     server: Server = None,
     ca: Authority = None,
@@ -74,6 +80,7 @@ def export(
         raise UsageError("--to is missing: name the folder to make")
     if bool(files) == (ladder is not None):
         raise UsageError("give files of records, or a ladder with --ladder: one of them")
+    level_named(knowledge)
     if files and (server is not None or ca is not None or db is not None):
         raise UsageError("--server, --ca and --db are for --ladder, not for files")
     with needs("data"):
@@ -96,6 +103,9 @@ def export(
                 made_from=made_from,
                 test_share=test_share,
                 features=features,
+                history=history,
+                rows=rows,
+                knowledge=knowledge,
                 licence=licence,
                 refuse=refuse,
             )
@@ -103,7 +113,7 @@ def export(
         if files:
             made = make(_of_files(files, progress), _named(files))
         else:
-            with asked(server, ca, db) as league:
+            with open_league(server, ca, db) as league:
                 made = make(_of_ladder(league, ladder or "", progress), f"ladder {ladder}")
     if as_json:
         print_json(_row(to, made, refused))
@@ -143,12 +153,12 @@ def _of_ladder(league: League, ladder: str, progress: Progress) -> Iterator[Cand
     """Yield the finished matches of a ladder, the newest first."""
     from cutpurse.learn.data_sets.export import Candidate
     from cutpurse.v1 import ladder_pb2
+    from cutpurse.wire.league import match_pages
 
     ladder_named(league, ladder)
-    total = sum(1 for _ in _matches(league, ladder)) if sys.stderr.isatty() else 0
-    for number, match in enumerate(_matches(league, ladder)):
-        if total:
-            progress(number, max(total, number))
+    total = sum(map(len, match_pages(league.ListMatches, ladder)))
+    for number, match in enumerate(chain.from_iterable(match_pages(league.ListMatches, ladder))):
+        progress(number, max(total, number))
         pieces = league.GetRecord(ladder_pb2.GetRecordRequest(match=match.match))
         content = b"".join([piece.piece for piece in pieces])
         logs = league.GetMatch(ladder_pb2.GetMatchRequest(match=match.match)).courses
@@ -163,19 +173,6 @@ def _of_ladder(league: League, ladder: str, progress: Progress) -> Iterator[Cand
 def _usages(log: ladder_pb2.SeatCourse) -> dict[int, tuple[int, int]]:
     """Return the reported tokens and cost by decision of the seat, from 0."""
     return {usage.decision - 1: (usage.input_tokens + usage.output_tokens, usage.cost_micros) for usage in log.usages}
-
-
-def _matches(league: League, ladder: str) -> Iterator[ladder_pb2.MatchShown]:
-    """Yield the finished matches of all pages; a page is requested when it is needed."""
-    from cutpurse.v1 import ladder_pb2
-
-    before = 0
-    while True:
-        page = league.ListMatches(ladder_pb2.ListMatchesRequest(ladder=ladder, limit=PAGE, before=before))
-        yield from page.matches
-        if not page.next or page.next == before:  # the last page, or a server that sends the same page again
-            return
-        before = page.next
 
 
 def _lines(made: Exported) -> list[str]:

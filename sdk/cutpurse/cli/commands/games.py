@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from cutpurse.cli.arguments import AsJson, GameName
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES, game_named
+from cutpurse.games.rule_book import WIDTH, rule_book, rules_markdown, summary
 from cutpurse.process.terminal import print_json, print_lines, print_message, table
-from cutpurse.wire.rule_book import WIDTH, rule_book, rules_markdown, summary
 
 __all__ = ["games", "rules"]
 

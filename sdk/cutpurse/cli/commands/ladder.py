@@ -19,13 +19,14 @@ from cutpurse.cli.league_options import (
     Authority,
     Database,
     Server,
-    asked,
+    WithInner,
     bot_row,
     count,
     interval,
     iso,
     ladder_named,
     local_time,
+    open_league,
     short,
     utc_time,
 )
@@ -41,6 +42,7 @@ __all__ = ["BOARDS", "Ladder", "app", "kind_shown", "ladder_row"]
 BOARDS: Final = ("plain", "rotation", "duplicate")  # names of BoardKind, in order
 TEST_BOARDS: Final = "test"  # the next one, of boards of version tests, and of no ladder
 
+OVERALL_MATCHES: Final = 3_000  # newest ones of each ladder
 CSV_COLUMNS: Final = (
     "place",
     "owner",
@@ -55,6 +57,7 @@ CSV_COLUMNS: Final = (
     "form",
     "is_here",
     "is_paused",
+    "is_provisional",
     "best",
     "worst",
     "estimated",
@@ -64,22 +67,26 @@ CSV_COLUMNS: Final = (
 )
 
 
-class LadderAdminCommands(LazyGroup):
-    """The commands for administrators, by module."""
+class LadderCommands(LazyGroup):
+    """The commands with modules of their own."""
 
     places: ClassVar[dict[str, str]] = {
         "create": "cutpurse.cli.commands.ladder_admin:create",
         "change": "cutpurse.cli.commands.ladder_admin:change",
         "delete": "cutpurse.cli.commands.ladder_admin:delete",
-        "freeze": "cutpurse.cli.commands.ladder_admin:freeze",
-        "unfreeze": "cutpurse.cli.commands.ladder_admin:unfreeze",
-        "overall": "cutpurse.cli.commands.ladder_overall:overall",
+        "circles": "cutpurse.cli.commands.ladder_circles:circles",
         "pairs": "cutpurse.cli.commands.ladder_pairs:pairs",
+    }
+    moved: ClassVar[dict[str, str]] = {
+        "freeze": "ladder change LADDER --freeze now",
+        "unfreeze": "ladder change LADDER --unfreeze",
+        "overall": "ladder rankings LADDER... --overall",
+        "opponents": "ladder history LADDER BOT --opponents",
     }
 
 
 app = typer.Typer(
-    cls=LadderAdminCommands,
+    cls=LadderCommands,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Ladders and their rankings.\n\nExample: cutpurse ladder rankings greed",
@@ -114,6 +121,7 @@ def list_ladders(
             metavar="GAME", help="Only ladders of this game. [default: all games]", autocompletion=complete_games
         ),
     ] = None,
+    with_inner: WithInner = False,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
@@ -125,30 +133,46 @@ def list_ladders(
     """
     from cutpurse.v1 import ladder_pb2
 
-    with asked(server, ca, db) as league:
-        ladders = league.ListLadders(ladder_pb2.ListLaddersRequest(game=game or "")).ladders
+    with open_league(server, ca, db) as league:
+        ladders = league.ListLadders(ladder_pb2.ListLaddersRequest(game=game or "", with_inner=with_inner)).ladders
     if as_json:
-        print_json([ladder_row(one) for one in ladders])
+        print_json([ladder_row(entry) for entry in ladders])
         return
     head = ("ladder", "game", "seats", "matches", "bots", "tables", "state")
     cells = [
         (
-            printable(one.defined.name, 64),
-            printable(one.defined.game, 64),
-            one.defined.seats,
-            one.matches,
-            one.bots,
-            one.tables,
-            _state(one),
+            printable(entry.defined.name, 64),
+            printable(entry.defined.game, 64),
+            entry.defined.seats,
+            entry.matches,
+            entry.bots,
+            entry.tables,
+            _state(entry),
         )
-        for one in ladders
+        for entry in ladders
     ]
     print_lines(table(head, cells))
 
 
 @app.command()
 def rankings(
-    ladder: Ladder,
+    ladders: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="LADDER...",
+            help="Name of the ladder, or of several with --overall; see `cutpurse ladder list`.",
+            autocompletion=complete_ladders,
+        ),
+    ],
+    is_overall: Annotated[
+        bool, typer.Option("--overall", help="Rank bots over these ladders by one strength each.")
+    ] = False,
+    matches: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="With --overall: newest rated matches of each ladder to use. [default: 3,000]"
+        ),
+    ] = None,
     every_version: Annotated[
         bool, typer.Option("--every-version", help="List every rated version, not only the newest of each bot.")
     ] = False,
@@ -169,13 +193,20 @@ def rankings(
 
     rating is a bot's strength with its 95 % interval; rank is the range of places that it deserves with the same
     probability. Both are estimated from all results together, from time to time. A bot with "-" for a place is not
-    placed yet: it has fewer than 4 rated boards, or its interval is still too wide. form is the places in its last
-    matches, the newest first. tokens and cost per match are what bots with a language model report.
+    placed yet: it has fewer than 4 rated boards. The place of a bot with a wide interval and fewer than 30 boards is
+    provisional. form is the places in its last matches, the newest first. tokens and cost per match are what bots with
+    a language model report.
 
     With --class, each row has the label of its owner from the file of `cutpurse token create --from`. Owners without a
     bot on the ladder have a row at the end.
 
+    With --overall, each ladder counts alike, however many matches it has, and all versions of a bot count together. The
+    strength is on the scale of Elo: 1500 is the mean, and 400 points are odds of 10 to 1. It is another number than the
+    rating on a ladder. A bot that is not on every ladder has no rank. This needs the extra `overall`.
+
     Example: cutpurse ladder rankings greed --csv > greed.csv
+
+    Example: cutpurse ladder rankings greed szmal --overall
 
     Example: cutpurse ladder rankings greed --csv --class class.csv > marks.csv
     """
@@ -184,44 +215,59 @@ def rankings(
     from cutpurse.wire.league import rankings as rankings_of
     from cutpurse.wire.usage import format_dollars
 
+    if is_overall:
+        if every_version or limit or as_csv or class_file:
+            raise UsageError("--overall goes only with --matches and --json")
+        from cutpurse.cli.commands.ladder_overall import print_overall
+
+        print_overall(ladders, matches or OVERALL_MATCHES, server, ca, db, as_json)
+        return
+    if matches is not None:
+        raise UsageError("--matches is for --overall")
+    if len(ladders) > 1:
+        raise UsageError("several ladders are ranked together with --overall; without it, name one")
+    (ladder,) = ladders
     if as_csv and as_json:
         raise UsageError("--csv and --json: name one of them")
     if class_file is not None and not as_csv:
         raise UsageError("--class adds labels to the sheet of --csv: name that too")
     labels = None if class_file is None else {line.owner: line.label for line in read_class(class_file)}
     most = count("--limit", limit) or None
-    with asked(server, ca, db) as league:
+    with open_league(server, ca, db) as league:
         rows = rankings_of(league, ladder, every_version, most)
         state = league.ListRankings(ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version, limit=1))
     if as_json:
         counts = {"boards": state.boards, "estimated": state.estimated or None, "placed": state.placed}
-        print_json({"ladder": ladder, **counts, "rankings": [_ranking_row(one) for one in rows]})
+        print_json({"ladder": ladder, **counts, "rankings": [_ranking_row(ranking) for ranking in rows]})
         return
     if as_csv:
-        typer.echo(_csv([_ranking_row(one) for one in rows], labels), nl=False)
+        typer.echo(_csv([_ranking_row(ranking) for ranking in rows], labels), nl=False)
         return
     head: tuple[str, ...] = ("place", "rank", "bot", "rating", "matches", "wins", "faulted", "form", "state")
-    used = [usage_per_match(one) for one in rows]
+    used = [usage_per_match(ranking) for ranking in rows]
     if any(used):
         head = (*head[:-1], "tokens/match", "cost/match", head[-1])
     cells = [
         (
-            f"{one.place or '-':>5}",
-            _range(one),
-            format_bot_name(one.bot),
-            f"{one.rating:.1f} ({one.low:.1f} to {one.high:.1f})" if one.HasField("rating") else "",
-            one.matches,
-            one.wins,
-            one.faulted,
-            " ".join(map(str, one.form)),
+            f"{ranking.place or '-':>5}",
+            _range(ranking),
+            format_bot_name(ranking.bot),
+            f"{ranking.rating:.1f} ({ranking.low:.1f} to {ranking.high:.1f})" if ranking.HasField("rating") else "",
+            ranking.matches,
+            ranking.wins,
+            ranking.faulted,
+            " ".join(map(str, ranking.form)),
             *(() if not any(used) else ("", "") if mine is None else (f"{mine[0]:,}", format_dollars(mine[1]))),
-            _ranking_state(one),
+            _ranking_state(ranking),
         )
-        for one, mine in zip(rows, used, strict=True)
+        for ranking, mine in zip(rows, used, strict=True)
     ]
     top, *lines = table(head, cells)
     print_lines(
-        [top, *[paint(line, "leader") if one.place == 1 else line for line, one in zip(lines, rows, strict=True)]]
+        [
+            top,
+            *[paint(line, "leader") if ranking.place == 1 else line for line, ranking in zip(lines, rows, strict=True)],
+        ]
     )
     print_message(_as_of(state))
 
@@ -234,12 +280,12 @@ def show(
 
     Example: cutpurse ladder show greed
     """
-    with asked(server, ca, db) as league:
-        found = ladder_named(league, ladder)
+    with open_league(server, ca, db) as league:
+        entry = ladder_named(league, ladder)
     if as_json:
-        print_json(ladder_row(found))
+        print_json(ladder_row(entry))
     else:
-        _print_ladder(found)
+        _print_ladder(entry)
 
 
 @app.command()
@@ -255,6 +301,9 @@ def history(
     is_explained: Annotated[
         bool, typer.Option("--explain", help="Explain each change of the pairing skill by opponent.")
     ] = False,
+    of_opponents: Annotated[
+        bool, typer.Option("--opponents", help="Show instead how often the bot was ahead of each opponent.")
+    ] = False,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
@@ -266,8 +315,15 @@ def history(
     together: see `ladder rankings`; --json has its history too. With --explain each line names the opponents, and how
     likely that outcome was, ties counted half. Unexpected outcomes change a pairing skill most.
 
+    With --opponents, there is a line for each opponent: in how many matches the bot was ahead, level and behind.
+
     Example: cutpurse ladder history greed ann/sneak --explain
     """
+    if of_opponents:
+        if limit is not None or before is not None or is_explained:
+            raise UsageError("--opponents counts all matches: leave out --limit, --before and --explain")
+        _print_opponents(ladder, bot, server, ca, db, as_json)
+        return
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import bot_name
 
@@ -277,11 +333,11 @@ def history(
         limit=count("--limit", limit),
         before=count("--before", before, 2**63 - 1),
     )
-    with asked(server, ca, db) as league:
-        told = league.ListHistory(request)
-    steps = told.steps
+    with open_league(server, ca, db) as league:
+        answer = league.ListHistory(request)
+    steps = answer.steps
     if as_json:
-        ratings = [rating_row(point) for point in told.ratings]
+        ratings = [rating_row(point) for point in answer.ratings]
         print_json({"ladder": ladder, "bot": bot, "ratings": ratings, "steps": [step_row(step) for step in steps]})
         return
     if is_explained:
@@ -305,43 +361,31 @@ def history(
     print_lines(table(head, cells))
 
 
-@app.command()
-def opponents(
-    ladder: Ladder,
-    bot: BotName,
-    server: Server = None,
-    ca: Authority = None,
-    db: Database = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show a bot's results against each opponent on a ladder: in how many matches it was ahead, level and behind.
-
-    Example: cutpurse ladder opponents greed ann/sneak
-    """
+def _print_opponents(ladder: str, bot: str, server: str | None, ca: Path | None, db: str | None, as_json: bool) -> None:
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import bot_name, format_bot_name
 
-    with asked(server, ca, db) as league:
+    with open_league(server, ca, db) as league:
         request = ladder_pb2.ListOpponentsRequest(ladder=ladder, bot=bot_name(bot))
         met = league.ListOpponents(request).opponents
     rows = [
         {
-            "owner": one.bot.owner,
-            "bot": one.bot.bot,
-            "matches": one.matches,
-            "ahead": one.ahead,
-            "level": one.level,
-            "behind": one.matches - one.ahead - one.level,
+            "owner": opponent.bot.owner,
+            "bot": opponent.bot.bot,
+            "matches": opponent.matches,
+            "ahead": opponent.ahead,
+            "level": opponent.level,
+            "behind": opponent.matches - opponent.ahead - opponent.level,
         }
-        for one in met
+        for opponent in met
     ]
     if as_json:
         print_json({"ladder": ladder, "bot": bot, "opponents": rows})
         return
     head = ("opponent", "matches", "ahead", "level", "behind")
     cells = [
-        (format_bot_name(one.bot), row["matches"], row["ahead"], row["level"], row["behind"])
-        for one, row in zip(met, rows, strict=True)
+        (format_bot_name(opponent.bot), row["matches"], row["ahead"], row["level"], row["behind"])
+        for opponent, row in zip(met, rows, strict=True)
     ]
     print_lines(table(head, cells))
 
@@ -352,16 +396,16 @@ def kind_shown(number: int) -> str:
     return kinds[number - 1] if 0 < number <= len(kinds) else kinds[0]
 
 
-def _range(one: ladder_pb2.Ranking) -> str:
+def _range(ranking: ladder_pb2.Ranking) -> str:
     """Format the range of ranks of a bot; empty if it was not estimated."""
-    if not one.best:
+    if not ranking.best:
         return ""
-    return f"{one.best}-{one.worst}" if one.best < one.worst else str(one.best)
+    return f"{ranking.best}-{ranking.worst}" if ranking.best < ranking.worst else str(ranking.best)
 
 
-def _print_ladder(one: ladder_pb2.LadderShown) -> None:
+def _print_ladder(entry: ladder_pb2.LadderShown) -> None:
     """Print a ladder, one fact per line."""
-    defined, terms = one.defined, one.defined.terms
+    defined, terms = entry.defined, entry.defined.terms
     settings = ", ".join(f"{printable(each.name)}={printable(each.value)}" for each in defined.settings)
     lines = [
         ("ladder", printable(defined.name, 64)),
@@ -370,7 +414,7 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
         ("settings", settings or "defaults"),
         ("seats", str(defined.seats)),
         ("clock", ", ".join(f"{field.name} {value:,}" for field, value in defined.clock.ListFields())),
-        ("state", _state(one)),
+        ("state", _state(entry)),
         ("boards", kind_shown(defined.boards)),
         ("hosted", "workers play the matches" if defined.hosted else "no"),
         ("owners", ", ".join(printable(owner, 64) for owner in terms.owners) or "everybody"),
@@ -378,12 +422,14 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
         ("max bots", _limits(terms)),
         ("pause", pause_shown(terms)),
         ("on outage", "a match is void" if terms.voids_outages else "the safe option is played"),
-        ("results", f"hidden until {utc_time(one.hidden_until_ms)}" if one.has_hidden_results else "shown"),
-        ("names", f"hidden until {utc_time(terms.names_hidden_until_ms)}" if one.has_hidden_names else "shown"),
+        ("results", f"hidden until {utc_time(entry.hidden_until_ms)}" if entry.has_hidden_results else "shown"),
+        ("names", f"hidden until {utc_time(terms.names_hidden_until_ms)}" if entry.has_hidden_names else "shown"),
+        ("memory", f"{terms.memory_kib:,} KiB for each submitted bot" if terms.memory_kib else "none"),
+        ("replays", f"hidden until {utc_time(terms.replays_hidden_until_ms)}" if entry.has_hidden_replays else "shown"),
         ("house bots", ", ".join(printable(bot, 64) for bot in terms.house) or "none"),
-        ("matches", f"{one.matches:,}"),
-        ("now", f"{format_count(one.bots, 'bot', 'bots')}, {format_count(one.tables, 'table', 'tables')}"),
-        ("made", local_time(one.created_ms) or "with the database"),
+        ("matches", f"{entry.matches:,}"),
+        ("now", f"{format_count(entry.bots, 'bot', 'bots')}, {format_count(entry.tables, 'table', 'tables')}"),
+        ("made", local_time(entry.created_ms) or "with the database"),
     ]
     print_lines([f"{name:<10}  {text}" for name, text in lines])
 
@@ -403,9 +449,9 @@ def pause_shown(terms: ladder_pb2.LadderTerms) -> str:
     return f"taken over in {terms.pause_failed} of the last {window}"
 
 
-def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
+def ladder_row(entry: ladder_pb2.LadderShown) -> dict[str, Any]:
     """Return a ladder for a JSON document."""
-    defined, terms = one.defined, one.defined.terms
+    defined, terms = entry.defined, entry.defined.terms
     return {
         "ladder": defined.name,
         "title": terms.title,
@@ -423,39 +469,45 @@ def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
         "on_outage": "void" if terms.voids_outages else "play",
         "private": terms.private,
         "results_hidden_until": iso(terms.results_hidden_until_ms),
-        "has_hidden_results": one.has_hidden_results,
+        "has_hidden_results": entry.has_hidden_results,
         "names_hidden_until": iso(terms.names_hidden_until_ms),
-        "has_hidden_names": one.has_hidden_names,
+        "has_hidden_names": entry.has_hidden_names,
+        "replays_hidden_until": iso(terms.replays_hidden_until_ms),
+        "has_hidden_replays": entry.has_hidden_replays,
         "people": terms.people,
+        "memory_kib": terms.memory_kib,
+        "is_inner": entry.is_inner,
         "frozen": iso(terms.frozen_ms),
-        "is_frozen": one.is_frozen,
+        "is_frozen": entry.is_frozen,
         "house": list(terms.house),
-        "matches": one.matches,
-        "bots": one.bots,
-        "tables": one.tables,
-        "created": iso(one.created_ms),
+        "matches": entry.matches,
+        "bots": entry.bots,
+        "tables": entry.tables,
+        "created": iso(entry.created_ms),
     }
 
 
-def _state(one: ladder_pb2.LadderShown) -> str:
-    terms = one.defined.terms
-    words = ["private"] if terms.private else []
-    if one.is_frozen:
+def _state(entry: ladder_pb2.LadderShown) -> str:
+    terms = entry.defined.terms
+    words = ["inner"] if entry.is_inner else ["private"] if terms.private else []
+    if entry.is_frozen:
         words.append("frozen")
     elif terms.frozen_ms:
         words.append(f"frozen from {local_time(terms.frozen_ms)}")
-    if one.has_hidden_results:
-        words.append("names and results hidden" if one.has_hidden_names else "results hidden")
+    if entry.has_hidden_results:
+        words.append("names and results hidden" if entry.has_hidden_names else "results hidden")
     return ", ".join(words) or "open"
 
 
-def _ranking_state(one: ladder_pb2.Ranking) -> str:
-    words = ["person"] if one.bot.person else []
-    if not one.place:
+def _ranking_state(ranking: ladder_pb2.Ranking) -> str:
+    words = ["person"] if ranking.bot.person else []
+    if not ranking.place:
         words.append("not placed yet")
-    if one.is_paused:
+    elif ranking.is_provisional:
+        words.append("provisional")
+    if ranking.is_paused:
         words.append("paused")
-    elif one.is_here:
+    elif ranking.is_here:
         words.append("here")
     return ", ".join(words)
 
@@ -463,33 +515,38 @@ def _ranking_state(one: ladder_pb2.Ranking) -> str:
 def _as_of(state: ladder_pb2.ListRankingsResponse) -> str:
     """Describe which results the ratings include."""
     if not state.estimated:
-        return "no bot has a rating yet: a server estimates them from board 10 on, cutpurse db estimate those of a file"
+        return (
+            f"no bot has a rating yet ({format_count(state.boards, 'board', 'boards')} so far): a server computes "
+            "ratings from board 10 on, half a minute later at most; "
+            "for a database without a server: cutpurse db estimate"
+        )
     return (
         f"ratings are from all results up to board {state.estimated:,} of {state.boards:,}; "
         "intervals and ranks hold with a probability of 95 %"
     )
 
 
-def _ranking_row(one: ladder_pb2.Ranking) -> dict[str, Any]:
+def _ranking_row(ranking: ladder_pb2.Ranking) -> dict[str, Any]:
     from cutpurse.wire.league import usage_per_match
 
-    tokens, cost_micros = usage_per_match(one) or (None, None)
-    is_rated = one.HasField("rating")
+    tokens, cost_micros = usage_per_match(ranking) or (None, None)
+    is_rated = ranking.HasField("rating")
     return {
-        "place": one.place or None,
-        **bot_row(one.bot),
-        "rating": one.rating if is_rated else None,
-        "low": one.low if is_rated else None,
-        "high": one.high if is_rated else None,
-        "matches": one.matches,
-        "wins": one.wins,
-        "faulted": one.faulted,
-        "form": list(one.form),
-        "is_here": one.is_here,
-        "is_paused": one.is_paused,
-        "best": one.best or None,
-        "worst": one.worst or None,
-        "estimated": one.estimated or None,
+        "place": ranking.place or None,
+        **bot_row(ranking.bot),
+        "rating": ranking.rating if is_rated else None,
+        "low": ranking.low if is_rated else None,
+        "high": ranking.high if is_rated else None,
+        "matches": ranking.matches,
+        "wins": ranking.wins,
+        "faulted": ranking.faulted,
+        "form": list(ranking.form),
+        "is_here": ranking.is_here,
+        "is_paused": ranking.is_paused,
+        "is_provisional": ranking.is_provisional,
+        "best": ranking.best or None,
+        "worst": ranking.worst or None,
+        "estimated": ranking.estimated or None,
         "tokens_per_match": tokens,
         "cost_micros_per_match": cost_micros,
     }
@@ -507,7 +564,7 @@ def _csv(rows: list[dict[str, Any]], labels: Mapping[str, str] | None) -> str:
     lines.writeheader()
     missing = dict(labels or {})
     for row in rows:
-        switches = {key: str(row[key]).lower() for key in ("is_here", "is_paused", "person")}
+        switches = {key: str(row[key]).lower() for key in ("is_here", "is_paused", "is_provisional", "person")}
         label = {} if labels is None else {"label": labels.get(row["owner"], "")}
         lines.writerow({**row, **switches, "form": " ".join(map(str, row["form"])), **label})
         missing.pop(row["owner"], None)

@@ -1,4 +1,4 @@
-"""`cutpurse ladder create`, `change`, `delete`, `freeze` and `unfreeze`: the administration of ladders."""
+"""`cutpurse ladder create`, `change` and `delete`: the administration of ladders."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from cutpurse.cli.arguments import AsJson, Setting, parse_settings
+from cutpurse.cli.arguments import AsJson, Seats, Setting, parse_settings
+from cutpurse.cli.class_file import read_class
 from cutpurse.cli.commands.ladder import BOARDS, Ladder, ladder_row
 from cutpurse.cli.completion import complete_bot_lists, complete_games
-from cutpurse.cli.league_options import Authority, Server, Written, asked, count, ladder_named, local_time
+from cutpurse.cli.league_options import Authority, Server, Written, count, ladder_named, local_time, open_league
 from cutpurse.engine.errors import UsageError
 from cutpurse.process.terminal import print_json, print_message
 from cutpurse.wire.errors import NotFound
@@ -21,11 +22,15 @@ from cutpurse.wire.text import printable
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
 
-__all__ = ["change", "create", "delete", "freeze", "unfreeze"]
+__all__ = ["change", "create", "delete"]
 
 Owners: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--owner", metavar="OWNER", help="Owner whose bots may play (repeatable). [default: every owner]"),
+]
+ClassFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--class", metavar="FILE", help="Class file (CSV) whose owners may play, besides each --owner."),
 ]
 MaxBots: TypeAlias = Annotated[
     int | None, typer.Option("--max-bots", metavar="N", help="Maximum simultaneous bots. [default: no limit]")
@@ -61,7 +66,8 @@ House: TypeAlias = Annotated[
     typer.Option(
         "--house",
         metavar="BOTS",
-        help="House bots that fill empty seats, such as random,greedy (repeatable). [default: none]",
+        help="House bots that fill empty seats, such as random,greedy (repeatable), of those that the server runs: see "
+        "`cutpurse serve --house`. [default: none]",
         autocompletion=complete_bot_lists,
     ),
 ]
@@ -85,6 +91,26 @@ NamesHiddenUntil: TypeAlias = Annotated[
     ),
 ]
 
+MemoryKib: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--memory-kib",
+        metavar="KIB",
+        help="Size of the folder that a submitted bot keeps from match to match, at most 1,024; 0 means none. "
+        "[default: 0]",
+    ),
+]
+
+ReplaysHiddenUntil: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--replays-hidden-until",
+        metavar="DATE",
+        help="Show how a match goes only to hosts and the owners of its bots until this time, such as "
+        "2027-01-31T18:00, in UTC. [default: shown]",
+    ),
+]
+
 Title: TypeAlias = Annotated[
     str | None, typer.Option("--title", metavar="TEXT", help="What pages call the ladder. [default: its name]")
 ]
@@ -103,9 +129,7 @@ def create(
             metavar="GAME", help="Game of the ladder; required without --from.", autocompletion=complete_games
         ),
     ] = None,
-    seats: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of seats. [default: the game's default]")
-    ] = None,
+    seats: Seats = None,
     setting: Setting = None,
     base_ms: Annotated[
         int | None, typer.Option(metavar="MS", help="Time per decision, in ms. [default: 1,000; with --people 90,000]")
@@ -129,6 +153,7 @@ def create(
     ] = False,
     title: Title = None,
     owner: Owners = None,
+    class_file: ClassFile = None,
     max_bots: MaxBots = None,
     max_per_owner: MaxPerOwner = None,
     pause_failed: PauseFailed = None,
@@ -137,6 +162,8 @@ def create(
     private: Annotated[bool, typer.Option("--private", help="Show results only to owners who may play.")] = False,
     results_hidden_until: HiddenUntil = None,
     names_hidden_until: NamesHiddenUntil = None,
+    memory_kib: MemoryKib = None,
+    replays_hidden_until: ReplaysHiddenUntil = None,
     people: Annotated[
         bool, typer.Option("--people", help="Let owners also play in person, on the page; they are rated.")
     ] = False,
@@ -158,7 +185,9 @@ def create(
 ) -> None:
     """Create a ladder, or all ladders of a file; a running server plays it at once. Needs an admin's token.
 
-    Example: cutpurse ladder create class-greed --game greed --seats 4 --owner ann --owner bob --private
+    With --class, all owners in the file of `cutpurse token create --from` may play.
+
+    Example: cutpurse ladder create class-greed --game greed --seats 4 --class class.csv --private
     """
     from cutpurse.cli.ladder_file import board_kind, moment_ms, read_ladders, voids_outages
     from cutpurse.v1 import game_pb2, ladder_pb2
@@ -166,6 +195,8 @@ def create(
     if (name is None) == (of is None):
         raise UsageError("name one ladder, or a file of them with --from FILE")
     if of is not None:
+        if class_file is not None:
+            raise UsageError("--class is for one ladder; the ladders of --from FILE have owners = [...]")
         ladders = read_ladders(of)
     else:
         if game is None:
@@ -184,7 +215,7 @@ def create(
                 boards=board_kind(boards, "--boards") if boards is not None else ladder_pb2.BOARD_KIND_UNSPECIFIED,
                 hosted=hosted,
                 terms=ladder_pb2.LadderTerms(
-                    owners=owner or (),
+                    owners=_named_owners(owner, class_file),
                     most_bots=count("--max-bots", max_bots),
                     private=private,
                     frozen_ms=moment_ms(freeze, "--freeze") if freeze else 0,
@@ -197,16 +228,27 @@ def create(
                     title=title or "",
                     people=people,
                     names_hidden_until_ms=_hidden_until_ms("names", names_hidden_until) or 0,
+                    memory_kib=_not_negative("--memory-kib", memory_kib or 0),
+                    replays_hidden_until_ms=_hidden_until_ms("replays", replays_hidden_until) or 0,
                 ),
             )
         ]
-    with asked(server, ca, db) as league:
+    with open_league(server, ca, db) as league:
         answer = league.CreateLadder(ladder_pb2.CreateLadderRequest(ladder=ladders[0], more=ladders[1:]))
-    _tell([answer.ladder, *answer.more], "made", as_json, is_list=of is not None)
+    _tell([answer.ladder, *answer.more], "made", as_json, answer.house_away, is_list=of is not None)
+
+
+def _named_owners(owners: Sequence[str] | None, class_file: Path | None) -> list[str]:
+    """Return the owners named one by one and those of a class, each once."""
+    lines = [] if class_file is None else list(read_class(class_file))
+    for line in lines:
+        if not line.owner:
+            raise UsageError(f"{class_file}, line {line.number}: it names no owner")
+    return [*dict.fromkeys([*(owners or ()), *[line.owner for line in lines]])]
 
 
 def _hidden_until_ms(what: str, until: str | None, are_shown: bool = False) -> int | None:
-    """Return until when results or names are hidden, in ms since 1970; None if it is not given.  Raises UsageError."""
+    """Return until when this is hidden, in ms since 1970; None if it is not given.  Raises UsageError."""
     from cutpurse.cli.ladder_file import moment_ms
 
     if until is not None and are_shown:
@@ -225,6 +267,7 @@ def change(
     ladder: Ladder,
     title: Title = None,
     owner: Owners = None,
+    class_file: ClassFile = None,
     add_owner: Annotated[list[str] | None, typer.Option(metavar="OWNER", help="Owner to add (repeatable).")] = None,
     remove_owner: Annotated[
         list[str] | None, typer.Option(metavar="OWNER", help="Owner to remove (repeatable).")
@@ -245,30 +288,45 @@ def change(
     show_results: Annotated[bool, typer.Option("--show-results", help="Hide results no longer.")] = False,
     names_hidden_until: NamesHiddenUntil = None,
     show_names: Annotated[bool, typer.Option("--show-names", help="Hide names no longer.")] = False,
+    memory_kib: MemoryKib = None,
+    replays_hidden_until: ReplaysHiddenUntil = None,
+    show_replays: Annotated[bool, typer.Option("--show-replays", help="Hide replays no longer.")] = False,
     people: Annotated[
         bool | None,
         typer.Option("--people/--no-people", help="Let owners also play in person, on the page, or programs only."),
     ] = None,
     house: House = None,
     no_house: Annotated[bool, typer.Option("--no-house", help="Remove all house bots.")] = False,
+    freeze: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHEN",
+            help="Start no more matches: from now on, or from a time such as 2027-01-31T18:00 in this machine's time "
+            "zone. Open matches end and are rated.",
+        ),
+    ] = None,
+    unfreeze: Annotated[bool, typer.Option("--unfreeze", help="Start matches again.")] = False,
     server: Server = None,
     ca: Authority = None,
     db: Written = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change the title of a ladder, who may play on it, how many, and who may see it. Needs an admin's token.
+    """Change the title of a ladder, who may play on it, how many, who may see it, or freeze it. Needs an admin's token.
 
-    Options that are not given change nothing. --owner replaces the list of owners. See also `ladder freeze`
-    and `ladder unfreeze`.
+    Options that are not given change nothing. --owner and --class replace the list of owners.
 
     Example: cutpurse ladder change class-greed --add-owner ann --public
+
+    Example: cutpurse ladder change class-greed --freeze now
     """
     from cutpurse.cli.ladder_file import voids_outages
 
+    owner = _named_owners(owner, class_file)
     if sum(map(bool, (owner, any_owner, add_owner or remove_owner))) > 1:
-        raise UsageError("--owner, --any-owner, or --add-owner and --remove-owner: one of them")
+        raise UsageError("--owner or --class, --any-owner, or --add-owner and --remove-owner: one of them")
     if house and no_house:
         raise UsageError("--house and --no-house: name one of them")
+    frozen_ms = _frozen_ms(freeze, unfreeze)
     replaced = {
         "title": title,
         "most_bots": max_bots if max_bots is None else _not_negative("--max-bots", max_bots),
@@ -279,14 +337,18 @@ def change(
         "private": private,
         "results_hidden_until_ms": _hidden_until_ms("results", results_hidden_until, show_results),
         "names_hidden_until_ms": _hidden_until_ms("names", names_hidden_until, show_names),
+        "memory_kib": memory_kib if memory_kib is None else _not_negative("--memory-kib", memory_kib),
+        "replays_hidden_until_ms": _hidden_until_ms("replays", replays_hidden_until, show_replays),
         "people": people,
+        "frozen_ms": frozen_ms,
     }
-    asked_for = (owner, add_owner, remove_owner, house, *replaced.values())
-    if all(one is None for one in asked_for) and not (any_owner or no_house):
+    asked_for = (owner or None, add_owner, remove_owner, house, *replaced.values())
+    if all(term is None for term in asked_for) and not (any_owner or no_house):
         raise UsageError(
-            "nothing is to be changed; name --title, --owner, --any-owner, --max-bots, --max-per-owner, "
+            "nothing is to be changed; name --title, --owner, --class, --any-owner, --max-bots, --max-per-owner, "
             "--pause-failed, --pause-window, --on-outage, --private, --results-hidden-until, --show-results, "
-            "--names-hidden-until, --show-names, --people or --house"
+            "--names-hidden-until, --show-names, --replays-hidden-until, --show-replays, --memory-kib, --people, "
+            "--house, --freeze or --unfreeze"
         )
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:
@@ -300,7 +362,27 @@ def change(
             if value is not None:
                 setattr(terms, name, value)
 
-    _tell([_changed(ladder, changed, server, ca, db)], "changed", as_json)
+    answer = _changed(ladder, changed, server, ca, db)
+    _tell([answer.ladder], _what_changed(frozen_ms), as_json, answer.house_away if house else ())
+
+
+def _frozen_ms(freeze: str | None, unfreeze: bool) -> int | None:
+    """Return when a ladder freezes, in ms since 1970: 0 means never, None that this stays.  Raises UsageError."""
+    from cutpurse.cli.ladder_file import moment_ms
+
+    if freeze is not None and unfreeze:
+        raise UsageError("--freeze and --unfreeze: name one of them")
+    if unfreeze:
+        return 0
+    if freeze == "now":
+        return int(datetime.now(UTC).timestamp() * 1_000)
+    return None if freeze is None else moment_ms(freeze, "--freeze")
+
+
+def _what_changed(frozen_ms: int | None) -> str:
+    if frozen_ms is None:
+        return "changed"
+    return f"frozen from {local_time(frozen_ms)} on" if frozen_ms else "open again"
 
 
 def _owners(ladder: str, before: list[str], added: list[str], removed: list[str]) -> list[str]:
@@ -328,58 +410,16 @@ def delete(
 ) -> None:
     """Delete a ladder on which no match has begun. Needs an admin's token.
 
-    A ladder with matches cannot be deleted: end it with `ladder freeze`. A ladder in the file of `serve --ladders` is
-    created again at the next start.
+    A ladder with matches cannot be deleted: end it with `ladder change --freeze`. A ladder in the file of
+    `serve --ladders` is created again at the next start.
 
     Example: cutpurse ladder delete clas-greed
     """
     from cutpurse.v1 import ladder_pb2
 
-    with asked(server, ca, db) as league:
+    with open_league(server, ca, db) as league:
         answer = league.DeleteLadder(ladder_pb2.DeleteLadderRequest(ladder=ladder))
     _tell([answer.ladder], "deleted", as_json)
-
-
-def freeze(
-    ladder: Ladder,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATE",
-            help="Time, such as 2027-01-31 or 2027-01-31T18:00 in this machine's time zone. [default: now]",
-        ),
-    ] = None,
-    server: Server = None,
-    ca: Authority = None,
-    db: Written = None,
-    as_json: AsJson = False,
-) -> None:
-    """Start no more matches on a ladder, now or from a given time on; open matches end and are rated.
-
-    Example: cutpurse ladder freeze class-greed --at 2027-01-31T18:00
-    """
-    from cutpurse.cli.ladder_file import moment_ms
-
-    frozen_ms = moment_ms(at, "--at") if at else int(datetime.now(UTC).timestamp() * 1_000)
-
-    def changed(terms: ladder_pb2.LadderTerms) -> None:
-        terms.frozen_ms = frozen_ms
-
-    _tell([_changed(ladder, changed, server, ca, db)], f"frozen from {local_time(frozen_ms)} on", as_json)
-
-
-def unfreeze(
-    ladder: Ladder, server: Server = None, ca: Authority = None, db: Written = None, as_json: AsJson = False
-) -> None:
-    """Start matches again on a frozen ladder.
-
-    Example: cutpurse ladder unfreeze class-greed
-    """
-
-    def changed(terms: ladder_pb2.LadderTerms) -> None:
-        terms.frozen_ms = 0
-
-    _tell([_changed(ladder, changed, server, ca, db)], "open again", as_json)
 
 
 def _changed(
@@ -388,17 +428,17 @@ def _changed(
     server: str | None,
     ca: Path | None,
     db: str | None,
-) -> ladder_pb2.LadderShown:
-    """Change a ladder's terms and return it; keeps what others change at the same time."""
+) -> ladder_pb2.ChangeLadderResponse:
+    """Change a ladder's terms and return the answer; keeps what others change at the same time."""
     from cutpurse.v1 import ladder_pb2
 
-    with asked(server, ca, db) as league:
+    with open_league(server, ca, db) as league:
         before = ladder_named(league, ladder).defined.terms
         for tries_left in reversed(range(_TRIES)):
-            wanted = ladder_pb2.ChangeLadderRequest(ladder=ladder, terms=before, expected=before)
-            change(wanted.terms)
+            request = ladder_pb2.ChangeLadderRequest(ladder=ladder, terms=before, expected=before)
+            change(request.terms)
             try:
-                return league.ChangeLadder(wanted).ladder
+                return league.ChangeLadder(request)
             except UsageError:
                 now = ladder_named(league, ladder).defined.terms
                 if now == before or not tries_left:
@@ -407,13 +447,22 @@ def _changed(
     raise AssertionError("the last try returns or raises")
 
 
-def _tell(ladders: list[ladder_pb2.LadderShown], what: str, as_json: bool, is_list: bool = False) -> None:
+def _tell(
+    ladders: list[ladder_pb2.LadderShown],
+    what: str,
+    as_json: bool,
+    house_away: Sequence[str] = (),
+    is_list: bool = False,
+) -> None:
     if as_json:
-        rows = [ladder_row(one) for one in ladders]
+        rows = [ladder_row(entry) for entry in ladders]
         print_json(rows if is_list else rows[0])
-        return
-    for one in ladders:
-        print_message(f"ladder {printable(one.defined.name, 64)} is {what}")
+    else:
+        for entry in ladders:
+            print_message(f"ladder {printable(entry.defined.name, 64)} is {what}")
+    if house_away:
+        names = ",".join(printable(name, 64) for name in house_away)
+        print_message(f"the server does not run all of its house bots: start it with cutpurse serve --house {names}")
 
 
 def _not_negative(flag: str, given: int) -> int:

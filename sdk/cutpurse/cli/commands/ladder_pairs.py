@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from cutpurse.cli.arguments import AsJson
 from cutpurse.cli.completion import complete_ladders
-from cutpurse.cli.league_options import Authority, Database, Server, asked, ladder_named, short
+from cutpurse.cli.league_options import Authority, Database, Server, ladder_named, open_league, short
 from cutpurse.cli.progress import Progress
 from cutpurse.engine.errors import UsageError
 from cutpurse.process.terminal import print_json, print_lines, print_message, table
 from cutpurse.wire.errors import needs
-from cutpurse.wire.text import printable
+from cutpurse.wire.text import format_count, printable
 
 if TYPE_CHECKING:
-    from cutpurse.experiments.pairs.pair_search import PairFinding
-    from cutpurse.experiments.pairs.played_table import PairedBot
-    from cutpurse.v1 import ladder_pb2
+    from cutpurse.lab.pairs.pair_search import PairFinding
+    from cutpurse.lab.pairs.played_table import PairedBot
     from cutpurse.wire.league import League
 
 __all__ = ["pairs"]
 
-PAGE: Final = 500  # matches of an answer; a server gives no more
 LEAST_SEATS: Final = 3
 NO_PROOF: Final = (
     "Worth a look, and no proof: styles that suit each other can look like this. Watch their matches before you say "
@@ -60,22 +58,23 @@ def pairs(
     """
     with needs("learn"):
         import numpy  # noqa: F401
-    from cutpurse.experiments.pairs.ladder_tables import house_bots, ladder_tables
-    from cutpurse.experiments.pairs.pair_document import newest_together, pair_document
-    from cutpurse.experiments.pairs.pair_search import search_pairs
+    from cutpurse.lab.pairs.ladder_tables import house_bots, ladder_tables
+    from cutpurse.lab.pairs.pair_document import newest_together, pair_document
+    from cutpurse.lab.pairs.pair_search import search_pairs
+    from cutpurse.wire.league import match_pages
     from cutpurse.wire.own_token import check_admin
 
     if db is None:
         check_admin(server, ca, "this list")
-    with asked(server, ca, db) as league, Progress("matches") as progress:
+    with open_league(server, ca, db) as league, Progress("matches") as progress:
         seats = ladder_named(league, ladder).defined.seats
         if seats < LEAST_SEATS:
             raise UsageError(
                 f"{printable(ladder, 64)} has {seats} seats: with two, there is nobody to gain from together"
             )
-        shown = list(islice(_matches(league, ladder), matches))
-        read = None if results_only else _reader(league, progress, len(shown))
-        tables = list(ladder_tables(shown, read))
+        listed = list(islice(chain.from_iterable(match_pages(league.ListMatches, ladder)), matches))
+        read = None if results_only else _reader(league, progress, len(listed))
+        tables = list(ladder_tables(listed, read))
     report = search_pairs(tables, house_bots(tables))
     if as_json:
         print_json({"ladder": ladder, **pair_document(report, tables)})
@@ -83,26 +82,14 @@ def pairs(
     findings = [*report.findings, *report.of_one_owner]
     if findings:
         head = ("bots", "matches", "what they do", "seen", "usual", "p", "newest match")
-        print_lines(table(head, [_cells(one, newest_together(one, tables)) for one in findings]))
+        print_lines(table(head, [_cells(finding, newest_together(finding, tables)) for finding in findings]))
         print_message(NO_PROOF)
-    count = len({frozenset(one.pair) for one in findings})
-    print_message(
-        f"{report.tables:,} matches, {report.with_aims:,} of them with records; {report.pairs:,} pairs met often "
-        f"enough; {report.tests:,} tests found {count:,}"
+    count = len({frozenset(finding.pair) for finding in findings})
+    summary = (
+        f"{format_count(report.tables, 'match', 'matches')}, {report.with_aims:,} of them with records; "
+        f"{format_count(report.pairs, 'pair')} met often enough; {format_count(report.tests, 'test')} found {count:,}"
     )
-
-
-def _matches(league: League, ladder: str) -> Iterator[ladder_pb2.MatchShown]:
-    """Yield the finished matches of all pages, the newest first."""
-    from cutpurse.v1 import ladder_pb2
-
-    before = 0
-    while True:
-        page = league.ListMatches(ladder_pb2.ListMatchesRequest(ladder=ladder, limit=PAGE, before=before))
-        yield from page.matches
-        if not page.next or page.next == before:  # the last page, or a server that sends the same page again
-            return
-        before = page.next
+    print_lines([summary])
 
 
 def _reader(league: League, progress: Progress, total: int) -> Any:
@@ -115,7 +102,7 @@ def _reader(league: League, progress: Progress, total: int) -> Any:
         nonlocal done
         done += 1
         progress(done, total)
-        return b"".join([one.piece for one in league.GetRecord(ladder_pb2.GetRecordRequest(match=match))])
+        return b"".join([message.piece for message in league.GetRecord(ladder_pb2.GetRecordRequest(match=match))])
 
     return read
 
@@ -127,9 +114,9 @@ def _name(bot: PairedBot) -> str:
 
 def _cells(finding: PairFinding, matches: Sequence[str]) -> tuple[Any, ...]:
     """Return a row of the table."""
-    from cutpurse.experiments.pairs.pair_search import PairFindingKind
+    from cutpurse.lab.pairs.pair_search import PairFindingKind
 
-    one, other = map(_name, finding.pair)
+    bot, other = map(_name, finding.pair)
     match finding.kind:
         case PairFindingKind.GAIN:
             what, seen, usual = "gain together", f"{finding.seen:+.2f} points", "0"
@@ -137,7 +124,7 @@ def _cells(finding: PairFinding, matches: Sequence[str]) -> tuple[Any, ...]:
             what, seen, usual = f"{other} gives way", f"{finding.seen:+.2f} points", "0"
         case _:
             kind = finding.kind.value
-            way = "each other" if finding.is_mutual else f"by {one}"
+            way = "each other" if finding.is_mutual else f"by {bot}"
             what, seen, usual = f"{finding.verb} {kind}, {way}", f"{finding.seen:.0f}", f"{finding.expected:.1f}"
     newest = short(matches[0]) if matches else ""
-    return f"{one} and {other}", finding.tables, what, seen, usual, f"{finding.p:.0e}", newest
+    return f"{bot} and {other}", finding.tables, what, seen, usual, f"{finding.p:.0e}", newest

@@ -27,12 +27,12 @@ def step_row(step: ladder_pb2.RatingStep) -> dict[str, Any]:
         "matches": list(step.matches),
         "opponents": [
             {
-                **bot_row(one.bot),
-                "before": skill_row(one, "before"),
-                "likely": one.likely,
-                "outcome": _OUTCOMES.get(one.outcome, "unknown"),
+                **bot_row(opponent.bot),
+                "before": skill_row(opponent, "before"),
+                "likely": opponent.likely,
+                "outcome": _OUTCOMES.get(opponent.outcome, "unknown"),
             }
-            for one in step.opponents
+            for opponent in step.opponents
         ],
     }
 
@@ -51,20 +51,23 @@ def rating_row(point: ladder_pb2.RatingPoint) -> dict[str, Any]:
 def why(step: ladder_pb2.RatingStep) -> str:
     """Describe how much a pairing skill changed, and against whom; the least expected outcomes come first."""
     change = step.after.mu - step.before.mu
-    opponents = sorted(step.opponents, key=lambda one: (-one.outcome, one.likely if one.outcome > 0 else -one.likely))
+    opponents = sorted(
+        step.opponents,
+        key=lambda opponent: (-opponent.outcome, opponent.likely if opponent.outcome > 0 else -opponent.likely),
+    )
     met = ", ".join(map(_met, opponents))
     return f"{change:+.2f} for {_ordinal(step.place)} of {len(opponents) + 1}{': ' if met else ''}{met}"
 
 
-def _met(one: ladder_pb2.StepOpponent) -> str:
+def _met(opponent: ladder_pb2.StepOpponent) -> str:
     """Describe the outcome against an opponent, and how likely it was; for a tie, how likely being ahead was."""
     from cutpurse.wire.league import format_bot_name
 
-    if one.outcome > 0:
-        return f"ahead of {format_bot_name(one.bot)} ({100 * one.likely:.0f} % likely)"
-    if one.outcome < 0:
-        return f"behind {format_bot_name(one.bot)} ({100 - 100 * one.likely:.0f} % likely)"
-    return f"level with {format_bot_name(one.bot)} ({100 * one.likely:.0f} % likely to be ahead)"
+    if opponent.outcome > 0:
+        return f"ahead of {format_bot_name(opponent.bot)} ({100 * opponent.likely:.0f} % likely)"
+    if opponent.outcome < 0:
+        return f"behind {format_bot_name(opponent.bot)} ({100 - 100 * opponent.likely:.0f} % likely)"
+    return f"level with {format_bot_name(opponent.bot)} ({100 * opponent.likely:.0f} % likely to be ahead)"
 
 
 def _ordinal(number: int) -> str:

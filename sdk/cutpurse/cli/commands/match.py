@@ -14,7 +14,7 @@ from cutpurse.cli.match_source import FileOrMatch, line_count, matches_of
 from cutpurse.cli.progress import Progress
 from cutpurse.engine.errors import RecordError, UsageError
 from cutpurse.process.terminal import paint, print_json, print_lines, results
-from cutpurse.wire.match_file import FiledMatch, MatchFileCheck, check
+from cutpurse.sdk.matches.match_file import FiledMatch, MatchFileCheck, check
 from cutpurse.wire.text import printable
 
 __all__ = ["app", "verify"]
@@ -27,13 +27,16 @@ class MatchCommands(LazyGroup):
 
     places: ClassVar[dict[str, str]] = {
         "replay": "cutpurse.cli.commands.match_replay:replay",
-        "luck": "cutpurse.cli.commands.match_luck:luck",
         "list": "cutpurse.cli.commands.match_list:list_matches",
         "show": "cutpurse.cli.commands.match_list:show",
         "request": "cutpurse.cli.commands.match_request:request",
         "download": "cutpurse.cli.commands.match_download:download",
         "watch": "cutpurse.cli.commands.match_watch:watch",
         "picture": "cutpurse.server.commands.match_picture:picture",
+    }
+    moved: ClassVar[dict[str, str]] = {
+        "luck": "match replay FILE|MATCH --luck",
+        "page": "match picture MATCH --into FILE.html",
     }
 
 
@@ -64,16 +67,16 @@ def verify(
             if total:
                 progress(filed.line - 1, total)
             try:
-                found = check(filed)
+                result = check(filed)
             except UsageError as problem:
                 raise RecordError(f"{file}, line {filed.line}: {problem}") from None
             held += 1
             if as_json:
-                matches.append(_row(filed, found))
+                matches.append(_row(filed, result))
                 continue
             which = "" if filed.head is None else f"match {filed.head.match} of "
-            lines = [*found.checked, *[f"not checked: {one}" for one in found.not_checked]]
-            first = f"line {filed.line}: {which}{found.game}, {', '.join(found.seats)}"
+            lines = [*result.checked, *[f"not checked: {name}" for name in result.not_checked]]
+            first = f"line {filed.line}: {which}{result.game}, {', '.join(result.seats)}"
             print_lines([printable(first, LONGEST), *[f"  {printable(line, LONGEST)}" for line in lines]])
     if as_json:
         print_json({"file": file, "matches": matches})
@@ -81,7 +84,7 @@ def verify(
         print_lines([paint(f"{held} of {held} matches are as recorded", "good")])
 
 
-def _row(filed: FiledMatch, found: MatchFileCheck) -> dict[str, object]:
+def _row(filed: FiledMatch, result: MatchFileCheck) -> dict[str, object]:
     """Return a match for the document of --json."""
-    head = {} if filed.head is None else {"match": filed.head.match, "not_checked": found.not_checked}
-    return {"line": filed.line, "game": found.game, "seats": list(found.seats), "checked": found.checked, **head}
+    head = {} if filed.head is None else {"match": filed.head.match, "not_checked": result.not_checked}
+    return {"line": filed.line, "game": result.game, "seats": list(result.seats), "checked": result.checked, **head}

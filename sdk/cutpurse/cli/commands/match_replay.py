@@ -1,4 +1,4 @@
-"""`cutpurse match replay`: a record step by step, one decision of it, or that decision as a test of the bot."""
+"""`cutpurse match replay`: a record step by step, one decision of it, that decision as a test, or its luck."""
 
 from __future__ import annotations
 
@@ -47,31 +47,40 @@ def replay(
     is_test: Annotated[
         bool, typer.Option("--as-test", help="Print the decision of --at as a test for pytest.")
     ] = False,
+    is_luck: Annotated[
+        bool, typer.Option("--luck", help="Show instead how many place points the cards gave each seat, and when.")
+    ] = False,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a recorded match step by step, or one decision of it.
+    """Show a recorded match step by step, one decision of it, or what the cards gave each seat.
+
+    With --luck, a first place is 1 point and a last place 0. The value of the cards is an estimate.
 
     Example: cutpurse match replay run.jsonl --match 3 --at 41 --as-test > test_decision_41.py
+
+    Example: cutpurse match replay run.jsonl --match 3 --luck
     """
+    if is_luck and (at is not None or seat is not None or is_test):
+        raise UsageError("--luck is of all seats and decisions: leave out --at, --seat and --as-test")
     filed = match_in(file, matches_of(file, server, ca, db), match)
     record = record_of(file, filed)
+    if is_luck:
+        from cutpurse.cli.match_luck import show_luck
+
+        show_luck(record, f"match {match} of {file}", as_json)
+        return
     if seat is not None and not 0 <= seat < len(record.seats):
         raise UsageError(f"--seat {seat}: the match has seats 0 to {len(record.seats) - 1}")
     if at is None:
         if is_test:
             raise UsageError("--as-test needs --at: which decision is to be tested?")
-        if as_json:
-            for row in _rows(record, seat):
-                sys.stdout.write(f"{json_text(row)}\n")
-            return
-        for lines in _whole(record, seat):
-            print_lines(lines)
+        _show_whole(record, seat, as_json)
         return
-    found = decision_at(record, at)
-    if found is None:
+    position = decision_at(record, at)
+    if position is None:
         raise UsageError(f"match {match} of {file} has no decision {at}; it has 0 to {len(record.choices) - 1}")
     if is_test and as_json:
         raise UsageError("--as-test is a test, and --json a document: one of them")
@@ -79,9 +88,9 @@ def replay(
         which = f"match {match}" if filed.head is None else f"match {filed.head.match}"
         print_lines(as_test(filed, at, which, "cutpurse match replay --as-test"))
     elif as_json:
-        print_json(_one_row(*found, seat))
+        print_json(_one_row(*position, seat))
     else:
-        print_lines(_one(*found, seat))
+        print_lines(_place_lines(*position, seat))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +105,24 @@ class _ReplayStep:
 
 def _steps(record: Record, seat: int | None) -> Iterator[_ReplayStep]:
     """Yield the steps of the match as a viewer saw it; none if it was void before its first decision."""
-    told = 0
+    first = 0
     before: View | None = None
     match: Match | None = None
-    for match, asked, chosen in replay_record(record, game_named(record.game)):
-        view = view_for(match, seat, told, before)
-        yield _ReplayStep(match, view, told, (asked, chosen))
-        told, before = len(match.game.log or ()), view.raw
+    for match, open_decision, chosen in replay_record(record, game_named(record.game)):
+        view = view_for(match, seat, first, before)
+        yield _ReplayStep(match, view, first, (open_decision, chosen))
+        first, before = len(match.game.log or ()), view.raw
     if match is not None:
-        yield _ReplayStep(match, view_for(match, seat, told, before), told, None)
+        yield _ReplayStep(match, view_for(match, seat, first, before), first, None)
+
+
+def _show_whole(record: Record, seat: int | None, as_json: bool) -> None:
+    if as_json:
+        for row in _rows(record, seat):
+            sys.stdout.write(f"{json_text(row)}\n")
+    else:
+        for lines in _whole(record, seat):
+            print_lines(lines)
 
 
 def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
@@ -114,11 +132,11 @@ def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
     for step in _steps(record, seat):
         lines = event_lines(step.view)
         if step.decided is not None:
-            asked, chosen = step.decided
-            text = f" {option_text(step.match.game, chosen.option)}" if seat == asked.seat else ""
+            open_decision, chosen = step.decided
+            text = f" {option_text(step.match.game, chosen.option)}" if seat == open_decision.seat else ""
             safe = "" if chosen.cause is EndCause.NORMAL else f" (the safe option: {WHY_SAFE[chosen.cause]})"
             place = len(step.match.choices)
-            lines.append(f"decision {place}: seat {asked.seat}, {asked.ask}{text and ':' + text}{safe}")
+            lines.append(f"decision {place}: seat {open_decision.seat}, {open_decision.ask}{text and ':' + text}{safe}")
         yield lines
     result = record.result
     if not result["places"]:
@@ -131,14 +149,14 @@ def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
     ]
 
 
-def _one(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) -> list[str]:
+def _place_lines(match: Match, open_decision: EngineDecision, chosen: Chosen, seat: int | None) -> list[str]:
     """Describe a decision, with the table as the given seat or the asked seat saw it."""
-    viewer = asked.seat if seat is None else seat
-    _, decision = decision_for(match, asked)
+    viewer = open_decision.seat if seat is None else seat
+    _, decision = decision_for(match, open_decision)
     lines = render_table(view_for(match, viewer), [printable(name) for name in match.seats])
-    question = f"seat {asked.seat} is asked {asked.ask}: {decision.text} ({decision.rule})"
+    question = f"seat {open_decision.seat} is asked {open_decision.ask}: {decision.text} ({decision.rule})"
     lines += ["", f"decision {len(match.choices)}: {question}"]
-    if viewer != asked.seat:
+    if viewer != open_decision.seat:
         return lines
     for option in decision.options:
         marks = [
@@ -162,32 +180,36 @@ def _rows(record: Record, seat: int | None) -> Iterator[dict[str, Any]]:
         }
     }
     for step in _steps(record, seat):
-        for number, told in enumerate(step.view.events, step.first):
-            yield {"number": number, "event": event_to_json(told.raw), "text": told.text}
+        for number, event in enumerate(step.view.events, step.first):
+            yield {"number": number, "event": event_to_json(event.raw), "text": event.text}
         if step.decided is not None:
-            asked, chosen = step.decided
-            decision: dict[str, Any] = {"seat": asked.seat, "ask": asked.ask, "cause": chosen.cause.value}
-            if seat == asked.seat:
+            open_decision, chosen = step.decided
+            decision: dict[str, Any] = {
+                "seat": open_decision.seat,
+                "ask": open_decision.ask,
+                "cause": chosen.cause.value,
+            }
+            if seat == open_decision.seat:
                 decision["option"] = act_to_json(step.match.game.words, chosen.option)
                 decision["text"] = option_text(step.match.game, chosen.option)
             yield {"at": len(step.match.choices), "decision": decision}
     yield {"over": record.result}
 
 
-def _one_row(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) -> dict[str, Any]:
+def _one_row(match: Match, open_decision: EngineDecision, chosen: Chosen, seat: int | None) -> dict[str, Any]:
     """Return a decision as `_one` shows it, for a JSON document."""
-    viewer = asked.seat if seat is None else seat
-    _, decision = decision_for(match, asked)
+    viewer = open_decision.seat if seat is None else seat
+    _, decision = decision_for(match, open_decision)
     row: dict[str, Any] = {
         "at": len(match.choices),
-        "seat": asked.seat,
-        "ask": asked.ask,
+        "seat": open_decision.seat,
+        "ask": open_decision.ask,
         "text": decision.text,
         "rule": decision.rule,
         "cause": chosen.cause.value,
         "view": view_row(view_for(match, viewer).raw),
     }
-    if viewer == asked.seat:
+    if viewer == open_decision.seat:
         words = match.game.words
         row["options"] = [
             {

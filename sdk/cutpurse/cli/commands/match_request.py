@@ -10,7 +10,7 @@ import typer
 from cutpurse.cli.arguments import AsJson
 from cutpurse.cli.commands.match_list import match_row, places_text
 from cutpurse.cli.completion import complete_ladders, complete_ranked_bots
-from cutpurse.cli.league_options import Authority, Server, asked
+from cutpurse.cli.league_options import Authority, Server, open_league
 from cutpurse.cli.progress import Spinner
 from cutpurse.engine.errors import UsageError
 from cutpurse.process.terminal import print_json, print_lines, print_message
@@ -63,11 +63,11 @@ def request(
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import bot_name
 
-    wanted = ladder_pb2.RequestMatchRequest(
+    match_request = ladder_pb2.RequestMatchRequest(
         ladder=ladder, bots=[bot_name(bot) for bot in bots], seed=None if seed is None else _seed(seed)
     )
-    with asked(server, ca, None) as league:
-        name = league.RequestMatch(wanted).match
+    with open_league(server, ca, None) as league:
+        name = league.RequestMatch(match_request).match
         if not wait:
             if as_json:
                 print_json({"match": name})
@@ -86,9 +86,9 @@ def request(
 
 def _waited(league: League, name: str, spinner: Spinner) -> ladder_pb2.MatchShown:
     """Wait for the end of the match and return it.  Raises ServerRefused if it never begins."""
-    from cutpurse.wire.request_status import requested
+    from cutpurse.sdk.matches.request_status import requested
 
-    told, unseen_since = "", None
+    last_state, unseen_since = "", None
     while True:
         now = requested(league, name)
         if now.state == "dropped":
@@ -99,9 +99,9 @@ def _waited(league: League, name: str, spinner: Spinner) -> ladder_pb2.MatchShow
             unseen_since = unseen_since or time.monotonic()
             if time.monotonic() - unseen_since > STORING_S:
                 raise NotFound(f"match {printable(name, 200)} is not known to the server any more")
-        elif now.state != told:
-            told = now.state
-            state = "waits for its bots" if told == "waiting" else "is being played"
+        elif now.state != last_state:
+            last_state = now.state
+            state = "waits for its bots" if last_state == "waiting" else "is being played"
             spinner.end()
             print_message(f"match {printable(name, 200)} {state}")
             spinner.show("waiting for its end")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from cutpurse.cli.completion import complete_ladders
-from cutpurse.cli.league_options import Authority, Server, asked, ladder_named, local_time, short
+from cutpurse.cli.league_options import Authority, Server, ladder_named, local_time, open_league, short
 from cutpurse.cli.screen import Screen
 from cutpurse.cli.view_row import view_row
 from cutpurse.engine.errors import CutpurseError, UsageError
@@ -26,10 +26,10 @@ from cutpurse.wire.errors import ServerUnreachable
 if TYPE_CHECKING:
     from cutpurse.engine.events import Event
     from cutpurse.engine.view import View
+    from cutpurse.sdk.matches.watching import WatchBegin, Watched, WatchEnd, WatchUpdate
     from cutpurse.sdk.views.base import GameView
     from cutpurse.v1 import ladder_pb2
     from cutpurse.wire.league import League
-    from cutpurse.wire.watching import WatchBegin, Watched, WatchEnd, WatchUpdate
 
 __all__ = ["watch"]
 
@@ -68,8 +68,8 @@ def watch(
 
     Example: cutpurse match watch --ladder greed
     """
+    from cutpurse.sdk.matches.watching import watched
     from cutpurse.v1 import ladder_pb2
-    from cutpurse.wire.watching import watched
 
     if bool(match) == bool(ladder):
         raise UsageError("name a match, or with --ladder a ladder")
@@ -77,11 +77,11 @@ def watch(
         raise UsageError(f"--seat {seat}: one seat of a match that is named, from 0")
     request = ladder_pb2.WatchMatchRequest(match=match or "", ladder=ladder or "", seat=seat)
     show = _JsonLines() if as_json else _Pictures(Screen(sys.stdout))
-    with asked(server, ca, None) as league:
+    with open_league(server, ca, None) as league:
         why = partial(_why_nothing_comes, league, ladder) if ladder else None
-        told = _Told(watched(_messages(league, request), seat), why)
-        for step in told:
-            show(step, told.behind)
+        steps = _Told(watched(_messages(league, request), seat), why)
+        for step in steps:
+            show(step, steps.behind)
 
 
 # -- messages
@@ -143,7 +143,7 @@ class _Told:
             self._waiting.put(None)
 
     def __iter__(self) -> Iterator[Watched]:
-        from cutpurse.wire.watching import WatchEnd
+        from cutpurse.sdk.matches.watching import WatchEnd
 
         asks_at: float | None = time.monotonic() + SILENCE_S  # None while a match is shown
         while True:
@@ -177,7 +177,7 @@ class _Pictures:
         self._last: View | None = None
 
     def __call__(self, step: Watched, behind: int) -> None:
-        from cutpurse.wire.watching import WatchBegin, WatchEnd
+        from cutpurse.sdk.matches.watching import WatchBegin, WatchEnd
 
         if isinstance(step, WatchBegin):
             self.names = step.names
@@ -226,7 +226,7 @@ class _JsonLines:
     """An output of one line of JSON for each beginning and end of a match, and for each event."""
 
     def __call__(self, step: Watched, behind: int) -> None:
-        from cutpurse.wire.watching import WatchBegin, WatchEnd, WatchUpdate
+        from cutpurse.sdk.matches.watching import WatchBegin, WatchEnd, WatchUpdate
 
         match step:
             case WatchBegin():

@@ -9,6 +9,7 @@ import typer
 
 from cutpurse.cli.arguments import AsJson
 from cutpurse.cli.completion import complete_ladders
+from cutpurse.cli.lazy import group_with_former
 from cutpurse.cli.league_options import Authority, Server, iso, local_time
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.process.terminal import print_json, print_lines, print_message, table
@@ -23,6 +24,7 @@ STDIN: Final = "-"
 MAX_ADDRESS: Final = 2_000  # characters
 
 app = typer.Typer(
+    cls=group_with_former({"test": "notify list --test ID"}),
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Get word of what happens to your bots, by webhook, mail or chat.\n\n"
@@ -43,7 +45,11 @@ def add(
     ],
     event: Annotated[
         list[str] | None,
-        typer.Option(metavar="EVENT", help="What to hear of, such as bot_paused (repeatable). [default: everything]"),
+        typer.Option(
+            metavar="EVENT",
+            help="What to hear of, such as bot_paused (repeatable). [default: all but bot_separated, match_over, "
+            "test_over and tournament_begins]",
+        ),
     ] = None,
     ladder: Annotated[
         list[str] | None,
@@ -76,12 +82,13 @@ def add(
     elif not address.lower().startswith(("http://", "https://")):
         raise UsageError("ADDRESS: only http:// and https:// may be given here; - reads any other from stdin")
     with receivers_at(server, ca) as receivers:
-        shown, secret = receivers.add(address, event or (), ladder or (), every_owner)
+        entry, secret = receivers.add(address, event or (), ladder or (), every_owner)
     if as_json:
-        print_json({**_row(shown), "secret": secret or None})
+        print_json({**_row(entry), "secret": secret or None})
         return
     print_message(
-        f"receiver {shown.id}, {printable(shown.address, 300)}, is added; try it: cutpurse notify test {shown.id}"
+        f"receiver {entry.id}, {printable(entry.address, 300)}, is added; "
+        f"try it: cutpurse notify list --test {entry.id}"
     )
     if secret:
         print_message("the secret of its signatures is not shown again:")
@@ -89,57 +96,57 @@ def add(
 
 
 @app.command("list")
-def list_receivers(server: Server = None, ca: Authority = None, as_json: AsJson = False) -> None:
+def list_receivers(
+    test: Annotated[
+        int | None,
+        typer.Option("--test", metavar="ID", min=1, help="Send a notice to this receiver now, instead of listing all."),
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
     """List your receivers, and how deliveries go; with an admin's token, those of all owners.
 
-    Example: cutpurse notify list
+    If the notice of --test arrives, a paused receiver goes on.
+
+    Example: cutpurse notify list --test 3
     """
     from cutpurse.wire.notify_client import receivers_at
 
     with receivers_at(server, ca) as receivers:
-        found = receivers.list()
+        if test is not None:
+            _show_test(*receivers.test(test), as_json)
+            return
+        entries = receivers.list()
     if as_json:
-        print_json([_row(shown) for shown in found])
+        print_json([_row(entry) for entry in entries])
         return
     cells = [
         (
-            shown.id,
-            shown.owner,
-            printable(shown.address, 60),
-            ", ".join(map(printable, shown.events)) or "all",
-            ", ".join(map(printable, shown.ladders)) or "all",
-            shown.waiting,
-            shown.delivered,
-            shown.missed,
-            _state(shown),
+            entry.id,
+            entry.owner,
+            printable(entry.address, 60),
+            ", ".join(map(printable, entry.events)) or "all",
+            ", ".join(map(printable, entry.ladders)) or "all",
+            entry.waiting,
+            entry.delivered,
+            entry.missed,
+            _state(entry),
         )
-        for shown in found
+        for entry in entries
     ]
     head = ("receiver", "owner", "address", "events", "ladders", "waiting", "delivered", "missed", "state")
     print_lines(table(head, cells))
 
 
-@app.command("test")
-def try_out(
-    receiver: Annotated[int, typer.Argument(metavar="ID", min=1, help="ID of the receiver, as in `notify list`.")],
-    server: Server = None,
-    ca: Authority = None,
-    as_json: AsJson = False,
-) -> None:
-    """Send a notice to a receiver now; if it arrives, a paused receiver goes on.
-
-    Example: cutpurse notify test 3
-    """
-    from cutpurse.wire.notify_client import receivers_at
-
-    with receivers_at(server, ca) as receivers:
-        shown, problem = receivers.test(receiver)
+def _show_test(entry: notify_pb2.ReceiverShown, problem: str, as_json: bool) -> None:
+    """Print what came of a test.  Raises CutpurseError if it did not arrive."""
     if as_json:
-        print_json({**_row(shown), "test": "failed" if problem else "delivered", "test_problem": problem or None})
+        print_json({**_row(entry), "test": "failed" if problem else "delivered", "test_problem": problem or None})
     if problem:
-        raise CutpurseError(f"receiver {shown.id}: {printable(problem, 300)}")
+        raise CutpurseError(f"receiver {entry.id}: {printable(problem, 300)}")
     if not as_json:
-        print_message(f"receiver {shown.id} got the test")
+        print_message(f"receiver {entry.id} got the test")
 
 
 @app.command()
@@ -156,37 +163,37 @@ def remove(
     from cutpurse.wire.notify_client import receivers_at
 
     with receivers_at(server, ca) as receivers:
-        shown = receivers.remove(receiver)
+        entry = receivers.remove(receiver)
     if as_json:
-        print_json(_row(shown))
+        print_json(_row(entry))
     else:
-        print_message(f"receiver {shown.id} is removed")
+        print_message(f"receiver {entry.id} is removed")
 
 
-def _state(shown: notify_pb2.ReceiverShown) -> str:
+def _state(entry: notify_pb2.ReceiverShown) -> str:
     """Describe how deliveries to a receiver go."""
-    problem = printable(shown.problem, 200)
-    if shown.paused_ms:
-        return f"paused since {local_time(shown.paused_ms)}: {problem}; try `cutpurse notify test {shown.id}`"
-    if shown.failures:
-        return f"failing ({shown.failures} times): {problem}; next try {local_time(shown.retry_ms)}"
+    problem = printable(entry.problem, 200)
+    if entry.paused_ms:
+        return f"paused since {local_time(entry.paused_ms)}: {problem}; try `cutpurse notify list --test {entry.id}`"
+    if entry.failures:
+        return f"failing ({entry.failures} times): {problem}; next try {local_time(entry.retry_ms)}"
     return "good"
 
 
-def _row(shown: notify_pb2.ReceiverShown) -> dict[str, Any]:
+def _row(entry: notify_pb2.ReceiverShown) -> dict[str, Any]:
     return {
-        "id": shown.id,
-        "owner": shown.owner,
-        "address": shown.address,
-        "events": list(shown.events),
-        "ladders": list(shown.ladders),
-        "every_owner": shown.every_owner,
-        "created": iso(shown.created_ms),
-        "waiting": shown.waiting,
-        "delivered": shown.delivered,
-        "missed": shown.missed,
-        "failures": shown.failures,
-        "problem": shown.problem or None,
-        "retry_at": iso(shown.retry_ms) if shown.retry_ms else None,
-        "paused": iso(shown.paused_ms) if shown.paused_ms else None,
+        "id": entry.id,
+        "owner": entry.owner,
+        "address": entry.address,
+        "events": list(entry.events),
+        "ladders": list(entry.ladders),
+        "every_owner": entry.every_owner,
+        "created": iso(entry.created_ms),
+        "waiting": entry.waiting,
+        "delivered": entry.delivered,
+        "missed": entry.missed,
+        "failures": entry.failures,
+        "problem": entry.problem or None,
+        "retry_at": iso(entry.retry_ms) if entry.retry_ms else None,
+        "paused": iso(entry.paused_ms) if entry.paused_ms else None,
     }

@@ -6,14 +6,14 @@ import csv
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Self, TextIO
 
 import typer
 
 from cutpurse.cli.arguments import (
     AsJson,
-    GameName,
     Jobs,
     On,
     Seed,
@@ -22,12 +22,26 @@ from cutpurse.cli.arguments import (
     run_bots_in,
     tell_failures,
 )
-from cutpurse.cli.completion import complete_bots
-from cutpurse.cli.human import Human
+from cutpurse.cli.clock_option import Clock, clock_as_json, read_clock, slowest_lines
+from cutpurse.cli.completion import complete_bots, complete_games
+from cutpurse.cli.engine_build import warn_of_slow_bots
+from cutpurse.cli.from_moment import (
+    At,
+    FromRecord,
+    IsTrue,
+    OfMatch,
+    check_seats,
+    moment_as_json,
+    moment_at,
+    moment_line,
+    print_cost,
+    without_game,
+)
 from cutpurse.cli.progress import Progress
-from cutpurse.cli.screen import Screen
+from cutpurse.cli.published import prepare_published
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import UsageError
+from cutpurse.engine.game import Game
 from cutpurse.engine.match import Match
 from cutpurse.engine.seating import arrangement
 from cutpurse.engine.view import View
@@ -42,8 +56,14 @@ from cutpurse.sdk.text_view import event_lines, render_table
 from cutpurse.wire.errors import BOT_FAILED, NotFound
 from cutpurse.wire.text import format_count
 
+if TYPE_CHECKING:
+    from cutpurse.cli.screen import Screen
+    from cutpurse.lab.moment import RecordedMoment
+    from cutpurse.sdk.playing.match_clock import MatchClock
+
 __all__ = ["MatchPrinter", "play", "result_lines", "summary"]
 
+DEFAULT_TIMES: Final = 100  # matches from a moment
 KINDS: Final = (".csv", ".jsonl")
 COLUMNS: Final = (  # of --out
     *("match", "bot", "name", "seat", "place", "score", "end_cause", "decisions"),
@@ -53,7 +73,10 @@ COLUMNS: Final = (  # of --out
 
 def play(
     context: typer.Context,
-    game: GameName,
+    game: Annotated[
+        str | None,
+        typer.Argument(metavar="GAME", help="Name of the game; see `cutpurse games`.", autocompletion=complete_games),
+    ] = None,
     bots: Annotated[
         list[str] | None,
         typer.Argument(
@@ -86,41 +109,53 @@ def play(
     aggregate: Annotated[
         bool, typer.Option("--aggregate", help="Sums only, with variances: for runs of millions of matches.")
     ] = False,
+    clock: Clock = None,
+    source: FromRecord = None,
+    at: At = None,
+    match: OfMatch = 0,
+    is_true: IsTrue = False,
+    times: Annotated[
+        int | None, typer.Option("--times", metavar="N", help="With --from: number of matches. [default: 100]")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Play local matches, without a server.
+
+    With --from, every match begins at a decision of a record, in a world that its seat can imagine there. Name the bots
+    by seat, or none to play on with those of the record.
 
     Example: cutpurse play greed my_bot.py random random random --matches 100 --seed 7
     """
     run_bots_in(context)
     talk = sys.stderr if as_json else results()
+    refused = {"--set": setting, "--record": record, "--matches": matches != 1, "--human": human is not None}
+    moment = moment_at(source, at, match, is_true, refused, times)
+    if moment is not None:
+        game, bots = moment.rules.words.game, without_game(moment, (game, *(bots or ()))) or list(moment.names)
+        matches = DEFAULT_TIMES if times is None else times
+    if game is None:
+        raise UsageError("name a GAME and a bot for each seat; `cutpurse games` lists the games")
     rules = game_named(game)
-    seated: list[str | BotMaker] = list(bots or ())
-    if human is not None:
-        if not 0 <= human <= len(seated):
-            raise UsageError(f"--human {human}: with {len(seated)} bots you can sit in seats 0 to {len(seated)}")
-        if jobs != 1 or on is not None:
-            raise UsageError("--human needs --jobs 1, without --on")
-        keyboard = sys.stdin
-        # The person takes the bot number that the seed puts on that seat in the first match.
-        number = arrangement(len(seated) + 1, seed, 0)[human] if seated else 0
-        seated.insert(number, BotMaker("person", lambda: Human(keyboard, talk)))
-    if len(seated) not in rules.words.seats:
-        allowed = rules.words.seats
-        given = f"{len(bots or ())} bots and you" if human is not None else f"{len(seated)}: name a bot for each seat"
-        raise UsageError(f"{rules.words.title} is for {allowed[0]} to {allowed[-1]} players, not {given}")
+    seated = _seated(rules, bots or (), human, seed, jobs if on is None else 0, talk)
     if watch and (jobs != 1 or on is not None):
         raise UsageError("--watch needs --jobs 1, without --on")
     if aggregate and (watch or human is not None or out is not None or record is not None):
         raise UsageError("--aggregate has sums only: do without --out, --record, --watch and --human")
+    prepare_published(bots or ())
     makers = bot_makers(seated)
-    settings = parse_settings(setting)
+    match_clock = read_clock(clock)
+    settings = parse_settings(setting) if moment is None else moment.settings()
+    if moment is not None:
+        check_seats(moment, len(makers))
+        trial = partial(local.play, game, makers, seed=seed, settings=settings, position=moment.position)
+        print_cost(moment, format_count(matches, "match", "matches"), matches, jobs, trial)
     texts = rules.set_up(len(makers), settings).changed()
     deals = _Deals(game, " ".join(f"{name}={value}" for name, value in texts.items()), seed)
     rows = _ResultWriter(out, makers, record, deals)
+    warn_of_slow_bots(bots or ())
     progress = Progress("matches")
     where = f", and are in {out}" if out else ""
-    watcher = MatchPrinter(Screen(talk)) if watch else None
+    watcher = _printer(talk) if watch else None
     try:
         with rows, progress:
             played = local.play(
@@ -137,25 +172,71 @@ def play(
                 keep_rows=False,
                 aggregate=aggregate,
                 on=on,
+                clock=match_clock,
+                position=None if moment is None else moment.position,
             )
     except KeyboardInterrupt:
         if rows.matches:
             print_message(f"{rows.matches:,} of {matches:,} matches were played{where}")
         raise
     except RunCutShort as cut:
-        _print_results(cut.so_far, aggregate, as_json, bool(context.obj))
+        _print_results(cut.so_far, aggregate, as_json, bool(context.obj), match_clock)
         print_message(f"{cut.so_far.matches:,} of {matches:,} matches were played{where}")
         raise
-    _print_results(played, aggregate, as_json, bool(context.obj))
+    _print_results(played, aggregate, as_json, bool(context.obj), match_clock, moment)
     if played.failures:
         raise typer.Exit(BOT_FAILED)
 
 
-def _print_results(played: LocalRun, aggregate: bool, as_json: bool, traces: bool) -> None:
+def _printer(talk: TextIO) -> MatchPrinter:
+    from cutpurse.cli.screen import Screen  # imported late, since most runs are not watched
+
+    return MatchPrinter(Screen(talk))
+
+
+def _seated(
+    rules: type[Game], bots: Sequence[str], human: int | None, seed: str, jobs: int, talk: TextIO
+) -> list[str | BotMaker]:
+    """Return the bots, and the person in the seat `human`; `jobs` is 0 for other machines.  Raises UsageError."""
+    seated: list[str | BotMaker] = list(bots)
+    if human is not None:
+        if not 0 <= human <= len(seated):
+            raise UsageError(f"--human {human}: with {len(seated)} bots you can sit in seats 0 to {len(seated)}")
+        if jobs != 1:
+            raise UsageError("--human needs --jobs 1, without --on")
+        from cutpurse.cli.human import Human
+
+        keyboard = sys.stdin
+        # The person takes the bot number that the seed puts on that seat in the first match.
+        number = arrangement(len(seated) + 1, seed, 0)[human] if seated else 0
+        seated.insert(number, BotMaker("person", lambda: Human(keyboard, talk)))
+    if len(seated) not in rules.words.seats:
+        allowed = rules.words.seats
+        given = f"{len(bots)} bots and you" if human is not None else f"{len(seated)}: name a bot for each seat"
+        raise UsageError(f"{rules.words.title} is for {allowed[0]} to {allowed[-1]} players, not {given}")
+    return seated
+
+
+def _print_results(
+    played: LocalRun,
+    aggregate: bool,
+    as_json: bool,
+    traces: bool,
+    clock: MatchClock | None,
+    moment: RecordedMoment | None = None,
+) -> None:
+    names = [row.bot for row in played.seats]
     if as_json:
-        print_json(summary(played))
+        print_json(
+            {
+                **summary(played),
+                **clock_as_json(clock, played.slowest, names),
+                **(moment_as_json(moment, played) if moment is not None else {}),
+            }
+        )
     elif played.matches:
-        print_lines(result_lines(played, aggregate))
+        lines = [*result_lines(played, aggregate), *slowest_lines(clock, played.slowest, names)]
+        print_lines([*lines, *([moment_line(moment, played)] if moment is not None else [])])
     tell_failures(played.failures, played.faults, traces)
 
 
@@ -283,15 +364,15 @@ class MatchPrinter:
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
         self.match: Match | None = None
-        self.told = 0
+        self.events_before = 0
         self.before: View | None = None  # the view before the next events
 
     def __call__(self, match: Match) -> None:
         """Show the new events of the match."""
         if match is not self.match:
-            self.match, self.told, self.before = match, 0, None
-        view = view_for(match, None, self.told, self.before)
-        told = event_lines(view)
-        self.told, self.before = len(match.game.log or ()), view.raw
-        if told or match.over:  # else a simultaneous answer, which spectators do not see yet
-            self.screen.show(told, render_table(view, match.seats))
+            self.match, self.events_before, self.before = match, 0, None
+        view = view_for(match, None, self.events_before, self.before)
+        lines = event_lines(view)
+        self.events_before, self.before = len(match.game.log or ()), view.raw
+        if lines or match.over:  # else a simultaneous answer, which spectators do not see yet
+            self.screen.show(lines, render_table(view, match.seats))

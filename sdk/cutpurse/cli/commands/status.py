@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cutpurse.cli.arguments import AsJson
 from cutpurse.cli.league_options import Authority, Server
-from cutpurse.process.terminal import print_json, print_lines, print_message, table
-from cutpurse.wire.status_text import format_queues
+from cutpurse.process.terminal import print_json, print_lines, table
+from cutpurse.sdk.status_text import format_parts, format_queues
 from cutpurse.wire.text import format_count, printable
 
 if TYPE_CHECKING:
@@ -29,49 +29,46 @@ def status(server: Server = None, ca: Authority = None, as_json: AsJson = False)
 
     Example: cutpurse status --server https://league.example:7777
     """
-    shown = _ask(server, ca)
+    answer = _ask(server, ca)
     if as_json:
         print_json(
             {
-                "version": shown.version,
-                "matches": shown.matches,
-                "bots": shown.bots,
-                "has_places": shown.has_places,
-                "places": [_place_row(place) for place in shown.places],
-                "waiting_requests": shown.waiting_requests,
-                "waiting_writes": shown.waiting_writes,
-                "disk_free_bytes": shown.disk_free_bytes if shown.disk_bytes else None,
-                "disk_bytes": shown.disk_bytes or None,
-                "has_workers": shown.has_workers,
-                "waiting_work": shown.waiting_work,
-                "taken_work": shown.taken_work,
-                "oldest_work_s": round(shown.oldest_work_s, 1),
-                "workers": [{"name": worker.name, "matches": worker.matches} for worker in shown.workers],
-                "servers": [_arena_row(arena) for arena in shown.arenas],
+                "version": answer.version,
+                "matches": answer.matches,
+                "bots": answer.bots,
+                "has_places": answer.has_places,
+                "places": [_place_row(place) for place in answer.places],
+                "waiting_requests": answer.waiting_requests,
+                "waiting_writes": answer.waiting_writes,
+                "disk_free_bytes": answer.disk_free_bytes if answer.disk_bytes else None,
+                "disk_bytes": answer.disk_bytes or None,
+                "has_workers": answer.has_workers,
+                "waiting_work": answer.waiting_work,
+                "taken_work": answer.taken_work,
+                "oldest_work_s": round(answer.oldest_work_s, 1),
+                "workers": [{"name": worker.name, "matches": worker.matches} for worker in answer.workers],
+                "servers": [_arena_row(arena) for arena in answer.arenas],
+                "parts": {part.name: list(part.lines) for part in answer.parts},
             }
         )
         return
-    matches = format_count(shown.matches, "open match", "open matches")
-    print_message(
-        f"Cutpurse {printable(shown.version, 40)}: {matches}, {format_count(shown.bots, 'bot', 'bots')} online"
-    )
-    for line in format_queues(shown):
-        print_message(line)
+    matches = format_count(answer.matches, "open match", "open matches")
+    lines = [f"Cutpurse {printable(answer.version, 40)}: {matches}, {format_count(answer.bots, 'bot', 'bots')} online"]
+    lines += [*format_queues(answer), *format_parts(answer)]
     for head, rows in (
-        (SERVER_HEAD, [_arena_cells(arena) for arena in shown.arenas]),
-        (("worker", "matches"), [(printable(worker.name, 64), worker.matches) for worker in shown.workers]),
-        (PLACE_HEAD, [_place_cells(place) for place in shown.places]),
+        (SERVER_HEAD, [_arena_cells(arena) for arena in answer.arenas]),
+        (("worker", "matches"), [(printable(worker.name, 64), worker.matches) for worker in answer.workers]),
+        (PLACE_HEAD, [_place_cells(place) for place in answer.places]),
     ):
         if rows:
-            print_lines(table(head, rows))
-    if shown.places:
-        return
-    if shown.has_places:
-        print_message("no place attends; start one with `cutpurse place`")
-    else:
-        print_message(
+            lines += table(head, rows)
+    if answer.has_places and not answer.places:
+        lines.append("no place attends; start one with `cutpurse place`")
+    elif not answer.places:
+        lines.append(
             "submitted bots run on the server itself, or nowhere; `cutpurse serve --places` runs them at places"
         )
+    print_lines(lines)
 
 
 def _ask(server: str | None, ca: Any) -> status_pb2.GetStatusResponse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -12,27 +12,21 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from cutpurse.cli.arguments import AsJson, Jobs, On, run_bots_in, tell_failures
-from cutpurse.cli.commands.tournament_server import (
-    FINALS,
-    LANES,
-    is_tournament_id,
-    list_tournaments,
-    show_on_server,
-    start,
-    stop,
-)
+from cutpurse.cli.clock_option import Clock, clock_as_json, read_clock, slowest_lines
 from cutpurse.cli.completion import complete_ladders
-from cutpurse.cli.league_options import Authority, Server, asked, ladder_named
+from cutpurse.cli.duel_text import round_name
+from cutpurse.cli.engine_build import warn_of_slow_bots
+from cutpurse.cli.lazy import group_with_former
+from cutpurse.cli.league_options import Authority, Server, ladder_named, open_league
 from cutpurse.cli.progress import Progress
 from cutpurse.engine.errors import UsageError
-from cutpurse.experiments.brackets import Lane
-from cutpurse.experiments.tournament.knockout import Knockout
-from cutpurse.experiments.tournament.local_backend import LocalBackend
-from cutpurse.experiments.tournament.progress_log import Journal
-from cutpurse.experiments.tournament.runner import Plan, TournamentBackend, plan_of, played_out, standing
-from cutpurse.experiments.tournament.tournament_file import Tournament, read_tournament
-from cutpurse.experiments.tournament.tournament_results import PlayedBoard, digest_of_boards
-from cutpurse.experiments.tournament.tournament_table import AdjustedPoints, TournamentStanding, head_to_head
+from cutpurse.lab.tournament.knockout import Knockout
+from cutpurse.lab.tournament.local_backend import LocalBackend
+from cutpurse.lab.tournament.progress_log import Journal
+from cutpurse.lab.tournament.runner import Plan, TournamentBackend, plan_of, played_out, standing
+from cutpurse.lab.tournament.tournament_file import Tournament, read_tournament
+from cutpurse.lab.tournament.tournament_results import PlayedBoard, digest_of_boards
+from cutpurse.lab.tournament.tournament_table import AdjustedPoints, TournamentStanding, head_to_head
 from cutpurse.process.pool import BatchLost
 from cutpurse.process.terminal import paint, print_json, print_lines, print_message, table
 from cutpurse.wire.errors import BOT_FAILED, NotFound
@@ -43,6 +37,7 @@ __all__ = ["app"]
 DECIMALS: Final = 6
 
 app = typer.Typer(
+    cls=group_with_former({"plan": "tournament run FILE --plan"}),
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Tournaments of a fixed list of bots, with a table at the end.\n\nExample: cutpurse tournament run cup.toml",
@@ -61,30 +56,16 @@ def tournament() -> None:
 
 
 @app.command()
-def plan(context: typer.Context, file: File, as_json: AsJson = False) -> None:
-    """Print the plan of a tournament without playing it.
-
-    Example: cutpurse tournament plan cup.toml
-    """
-    run_bots_in(context)
-    wanted = read_tournament(file)
-    settled = plan_of(wanted, LocalBackend(wanted).plan())
-    if as_json:
-        print_json({**settled.settled, "digest": settled.digest, "boards": settled.boards()})
-    else:
-        print_lines(settled.lines())
-
-
-@app.command()
 def run(
     context: typer.Context,
     file: File,
+    is_plan: Annotated[bool, typer.Option("--plan", help="Print the plan, and play nothing.")] = False,
     ladder: Annotated[
         str | None,
         typer.Option(
             "--ladder",
             metavar="LADDER",
-            help="Play unrated matches with online bots of this ladder. [default: play on this machine]",
+            help="Play unrated matches with online bots of this ladder. [default: that of the file, else this machine]",
             autocompletion=complete_ladders,
         ),
     ] = None,
@@ -100,6 +81,7 @@ def run(
     out: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the final table to this file.")
     ] = None,
+    clock: Clock = None,
     server: Server = None,
     ca: Authority = None,
     as_json: AsJson = False,
@@ -110,88 +92,107 @@ def run(
     Progress is stored in a journal, so the same command continues after an interrupt or a crash. Exits with 3 if a bot
     failed or was taken over in a match.
 
+    Example: cutpurse tournament run cup.toml --plan
+
     Example: cutpurse tournament run cup.toml --jobs 4 --csv table.csv
     """
     if out is not None and not out.parent.is_dir():
         raise NotFound(f"--csv {out}: there is no folder {out.parent}")
-    if ladder is None and (server is not None or ca is not None):
-        raise UsageError("--server and --ca are for bots on a server: name the ladder too, --ladder LADDER")
-    if ladder is not None and on is not None:
-        raise UsageError("--on is for bots that play here, and with --ladder they play on a server")
     run_bots_in(context)
     kept = journal or _journal_of(file)
-    wanted = read_tournament(file, "rotation" if ladder is None else "plain")
+    tournament_file = read_tournament(file, ladder)
     if luck_adjusted:
-        wanted = replace(wanted, luck_adjusted=True)
-    if ladder is not None and wanted.luck_adjusted:
-        raise UsageError("the luck of the cards is found in matches that are played here, and not with --ladder")
+        tournament_file = replace(tournament_file, luck_adjusted=True)
+    ladder = tournament_file.ladder or None
+    if ladder is not None:
+        _check_ladder(tournament_file, file, is_plan, on, clock)
+    elif server is not None or ca is not None:
+        raise UsageError("--server and --ca are for bots on a server: name the ladder too, --ladder LADDER")
+    match_clock = read_clock(clock)
+    here = LocalBackend(tournament_file, jobs, on, match_clock) if ladder is None else None
+    if is_plan and here is not None:
+        _print_plan(plan_of(tournament_file, here.plan()), as_json)
+        return
     with ExitStack() as stack:
-        here = LocalBackend(wanted, jobs, on) if ladder is None else None
-        league = None if ladder is None else stack.enter_context(asked(server, ca, None))
+        league = None if ladder is None else stack.enter_context(open_league(server, ca, None))
         diary = stack.enter_context(Journal(kept))
         place: TournamentBackend
         if here is not None:
             place = here
         else:
-            from cutpurse.experiments.tournament.server_backend import ServerBackend
+            from cutpurse.lab.tournament.server_backend import ServerBackend
 
             assert league is not None
             assert ladder is not None
-            place = ServerBackend(wanted, league, ladder_named(league, ladder), diary)
-        settled = plan_of(wanted, place.plan())
+            place = ServerBackend(tournament_file, league, ladder_named(league, ladder), diary)
+        settled = plan_of(tournament_file, place.plan())
         _tell_plan(settled, diary)
+        if here is not None:
+            warn_of_slow_bots([entrant.bot for entrant in tournament_file.bots])
         try:
             played = played_out(settled, place, diary, stack.enter_context(Progress("boards")))
         except BatchLost:
             print_message(f"{len(diary.played):,} of {settled.boards_text()} were played, and are in {kept}")
             raise
-    rows = _tell(settled, played, as_json, out)
+    slowest = here.slowest if here is not None else ()
+    names = [bot.name for bot in tournament_file.bots]
+    rows = _tell(settled, played, as_json, out, clock_as_json(match_clock, slowest, names))
+    if not as_json and slowest:
+        print_lines(slowest_lines(match_clock, slowest, names, "board"))
     failures = here.failures if here is not None else {}
     tell_failures([failures[bot] for bot in sorted(failures)], (), bool(context.obj))
     if failures or any(row.taken_over for row in rows):
         raise typer.Exit(BOT_FAILED)
 
 
+def _check_ladder(tournament: Tournament, file: Path, is_plan: bool, on: str | None, clock: str | None) -> None:
+    """Check the options for a tournament on a ladder.  Raises UsageError for one that is only for this machine."""
+    if is_plan:
+        raise UsageError(f"{file} is for ladder {tournament.ladder!r:.80}: cutpurse event start {file}")
+    if on is not None:
+        raise UsageError("--on is for bots that play here, and on a ladder they play on a server")
+    if clock is not None:
+        raise UsageError("--clock is for bots that play here: a ladder has its own clock")
+    if tournament.luck_adjusted:
+        raise UsageError("the luck of the cards is found in matches that are played here, and not on a ladder")
+
+
 def _journal_of(file: Path) -> Path:
     return file.parent / f"{file.name}.journal"
 
 
-app.command()(start)
-app.command("list")(list_tournaments)
-app.command()(stop)
-
-
 @app.command()
 def show(
-    file: Annotated[Path, typer.Argument(metavar="FILE|ID", help="Tournament in TOML, or the ID of one of a server.")],
+    file: File,
     journal: JournalFile = None,
-    server: Server = None,
-    ca: Authority = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the current table of a tournament from its journal, or of one that a server plays.
+    """Print the current table of a tournament from its journal.
 
     Example: cutpurse tournament show cup.toml
     """
-    if is_tournament_id(str(file)) and not file.exists():
-        show_on_server(str(file), server, ca, as_json)
-        return
-    if server is not None or ca is not None:
-        raise UsageError("--server and --ca are for the ID of a tournament that a server plays")
     kept = journal or _journal_of(file)
     if not kept.is_file():
-        raise NotFound(f"no journal {kept}: this tournament has not begun")
+        hint = "" if file.exists() else f"; one that a server plays: cutpurse event show {file}"
+        raise NotFound(f"no journal {kept}: this tournament has not begun{hint}")
     with Journal(kept, is_to_be_written=False) as diary:
         if diary.plan is None:
             raise NotFound(f"{kept} is empty: this tournament has not begun")
-        wanted = read_tournament(file, str(diary.plan["tournament"].get("boards")))
-        wanted = replace(wanted, luck_adjusted=diary.plan["tournament"].get("luck_adjusted") is True)
-        settled = plan_of(wanted, diary.plan["place"])
+        tournament_file = read_tournament(file, boards=str(diary.plan["tournament"].get("boards")))
+        tournament_file = replace(tournament_file, luck_adjusted=diary.plan["tournament"].get("luck_adjusted") is True)
+        settled = plan_of(tournament_file, diary.plan["place"])
         diary.settle(settled.settled)
         played = [diary.played[number] for number in sorted(diary.played)]
     whole = played[: next((at for at, board in enumerate(played) if board.number != at), len(played))]
     print_message(f"{len(played):,} of {settled.boards_text()} are played")
-    _tell(settled, whole, as_json, None)
+    _tell(settled, whole, as_json, None, {})
+
+
+def _print_plan(settled: Plan, as_json: bool) -> None:
+    if as_json:
+        print_json({**settled.settled, "digest": settled.digest, "boards": settled.boards()})
+    else:
+        print_lines(settled.lines())
 
 
 def _tell_plan(settled: Plan, diary: Journal) -> None:
@@ -201,8 +202,10 @@ def _tell_plan(settled: Plan, diary: Journal) -> None:
         print_message(f"{len(diary.played):,} of {settled.boards_text()} are in {diary.path}: going on from there")
 
 
-def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path | None) -> list[TournamentStanding]:
-    """Print and write the table, and return its rows."""
+def _tell(
+    settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path | None, more: Mapping[str, object]
+) -> list[TournamentStanding]:
+    """Print and write the table, and return its rows; `more` is added to the JSON document."""
     rows = standing(settled, played)
     plain = [_plain(row, settled.tournament) for row in rows]
     if out is not None:
@@ -218,15 +221,16 @@ def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path
                 "table": plain,
                 "head_to_head": [
                     {
-                        "bot": names[one.bot],
-                        "other": names[one.other],
-                        "matches": one.matches,
-                        "ahead": one.ahead,
-                        "level": one.level,
+                        "bot": names[pair.bot],
+                        "other": names[pair.other],
+                        "matches": pair.matches,
+                        "ahead": pair.ahead,
+                        "level": pair.level,
                     }
-                    for one in head_to_head(played)
+                    for pair in head_to_head(played)
                 ],
                 **_duels(settled, played),
+                **more,
             }
         )
     else:
@@ -263,6 +267,11 @@ def _lines(rows: Sequence[TournamentStanding], settled: Plan, played: Sequence[P
     if settled.tournament.format.kind == "groups" and len(played) > settled.rounds.size(0):
         finalists, _ = settled.rounds.stages(played)[0]
         lines.append(f"the first {len(finalists)} are in the final: their rows count it alone, all others their group")
+        lines.append("the others' points and intervals are of their group, left by its best: no estimates of strength")
+    if settled.tournament.format.kind == "swiss":
+        lines.append(
+            "bots of equal strength come out apart here: points pick the opponents; intervals are of this table"
+        )
     for row in rows:
         if row.taken_over:
             some = format_count(row.matches, "match", "matches")
@@ -271,7 +280,7 @@ def _lines(rows: Sequence[TournamentStanding], settled: Plan, played: Sequence[P
     byes = sum(row.byes for row in rows)
     resting = ", a round that was rested as the mean" if byes else ""
     ranks = "ranks: by the duels" if isinstance(settled.rounds, Knockout) else "and the ranks that it gives"
-    sure = f"95 %, for all bots at once: a bootstrap over {len(played):,} boards, {ranks}"
+    sure = f"95 %, for all bots at once: a bootstrap over {format_count(len(played), 'board')}, {ranks}"
     points = f"points: the mean of a board, 1 for first, 0 for last{resting}; {sure}"
     luck = ["without luck: the points less what the cards gave; they decide no rank"] if has_luck else []
     return [*lines, points, *luck, f"digest {digest_of_boards(played)}"]
@@ -289,11 +298,11 @@ def _against(settled: Plan, played: Sequence[PlayedBoard]) -> list[str]:
     """Return the challenger's results against each other bot."""
     challenger, names = settled.tournament.format.challenger, [bot.name for bot in settled.tournament.bots]
     cells = []
-    for one in head_to_head(played):
-        if challenger in (one.bot, one.other):
-            other = one.other if one.bot == challenger else one.bot
-            ahead = one.ahead if one.bot == challenger else one.matches - one.ahead - one.level
-            cells.append((names[other], one.matches, ahead, one.level, one.matches - ahead - one.level))
+    for pair in head_to_head(played):
+        if challenger in (pair.bot, pair.other):
+            other = pair.other if pair.bot == challenger else pair.bot
+            ahead = pair.ahead if pair.bot == challenger else pair.matches - pair.ahead - pair.level
+            cells.append((names[other], pair.matches, ahead, pair.level, pair.matches - ahead - pair.level))
     return table((f"{names[challenger]} against", "matches", "ahead", "level", "behind"), cells)
 
 
@@ -301,9 +310,7 @@ def _duel_lines(rounds: Knockout, names: Sequence[str], played: Sequence[PlayedB
     """Describe the duels whose bots are known, in lines."""
     lines = []
     for duel in rounds.duels(played):
-        in_round = f"{LANES[duel.lane]}round {duel.round + 1}"
-        if duel.lane is Lane.FINAL:
-            in_round = FINALS[duel.round]
+        in_round = round_name(duel.lane, duel.round + 1)
         first, second = (None if bot is None else names[rounds.bots[bot]] for bot in duel.bots)
         if duel.is_bye and first is not None:
             lines.append(f"{in_round}: {first} has a bye")

@@ -1,4 +1,4 @@
-"""A folder for a new bot: the bot, its tests, a README and a manifest for servers.
+"""A folder for a new bot: the bot, its tests, a README, a guide for coding agents and a manifest for servers.
 
 The bot is the template of its game in this package. Its tests repeat a decision that the new bot has just made, so they
 pass when they are written. This module knows no command line.
@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import keyword
-import re
 import sys
 from importlib.metadata import packages_distributions
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 from cutpurse.cli.starter.place import new_folder
+from cutpurse.cli.starter.templates import AGENTS, agents_text, filled, template
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.match import Match
@@ -50,31 +49,24 @@ def write_starter(name: str, game: str, where: Path) -> list[Path]:
     folder = new_folder(name, where, taken, "word or module of Python")
     others = rules.usual_seats - 1
     bot, tests, page = folder / f"{name}.py", folder / f"test_{name}.py", folder / "README.md"
-    manifest = folder / "bot.toml"
-    bot.write_text(_text(game), encoding="utf-8")
+    manifest, agents = folder / "bot.toml", folder / AGENTS
+    bot.write_text(template(game), encoding="utf-8")
     fields = {"name": name, "game": game, "title": rules.words.title, "server": DEFAULT_SERVER}
     decision = _decision(bot, game)
     random = ", ".join(['"random"'] * others)
     mean = f"{(rules.usual_seats + 1) / 2:g}"
     of_tests = fields | decision | {"others": random, "matches": str(MATCHES), "mean": mean}
-    tests.write_text(_filled("test", of_tests), encoding="utf-8")
-    page.write_text(_filled("readme", fields | {"others": " ".join(["random"] * others)}), encoding="utf-8")
-    manifest.write_text(_filled("manifest", fields), encoding="utf-8")
-    return [bot, tests, manifest, page]
+    tests.write_text(filled("test", of_tests), encoding="utf-8")
+    page.write_text(filled("readme", fields | {"others": " ".join(["random"] * others)}), encoding="utf-8")
+    manifest.write_text(filled("manifest", fields), encoding="utf-8")
+    agents.write_text(agents_text(name, rules), encoding="utf-8")
+    return [bot, tests, manifest, page, agents]
 
 
 def _check_hides_no_package(name: str) -> None:
     """Check that no installed package has this name, since the bot's file would hide it.  Raises UsageError."""
     if name in {*packages_distributions(), "cutpurse"}:
         raise UsageError(f"{name!r} is an installed package, and {name}.py would hide it: choose another name")
-
-
-def _text(name: str) -> str:
-    return files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
-
-
-def _filled(name: str, fields: dict[str, str]) -> str:
-    return re.sub(r"\{([a-z]+)\}", lambda place: fields[place[1]], _text(name))
 
 
 def _decision(bot: Path, game: str) -> dict[str, str]:
@@ -85,17 +77,20 @@ def _decision(bot: Path, game: str) -> dict[str, str]:
     match = Match(rules, names, match_key(SEED, 0), log=True)
     play_match(match, makers)
     record = read_record(write_record(match))
-    found = next(
+    position = next(
         (
-            (len(played.choices), asked, decision_for(played, asked)[1], chosen.option)
-            for played, asked, chosen in replay(record, rules)
-            if asked.seat == 0 and asked.number and len(asked.options) >= LEAST and chosen.option != asked.options[0]
+            (len(played.choices), open_decision, decision_for(played, open_decision)[1], chosen.option)
+            for played, open_decision, chosen in replay(record, rules)
+            if open_decision.seat == 0
+            and open_decision.number
+            and len(open_decision.options) >= LEAST
+            and chosen.option != open_decision.options[0]
         ),
         None,
     )
-    if found is None:
+    if position is None:
         raise CutpurseError(f"the bot for {game} was asked nothing that could be made a test")
-    place, asked, decision, chosen = found
+    place, open_decision, decision, chosen = position
     head = {
         "game": game,
         "rules": record.rules,
@@ -104,11 +99,11 @@ def _decision(bot: Path, game: str) -> dict[str, str]:
         "settings": record.settings,
     }
     return {
-        "ask": asked.ask,
+        "ask": open_decision.ask,
         "match": _written(head),
         "choices": "\n".join([f"    {_written(choice)}," for choice in record.choices[: place + 1]]),
         "offered": "\n".join([f"    #   {option.text}" for option in decision.options]),
-        "text": json.dumps(decision.options[asked.options.index(chosen)].text),
+        "text": json.dumps(decision.options[open_decision.options.index(chosen)].text),
     }
 
 

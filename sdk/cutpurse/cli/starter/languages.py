@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import Final
 
 from cutpurse.cli.starter.place import new_folder
+from cutpurse.cli.starter.templates import AGENTS, agents_text
 from cutpurse.engine.errors import UsageError
+from cutpurse.games import GAMES
 from cutpurse.wire.errors import NotFound
-from cutpurse.wire.manifest import MANIFEST
+from cutpurse.wire.manifest import MANIFEST, read_manifest
 
 __all__ = ["LANGUAGES", "PYTHON", "check_language", "source_of", "write_in"]
 
 PYTHON: Final = "python"
 LANGUAGES: Final = (PYTHON, "javascript", "typescript", "go", "java", "cpp", "rust")
+USUAL: Final = "greed"  # game of the examples
 PAGE: Final = "README.md"
 PROTOS: Final = ("arena.proto", "game.proto")  # all protos that a bot needs
 MADE: Final = ("node_modules", "out", "proto", "target")  # by a build, or by this module
@@ -60,6 +63,8 @@ def write_in(language: str, name: str, where: Path) -> list[Path]:
         contents[path] = _renamed(contents[path].decode("utf-8"), name).encode("utf-8")
     v1 = Path(arena_pb2.__file__).parent
     contents |= {Path("proto", "cutpurse", "v1", proto): (v1 / proto).read_bytes() for proto in PROTOS}
+    command = read_manifest(contents[Path(MANIFEST)]).run
+    contents[Path(AGENTS)] = agents_text(name, GAMES[USUAL], command).encode("utf-8")
     for path, content in contents.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)

@@ -6,7 +6,7 @@
     for batch in data.batches(4096):
         batch.planes, batch.numbers, batch.mask(), batch.choices
 
-`cutpurse export` writes them. Needs pyarrow: `pip install 'cutpurse[data]'`.
+`cutpurse export` writes them. Needs pyarrow: the extra `data`.
 """
 
 from __future__ import annotations

@@ -2,22 +2,72 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import Final
 
 from cutpurse.learn.data_sets.columns import COLUMNS, FEATURES
 from cutpurse.wire.text import format_count, printable
 from cutpurse.wire.version import VERSION
 
-if TYPE_CHECKING:
-    from cutpurse.learn.data_sets.export import Exported
-
-__all__ = ["data_card"]
+__all__ = ["DataFile", "Exported", "data_card"]
 
 MOST_BOTS: Final = 20  # named for each file
 METADATA: Final = (
     "The metadata of each file has the key `cutpurse`: a JSON object with the facts below, and `layout`, a list of "
     "[array, what, part, start, width] that names every part of `planes`, `numbers` and `features`."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of a data set.
+
+    Attributes:
+        name: Name of the file.
+        part: "train" or "test"; empty if the set is not split.
+        bots: The bots with the most rows, and their numbers of rows.
+    """
+
+    name: str
+    game: str
+    seats: int
+    part: str
+    rows: int
+    matches: int
+    deals: int
+    size_bytes: int
+    stamp: dict[str, str | int]
+    settings: list[dict[str, str]]
+    bots: list[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A data set that was made.
+
+    Attributes:
+        void: Number of matches without a result, or without a choice, which have no rows.
+        repeated: Number of matches that were given more than once.
+        refused: Number of matches that are not as their record says.
+        columns: Names of the columns of each file, but for features.
+    """
+
+    files: list[DataFile]
+    matches: int
+    void: int
+    repeated: int
+    refused: int
+    columns: list[str]
+
+    @property
+    def left_out(self) -> str:
+        """The matches that have no rows, in words; empty if there are none."""
+        parts = (
+            (self.refused, "refused, because a record is false or cannot be read"),
+            (self.void, "void, or without a choice"),
+            (self.repeated, "given more than once"),
+        )
+        return "; ".join([f"{format_count(count, 'match', 'matches')} {why}" for count, why in parts if count])
 
 
 def data_card(made: Exported, made_from: str, test_share: float, features: bool, licence: str) -> str:
@@ -54,7 +104,7 @@ def data_card(made: Exported, made_from: str, test_share: float, features: bool,
         lines.append("It is not split. Split it by the column `deal`, never by row: matches may have the same cards.")
     lines += ["", "## Licence", "", printable(licence, 1_000) or "None was given: ask who made this set."]
     lines += ["", "## Columns", "", "| column | |", "|---|---|"]
-    lines += [f"| `{name}` | {text} |" for name, text in COLUMNS.items()]
+    lines += [f"| `{name}` | {COLUMNS[name]} |" for name in made.columns]
     if features:
         lines.append(f"| `features` | {FEATURES} |")
     lines += ["", METADATA]

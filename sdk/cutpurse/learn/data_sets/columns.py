@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from cutpurse.learn.space import Space
 from cutpurse.wire.version import VERSION
 
-__all__ = ["COLUMNS", "FEATURES", "KEY", "TEXTS", "facts_of", "schema_of"]
+__all__ = ["COLUMNS", "FEATURES", "KEY", "TEXTS", "columns_of", "facts_of", "schema_of"]
 
 KEY: Final = b"cutpurse"
 COLUMNS: Final = {
@@ -26,7 +28,10 @@ COLUMNS: Final = {
     "seat": "seat that decided, from 0",
     "ask": "name of the question",
     "planes": "how many of each face lie where, as the seat sees it: bytes, see `layout`",
+    "rows": "in place of planes a row for each zone, as the seat sees it: bytes, see `layout`",
+    "row_mask": "1 for each of `rows` that is a zone, else 0: bytes",
     "numbers": "all that counts, as the seat sees it: see `layout`",
+    "history": "the last events as the seat heard them, ten numbers each, the newest last: see `layout`",
     "options": "number of each option, in the order of the rules",
     "choice": "number of the option that was taken; always one of `options`",
     "bot": "who sat there: owner/name, or the name in the record",
@@ -40,6 +45,7 @@ COLUMNS: Final = {
     "score": "final score of the seat",
 }
 FEATURES: Final = "a row for each option: the options' features, see `layout`"  # of the column `features`
+OBSERVED: Final = ("planes", "rows", "row_mask", "numbers", "history")  # a file has those of its space
 UNKNOWN: Final = ("thought_ms", "tokens", "cost_micros")  # null where they are not known
 TEXTS: Final = ("match", "deal", "ask", "bot", "version", "cause")
 
@@ -50,8 +56,7 @@ def schema_of(space: Space, features: bool) -> Any:  # Any: pyarrow has no types
         **dict.fromkeys(TEXTS, pa.string()),
         "at": pa.int32(),
         "seat": pa.int8(),
-        "planes": pa.binary(space.planes),
-        "numbers": pa.list_(pa.int32(), space.numbers),
+        **{name: _array_type(kind, prod(shape)) for name, (kind, shape) in space.shapes.items()},
         "options": pa.list_(pa.int32()),
         "choice": pa.int32(),
         "thought_ms": pa.uint32(),
@@ -61,10 +66,20 @@ def schema_of(space: Space, features: bool) -> Any:  # Any: pyarrow has no types
         "place_points": pa.float32(),
         "score": pa.int64(),
     }
-    fields = [pa.field(name, types[name], nullable=name in UNKNOWN) for name in COLUMNS]
+    fields = [pa.field(name, types[name], nullable=name in UNKNOWN) for name in columns_of(space)]
     if features:
         fields.append(pa.field("features", pa.list_(pa.list_(pa.int32(), space.option_features)), nullable=False))
     return pa.schema(fields)
+
+
+def columns_of(space: Space) -> list[str]:
+    """List the columns of a file, but for features."""
+    return [name for name in COLUMNS if name not in OBSERVED or name in space.shapes]
+
+
+def _array_type(kind: type[np.generic], width: int) -> Any:
+    """Return the type of a column that holds a row of an array: bytes, or whole numbers."""
+    return pa.binary(width) if np.dtype(kind).itemsize == 1 else pa.list_(pa.int32(), width)
 
 
 def facts_of(space: Space, settings: Sequence[Mapping[str, str]]) -> bytes:

@@ -17,17 +17,22 @@ from pathlib import Path
 from typing import Final
 
 from cutpurse.engine.errors import CutpurseError, RecordError, UsageError
-from cutpurse.learn.data_sets.card import data_card
+from cutpurse.engine.knowledge_level import PROOF
+from cutpurse.learn.data_sets.card import DataFile, Exported, data_card
+from cutpurse.learn.data_sets.columns import columns_of
 from cutpurse.learn.data_sets.match_rows import MatchRows, RowMaker
 from cutpurse.learn.data_sets.writer import RowWriter
+from cutpurse.sdk.matches.match_file import FiledMatch
 from cutpurse.wire.errors import NotFound
-from cutpurse.wire.match_file import FiledMatch
-from cutpurse.wire.text import format_count
 
-__all__ = ["Candidate", "DataFile", "Exported", "export", "is_test_deal"]
+__all__ = ["Candidate", "export", "is_test_deal"]
 
 CARD: Final = "README.md"
 SUFFIX: Final = ".parquet"
+OTHER_SUFFIXES: Final = (  # of files that somebody who names one expects, and would get a folder instead
+    *(".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".xlsx", ".arrow", ".feather", ".avro", ".orc"),
+    *(".pq", ".npz", ".db", ".sqlite", ".zip", ".gz"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,56 +52,6 @@ class Candidate:
     usages: Sequence[Mapping[int, tuple[int, int]]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """A file of a data set.
-
-    Attributes:
-        name: Name of the file.
-        part: "train" or "test"; empty if the set is not split.
-        bots: The bots with the most rows, and their numbers of rows.
-    """
-
-    name: str
-    game: str
-    seats: int
-    part: str
-    rows: int
-    matches: int
-    deals: int
-    size_bytes: int
-    stamp: dict[str, str | int]
-    settings: list[dict[str, str]]
-    bots: list[tuple[str, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """A data set that was made.
-
-    Attributes:
-        void: Number of matches without a result, or without a choice, which have no rows.
-        repeated: Number of matches that were given more than once.
-        refused: Number of matches that are not as their record says.
-    """
-
-    files: list[DataFile]
-    matches: int
-    void: int
-    repeated: int
-    refused: int
-
-    @property
-    def left_out(self) -> str:
-        """The matches that have no rows, in words; empty if there are none."""
-        parts = (
-            (self.refused, "refused, because a record is false or cannot be read"),
-            (self.void, "void, or without a choice"),
-            (self.repeated, "given more than once"),
-        )
-        return "; ".join([f"{format_count(count, 'match', 'matches')} {why}" for count, why in parts if count])
-
-
 def export(
     candidates: Iterable[Candidate],
     to: Path,
@@ -104,6 +59,9 @@ def export(
     made_from: str,
     test_share: float = 0.0,
     features: bool = False,
+    history: int = 0,
+    rows: bool = False,
+    knowledge: str = PROOF,
     licence: str = "",
     refuse: Callable[[str], None],
 ) -> Exported:
@@ -115,22 +73,27 @@ def export(
         made_from: What the matches are, for the card.
         test_share: Share of the deals that go into files for testing. 0 means that the set is not split.
         features: Whether to write the features of the options.
+        history: Number of last events that a row has.
+        rows: Whether to write one row a zone, instead of planes.
+        knowledge: What the seats know of hidden cards: "proof", "seen" or "none", as in `cutpurse.learn.Batch`.
         licence: Licence of the data, for the card.
         refuse: Called with a line for each match that is refused.
 
     Raises:
-        UsageError: If `to` exists or the arguments don't go together.
+        UsageError: If `to` exists or is a file of another kind, or the arguments don't go together.
         NotFound: If `to` cannot be written.
         RecordError: If no match has a row.
         CutpurseError: What reading a candidate raises.
     """
     if not 0 <= test_share < 1:
         raise UsageError(f"a test share of {test_share} is not from 0 to less than 1")
+    if not _is_file(to) and to.suffix.lower() in (*OTHER_SUFFIXES, SUFFIX):
+        raise UsageError(f"{to}: Parquet only: {to.with_suffix(SUFFIX).name} or a folder")
     if _is_file(to) and test_share:
         raise UsageError(f"a split set is two files: name a folder to make instead of {to}")
+    maker = RowMaker(features, history, rows, knowledge)
     with _taking_place(to) as folder, ExitStack() as stack:
         files = _Files(to, folder, test_share, features, stack)
-        maker = RowMaker(features)
         seen: set[int] = set()
         matches = void = repeated = refused = 0
         for candidate in candidates:
@@ -142,20 +105,20 @@ def export(
                 if number in seen:
                     repeated += 1
                     continue
-                rows = maker.rows(filed, candidate.thinking_ms, candidate.usages)
+                match_rows = maker.rows(filed, candidate.thinking_ms, candidate.usages)
             except UsageError as problem:
                 refused += 1
                 refuse(f"{candidate.where}: {problem}")
                 continue
-            if rows is None:
+            if match_rows is None:
                 void += 1
                 continue
             seen.add(number)
             matches += 1
-            files.add(rows)
+            files.add(match_rows)
         if not matches:
             raise RecordError("no match has a result and a decision with a choice, so there is no data set")
-        made = Exported(files.close(), matches, void, repeated, refused)
+        made = Exported(files.close(), matches, void, repeated, refused, files.columns)
         files.write_card(data_card(made, made_from, test_share, features, licence))
     return made
 
@@ -185,6 +148,11 @@ class _Files:
         self.features = features
         self._stack = stack
         self._writers: dict[tuple[str, int, str], RowWriter] = {}
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of each file, but for features."""
+        return columns_of(next(iter(self._writers.values())).space)
 
     def add(self, rows: MatchRows) -> None:
         """Write the rows of a match to its file."""

@@ -14,11 +14,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from cutpurse.engine.knowledge_level import PROOF, level_named
 from cutpurse.engine.match import Chosen, Match, OpenDecision
 from cutpurse.engine.view import View
+from cutpurse.learn.event_rows import EventTrail
 from cutpurse.learn.rewards import REWARDS
-from cutpurse.learn.space import Space
-from cutpurse.wire.match_file import FiledMatch, check
+from cutpurse.learn.space import Arrays, Space
+from cutpurse.sdk.matches.match_file import FiledMatch, check
 
 __all__ = ["MatchRows", "RowMaker"]
 
@@ -34,22 +36,33 @@ class MatchRows:
     deal: str
     settings: Mapping[str, str]  # that differ from the game's defaults
     columns: Mapping[str, Sequence[Any]]  # those with one value a row, by name; Any: texts and numbers
-    planes: npt.NDArray[np.uint8]
-    numbers: npt.NDArray[np.int32]
+    arrays: Arrays  # what the seats saw, a row for each decision: planes or rows, numbers, history
     options: npt.NDArray[np.int32]  # the numbers of the options of all rows
     starts: npt.NDArray[np.int32]  # where the options of each row begin, and the end of the last
     features: npt.NDArray[np.int32] | None  # a row for each of `options`
 
     def __len__(self) -> int:
-        return len(self.planes)
+        return len(self.arrays["numbers"])
 
 
 class RowMaker:
     """Makes the rows of matches, one after the other."""
 
-    def __init__(self, features: bool = False) -> None:
-        """Prepare to make rows, with the features of the options if they are wanted."""
+    def __init__(self, features: bool = False, history: int = 0, rows: bool = False, knowledge: str = PROOF) -> None:
+        """Prepare to make rows.
+
+        Args:
+            features: Make the features of the options, too.
+            history: Number of last events that a row has.
+            rows: Make one row a zone, instead of planes.
+            knowledge: What the seats know of hidden cards (see `cutpurse.engine.knowledge_level`).
+
+        Raises:
+            UsageError: If there is no such level.
+        """
         self.features = features
+        self.knowledge = level_named(knowledge)
+        self._options = history, rows, knowledge
         self._spaces: dict[tuple[str, int], Space] = {}
 
     def rows(
@@ -70,7 +83,7 @@ class RowMaker:
             UsageError: If its game is not installed, or has no numbers.
         """
         decisions = _Decisions(self)
-        check(filed, decisions.visit)
+        check(filed, decisions.visit, self.knowledge)
         match, head = decisions.match, filed.head
         if match is None or not decisions.views or match.result().voided or (head is not None and head.void_cause):
             return None
@@ -80,7 +93,7 @@ class RowMaker:
         """Return the numbers of a game with this many seats."""
         space = self._spaces.get((game, seats))
         if space is None:
-            space = self._spaces[game, seats] = Space(game, seats)
+            space = self._spaces[game, seats] = Space(game, seats, *self._options)
         return space
 
 
@@ -91,6 +104,8 @@ class _Decisions:
         self.maker = maker
         self.match: Match | None = None
         self.views: list[View] = []
+        self.trail: EventTrail | None = None  # the events so far, where rows have some
+        self.events: list[npt.NDArray[np.int32]] = []
         self.at: list[int] = []
         self.seats: list[int] = []
         self.own: list[int] = []  # number among the decisions of the seat
@@ -110,6 +125,10 @@ class _Decisions:
         view = match.game.view(decision.seat)
         numbers = space.option_numbers(view, decision.options)
         self.views.append(view)
+        if space.history[0]:
+            self.trail = self.trail or space.trail()
+            self.trail.add(match.game.log or ())
+            self.events.append(space.events(self.trail, decision.seat))
         self.at.append(len(match.choices))
         self.seats.append(decision.seat)
         self.own.append(decision.number)
@@ -132,7 +151,6 @@ class _Decisions:
         space = self.maker.space(match.rules.words.game, len(match.seats))
         result = match.result()
         points = REWARDS["place"](result.places, result.scores)
-        planes, numbers = space.observe_all(self.views)
         if filed.head is None:
             name = sha256((filed.text or "").encode()).hexdigest()[:32]
             players = [(seat, "") for seat in match.seats]
@@ -167,8 +185,7 @@ class _Decisions:
             deal,
             match.game.settings.changed(),
             columns,
-            planes,
-            numbers,
+            space.arrays(self.views, self.events),
             np.frombuffer(self.options, np.int32),
             np.frombuffer(self.starts, np.int32),
             np.concatenate(self.features) if self.features else None,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
+from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cutpurse.engine.documents import parse_json
 from cutpurse.engine.errors import UsageError
 from cutpurse.learn.data_sets.columns import KEY
 from cutpurse.learn.space import OtherNumbering, Space
@@ -41,19 +42,18 @@ class DataSet:
         self.path = Path(path)
         try:
             self._file = pq.ParquetFile(self.path)
-            facts = json.loads(self._file.metadata.metadata[KEY])
-            game, seats = facts["game"], facts["seats"]
+            facts = parse_json(self._file.metadata.metadata[KEY])
+            self.space = Space.from_stamp(facts)
+            self.settings: list[dict[str, str]] = facts["settings"]
+            self.made_by: str = facts["cutpurse"]
         except FileNotFoundError:
             raise NotFound(f"no data set {path}: there is no such file") from None
-        except (OSError, pa.ArrowInvalid, ValueError, KeyError, TypeError):
-            raise UsageError(f"{path} is no data set: `cutpurse export` makes them") from None
-        self.space = Space(game, seats)
-        try:
-            self.space.check_stamp(facts)
         except OtherNumbering as problem:
             raise OtherNumbering(f"{path}: {problem}") from None
-        self.settings: list[dict[str, str]] = facts["settings"]
-        self.made_by: str = facts["cutpurse"]
+        except UsageError:
+            raise
+        except (OSError, pa.ArrowInvalid, ValueError, KeyError, TypeError):
+            raise UsageError(f"{path} is no data set: `cutpurse export` makes them") from None
 
     def __len__(self) -> int:
         return int(self._file.metadata.num_rows)
@@ -86,14 +86,36 @@ class DecisionBatch:
     @property
     def planes(self) -> npt.NDArray[np.uint8]:
         """The planes, a row for each decision."""
-        column, width = self.arrow.column("planes"), self.space.planes
-        planes = np.frombuffer(column.buffers()[1], np.uint8, len(self) * width, column.offset * width)
-        return planes.reshape(len(self), width)
+        return self._array("planes")
+
+    @property
+    def rows(self) -> npt.NDArray[np.uint8]:
+        """A row for each zone, if the set was made with them in place of planes."""
+        return self._array("rows")
+
+    @property
+    def row_mask(self) -> npt.NDArray[np.int8]:
+        """1 for each of `rows` that is a zone, else 0."""
+        return self._array("row_mask")
 
     @property
     def numbers(self) -> npt.NDArray[np.int32]:
         """The numbers, a row for each decision."""
-        return _flat(self.arrow.column("numbers")).reshape(len(self), self.space.numbers)
+        return self._array("numbers")
+
+    @property
+    def history(self) -> npt.NDArray[np.int32]:
+        """The last events, if the set was made with them: decisions x events x width."""
+        return self._array("history")
+
+    def _array(self, name: str) -> npt.NDArray[Any]:
+        """Return one of the arrays of `Space.arrays`, without a copy."""
+        (kind, shape), column = self.space.shapes[name], self.arrow.column(name)
+        if np.dtype(kind).itemsize > 1:
+            return _flat(column).reshape(len(self), *shape)
+        width = prod(shape)
+        values: npt.NDArray[Any] = np.frombuffer(column.buffers()[1], kind, len(self) * width, column.offset * width)
+        return values.reshape(len(self), *shape)
 
     @property
     def options(self) -> npt.NDArray[np.int32]:

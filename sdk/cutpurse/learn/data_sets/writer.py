@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cutpurse.learn.data_sets.columns import KEY, TEXTS, facts_of, schema_of
+from cutpurse.learn.data_sets.columns import KEY, OBSERVED, TEXTS, facts_of, schema_of
 from cutpurse.learn.data_sets.match_rows import MatchRows
 from cutpurse.learn.space import Space
 
@@ -38,7 +38,7 @@ class RowWriter:
         self._waiting: list[Any] = []  # record batches; Any: pyarrow has no types
         self._waiting_bytes = 0
         self._file = path.open("xb")
-        plain = [name for name in self._schema.names if name not in ("planes", "numbers", "options", "features")]
+        plain = [name for name in self._schema.names if name not in (*OBSERVED, "options", "features")]
         self._parquet = pq.ParquetWriter(
             self._file, self._schema, compression="zstd", use_dictionary=list(TEXTS), write_statistics=plain
         )
@@ -85,8 +85,7 @@ class RowWriter:
 
     def _batch(self, rows: MatchRows) -> Any:
         arrays = {
-            "planes": _fixed(self._schema.field("planes").type, rows.planes),
-            "numbers": _list_of_rows(self._schema.field("numbers").type, rows.numbers),
+            **{name: _column(self._schema.field(name).type, array) for name, array in rows.arrays.items()},
             "options": pa.ListArray.from_arrays(pa.array(rows.starts), pa.array(rows.options)),
         }
         if rows.features is not None:
@@ -99,9 +98,11 @@ class RowWriter:
         return pa.RecordBatch.from_arrays([arrays[name] for name in self._schema.names], schema=self._schema)
 
 
-def _fixed(kind: Any, rows: npt.NDArray[np.uint8]) -> Any:
-    """Make a column of rows of bytes, without a copy."""
-    return pa.Array.from_buffers(kind, len(rows), [None, pa.py_buffer(rows)])
+def _column(kind: Any, rows: npt.NDArray[Any]) -> Any:
+    """Make a column of rows of bytes or of whole numbers, without a copy."""
+    if rows.itemsize == 1:
+        return pa.Array.from_buffers(kind, len(rows), [None, pa.py_buffer(rows)])
+    return _list_of_rows(kind, rows)
 
 
 def _list_of_rows(kind: Any, rows: npt.NDArray[np.int32]) -> Any:

@@ -98,7 +98,11 @@ class ArenaStreams:
                 tasks = [self._begun(stream) for stream in self._streams]
                 await asyncio.wait([woken, *tasks], return_when=asyncio.FIRST_COMPLETED)
                 woken.cancel()
-                for stream in [one for one in self._streams if one.task is not None and one.task.done()]:
+                for stream in [
+                    open_stream
+                    for open_stream in self._streams
+                    if open_stream.task is not None and open_stream.task.done()
+                ]:
                     self._ended(stream)
                 if not self._streams:
                     return
@@ -166,13 +170,14 @@ class ArenaStreams:
                 self._say(f"not played: ladder {ladder} at {address}, for the bot plays one match at a time or too few")
                 continue
             try:
-                there = self._first if address == self._first.address else self._first.at(address)
+                there = self._first.at(address)
             except CutpurseError as problem:
                 self._refused.add(address)
                 self._say(f"not played: ladder {ladder}, for {problem}")
                 continue
-            self._add(there)
-            self._woken.set()  # `play` starts it
+            if not self.is_dialled(there.address):
+                self._add(there)
+                self._woken.set()  # `play` starts it
 
     def is_dialled(self, address: str) -> bool:
         """Implement `Companions.is_dialled`."""

@@ -1,7 +1,7 @@
 """The bots of a session: creates a bot per match, asks it, and passes its answers to the session.
 
-A decision with one option is answered here: the bot is not called, and its thread stays free. The answer is delayed as
-long as the bot's real answers take, see `answer_times`, unless the bot opts out.
+A decision with one option is answered here: the bot is not called, and its thread stays free. Such answers take as long
+as real ones, and some real ones wait for that, see `answer_times`, unless the bot opts out or the match is a local one.
 
 A failing bot stops neither its other matches nor the connection: the decision is given up, and the position of the
 error is printed. This module knows no stream.
@@ -14,33 +14,31 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from time import monotonic, perf_counter
 from typing import Any, Final, NamedTuple, TypeVar
 
-from cutpurse.engine.agenda import Act, Question
+from cutpurse.engine.agenda import Act
 from cutpurse.engine.events import Event
 from cutpurse.engine.match import MatchResult
-from cutpurse.games import GAMES
 from cutpurse.process.terminal import paint
 from cutpurse.sdk import bot_calls
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
-from cutpurse.sdk.bot_calls import Flow
 from cutpurse.sdk.decision import Decision, illegal_text, offered_text, option_of
+from cutpurse.sdk.flows import Flow, without_a_loop
 from cutpurse.sdk.notes import NoteBuffer, about
-from cutpurse.sdk.online.answer_times import AnswerTimes
 from cutpurse.sdk.online.concurrency import ConcurrencyControl
 from cutpurse.sdk.online.question_types import asked, leading_to, time_left
 from cutpurse.sdk.online.thinking import Kind, Thinker
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.answer_times import AnswerTimes, MatchTimes
 from cutpurse.wire.client_session import (
     MOST_FINISHED,
     Ask,
     Begin,
     ClientSession,
-    ClientTable,
     Finish,
     Illegal,
     Opened,
@@ -48,13 +46,13 @@ from cutpurse.wire.client_session import (
     Todo,
     Welcomed,
 )
+from cutpurse.wire.client_table import ClientTable
 from cutpurse.wire.decode import TableInfo, ask_of, events_of
 from cutpurse.wire.errors import IN_END, ServerRefused
 
 __all__ = ["PlayedMatch", "RemoteBots"]
 
 
-SHARE_OF_BASE: Final = 0.8  # longest delay of an answer with one option, in base times; so it is never late
 SOONEST_S: Final = 0.001  # the event loop cannot wait for less, so such an answer is sent at once
 
 T = TypeVar("T")
@@ -104,12 +102,14 @@ class _BotSeat:
     """A bot in a match."""
 
     table: ClientTable
+    times: MatchTimes | None  # None: answers do not wait
     bot: Any = None
     view: GameView[Any] | None = None  # of the last decision
     decision: Decision | None = None
     message: arena_pb2.Decision | None = None  # of that decision
     number: int = 0  # of that decision, on the wire
     at: float = 0.0  # time when that decision arrived
+    wait_s: float = 0.0  # before which it is not answered
     count: int = 0  # decisions that the bot was asked
     skipped: list[arena_pb2.Decision] = field(
         default_factory=list
@@ -157,7 +157,7 @@ class RemoteBots:
     on_opened: Callable[[PlayedMatch], None] = lambda match: None  # called when a deal is opened later
     sealed: dict[str, PlayedMatch] = field(default_factory=dict)  # finished matches whose deal is not opened yet
     clock: Callable[[], float] = monotonic  # the clock of the session's times
-    hides_time: bool = True  # delay answers with one option as long as real ones
+    hides_time: bool = True  # let time not tell who had a choice
     times: AnswerTimes = field(default_factory=AnswerTimes)
     later: Callable[[float, Callable[[], None]], object] = _later  # calls a function after some seconds
 
@@ -191,7 +191,8 @@ class RemoteBots:
 
     # -- a match begins
     def _begin(self, table: ClientTable) -> None:
-        seat = self.seats[table.number] = _BotSeat(table)
+        times = self.times.begin(table.game) if self.hides_time and table.commitment else None  # else it is local
+        seat = self.seats[table.number] = _BotSeat(table, times)
         self.pace.started(table.base_s)
         self.thinker.do(table.match, Kind.BEGIN, self._heard(seat, self._made(seat)), self._begun)
 
@@ -227,6 +228,7 @@ class RemoteBots:
             raise ServerRefused(str(problem)) from None
         seat.number, seat.message, seat.at = message.decision, message, at
         seat.count += 1
+        seat.wait_s = self._wait_s(seat, message, seat.decision.ask)
         seat.decision.keep_time(lambda: time_left(message, self.clock() - at))
         if self.session.keeps_notes:
             seat.decision.keep_notes(seat.notes)
@@ -238,21 +240,30 @@ class RemoteBots:
         ask = ask_of(message.ask, table.info.rules)
         if self.session.events:
             seat.skipped.append(message)
-        answer = partial(self._answer_lone, table, message.decision)
-        wait_s = 0.0
-        if self.hides_time:
-            seconds = self.times.draw(table.game, ask, ask in _windows(table.game))
-            base_s, _ = time_left(message, 0.0)
-            wait_s = at + min(seconds, SHARE_OF_BASE * base_s) - self.clock()
+        self._send(at + self._wait_s(seat, message, ask), partial(self._answer_lone, table, message.decision))
+
+    def _wait_s(self, seat: _BotSeat, message: arena_pb2.Decision, ask: str) -> float:
+        """Return the seconds after its arrival at which a decision is answered, or before which it is not."""
+        if seat.times is None:
+            return 0.0
+        base_s, _ = time_left(message, 0.0)
+        return seat.times.wait_s(ask, len(message.options) > 1, base_s)
+
+    def _send(self, at: float, answer: Callable[[], None]) -> None:
+        """Queue an answer, at this time or now."""
+        wait_s = at - self.clock()
         if wait_s < SOONEST_S:
-            answer()
+            self._send_now(answer)
         else:
-            self.later(wait_s, answer)
+            self.later(wait_s, partial(self._send_now, answer))
+
+    def _send_now(self, answer: Callable[[], None]) -> None:
+        answer()
+        self.wake()
 
     def _answer_lone(self, table: ClientTable, number: int) -> None:
         if table.is_open(number):
             self.session.answer(table, number, 0)
-            self.wake()
 
     def _put(self, seat: _BotSeat, again: bool) -> None:
         view, decision, number = seat.view, seat.decision, seat.number
@@ -265,10 +276,10 @@ class RemoteBots:
             self.thinker.did(Kind.DECIDE, seconds)
             self._answered(seat, decision, number, outcome, seconds)
         else:
-            flow = self._heard(seat, self._asked(seat, view, decision, number, again))
+            flow = self._heard(seat, self._choice_of(seat, view, decision, number, again))
             self.thinker.do(seat.table.match, Kind.DECIDE, flow, partial(self._answered, seat, decision, number))
 
-    def _asked(
+    def _choice_of(
         self, seat: _BotSeat, view: GameView[Any], decision: Decision, number: int, again: bool
     ) -> Flow[_Answered | _Failed | _TooLate]:
         try:
@@ -285,10 +296,10 @@ class RemoteBots:
     ) -> _Answered | _Failed | _TooLate:
         """Run `_asked` without a loop, some microseconds faster."""
         if self.sends_prints:
-            return bot_calls.without_a_loop(self._heard(seat, self._asked(seat, view, decision, number, again)))
+            return without_a_loop(self._heard(seat, self._choice_of(seat, view, decision, number, again)))
         try:
             if not seat.table.is_open(number):
-                bot_calls.without_a_loop(bot_calls.deliver_events(seat.bot, view))
+                without_a_loop(bot_calls.deliver_events(seat.bot, view))
                 return _TooLate()
             answer = bot_calls.ask_bot_sync(seat.bot, view, decision, again)
             return _Answered(answer, _index(answer, decision), seat.notes.take())
@@ -302,32 +313,36 @@ class RemoteBots:
     def _answered(
         self, seat: _BotSeat, decision: Decision, number: int, outcome: _Answered | _Failed | _TooLate, seconds: float
     ) -> None:
+        table = seat.table
         match outcome:
             case _Answered():
                 seat.answer = outcome.answer
-                self.session.answer(seat.table, number, outcome.option, outcome.notes, decision.usage)
+                answer = partial(self.session.answer, table, number, outcome.option, outcome.notes, decision.usage)
             case _Failed(where, trace, notes):
                 self.faults += 1
                 is_unable = isinstance(seat.bot, bot_calls.Unable)
-                self.session.give_up(seat.table, number, where, notes, decision.usage, whole_match=is_unable)
+                answer = partial(
+                    self.session.give_up, table, number, where, notes, decision.usage, whole_match=is_unable
+                )
                 self._tell_failure(seat, f"decision {number} ({decision.ask})", where + _offered(decision), trace)
             case _TooLate():
                 self.pace.late()
-                if not seat.table.over:
+                if not table.over:
                     self.say(f"{self._at(seat)}: decision {number} was over before the bot could be asked")
                 self.wake()
                 return
         self.pace.decided(seconds)
-        if number == seat.number:
-            game, ask = seat.table.game, decision.ask
-            self.times.add(game, ask, ask in _windows(game), self.clock() - seat.at)
-        self.wake()
+        if number == seat.number and seat.times is not None:
+            seat.times.add(decision.ask, self.clock() - seat.at, seat.wait_s)
+            self._send(seat.at + seat.wait_s, answer)
+        else:
+            self._send_now(answer)
 
     def _illegal(self, seat: _BotSeat, number: int, left: int) -> None:
         """Let the bot correct its answer to decision `number`, if corrections are left."""
         if number != seat.number:  # a decision with one option, which has no other answer
             if left:
-                self._answer_lone(seat.table, number)
+                self._send_now(partial(self._answer_lone, seat.table, number))
             return
         decision = seat.decision
         assert decision is not None
@@ -416,13 +431,6 @@ def _offered(decision: Decision) -> str:
         return f"; offered were {offered_text(decision)}"
     except ValueError:
         return ""
-
-
-@cache
-def _windows(game: str) -> frozenset[str]:
-    """Return the names of a game's decisions that are windows."""
-    steps = GAMES[game].steps().values()
-    return frozenset([step.name for step in steps if issubclass(step, Question) and step.window])
 
 
 def _about_it(notes: NoteBuffer, flow: Flow[T]) -> Flow[T]:

@@ -296,12 +296,12 @@ class Client:
         if self._is_asking:
             self._is_asking = False
             return True
-        if self._companions.is_dialled(address) and self._companions.ended_early(self):
+        there = self._home.at(address)
+        if self._companions.is_dialled(there.address) and self._companions.ended_early(self):
             return False
         self._moves += 1
-        there = self._home if address == self._home.address else self._home.at(address)
         if self._moves == 1:
-            self.say(f"the server at {self.address} sends the bot to {address}")
+            self.say(f"the server at {self.address} sends the bot to {there.address}")
         self._dial(there)
         if self._moves > MOVES:  # ladders may be on their way from one to another
             await self._sleep(BACKOFF_S[1])
@@ -392,8 +392,8 @@ class Client:
                 try:
                     there = await list_server_ladders(channel, self.dialling.metadata)
                 except grpc.aio.AioRpcError as problem:
-                    return _told(problem.code(), problem.details(), problem.trailing_metadata())
-                self.session.ladders = by_game(self._ladders_sought, there, self.address)
+                    return _ended_by(problem.code(), problem.details(), problem.trailing_metadata())
+                self.session.ladders = by_game(self._ladders_sought, there, self.address, bool(self.dialling.token))
                 self._ladders_sought = ()
             self._over = False
             call: Any = channel.stream_stream(PLAY)(metadata=self.dialling.metadata)
@@ -421,7 +421,7 @@ class Client:
             follows.result()  # raises what the task raised
             if self._is_silent:
                 return _Ended(grpc.StatusCode.UNAVAILABLE, "the server was silent for too long")
-            return _told(*await endings.of_server())
+            return _ended_by(*await endings.of_server())
 
     async def _follow(self, call: Any) -> None:
         """Process the server's envelopes until the stream ends, and send the results.
@@ -561,7 +561,7 @@ class Client:
         self.session.want_tables(tables)
 
 
-def _told(code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[str, str | bytes]] | None) -> _Ended:
+def _ended_by(code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[str, str | bytes]] | None) -> _Ended:
     """Return the status of a call, with the details in its trailing metadata (`google.rpc.Status`)."""
     text = details or ("the server closed the stream" if code is grpc.StatusCode.OK else code.name)
     reason, address, retry_s = "", "", None

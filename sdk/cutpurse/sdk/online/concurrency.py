@@ -56,7 +56,7 @@ class ConcurrencyControl:
         self.upper = upper
         self.most = FIRST_TABLES  # the server's limit, once it is known
         self.base_s = 1.0
-        self._wanted = FIRST_TABLES if first is None else first
+        self._desired = FIRST_TABLES if first is None else first
         self._took = Durations(SEEN)
         self._p95 = 0.0  # of `_took`, or more
         self._since = 0  # decisions since the last change
@@ -64,7 +64,7 @@ class ConcurrencyControl:
     @property
     def tables(self) -> int:
         """The number of matches to play now, at least 1."""
-        return max(1, min(self._wanted, self._bound()))
+        return max(1, min(self._desired, self._bound()))
 
     def granted(self, most: int) -> None:
         """Set the server's limit."""
@@ -81,14 +81,14 @@ class ConcurrencyControl:
         self._since += 1
         if seconds > self._p95:  # otherwise the 95th percentile has not grown
             self._fall(self._fitting())
-        if self._since >= STEP * min(self._wanted, 4):
+        if self._since >= STEP * min(self._desired, 4):
             self._since = 0
             fitting = self._fitting()
-            self._wanted = min(self._wanted + max(1, self._wanted // 2), fitting, self._bound())
+            self._desired = min(self._desired + max(1, self._desired // 2), fitting, self._bound())
 
     def late(self) -> None:
         """Halve the number of matches, since a decision was too late."""
-        self._fall(self._wanted // 2)
+        self._fall(self._desired // 2)
 
     def _bound(self) -> int:
         return self.most if self.upper is None else min(self.upper, self.most)
@@ -98,8 +98,8 @@ class ConcurrencyControl:
         return self.most if p95 * self.most <= SHARE * self.base_s else max(1, int(SHARE * self.base_s / p95))
 
     def _fall(self, to: int) -> None:
-        if to < self._wanted:
-            self._wanted = max(1, to)
+        if to < self._desired:
+            self._desired = max(1, to)
             self._since = 0
 
 

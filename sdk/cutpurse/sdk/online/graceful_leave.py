@@ -60,7 +60,7 @@ def leave_on_signal(client: Leaves) -> Iterator[None]:
 
     if not _there:
         _woken.enter_context(_wakes(loop))
-        _before.update((one, set_handler(one, _told)) for one in (signal.SIGINT, *ends()))
+        _before.update((signum, set_handler(signum, _leave)) for signum in (signal.SIGINT, *ends()))
     _there.append(tell)
     try:
         yield
@@ -96,7 +96,7 @@ def _wakes(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
             loop.remove_reader(here)
 
 
-def _told(number: int, frame: object) -> None:
+def _leave(number: int, frame: object) -> None:
     for heard in _before if number == HANGUP else [number]:
         if heard != HANGUP:
             signal.signal(heard, _before[heard])

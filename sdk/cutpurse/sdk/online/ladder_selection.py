@@ -22,36 +22,44 @@ LIST: Final = "/cutpurse.v1.LadderService/ListLadders"
 ANSWER_S: Final = 10.0
 
 
-async def list_server_ladders(channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the server's ladders that the caller may see, each with its game.  Raises grpc.aio.AioRpcError."""
+async def list_server_ladders(
+    channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]]
+) -> Sequence[ladder_pb2.LadderShown]:
+    """Return the server's ladders that the caller may see, inner ones too.  Raises grpc.aio.AioRpcError."""
     call: Any = channel.unary_unary(LIST, response_deserializer=ladder_pb2.ListLaddersResponse.FromString)
-    answer = await call(b"", metadata=metadata, timeout=ANSWER_S)
-    return [(ladder.defined.name, ladder.defined.game) for ladder in answer.ladders]
+    request = ladder_pb2.ListLaddersRequest(with_inner=True).SerializeToString()
+    answer: ladder_pb2.ListLaddersResponse = await call(request, metadata=metadata, timeout=ANSWER_S)
+    return answer.ladders
 
 
-def by_game(wanted: Iterable[str], there: Iterable[tuple[str, str]], address: str) -> dict[str, tuple[str, ...]]:
+def by_game(
+    ladder_names: Iterable[str], there: Iterable[ladder_pb2.LadderShown], address: str, has_token: bool
+) -> dict[str, tuple[str, ...]]:
     """Group the requested ladders by their games.
 
     Args:
-        wanted: Names of ladders.
-        there: Ladders of the server, each with its game.
+        ladder_names: Names of ladders.
+        there: Ladders of the server.
         address: The server, for errors.
+        has_token: Whether the server was sent a token, without which it shows no private ladder.
 
     Raises:
         NotFound: If the server has no such ladder; lists its ladders.
         ServerRefused: If the game of a ladder is not installed.
     """
-    game_of = dict(there)
-    found: dict[str, tuple[str, ...]] = {}
-    for name in dict.fromkeys(wanted):
+    listed = [*there]
+    game_of = {ladder.defined.name: ladder.defined.game for ladder in listed}
+    ladders: dict[str, tuple[str, ...]] = {}
+    for name in dict.fromkeys(ladder_names):
         if name not in game_of:
-            are = ", ".join(sorted(map(printable, game_of))) or "none"
-            hint = did_you_mean(name, map(printable, game_of))
+            names = sorted(printable(ladder.defined.name) for ladder in listed if not ladder.is_inner)
+            hint = did_you_mean(name, names) + ("" if has_token else " (a private one needs a token)")
+            are = ", ".join(names) or "none"
             raise NotFound(f"the server at {address} has no ladder '{printable(name)}'{hint}; there are: {are}")
         game = game_of[name]
         if game not in GAMES:
             raise ServerRefused(
                 f"ladder {name} is of the game {printable(game)}, which is not known here: upgrade cutpurse"
             )
-        found[game] = (*found.get(game, ()), name)
-    return found
+        ladders[game] = (*ladders.get(game, ()), name)
+    return ladders

@@ -71,7 +71,11 @@ def _view_maker(earlier: arena_pb2.Decision, first_event: int, table: TableInfo)
 
 
 def time_left(decision: arena_pb2.Decision, passed_s: float) -> tuple[float, float]:
-    """Compute what is left of base time (below 0 once used up) and bank this many seconds after it came, in seconds."""
+    """Compute the seconds that are left of a decision's time, `passed_s` after it came.
+
+    Returns:
+        Those of the base time, below 0 once it is used up, and those of the bank.
+    """
     base_s = decision.base_left_ms / 1_000 - passed_s
     return base_s, max(0.0, decision.bank_left_ms / 1_000 + min(0.0, base_s))
 

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.client_session import ClientSession
-from cutpurse.wire.text import printable
+from cutpurse.wire.text import format_count, printable
 
 __all__ = ["too_few"]
 
@@ -52,20 +52,24 @@ async def _too_few(
         answer: bytes = await call(request, metadata=metadata, timeout=ANSWER_S)
         return answer
 
-    told = ladder_pb2.ListLaddersResponse.FromString(await ask("ListLadders", b""))
-    waited_on = [ladder for ladder in told.ladders if _is_on(ladder, session, owner)]
+    listing = ladder_pb2.ListLaddersResponse.FromString(await ask("ListLadders", b""))
+    waited_on = [ladder for ladder in listing.ladders if _is_on(ladder, session, owner)]
     if not waited_on:
         return ""
 
     async def online_bots(owner: str, ladder: str = "") -> list[ladder_pb2.BotShown]:
-        asked = ladder_pb2.ListBotsRequest(owner=owner, ladder=ladder).SerializeToString()
-        return [bot for bot in ladder_pb2.ListBotsResponse.FromString(await ask("ListBots", asked)).bots if bot.is_here]
+        request = ladder_pb2.ListBotsRequest(owner=owner, ladder=ladder).SerializeToString()
+        return [
+            bot for bot in ladder_pb2.ListBotsResponse.FromString(await ask("ListBots", request)).bots if bot.is_here
+        ]
 
     # A ladder may name house bots that this server does not run.
     named = any(ladder.defined.terms.house for ladder in waited_on)
     run = await online_bots(HOUSE) if named else []
     house = {ladder.defined.name: _house_on(ladder, run) for ladder in waited_on}
-    best = min(waited_on, key=lambda one: one.defined.seats - one.bots - len(house[one.defined.name]))
+    best = min(
+        waited_on, key=lambda candidate: candidate.defined.seats - candidate.bots - len(house[candidate.defined.name])
+    )
     sides = best.bots
     if owner:
         sides -= max(0, len(await online_bots(owner, best.defined.name)) - 1)  # a match takes one bot per owner
@@ -102,5 +106,5 @@ def _text(ladder: ladder_pb2.LadderShown, sides: int, house: Sequence[str], by_o
 def _house(here: Sequence[str], named: Sequence[str]) -> str:
     first = ", ".join([printable(name, 32) for name in (here or named)[:MOST_HOUSE]])
     if here:
-        return f"and {len(here)} house bot{'s' if len(here) > 1 else ''} ({first})"
+        return f"and {format_count(len(here), 'house bot')} ({first})"
     return f"and its house bots ({first}) are not run" if named else "and no house bots"

@@ -22,7 +22,7 @@ from queue import SimpleQueue
 from time import perf_counter
 from typing import Any
 
-from cutpurse.sdk.bot_calls import Flow, on_a_loop, without_a_loop
+from cutpurse.sdk.flows import Flow, on_a_loop, without_a_loop
 from cutpurse.sdk.online.concurrency import SpeedProof
 
 __all__ = ["Kind", "Thinker"]

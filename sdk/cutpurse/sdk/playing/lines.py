@@ -25,11 +25,11 @@ class Lines:
     def write(self, line: str) -> None:
         """Write a line.  Raises CutpurseError if the file cannot be written."""
         if self._file is not None:
-            with self._told():
+            with self._reporting():
                 self._file.write(line + "\n")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _reporting(self) -> Iterator[None]:
         try:
             yield
         except OSError as problem:
@@ -47,5 +47,5 @@ class Lines:
     def __exit__(self, *_: object) -> None:
         """Close the file.  Raises CutpurseError if the last lines cannot be written."""
         if self._file is not None:
-            with self._told():
+            with self._reporting():
                 self._file.close()

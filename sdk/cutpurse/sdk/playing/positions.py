@@ -23,26 +23,27 @@ from cutpurse.process.lifetime import a_run
 from cutpurse.sdk import bot_calls
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, bot_makers
 from cutpurse.sdk.decision import Decision, Option, option_of
+from cutpurse.sdk.flows import without_a_loop
 from cutpurse.sdk.playing.seating import view_for
 
 __all__ = ["ask_again", "decision_for"]
 
 
 def decision_for(
-    match: Match, asked: EngineDecision, since: int = 0, before: View | None = None
+    match: Match, open_decision: EngineDecision, since: int = 0, before: View | None = None
 ) -> tuple[Any, Decision]:
     """Return the view and decision of a bot for an open question.
 
     Args:
         match: The match.
-        asked: The open question.
+        open_decision: The open decision.
         since: Number of the first event in the view.
         before: The seat's view before that event.
     """
-    view = view_for(match, asked.seat, since, before)
-    safe = match.game.safe_option(asked.seat, asked.options)
-    number = asked.number - match.lone_asked[asked.seat]  # bots are not asked about single options
-    return view, Decision(number, asked.ask, asked.options, lambda: safe, view)
+    view = view_for(match, open_decision.seat, since, before)
+    safe = match.game.safe_option(open_decision.seat, open_decision.options)
+    number = open_decision.number - match.lone_asked[open_decision.seat]  # bots are not asked about single options
+    return view, Decision(number, open_decision.ask, open_decision.options, lambda: safe, view)
 
 
 def ask_again(
@@ -95,18 +96,18 @@ def _asked_again(maker: BotMaker, seat: int, record: Record, choices: int, name:
     """Return the answer, and the seconds that it took."""
     chance = bot_chance(name.encode() or record.key, seat)
     info = MatchInfo(record.game, seat, record.seats, record.settings, chance, name)
-    player = bot_calls.without_a_loop(bot_calls.start_bot(maker, info))
-    told = 0
+    player = without_a_loop(bot_calls.start_bot(maker, info))
+    first_event = 0
     before: View | None = None
-    for match, asked, chosen in replay(record, game_named(record.game)):
-        if asked.seat != seat:
+    for match, open_decision, chosen in replay(record, game_named(record.game)):
+        if open_decision.seat != seat:
             continue
-        view, decision = decision_for(match, asked, told, before)
-        told, before = len(match.game.log or ()), view.raw
+        view, decision = decision_for(match, open_decision, first_event, before)
+        first_event, before = len(match.game.log or ()), view.raw
         is_meant = len(match.choices) == choices - 1
         began = perf_counter()
         try:
-            answer = bot_calls.without_a_loop(bot_calls.ask_bot(player, view, decision))
+            answer = without_a_loop(bot_calls.ask_bot(player, view, decision))
         except (Exception, SystemExit):
             if is_meant or chosen.cause is EndCause.NORMAL:
                 raise

@@ -33,35 +33,35 @@ class CounterAttribute:
         self.name = self.name or name
 
     @overload
-    def __get__(self, one: None, owner: type) -> Self: ...
+    def __get__(self, holder: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, one: _Counted, owner: type) -> int: ...
-    def __get__(self, one: _Counted | None, owner: type) -> Self | int:
-        return self if one is None else one.counter(self.name)
+    def __get__(self, holder: _Counted, owner: type) -> int: ...
+    def __get__(self, holder: _Counted | None, owner: type) -> Self | int:
+        return self if holder is None else holder.counter(self.name)
 
 
 class Flag(CounterAttribute):
     """An attribute for a counter that is true or false."""
 
     @overload
-    def __get__(self, one: None, owner: type) -> Self: ...
+    def __get__(self, holder: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, one: _Counted, owner: type) -> bool: ...
-    def __get__(self, one: _Counted | None, owner: type) -> Self | bool:
-        return self if one is None else bool(one.counter(self.name))
+    def __get__(self, holder: _Counted, owner: type) -> bool: ...
+    def __get__(self, holder: _Counted | None, owner: type) -> Self | bool:
+        return self if holder is None else bool(holder.counter(self.name))
 
 
 class SeatOf(CounterAttribute):
     """An attribute for a counter that is a seat, or None for no seat."""
 
     @overload  # type: ignore[override]  # the counter holds the seat plus 1
-    def __get__(self, one: None, owner: type) -> Self: ...
+    def __get__(self, holder: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, one: _Counted, owner: type) -> int | None: ...
-    def __get__(self, one: _Counted | None, owner: type) -> Self | int | None:
-        if one is None:
+    def __get__(self, holder: _Counted, owner: type) -> int | None: ...
+    def __get__(self, holder: _Counted | None, owner: type) -> Self | int | None:
+        if holder is None:
             return self
-        return one.counter(self.name) - 1 if one.counter(self.name) else None
+        return holder.counter(self.name) - 1 if holder.counter(self.name) else None
 
 
 class Column:
@@ -74,11 +74,11 @@ class Column:
         self.name = name
 
     @overload
-    def __get__(self, one: None, owner: type) -> Self: ...
+    def __get__(self, pile: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, one: Pile, owner: type) -> tuple[int, ...]: ...
-    def __get__(self, one: Pile | None, owner: type) -> Self | tuple[int, ...]:
-        return self if one is None else one.column(self.name)
+    def __get__(self, pile: Pile, owner: type) -> tuple[int, ...]: ...
+    def __get__(self, pile: Pile | None, owner: type) -> Self | tuple[int, ...]:
+        return self if pile is None else pile.column(self.name)
 
 
 P = TypeVar("P", bound=Pile)
@@ -100,13 +100,13 @@ class OnePile(_PilesOfOneKind[P]):
     """An attribute for the single pile with its name, or with the name `of`, of a player or the table."""
 
     @overload
-    def __get__(self, one: None, owner: type) -> Self: ...
+    def __get__(self, holder: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, one: _Holder, owner: type) -> P: ...
-    def __get__(self, one: _Holder | None, owner: type) -> Self | P:
-        if one is None:
+    def __get__(self, holder: _Holder, owner: type) -> P: ...
+    def __get__(self, holder: _Holder | None, owner: type) -> Self | P:
+        if holder is None:
             return self
-        pile = one.pile(self.name)
+        pile = holder.pile(self.name)
         return self.pile_type(pile.raw, pile.view)
 
 
@@ -114,13 +114,13 @@ class Piles(_PilesOfOneKind[P]):
     """An attribute for all piles with its name, or with the name `of`, from the bottom or oldest."""
 
     @overload
-    def __get__(self, one: None, owner: type) -> Self: ...
+    def __get__(self, holder: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, one: _Holder, owner: type) -> tuple[P, ...]: ...
-    def __get__(self, one: _Holder | None, owner: type) -> Self | tuple[P, ...]:
-        if one is None:
+    def __get__(self, holder: _Holder, owner: type) -> tuple[P, ...]: ...
+    def __get__(self, holder: _Holder | None, owner: type) -> Self | tuple[P, ...]:
+        if holder is None:
             return self
-        return tuple([self.pile_type(pile.raw, pile.view) for pile in one.piles(self.name)])
+        return tuple([self.pile_type(pile.raw, pile.view) for pile in holder.piles(self.name)])
 
 
 class _Holder(Protocol):

@@ -7,6 +7,7 @@ from collections import Counter
 from cutpurse.games.bag_o_loot.rules import BAG_POINTS, OPEN_MOST
 from cutpurse.sdk.views.attributes import CounterAttribute, OnePile, Piles, SeatOf
 from cutpurse.sdk.views.base import GameView, Player
+from cutpurse.sdk.views.habit import Habit
 from cutpurse.sdk.views.piles import Pile
 
 __all__ = ["BagOLootPlayer", "BagOLootView", "Loot"]
@@ -49,7 +50,7 @@ class BagOLootPlayer(Player):
     @property
     def worth(self) -> int:
         """The points of the player's bags and sets if the round ended now."""
-        return BAG_POINTS * len(self.bags) + sum(one.size for one in self.sets)
+        return BAG_POINTS * len(self.bags) + sum(loot_set.size for loot_set in self.sets)
 
     @property
     def score(self) -> int:
@@ -67,6 +68,13 @@ class BagOLootView(GameView[BagOLootPlayer]):
 
     __slots__ = ()
     player_type = BagOLootPlayer
+    habits = (
+        Habit("steals", ("steal",)),
+        Habit("snitches", ("snitch",)),
+        Habit("opens", ("open",)),
+        Habit("bags or pinches", ("bag", "pinch")),
+        Habit("plays before it stops", ("done",), measure=lambda view: min(view.plays, 10), most=10),
+    )
     draw_pile = OnePile(Pile)
     ditched = OnePile(Pile)
     middle = OnePile(Pile)

@@ -18,6 +18,7 @@ from cutpurse.engine.words import Words, ZoneKind
 from cutpurse.engine.zones import TABLE
 from cutpurse.sdk.cards import Card, card_of, cards_of
 from cutpurse.sdk.views.acts import ActView, SeenEvent
+from cutpurse.sdk.views.habit import Habit
 from cutpurse.sdk.views.piles import Pile, pile_text
 
 __all__ = ["GameView", "Player"]
@@ -90,6 +91,7 @@ class GameView(Generic[A]):
     __slots__ = ("_before", "_events", "_history", "_make", "_players", "_since", "raw")
 
     player_type: ClassVar[type[Player]] = Player
+    habits: ClassVar[tuple[Habit, ...]] = ()  # what `cutpurse bot style` counts
     raw: View
 
     def __init__(

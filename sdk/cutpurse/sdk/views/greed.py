@@ -7,6 +7,7 @@ from collections import Counter
 from cutpurse.games.greed.cards import NUMBER
 from cutpurse.sdk.views.attributes import CounterAttribute, OnePile, SeatOf
 from cutpurse.sdk.views.base import GameView, Player
+from cutpurse.sdk.views.habit import Habit
 from cutpurse.sdk.views.piles import Pile
 
 __all__ = ["GreedPlayer", "GreedView", "number_counts"]
@@ -42,6 +43,12 @@ class GreedView(GameView[GreedPlayer]):
 
     __slots__ = ()
     player_type = GreedPlayer
+    habits = (
+        Habit("goes on with a raid", ("go_on",)),
+        Habit("numbers in the middle at a stop", ("stop",), measure=lambda view: len(view.middle_numbers), most=7),
+        Habit("trades a number in", ("trade",)),
+        Habit("takes a card", ("take",)),
+    )
     deck = OnePile(Pile)
     discard = OnePile(Pile)
     middle = OnePile(Pile)

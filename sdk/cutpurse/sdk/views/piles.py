@@ -120,7 +120,7 @@ class Pile:
 
     def count(self, card: Card | str) -> int:
         """Return the number of copies of a card that are certainly in this pile."""
-        return sum(one is card or one.name == card for one in self.located)
+        return sum(located_card is card or located_card.name == card for located_card in self.located)
 
     def __len__(self) -> int:
         return self.raw.size
@@ -132,7 +132,7 @@ class Pile:
         return self.cards[place]
 
     def __contains__(self, card: object) -> bool:
-        return any(one is card or one.name == card for one in self.located)
+        return any(located_card is card or located_card.name == card for located_card in self.located)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pile) and self.raw == other.raw
@@ -146,7 +146,7 @@ class Pile:
 
 def pile_text(pile: Pile) -> str:
     """Describe a pile in one line: cards by title, the number of face-down cards, and what is known of those."""
-    shown: list[str] = []
+    parts: list[str] = []
     cards = pile.cards
     columns = [(column, pile.column(column.name)) for column in pile.raw.kind.columns]
     counts: Counter[str] = Counter()
@@ -158,18 +158,18 @@ def pile_text(pile: Pile) -> str:
                 if values and values[place] and not (column.unit is Unit.CARD and values[place] == card.number)
             ]
             counts[card.title + (f" ({', '.join(marks)})" if marks else "")] += 1
-    shown = [title if copies == 1 else f"{copies} x {title}" for title, copies in counts.items()]
-    if len(shown) > SHOWN_CARDS:
+    parts = [title if copies == 1 else f"{copies} x {title}" for title, copies in counts.items()]
+    if len(parts) > SHOWN_CARDS:
         top = f", the top is {pile.top.title}" if pile.raw.kind.ordered and pile.top else ""
-        shown = [f"{sum(counts.values())} cards{top}"]
+        parts = [f"{sum(counts.values())} cards{top}"]
     hidden = sum(card is None for card in cards)
     if hidden:
         learned = [*[card.title for card in pile.known], *[f"perhaps {card.title}" for card in pile.maybe]]
         among = f" (among them {', '.join(learned)})" if learned else ""
-        shown.append(f"{hidden} face down{among}")
+        parts.append(f"{hidden} face down{among}")
     numbers = zip(pile.raw.kind.counters, pile.raw.counters, strict=True)
-    shown += [_marked(pile, counter, value) for counter, value in numbers if value]
-    return ", ".join(shown) or "nothing"
+    parts += [_marked(pile, counter, value) for counter, value in numbers if value]
+    return ", ".join(parts) or "nothing"
 
 
 def _marked(pile: Pile, kind: engine.Counter, value: int) -> str:

@@ -6,6 +6,7 @@ from cutpurse.games.steal_and_plunder.cards import FITS
 from cutpurse.sdk.cards import Card
 from cutpurse.sdk.views.attributes import CounterAttribute, Flag, OnePile, Piles, SeatOf
 from cutpurse.sdk.views.base import GameView, Player
+from cutpurse.sdk.views.habit import Habit
 from cutpurse.sdk.views.piles import Pile
 
 __all__ = ["Pack", "StealAndPlunderPlayer", "StealAndPlunderView"]
@@ -75,6 +76,13 @@ class StealAndPlunderView(GameView[StealAndPlunderPlayer]):
 
     __slots__ = ()
     player_type = StealAndPlunderPlayer
+    habits = (
+        Habit("attacks", ("attack",)),
+        Habit("forms a pack", ("form_pack", "form_pack_discard")),
+        Habit("plays a power", ("power_steal", "power_plunder", "power_audit", "power_flee", "power_tax")),
+        Habit("defends a pack", ("contribute",)),
+        Habit("discards its least card", ("discard",), is_lowest=True),
+    )
     deck = OnePile(Pile)
     discard = OnePile(Pile)
     spent = OnePile(Pile, "Power cards that have been used.")

@@ -8,6 +8,7 @@ from cutpurse.sdk.cards import Card
 from cutpurse.sdk.views.acts import ActView
 from cutpurse.sdk.views.attributes import Column, CounterAttribute, Flag, OnePile
 from cutpurse.sdk.views.base import GameView, Player
+from cutpurse.sdk.views.habit import Habit
 from cutpurse.sdk.views.piles import Pile
 
 __all__ = ["StolenTreasurePlayer", "StolenTreasureView", "Treasure"]
@@ -54,6 +55,13 @@ class StolenTreasureView(GameView[StolenTreasurePlayer]):
 
     __slots__ = ()
     player_type = StolenTreasurePlayer
+    habits = (
+        Habit("wagers", ("wager",)),
+        Habit("buries", ("bury",)),
+        Habit("draws", ("draw",)),
+        Habit("ends its turn with actions left", ("end_turn",)),
+        Habit("stakes its least card", ("stake",), is_lowest=True),
+    )
     treasure_pile_1 = OnePile(Pile)
     treasure_pile_2 = OnePile(Pile)
     piracy_pile = OnePile(Pile)
@@ -65,7 +73,7 @@ class StolenTreasureView(GameView[StolenTreasurePlayer]):
     actions_left = CounterAttribute("Actions that the player whose turn it is may still take.")
 
     def value(self, card: Card) -> int:
-        """Return a card's value in this match: as printed, unless the setting `values` changes it."""
+        """Return a card's value in this match: as the rules list it, unless the setting `values` changes it."""
         changed: dict[str, int] = dict(self.settings.values)
         return changed.get(card.name, card.value)
 

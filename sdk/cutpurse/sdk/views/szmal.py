@@ -8,6 +8,7 @@ from cutpurse.games.szmal.cards import SYMBOLS
 from cutpurse.sdk.cards import cards_of
 from cutpurse.sdk.views.attributes import Column, CounterAttribute, OnePile
 from cutpurse.sdk.views.base import GameView, Player
+from cutpurse.sdk.views.habit import Habit
 from cutpurse.sdk.views.piles import Pile
 
 __all__ = ["Holdings", "KeptActions", "SzmalPlayer", "SzmalView", "Thugs"]
@@ -81,13 +82,13 @@ class SzmalPlayer(Player):
     def symbols(self) -> Counter[str]:
         """The number of each symbol shown in the player's Territory: gun, car, key, bottle, heart, wrench."""
         cards = cards_of(self.words)
-        shown: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         thugs = self.thugs
         for card in (*[cards[number] for number in thugs.counts_as], *self.holdings.seen):
             if card is not None:
-                shown.update({symbol: card.traits.get(symbol, 0) for symbol in SYMBOLS})
-        shown.update({"gun": sum(thugs.armed), "key": sum(thugs.armed)})
-        return shown
+                counts.update({symbol: card.traits.get(symbol, 0) for symbol in SYMBOLS})
+        counts.update({"gun": sum(thugs.armed), "key": sum(thugs.armed)})
+        return counts
 
     @property
     def score(self) -> int:
@@ -100,6 +101,13 @@ class SzmalView(GameView[SzmalPlayer]):
 
     __slots__ = ()
     player_type = SzmalPlayer
+    habits = (
+        Habit("picks an Action", ("pick",), sorts=("action",)),
+        Habit("picks a Holding", ("pick",), sorts=("holding",)),
+        Habit("picks a Thug", ("pick",), sorts=("thug",)),
+        Habit("plays a Thug", ("choose",), sorts=("thug",)),
+        Habit("pays a Cost", ("pay", "give_up", "discard", "take_back")),
+    )
     deck = OnePile(Pile)
     discard = OnePile(Pile)
     round = CounterAttribute("The round, 1 to 12.")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Final, TypeVar
 
 import grpc
 
@@ -29,15 +29,30 @@ MOST_HELD: Final = 256
 # Raw bytes in both directions, and EOF, which gRPC's types do not declare.
 Context = grpc.aio.ServicerContext[Any, Any]
 
+AnyGuard = TypeVar("AnyGuard", bound=Guard)
+
 
 class AuthInterceptor:
-    """Authenticates the calls of a server with its guard."""
+    """Authenticates the calls of a server with its guard.
+
+    Attributes:
+        guard: Checks tokens.
+    """
 
     def __init__(self, guard: Guard, log: Logger, counts: Counts) -> None:
         self.log = LimitedLog(log)  # for lines that any caller can cause at will
-        self._guard = guard
+        self.guard = guard
         self._counts = counts
         self._held: deque[asyncio.Event] = deque()  # oldest first
+
+    def put_before(self, make: Callable[[Guard], AnyGuard]) -> AnyGuard:
+        """Have a guard that `make` makes of the present one decide from now on, and return it."""
+        self.guard = made = make(self.guard)
+        return made
+
+    def is_good(self, token: str) -> bool:
+        """Return whether the token with this ID is valid now; thread-safe."""
+        return self.guard.is_good(token)
 
     async def enter(self, context: Context, scope: str) -> Grant:
         """Return the grant of a call whose token has this scope.
@@ -47,7 +62,7 @@ class AuthInterceptor:
         """
         now = asyncio.get_running_loop().time()
         async with self._watched(context):
-            return self._guard.enter(context.invocation_metadata() or (), context.peer(), scope, now)
+            return self.guard.enter(context.invocation_metadata() or (), context.peer(), scope, now)
 
     async def recognise(self, context: Context) -> Grant | None:
         """Return the grant of a call; None without a token, or if the caller asks as a stranger.
@@ -59,7 +74,7 @@ class AuthInterceptor:
             return None
         now = asyncio.get_running_loop().time()
         async with self._watched(context):
-            return self._guard.recognise(context.invocation_metadata() or (), context.peer(), now)
+            return self.guard.recognise(context.invocation_metadata() or (), context.peer(), now)
 
     @contextlib.asynccontextmanager
     async def _watched(self, context: Context) -> AsyncIterator[None]:

@@ -21,8 +21,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import LeaderboardError
+from cutpurse.leaderboard.owner_registry import note_uses
 from cutpurse.leaderboard.queries import TokenEntry
+from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import HOUSE, LINK, NOBODY, PEOPLE, SCOPES, Token, read_token
 from cutpurse.server.access.contact import Contact
 from cutpurse.server.access.one_match import OneMatch
@@ -39,7 +42,6 @@ __all__ = [
     "HostedBotIdentity",
     "TokenGuard",
     "TokenRefused",
-    "TokenStore",
     "address_of",
     "check_scope",
 ]
@@ -220,22 +222,10 @@ class HouseGuard:
         self._others.close()
 
 
-class TokenStore(Protocol):
-    """Where tokens are stored: a `Store`."""
-
-    changes: int
-
-    def tokens(self) -> list[TokenEntry]:
-        """Return all tokens."""
-
-    def note_uses(self, uses: Mapping[str, datetime]) -> Future[None]:
-        """Store when tokens were last used."""
-
-
 class TokenGuard:
     """A guard that admits calls by stored tokens. Close it before the store."""
 
-    def __init__(self, store: TokenStore, utc: Callable[[], datetime], log: Logger) -> None:
+    def __init__(self, store: Store, utc: Callable[[], datetime], log: Logger) -> None:
         """Read all tokens.
 
         Raises:
@@ -245,7 +235,7 @@ class TokenGuard:
         self._utc = utc
         self._log = log
         self._changes = store.changes
-        self._tokens = _by_id(store.tokens())
+        self._tokens = _by_id(store.run(queries.tokens))
         self._reading: Future[dict[str, TokenEntry]] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tokens")
         self._tries = _Tries(log)
@@ -307,7 +297,7 @@ class TokenGuard:
             changes = self._store.changes  # read before the tokens, so that later changes cause another read
             if changes != self._changes and now >= self._read_at:
                 self._changes = changes
-                self._reading = self._thread.submit(lambda: _by_id(self._store.tokens()))
+                self._reading = self._thread.submit(lambda: _by_id(self._store.run(queries.tokens)))
             return False
         if not reading.done():
             return False
@@ -372,10 +362,10 @@ def _by_id(entries: Iterable[TokenEntry]) -> dict[str, TokenEntry]:
     return {entry.id: entry for entry in entries}
 
 
-def _quietly(store: TokenStore, used: Mapping[str, datetime]) -> None:
+def _quietly(store: Store, used: Mapping[str, datetime]) -> None:
     """Store the uses of tokens; ignore failures, which are not worth a log line."""
     try:
-        store.note_uses(used).result()
+        store.write(note_uses, used)
     except LeaderboardError:
         pass
 

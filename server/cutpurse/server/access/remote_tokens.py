@@ -1,4 +1,4 @@
-"""The tokens of a running server: what `Store` does for tokens, over gRPC.
+"""The tokens of a running server, as `owner_registry` has those of a database, over gRPC.
 
 The caller's own token is configured like that of a bot. For tokens of other owners it needs the scope admin. Refusals
 of the server become errors of the command line. This module knows no command.
@@ -39,7 +39,7 @@ _ERRORS: Final[dict[grpc.StatusCode, type[CutpurseError]]] = {
 
 
 class RemoteTokens:
-    """A `TokenRegistry` on a server.
+    """The tokens of a server.
 
     Its methods raise NotAuthorised, NotFound, UsageError and ServerUnreachable.
     """
@@ -69,7 +69,7 @@ class RemoteTokens:
         self._channel.close()
 
     def create_tokens(self, wanted: Sequence[NewToken], created: datetime) -> list[tuple[Token, TokenEntry]]:
-        """Create tokens as `Store.create_tokens` does, except that the server's clock counts."""
+        """Create tokens, all or none, and return them with their entries; the server's clock counts."""
         asked = token_pb2.CreateTokensRequest()
         for new in wanted:
             expires_ms = 0 if new.expires is None else int(new.expires.timestamp() * 1_000)
@@ -82,7 +82,7 @@ class RemoteTokens:
         return [(token, entry) for token, entry in made if token is not None]
 
     def revoke_token(self, token_id: str, revoked: datetime) -> TokenEntry:
-        """Revoke a token as `Store.revoke_token` does."""
+        """Revoke a token; a revoked token stays as it is."""
         try:
             answer = self._stub.RevokeToken(
                 token_pb2.RevokeTokenRequest(id=token_id), timeout=PATIENCE_S, metadata=self._dialling.metadata
@@ -92,7 +92,7 @@ class RemoteTokens:
         return _entry(answer.token)
 
     def tokens(self, owner: str | None = None) -> list[TokenEntry]:
-        """List tokens as `Store.tokens` does."""
+        """List the tokens of an owner, or all."""
         try:
             answer = self._stub.ListTokens(
                 token_pb2.ListTokensRequest(owner=owner or ""), timeout=PATIENCE_S, metadata=self._dialling.metadata
@@ -102,7 +102,7 @@ class RemoteTokens:
         return [_entry(kept) for kept in answer.tokens]
 
     def link_account(self, owner: str, subject: str, issuer: str) -> str:
-        """Link an account with an owner as `Store.link_account` does; "" means the issuer of the server's provider.
+        """Link an account with an owner, and return the owner before; "" means the issuer of the server's provider.
 
         Raises:
             ServerRefused: If that server has no provider.

@@ -12,14 +12,16 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import grpc
 from google.protobuf.message import Message
 
+from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.errors import InvalidEntry as NotTaken
-from cutpurse.leaderboard.owner_registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken, create_tokens, redeem_link, revoke_token
 from cutpurse.leaderboard.queries import TokenEntry
+from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import LINK, SCOPES, SESSION, Token
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, check_scope
@@ -29,7 +31,7 @@ from cutpurse.server.errors import CallRefused
 from cutpurse.server.logs import Logger
 from cutpurse.v1 import token_pb2
 
-__all__ = ["TOKENS", "LinkRegistry", "TokenRegistry", "TokenService", "made_token", "wait_until_in_force"]
+__all__ = ["TOKENS", "TokenService", "made_token", "wait_until_in_force"]
 
 TOKENS: Final = token_pb2.DESCRIPTOR.services_by_name["TokenService"].full_name
 ACTS_S: Final = 2.0  # maximum seconds to wait until a change is in force
@@ -41,32 +43,12 @@ MOST_ACTS: Final = 1_000
 _Method = Callable[[bytes, Grant], Message]
 
 
-class TokenRegistry(Protocol):
-    """Where tokens are stored: a `Store`."""
-
-    def create_tokens(self, wanted: Sequence[NewToken], created: datetime) -> list[tuple[Token, TokenEntry]]:
-        """Create tokens, all or none."""
-
-    def revoke_token(self, token_id: str, revoked: datetime) -> TokenEntry:
-        """Revoke a token."""
-
-    def tokens(self, owner: str | None = None) -> list[TokenEntry]:
-        """Return the tokens of an owner, or all."""
-
-
-class LinkRegistry(TokenRegistry, Protocol):
-    """A `TokenRegistry` that also exchanges links."""
-
-    def redeem_link(self, link_id: str, now: datetime) -> tuple[Token, TokenEntry]:
-        """Exchange a link for its token, once."""
-
-
 class TokenService:
     """`TokenService` of token.proto."""
 
     def __init__(
         self,
-        registry: LinkRegistry,
+        store: Store,
         entrance: AuthInterceptor,
         log: Logger,
         *,
@@ -75,10 +57,10 @@ class TokenService:
         acts: ActLog,
         session_token_days: int = 0,
     ) -> None:
-        """Serve the tokens of a registry.
+        """Serve the tokens of a store.
 
         Args:
-            registry: Where tokens are stored.
+            store: Where tokens are stored.
             entrance: Authenticates calls.
             log: The server's log.
             is_good: Returns whether the token with this ID is valid now.
@@ -86,7 +68,7 @@ class TokenService:
             acts: Where acts are noted, and read from.
             session_token_days: Days that tokens made in a session may last; 0 means no longer than the session.
         """
-        self._registry = registry
+        self._store = store
         self._entrance = entrance
         self._log = log
         self._is_good = is_good
@@ -162,41 +144,41 @@ class TokenService:
 
     # -- on a thread
     def _create(self, request: bytes, grant: Grant) -> Message:
-        asked = token_pb2.CreateTokensRequest.FromString(request)
-        wanted = [
+        call = token_pb2.CreateTokensRequest.FromString(request)
+        new_tokens = [
             NewToken(
                 one.owner,
                 one.label,
                 tuple(one.scopes) or ("play", "read"),
                 _moment(one.expires_ms) if one.expires_ms else None,
             )
-            for one in asked.wanted
+            for one in call.wanted
         ]
         if "admin" not in grant.scopes:
             own = self._own(grant)
-            for new in wanted:
+            for new in new_tokens:
                 _check_own(own, new, self._until(own))
-        made = self._registry.create_tokens(wanted, datetime.now(UTC))
+        made = self._store.write(create_tokens, new_tokens, datetime.now(UTC))
         for _, entry in made:
             self._log_made(entry, grant)
         return token_pb2.CreateTokensResponse(made=[made_token(token, entry) for token, entry in made])
 
     def _list(self, request: bytes, grant: Grant) -> Message:
-        asked = token_pb2.ListTokensRequest.FromString(request)
+        call = token_pb2.ListTokensRequest.FromString(request)
         if "admin" not in grant.scopes:
-            if asked.owner not in ("", grant.owner):
+            if call.owner not in ("", grant.owner):
                 raise CallRefused("NOT_YOURS", f"this token lists the tokens of {grant.owner} only; ask an admin")
-            asked.owner = grant.owner
-        return token_pb2.ListTokensResponse(tokens=map(_kept, self._registry.tokens(asked.owner or None)))
+            call.owner = grant.owner
+        return token_pb2.ListTokensResponse(tokens=map(_kept, self._store.run(queries.tokens, call.owner or None)))
 
     def _revoke(self, request: bytes, grant: Grant) -> Message:
-        asked = token_pb2.RevokeTokenRequest.FromString(request)
+        call = token_pb2.RevokeTokenRequest.FromString(request)
         if "admin" not in grant.scopes:
-            entries = [entry for entry in self._registry.tokens(grant.owner) if entry.id == asked.id]
+            entries = [entry for entry in self._store.run(queries.tokens, grant.owner) if entry.id == call.id]
             if not entries:  # as for a token that does not exist
                 raise CallRefused("NOT_FOUND", f"{grant.owner} has no such token; `cutpurse token list` names them")
             _check_scopes(grant.scopes, {*entries[0].scopes} - {LINK, SESSION})
-        entry = self._registry.revoke_token(asked.id, datetime.now(UTC))
+        entry = self._store.write(revoke_token, call.id, datetime.now(UTC))
         self._log.info("token revoked", token=entry.id, owner=entry.owner, by=grant.owner)
         self._acts.note(grant.owner, "token revoked", f"{entry.id} of {entry.owner}")
         return token_pb2.RevokeTokenResponse(token=_kept(entry))
@@ -207,18 +189,18 @@ class TokenService:
 
     def _redeem(self, request: bytes, grant: Grant) -> Message:
         token_pb2.RedeemLinkRequest.FromString(request)
-        token, entry = self._registry.redeem_link(grant.token, datetime.now(UTC))
+        token, entry = self._store.write(redeem_link, grant.token, datetime.now(UTC))
         self._log_made(entry, grant)
         return token_pb2.RedeemLinkResponse(made=made_token(token, entry))
 
     def _list_acts(self, request: bytes, grant: Grant) -> Message:
-        asked = token_pb2.ListActsRequest.FromString(request)
-        acts = self._acts.newest(min(asked.limit or USUAL_ACTS, MOST_ACTS))
+        call = token_pb2.ListActsRequest.FromString(request)
+        acts = self._acts.newest(min(call.limit or USUAL_ACTS, MOST_ACTS))
         return token_pb2.ListActsResponse(acts=[token_pb2.PersonAct(**asdict(act)) for act in acts])
 
     def _own(self, grant: Grant) -> TokenEntry:
         """Return the stored token of a caller."""
-        for entry in self._registry.tokens(grant.owner):
+        for entry in self._store.run(queries.tokens, grant.owner):
             if entry.id == grant.token:
                 return entry
         raise CallRefused("NOT_FOUND", "this token is of one run of the server and is not stored")
@@ -236,11 +218,11 @@ class TokenService:
         self._acts.note(grant.owner, "token made", about)
 
 
-async def wait_until_in_force(is_good: Callable[[str], bool], tokens: Iterable[str], wanted: bool) -> None:
+async def wait_until_in_force(is_good: Callable[[str], bool], tokens: Iterable[str], is_in_force: bool) -> None:
     """Wait until the guard has noticed that these tokens became valid, or invalid; some seconds at most."""
     loop = asyncio.get_running_loop()
     until, names = loop.time() + ACTS_S, [*tokens]
-    while any(is_good(name) is not wanted for name in names) and loop.time() < until:
+    while any(is_good(name) is not is_in_force for name in names) and loop.time() < until:
         await asyncio.sleep(_LOOK_S)
 
 

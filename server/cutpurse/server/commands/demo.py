@@ -23,6 +23,7 @@ from cutpurse.games import GAMES
 from cutpurse.process.signals import run_until_signalled
 from cutpurse.process.terminal import print_json, print_lines, print_message, table
 from cutpurse.wire.errors import needs
+from cutpurse.wire.text import format_count
 
 if TYPE_CHECKING:
     from cutpurse.leaderboard.queries import Ranking
@@ -54,12 +55,14 @@ def demo(
         from cutpurse.server.logs import capture_library_logs, logger
     if is_open:
         with needs("web"):
-            import cutpurse.server.web.serving  # noqa: F401  # only a check; the page is another process
+            import cutpurse.page.serving  # noqa: F401  # only a check; the page is another process
     if matches < 1:
         raise UsageError(f"--matches {matches}: at least 1 can be played")
     where = _new_folder(folder)
     bots = contestants(print_message)
-    print_message(f"{', '.join(bot.name for bot in bots)} dial in; {matches} matches of each game")
+    print_message(
+        f"{', '.join(bot.name for bot in bots)} dial in; {format_count(matches, 'match', 'matches')} of each game"
+    )
     progress = Progress("matches")
     began = time.perf_counter()
 
@@ -85,7 +88,7 @@ def demo(
                 if is_open:
                     _show_in_browser(f"http://{page.address}/")
             outcome = run_until_signalled(
-                run_demo(where, bots, matches, log, tell, page=page, stay=stay if is_open else None)
+                lambda: run_demo(where, bots, matches, log, tell, page=page, stay=stay if is_open else None)
             )
     except LeaderboardError as problem:
         raise CutpurseError(str(problem)) from None
@@ -102,7 +105,7 @@ def _print(outcome: DemoSummary, seconds: float, where: Path, as_json: bool) -> 
         print_json(_document(outcome, seconds))
     else:
         print_lines(_lines(outcome))
-    print_message(f"{sum(outcome.matches.values())} matches in {seconds:.0f} s")
+    print_message(f"{format_count(sum(outcome.matches.values()), 'match', 'matches')} in {seconds:.0f} s")
     print_message(f"ratings in {where / DATABASE}, records in {where / 'records'}, logs in {where}")
 
 
@@ -139,7 +142,7 @@ def _lines(outcome: DemoSummary) -> list[str]:
         rows = [(f"{row.place or '-':>5}", row.bot, _rating(row), row.matches, row.wins) for row in rankings]
         lines += [*table(("place", "bot", "rating", "matches", "won"), rows), ""]
     for bot, faults in outcome.faults.items():
-        lines.append(f"{bot} left {faults} decisions to its safe options")
+        lines.append(f"{bot} left {format_count(faults, 'decision')} to its safe options")
     return lines
 
 

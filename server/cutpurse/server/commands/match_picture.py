@@ -1,4 +1,4 @@
-"""`cutpurse match picture`: a moment of a match as PNG or SVG, or a stretch as an animated GIF."""
+"""`cutpurse match picture`: a moment of a match as PNG or SVG, a stretch as an animated GIF, or all of it as HTML."""
 
 from __future__ import annotations
 
@@ -12,19 +12,24 @@ from cutpurse.cli.match_source import FileOrMatch, MatchNumber, match_in, matche
 from cutpurse.cli.progress import Spinner
 from cutpurse.engine.errors import UsageError
 from cutpurse.process.terminal import print_message
+from cutpurse.sdk.matches.match_file import FiledMatch
+from cutpurse.sdk.matches.record_league import answer_about
 from cutpurse.wire.errors import NotFound, needs
-from cutpurse.wire.match_file import FiledMatch
 
 __all__ = ["picture"]
 
 MOMENT: Final = (".png", ".svg")
 STRETCH: Final = ".gif"
+WHOLE: Final = (".html", ".htm")
 
 
 def picture(
     file: FileOrMatch,
     into: Annotated[
-        Path, typer.Option(metavar="FILE", help="File to write: .png or .svg for a moment, .gif for a stretch.")
+        Path,
+        typer.Option(
+            metavar="FILE", help="File to write: .png or .svg for a moment, .gif for a stretch, .html for all."
+        ),
     ],
     match: MatchNumber = 0,
     at: Annotated[
@@ -40,18 +45,30 @@ def picture(
     ca: Authority = None,
     db: Database = None,
 ) -> None:
-    """Draw a moment of a finished match, or an animation of a stretch, as the page draws it.
+    """Draw a moment of a finished match, an animation of a stretch, or its whole replay, as the page draws it.
 
-    An existing file is not overwritten.
+    A replay is one HTML file: it opens in a browser without a server or a network. An existing file is not overwritten.
 
     Example: cutpurse match picture run.jsonl --at 41 --into table.png
 
     Example: cutpurse match picture 3f2a9c01 --from 30 --to 41 --into steal.gif
+
+    Example: cutpurse match picture 3f2a9c01 --into match.html
     """
     _check(into, at, first, last)
     filed = match_in(file, matches_of(file, server, ca, db), match)
     with Spinner(f"drawing {into}"):
         content = _drawn(filed, into.suffix, at, (first, last), seat)
+    _write_new(into, content)
+
+
+def _write_new(into: Path, content: bytes) -> None:
+    """Write a file that does not exist yet, and say how large it is.
+
+    Raises:
+        UsageError: If it exists.
+        NotFound: If it cannot be written.
+    """
     try:
         with into.open("xb") as opened:
             opened.write(content)
@@ -74,8 +91,12 @@ def _check(into: Path, at: int | None, first: int | None, last: int | None) -> N
         if first is None or last is None:
             raise UsageError(f"{into} is an animation: name its first and last moment with --from and --to")
         return
-    if into.suffix not in MOMENT:
-        raise UsageError(f"--into {into}: the name ends in .png or .svg for a moment, .gif for a stretch")
+    if into.suffix not in (*MOMENT, *WHOLE):
+        raise UsageError(
+            f"--into {into}: the name ends in .png or .svg for a moment, .gif for a stretch, .html for all"
+        )
+    if into.suffix in WHOLE and at is not None:
+        raise UsageError(f"--at is for a moment, and {into} has all of them")
     if first is not None or last is not None:
         raise UsageError(f"--from and --to make an animation: {into} would have to end in .gif")
 
@@ -90,15 +111,19 @@ def _drawn(
         RecordError: If the record does not verify.
         ExtraMissing: If a library is not installed.
     """
+    if kind in WHOLE:
+        with needs("web"):
+            from cutpurse.page.replay_file import replay_file
+        return replay_file(filed, answer_about(1, filed), seat).encode()
     with needs("pictures"):
-        from cutpurse.server.web.match_view.filed_replay import replay_of
-        from cutpurse.server.web.match_view.match_pictures import (
+        from cutpurse.page.match_view.filed_replay import replay_of
+        from cutpurse.page.match_view.match_pictures import (
             moment_index,
             moment_picture,
             stretch_pictures,
             stretch_range,
         )
-        from cutpurse.server.web.match_view.pixels import to_gif, to_png
+        from cutpurse.page.match_view.pixels import to_gif, to_png
     replayed = replay_of(filed)
     if seat is not None and not 0 <= seat < replayed.seats:
         raise UsageError(f"--seat {seat}: the match has seats 0 to {replayed.seats - 1}")

@@ -5,17 +5,18 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
 import typer
 
 from cutpurse.cli.arguments import AsJson
 from cutpurse.cli.class_file import read_class
 from cutpurse.cli.completion import complete_databases
+from cutpurse.cli.lazy import group_with_former
 from cutpurse.cli.league_options import iso, local_time
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.process.terminal import print_json, print_lines, print_message, table
@@ -29,12 +30,15 @@ if TYPE_CHECKING:
     from cutpurse.leaderboard.owner_registry import NewToken
     from cutpurse.leaderboard.queries import TokenEntry
     from cutpurse.leaderboard.store import Store
+    from cutpurse.leaderboard.tokens import Token
     from cutpurse.server.access.remote_tokens import RemoteTokens
-    from cutpurse.server.access.token_service import TokenRegistry
 
 __all__ = ["app"]
 
+MAX_ACTS: Final = 50  # acts shown by default
+
 app = typer.Typer(
+    cls=group_with_former({"acts": "token list --acts"}),
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Create, list and revoke the tokens of a server.\n\nExample: cutpurse token create ann --db league.db",
@@ -120,22 +124,22 @@ def create(
     place = _place(db, server)
     with _talks_of_trouble():
         if owner is not None:
-            wanted = [NewToken(owner, label, **common)]
+            new_tokens = [NewToken(owner, label, **common)]
         else:
             assert of is not None
             if label:
                 raise UsageError("--label is for one token; a class has a column label")
-            wanted = _class(of, common)
+            new_tokens = _class(of, common)
         with _registry(place, ca, is_to_be_made=True) as registry:
             if out is None:
-                ((made, entry),) = registry.create_tokens(wanted, now)
+                ((made, entry),) = registry.create(new_tokens, now)
             else:
-                _write_class(registry, wanted, out, now, kind, before)
+                _write_class(registry, new_tokens, out, now, kind, before)
     if out is not None:
         if as_json:
-            print_json({f"{kind}s": len(wanted), "file": str(out)})
+            print_json({f"{kind}s": len(new_tokens), "file": str(out)})
         else:
-            count = f"1 {kind} for {place} is" if len(wanted) == 1 else f"{len(wanted)} {kind}s for {place} are"
+            count = f"1 {kind} for {place} is" if len(new_tokens) == 1 else f"{len(new_tokens)} {kind}s for {place} are"
             print_message(f"{count} in {out}, which only you can read; give each owner their line")
         return
     row = _row(entry, now)
@@ -155,24 +159,49 @@ def list_tokens(
     owner: Annotated[
         str | None, typer.Argument(metavar="OWNER", help="Owner of the tokens. [default: all owners]")
     ] = None,
+    is_acts: Annotated[
+        bool, typer.Option("--acts", help="Show who changed which tokens, ladders and submitted bots, newest first.")
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=1_000, help="With --acts: maximum number of acts. [default: 50]"),
+    ] = None,
     db: Database = None,
     server: Server = None,
     ca: Authority = None,
     as_json: AsJson = False,
 ) -> None:
-    """List tokens by ID, without their secrets; also while a server runs.
+    """List tokens by ID, without their secrets, or who changed what (--acts); also while a server runs.
+
+    Acts on the page and on the command line are shown alike. What was done with --db is not among them.
 
     Example: cutpurse token list --db league.db
+
+    Example: cutpurse token list --acts --server https://league.example:7777
     """
+    if is_acts and owner is not None:
+        raise UsageError("--acts shows the acts of all owners: leave out OWNER")
+    if limit is not None and not is_acts:
+        raise UsageError("--limit is for the acts: add --acts")
+    if is_acts:
+        _show_acts(_place(db, server), ca, limit or MAX_ACTS, as_json)
+    else:
+        _show_tokens(_place(db, server), ca, owner, as_json)
+
+
+def _show_tokens(place: str | database.Database, ca: Path | None, owner: str | None, as_json: bool) -> None:
     with needs("server"):
+        from cutpurse.leaderboard import queries
         from cutpurse.leaderboard.reader import LeaderboardReader
     now = datetime.now(UTC)
-    place = _place(db, server)
-    with (
-        _talks_of_trouble(),
-        _remote(place, ca) if isinstance(place, str) else LeaderboardReader(_there(place)) as tokens,
-    ):
-        rows = [_row(entry, now) for entry in tokens.tokens(owner)]
+    with _talks_of_trouble():
+        if isinstance(place, str):
+            with _remote(place, ca) as remote:
+                entries = remote.tokens(owner)
+        else:
+            with LeaderboardReader(_there(place)) as reader:
+                entries = reader.run(queries.tokens, owner)
+        rows = [_row(entry, now) for entry in entries]
     if as_json:
         print_json(rows)
         return
@@ -191,6 +220,24 @@ def list_tokens(
     print_lines(table(head, cells))
 
 
+def _show_acts(place: str | database.Database, ca: Path | None, limit: int, as_json: bool) -> None:
+    with needs("server"):
+        from cutpurse.server.act_log import act_log_beside, acts_in
+    with _talks_of_trouble():
+        if isinstance(place, str):
+            with _remote(place, ca) as remote:
+                entries = remote.acts(limit)
+        else:
+            entries = acts_in(act_log_beside(_there(place).beside), limit)
+    if as_json:
+        print_json([{"at": iso(act.at_ms), "by": act.by, "what": act.what, "about": act.about} for act in entries])
+        return
+    cells = [
+        (local_time(act.at_ms), *(printable(text, 300) for text in (act.by, act.what, act.about))) for act in entries
+    ]
+    print_lines(table(("at", "by", "what", "about"), cells))
+
+
 @app.command()
 def revoke(
     ids: Annotated[list[str], typer.Argument(metavar="TOKEN", help="ID of the token, as in `token list`.")],
@@ -207,7 +254,7 @@ def revoke(
     """
     now = datetime.now(UTC)
     with _talks_of_trouble(), _registry(_place(db, server), ca) as registry:
-        rows = [_row(registry.revoke_token(one, now), now) for one in ids]
+        rows = [_row(registry.revoke(token, now), now) for token in ids]
     if as_json:
         print_json(rows)
     else:
@@ -234,7 +281,8 @@ def link(
     Example: cutpurse token link ann 248289761001 --server https://league.example:7777
     """
     with needs("server"):
-        from cutpurse.leaderboard.sign_ins import ProviderAccount
+        from cutpurse.server.installed_parts import call_on_database
+        from cutpurse.v1 import sign_in_pb2
     place = _place(db, server)
     if not issuer and not isinstance(place, str):
         raise UsageError("--db: a database knows no provider; name it with --issuer URL")
@@ -243,45 +291,15 @@ def link(
             with _remote(place, ca) as remote:
                 before = remote.link_account(owner, subject, issuer)
         else:
+            answer = call_on_database("LinkAccount")
             with _store(place, is_to_be_made=False) as store:
-                before = store.link_account(ProviderAccount(issuer, subject), owner, datetime.now(UTC))
+                request = sign_in_pb2.LinkAccountRequest(owner=owner, subject=subject, issuer=issuer)
+                before = answer(store, request).previous_owner
     if as_json:
         print_json({"owner": owner, "subject": subject, "previous_owner": before or None})
     else:
         was = f", before with {before}" if before not in ("", owner) else ""
         print_message(f"{printable(subject, 300)} is linked with {owner}{was}")
-
-
-@app.command()
-def acts(
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=1_000, help="Maximum number of acts.")] = 50,
-    db: Database = None,
-    server: Server = None,
-    ca: Authority = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show who changed which tokens, ladders and submitted bots of a server, the newest first.
-
-    Acts on the page and on the command line are shown alike. What was done with --db is not among them.
-
-    Example: cutpurse token acts --server https://league.example:7777
-    """
-    with needs("server"):
-        from cutpurse.server.act_log import act_log_beside, acts_in
-    place = _place(db, server)
-    with _talks_of_trouble():
-        if isinstance(place, str):
-            with _remote(place, ca) as remote:
-                found = remote.acts(limit)
-        else:
-            found = acts_in(act_log_beside(_there(place).beside), limit)
-    if as_json:
-        print_json([{"at": iso(act.at_ms), "by": act.by, "what": act.what, "about": act.about} for act in found])
-        return
-    cells = [
-        (local_time(act.at_ms), *(printable(text, 300) for text in (act.by, act.what, act.about))) for act in found
-    ]
-    print_lines(table(("at", "by", "what", "about"), cells))
 
 
 # -- a server, or a database
@@ -292,7 +310,7 @@ def _place(db: str | None, server: str | None) -> str | database.Database:
     if db is None and (asked := server or os.environ.get(SERVER_VARIABLE)):
         return asked
     with needs("server"):
-        from cutpurse.leaderboard.database import find_database
+        from cutpurse.leaderboard.databases import find_database
     with _talks_of_trouble():
         return find_database(configured({"db": db}, os.environ)["db"].value)
 
@@ -310,15 +328,27 @@ def _remote(server: str, ca: Path | None) -> RemoteTokens:
     return RemoteTokens(dialling(server, ca))
 
 
+class _Registry(NamedTuple):
+    """How tokens of a server or a database are created, all or none, and revoked."""
+
+    create: Callable[[Sequence[NewToken], datetime], list[tuple[Token, TokenEntry]]]
+    revoke: Callable[[str, datetime], TokenEntry]
+
+
 @contextmanager
-def _registry(place: str | database.Database, ca: Path | None, is_to_be_made: bool = False) -> Iterator[TokenRegistry]:
+def _registry(place: str | database.Database, ca: Path | None, is_to_be_made: bool = False) -> Iterator[_Registry]:
     """Open the tokens of a server or a database; create a missing database and report it if `is_to_be_made`."""
     if isinstance(place, str):
         with _remote(place, ca) as remote:
-            yield remote
+            yield _Registry(remote.create_tokens, remote.revoke_token)
     else:
         with _store(place, is_to_be_made) as store:
-            yield store
+            from cutpurse.leaderboard.owner_registry import create_tokens, revoke_token
+
+            yield _Registry(
+                lambda wanted, created: store.write(create_tokens, wanted, created),
+                lambda token_id, revoked: store.write(revoke_token, token_id, revoked),
+            )
 
 
 @contextmanager
@@ -327,8 +357,9 @@ def _store(place: database.Database, is_to_be_made: bool) -> Iterator[Store]:
     with needs("server"):
         from cutpurse.leaderboard.errors import InUse
         from cutpurse.leaderboard.store import Store
+        from cutpurse.server.installed_parts import hooks_of_parts
     try:
-        with Store(place if is_to_be_made else _there(place)) as store:
+        with Store(place if is_to_be_made else _there(place), hooks=hooks_of_parts()) as store:
             yield store
             if store.found is None:
                 print_message(f"database {place} was not there, and is made")
@@ -374,8 +405,8 @@ def _moment(given: str | None, now: datetime) -> datetime | None:
 
     if given is None:
         return None
-    if found := re.fullmatch(r"(\d{1,5})([dh])", given, re.ASCII):
-        return now + int(found[1]) * timedelta(**{"days" if found[2] == "d" else "hours": 1})
+    if ago := re.fullmatch(r"(\d{1,5})([dh])", given, re.ASCII):
+        return now + int(ago[1]) * timedelta(**{"days" if ago[2] == "d" else "hours": 1})
     try:
         # same format as when a ladder freezes
         moment = datetime.fromtimestamp(moment_ms(given, "--expires") / 1_000, UTC)
@@ -402,17 +433,17 @@ def _class(file: Path, common: dict[str, Any]) -> list[NewToken]:
     from cutpurse.leaderboard.errors import InvalidEntry
     from cutpurse.leaderboard.owner_registry import NewToken
 
-    wanted = []
+    new_tokens = []
     for line in read_class(file):
         try:
-            wanted.append(NewToken(line.owner, line.label, **common))
+            new_tokens.append(NewToken(line.owner, line.label, **common))
         except InvalidEntry as problem:
             raise UsageError(f"{file}, line {line.number}: {problem}") from None
-    return wanted
+    return new_tokens
 
 
 def _write_class(
-    registry: TokenRegistry, wanted: Sequence[NewToken], out: Path, now: datetime, kind: str, before: str
+    registry: _Registry, new_tokens: Sequence[NewToken], out: Path, now: datetime, kind: str, before: str
 ) -> None:
     """Create the tokens and write them to a new file, each after the text `before`; if that fails, revoke all."""
     try:
@@ -424,14 +455,14 @@ def _write_class(
     made = []
     try:
         with os.fdopen(file, "w", encoding="utf-8", newline="") as opened:
-            made = registry.create_tokens(wanted, now)
+            made = registry.create(new_tokens, now)
             lines = csv.writer(opened)
             lines.writerow(("owner", kind, "label"))
             lines.writerows((entry.owner, f"{before}{token.reveal()}", entry.label) for token, entry in made)
     except BaseException as problem:
         out.unlink()
         for token, _ in made:
-            registry.revoke_token(token.id, now)
+            registry.revoke(token.id, now)
         if isinstance(problem, OSError):
             raise CutpurseError(f"--out {out}: cannot be written: {problem.strerror}; no token was given") from None
         raise

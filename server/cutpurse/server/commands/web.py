@@ -15,10 +15,10 @@ from cutpurse.cli.league_options import Authority, Database, Server
 from cutpurse.cli.progress import Spinner
 from cutpurse.engine.errors import UsageError
 from cutpurse.process.terminal import print_message
+from cutpurse.sdk.matches.record_league import record_league
 from cutpurse.wire.connection import dialling
 from cutpurse.wire.errors import needs
 from cutpurse.wire.league import League, league_at
-from cutpurse.wire.record_league import record_league
 from cutpurse.wire.server_address import server_address
 
 __all__ = ["REACHED", "USUAL_ADDRESS", "web"]
@@ -66,13 +66,13 @@ def web(
     Example: cutpurse web matches.jsonl
     """
     with needs("server"), needs("web"):
+        from cutpurse.page.account.calls import Accounts
+        from cutpurse.page.app import create_app, end_streams
+        from cutpurse.page.league_client import Asking
+        from cutpurse.page.seat.seats import PageSeats
+        from cutpurse.page.serving import serve_page
+        from cutpurse.page.watchdog import ServerWatchdog
         from cutpurse.server.logs import capture_library_logs, logger
-        from cutpurse.server.web.account.calls import Accounts
-        from cutpurse.server.web.app import create_app, end_streams
-        from cutpurse.server.web.league_client import Asking
-        from cutpurse.server.web.seat.seats import PageSeats
-        from cutpurse.server.web.serving import serve_page
-        from cutpurse.server.web.watchdog import ServerWatchdog
     if reconnect_timeout is not None and not 0 < reconnect_timeout < float("inf"):
         raise UsageError(f"--reconnect-timeout {reconnect_timeout:g}: it is a number of seconds above 0")
     capture_library_logs(logger(sys.stderr))
@@ -80,7 +80,7 @@ def web(
         is_live = records is None and db is None
         if not is_live:
             Asking(league, live=False).ladders()  # fails early if there is no such file
-        bots_dial = arena or (server_address(server) if is_live else "")
+        bots_dial = server_address(arena or server) if arena or is_live else ""
         with _socket(listen, file) as listening, ServerWatchdog(league, reconnect_timeout, parent=parent) as patience:
             seats = PageSeats(dialling(server, ca), people, house.split(","), people_share) if people else None
             # without the token of this process, which could be read on the way to some servers

@@ -11,35 +11,32 @@ import contextlib
 import secrets
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import version
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.store import Store
 from cutpurse.process.signals import ends
 from cutpurse.server.access.entrance import AuthInterceptor
 from cutpurse.server.access.owners import Guard, OpenGuard
 from cutpurse.server.access.receiving import RequestReader
-from cutpurse.server.access.sign_in_service import SIGN_IN, SignIn, SignInService
-from cutpurse.server.access.token_service import TOKENS, LinkRegistry, TokenService
+from cutpurse.server.access.token_service import TOKENS, TokenService
 from cutpurse.server.act_log import ActLog
 from cutpurse.server.counts import Counts
-from cutpurse.server.dealing.work_dealer import WorkDealer
 from cutpurse.server.errors import CannotListen
-from cutpurse.server.forwarding.forwarder import Forwarder
 from cutpurse.server.hosting.arena_stages import ARENA_STAGES, ENDING, RUNNING, ArenaEvent, ArenaStage
 from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.garbage import rarely_collected
-from cutpurse.server.hosting.leased_tests import LeasedTests
-from cutpurse.server.hosting.leasing import Leasing
-from cutpurse.server.hosting.listen_address import check_length, checked, house_socket_address, is_taken
+from cutpurse.server.hosting.listen_address import check_free, check_length, checked, house_socket_address
 from cutpurse.server.hosting.options import grpc_options
+from cutpurse.server.hosting.part import Part, Service
+from cutpurse.server.hosting.running_parts import RunningParts
 from cutpurse.server.hosting.stall_monitor import EVERY_S, Pulse
 from cutpurse.server.hosting.status_service import STATUS, StatusService
 from cutpurse.server.league.game_service import GAME, GameService
@@ -47,27 +44,20 @@ from cutpurse.server.league.ladder_service import (
     LADDER,
     LadderService,
     RunningLeague,
-    RunningSeasons,
-    RunningTournaments,
 )
+from cutpurse.server.league.other_servers import OtherServers
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, traceback_locations
-from cutpurse.server.matches.other_arenas import OtherArenas
-from cutpurse.server.notices.channels import Channels
-from cutpurse.server.notices.notify_service import NOTIFY, NotifyService, ReceiverRegistry
-from cutpurse.server.places.host_facts import HostFacts
-from cutpurse.server.places.place_service import PLACES, PlaceService
-from cutpurse.server.places.places import Places
+from cutpurse.server.matches.loop_hooks import DeadlinesNext, StallCredited
 from cutpurse.server.state_table import next_state
 from cutpurse.server.streams.arena_service import ARENA, ArenaService
 from cutpurse.server.streams.match_port import Matches
 from cutpurse.server.streams.server_session import ServerSession
 from cutpurse.server.streams.sessions import Sessions
-from cutpurse.server.submissions.submission_desk import SubmissionDesk
-from cutpurse.server.submissions.submission_service import SUBMISSIONS, SubmissionService
 from cutpurse.server.watching.broadcast import Watching
 from cutpurse.server.watching.watch_service import WatchService
 from cutpurse.v1 import status_pb2
+from cutpurse.wire.version import VERSION
 
 __all__ = ["Arena", "ArenaServices", "Listening", "serve"]
 
@@ -107,34 +97,16 @@ class ArenaServices:
         tokens: Where tokens are stored and managed; None means that they cannot be managed.
         league: Answers questions about ladders and matches; None means that none are answered.
         watching: Serves spectators; needs `league`.
-        desk: Accepts submissions and runs them; None means that none are accepted.
-        places: Where the bots of the desk run; None means on this machine.
-        host: What a place must have in common with this server.
         acts: Where the acts of people are noted; by default they are not.
         status: Tells admins what this server runs on; None means that it is not shown.
-        dealer: Deals the matches that workers play; None if none do.
-        leasing: Which ladders are played here; None means all.
-        leased_tests: The version tests of the leased ladders; None if all ladders are played here.
-        notify: Where receivers of notices are stored, and how they are reached; None means that there are none.
-        sign_in: Lets people sign in at a provider; needs `tokens`. None means that they cannot.
-        others: The other arenas of the league, and the key of this one; None if there are none.
     """
 
     guard: Guard = field(default_factory=OpenGuard)
-    tokens: LinkRegistry | None = None
+    tokens: Store | None = None
     league: RunningLeague | None = None
     watching: Watching | None = None
-    desk: SubmissionDesk | None = None
-    places: Places | None = None
-    host: HostFacts | None = None
     acts: ActLog = field(default_factory=ActLog)
     status: Callable[[], status_pb2.GetStatusResponse] | None = None
-    dealer: WorkDealer | None = None
-    leasing: Leasing | None = None
-    leased_tests: LeasedTests | None = None
-    notify: tuple[ReceiverRegistry, Channels] | None = None
-    sign_in: SignIn | None = None
-    others: tuple[OtherArenas, str] | None = None
 
 
 class Arena:
@@ -178,24 +150,20 @@ class Arena:
         check_length(self._address, listening.has_house)
         self._certificate = certificate
         self._tokens = services.tokens
-        self._sign_in = services.sign_in
         self._league = services.league
         self._watching = services.watching
-        self._desk = services.desk
-        self._places = services.places
-        self._host = services.host
         self._acts = services.acts
         self._status = services.status
-        self._dealer = services.dealer
-        self._leasing = services.leasing
-        self._leased_tests = services.leased_tests
-        self._notify = services.notify
-        self._others = services.others
         self._matches = matches
         self._limits = limits or ServerLimits()
         self._entropy = entropy
-        self._guard = services.guard
         self._log = log
+        self.entrance = AuthInterceptor(services.guard, log, self.counts)
+        self.servers = OtherServers()  # set before the start
+        self.parts: dict[str, Part] = {}  # set before the start, as each may use what this arena has
+        self.session_token_days = 0  # as in `TokenService`; set before the start
+        self._ladders: LadderService | None = None
+        self._watch: WatchService | None = None
         self._is_hurried = False
         self._is_storing = True
 
@@ -209,179 +177,103 @@ class Arena:
             CannotListen: If the address is not available.
         """
         self._assemble(asyncio.get_running_loop())
-        games = GameService(self._matches.ladders, self._log, incident_number=self._incident_number)
         limits = self._limits
         self._server = grpc.aio.server(
-            interceptors=[RequestReader(limits.message_s, limits.most_unsent, self._entrance.refused)],
+            interceptors=[RequestReader(limits.message_s, limits.most_unsent, self.entrance.refused)],
             options=grpc_options(limits),
             maximum_concurrent_rpcs=limits.most_calls,
         )
-        self._server.add_generic_rpc_handlers((self._arena.handler(), games.handler()))
-        services = [ARENA, GAME]
-        services += self._add_tokens()
-        self._forwarder = None if self._others is None else Forwarder(*self._others, self._entrance.log)
-        self._ladders: LadderService | None = None
-        self._watch: WatchService | None = None
-        if self._league is not None:
-            if self._watching is not None:
-                self._watch = WatchService(
-                    self._watching,
-                    self._entrance,
-                    self._log,
-                    is_good=self._guard.is_good,
-                    utc=self._league.answers.utc,
-                    incident_number=self._incident_number,
-                    forwarder=self._forwarder,
-                )
-            self._ladders = LadderService(
-                self._league,
-                self._entrance,
-                self._log,
-                incident_number=self._incident_number,
-                acts=self._acts,
-                more=self._watch.methods() if self._watch is not None else None,
-                forwarder=self._forwarder,
-            )
-            self._server.add_generic_rpc_handlers((self._ladders.handler(),))
-            services.append(LADDER)
-        self._submissions: SubmissionService | None = None
-        if self._desk is not None:
-            self._submissions = SubmissionService(
-                self._desk,
-                self._matches,
-                self._entrance,
-                self._log,
-                is_open=lambda: self.stage is ArenaStage.OPEN,
-                is_run_elsewhere=self.sessions.is_run_elsewhere,
-                incident_number=self._incident_number,
-                acts=self._acts,
-                forwarder=self._forwarder,
-            )
-            self._server.add_generic_rpc_handlers((self._submissions.handler(),))
-            services.append(SUBMISSIONS)
-        if self._places is not None and self._host is not None:
-            attending = PlaceService(
-                self._places,
-                self._host,
-                self._entrance,
-                self._log,
-                is_good=self._guard.is_good,
-                alive=self.pulse.beat,
-                incident_number=self._incident_number,
-            )
-            self._server.add_generic_rpc_handlers((attending.handler(),))
-            services.append(PLACES)
-        if self._status is not None:
-            status = StatusService(
-                self._status,
-                self._entrance,
-                self._log,
-                incident_number=self._incident_number,
-                forwarder=self._forwarder,
-            )
-            self._server.add_generic_rpc_handlers((status.handler(),))
-            services.append(STATUS)
-        services += self._offer_notices()
+        services = []
+        for service in self._services():
+            self._server.add_generic_rpc_handlers((service.handler,))
+            services.append(service.name)
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*services, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
         bound = self._listen()
         await self._server.start()
-        for service in services:
-            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        for name in services:
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         self._begin()
-        if self._desk is not None:
-            try:
-                await asyncio.to_thread(self._desk.begin, self._loop)
-            except BaseException:  # bots that already connected must not stay with a server that nothing drives
-                await self._close()
-                raise
-        if self._dealer is not None:
-            self._dealer.begin()
-        for playing in self._played_by_itself():
-            playing.begin()
+        try:
+            await self._running_parts.begin()
+        except BaseException:  # bots that already connected must not stay with a server that nothing drives
+            await self._close()
+            raise
         self._log.info("listening", address=bound)
         return bound
 
-    def _played_by_itself(self) -> list[LeasedTests | RunningTournaments | RunningSeasons]:
-        """List what the server plays without being asked by a bot: version tests, tournaments and seasons."""
-        played: list[LeasedTests | RunningTournaments | RunningSeasons] = []
-        if self._leased_tests is not None:
-            played.append(self._leased_tests)
+    def _services(self) -> Iterator[Service]:
+        """Yield the services of the core, then those of the parts."""
+        entrance, log, number = self.entrance, self._log, self.incident_number
+        yield Service(ARENA, self._arena.handler())
+        yield Service(GAME, GameService(self._matches.ladders, log, incident_number=number).handler())
+        if self._tokens is not None:
+            tokens = TokenService(
+                self._tokens,
+                entrance,
+                log,
+                is_good=entrance.is_good,
+                incident_number=number,
+                acts=self._acts,
+                session_token_days=self.session_token_days,
+            )
+            yield Service(TOKENS, tokens.handler())
         if self._league is not None:
-            parts = (self._league.tournaments, self._league.seasons)
-            played.extend([part[1] for part in parts if part is not None])
-        return played
+            yield Service(LADDER, self._open_ladders(self._league).handler())
+        if self._status is not None:
+            status = StatusService(self._status, entrance, log, incident_number=number, servers=self.servers)
+            yield Service(STATUS, status.handler())
+        for part in self.parts.values():
+            yield from part.services()
 
-    def _offer_notices(self) -> list[str]:
-        """Add the service of receivers, if notices are sent; return the names of added services."""
-        if self._notify is None:
-            return []
-        registry, channels = self._notify
-        service = NotifyService(
-            registry,
-            channels,
-            self._entrance,
+    def _open_ladders(self, league: RunningLeague) -> LadderService:
+        """Set up the answers about the league, with what spectators watch."""
+        if self._watching is not None:
+            self._watch = WatchService(
+                self._watching,
+                self.entrance,
+                self._log,
+                is_good=self.entrance.is_good,
+                utc=league.answers.utc,
+                incident_number=self.incident_number,
+                servers=self.servers,
+            )
+        self._ladders = LadderService(
+            league,
+            self.entrance,
             self._log,
-            lambda: datetime.now(UTC),
-            incident_number=self._incident_number,
+            incident_number=self.incident_number,
             acts=self._acts,
+            more=self._watch.methods() if self._watch is not None else None,
+            servers=self.servers,
         )
-        self._server.add_generic_rpc_handlers((service.handler(),))
-        return [NOTIFY]
-
-    def _add_tokens(self) -> list[str]:
-        """Add the services of tokens and of signing in, as far as this arena has them; return their names."""
-        self._people: SignInService | None = None
-        if self._tokens is None:
-            return []
-        tokens = TokenService(
-            self._tokens,
-            self._entrance,
-            self._log,
-            is_good=self._guard.is_good,
-            incident_number=self._incident_number,
-            acts=self._acts,
-            session_token_days=0 if self._sign_in is None else self._sign_in.settings.token_days,
-        )
-        self._server.add_generic_rpc_handlers((tokens.handler(),))
-        if self._sign_in is None:
-            return [TOKENS]
-        self._people = SignInService(
-            self._sign_in,
-            self._entrance,
-            self._log,
-            is_good=self._guard.is_good,
-            incident_number=self._incident_number,
-            acts=self._acts,
-        )
-        self._server.add_generic_rpc_handlers((self._people.handler(),))
-        return [TOKENS, SIGN_IN]
+        return self._ladders
 
     def _assemble(self, loop: asyncio.AbstractEventLoop) -> None:
         """Set up what needs no port: the sessions, their streams, and the stall monitor."""
         self._loop = loop
         self._thread = threading.get_ident()
         self.pulse = Pulse(self._credit, loop.time())
-        server = f"cutpurse {version('cutpurse')}"
+        self._running_parts = RunningParts(self.parts, self._log, self._broke)
+        server = f"cutpurse {VERSION}"
         self.sessions = Sessions(
             self._matches,
             self._limits,
             server,
             self._entropy,
             self.counts,
-            is_good=self._guard.is_good,
+            is_good=self.entrance.is_good,
             broke=self._session_broke,
-            locate=None if self._leasing is None else self._leasing.locate,
+            locate=None if self.servers.is_alone else self.servers.locate,
         )
-        self._entrance = AuthInterceptor(self._guard, self._log, self.counts)
         self._arena = ArenaService(
             self.sessions,
             self._log,
-            entrance=self._entrance,
+            entrance=self.entrance,
             alive=self.pulse.beat,
             moved=self._wake,
-            incident_number=self._incident_number,
+            incident_number=self.incident_number,
         )
 
     def _begin(self) -> None:
@@ -402,6 +294,23 @@ class Arena:
     def streams(self) -> int:
         """Number of Play calls that gRPC has not finished."""
         return self._arena.streams
+
+    # -- for parts
+    def address_of_house(self) -> str:
+        """Return where programs of the server itself connect, once it listens."""
+        return self.house_address
+
+    def is_open(self) -> bool:
+        """Return whether the arena is open, and not about to stop."""
+        return self.stage is ArenaStage.OPEN
+
+    def is_run_elsewhere(self, bot: Identity) -> bool:
+        """Return whether a bot is online from a process of its owner."""
+        return self.sessions.is_run_elsewhere(bot)
+
+    def beat(self, now: float) -> None:
+        """Note that the event loop works."""
+        self.pulse.beat(now)
 
     # -- for other threads
     @property
@@ -442,10 +351,7 @@ class Arena:
         self._happened(ArenaEvent.DRAIN)
         self._log.info("draining", seconds=drain_s)
         await self._health.enter_graceful_shutdown()
-        if self._desk is not None:
-            self._desk.drain()
-        if self._dealer is not None:
-            self._dealer.drain()
+        self._running_parts.drain()
         matches.drain(now)
         self.sessions.drain(now + drain_s, now)
         await self._until(
@@ -461,21 +367,12 @@ class Arena:
         """End every call, by force if necessary, and stop the timers."""
         self._happened(ArenaEvent.CLOSE)
         self.sessions.close(self._loop.time())
-        for playing in self._played_by_itself():
-            playing.close()
+        await self._running_parts.end()
         if self._watch is not None:
             self._watch.close()
-        if self._places is not None:
-            self._places.close()
-        if self._forwarder is not None:
-            await self._forwarder.close()
         await self._server.stop(_CALLS_END_S)
         if self._ladders is not None:
             self._ladders.close()
-        if self._submissions is not None:
-            self._submissions.close()
-        if self._people is not None:
-            self._people.close()
         for timer in (self._timer, self._beating):
             if timer is not None:
                 timer.cancel()
@@ -490,31 +387,29 @@ class Arena:
             await asyncio.sleep(_LOOK_S)
 
     def _listen(self) -> str:
-        if is_taken(self._address):
-            raise CannotListen(f"another program listens on {self._address}; stop it, or choose another address")
+        check_free(self._address)
         try:
             if self._certificate is None:
-                port = self._server.add_insecure_port(self._address)
+                port = self._server.add_insecure_port(self._address.host_and_port)
             else:
-                port = self._server.add_secure_port(self._address, self._certificate.credentials())
-            if self._desk is not None:
-                self._server.add_insecure_port(self._desk.address)
+                port = self._server.add_secure_port(self._address.host_and_port, self._certificate.credentials())
+            for address in (address for part in self.parts.values() for address in part.addresses()):
+                self._server.add_insecure_port(address)
             if self._has_house:
                 self.house_address = self._listen_for_the_house()
         except RuntimeError:  # gRPC reports which system call failed, but not why
             raise CannotListen(
                 f"cannot listen on {self._address}: another program does, or the system does not allow it"
             ) from None
-        if self._address.startswith("unix:"):
-            return self._address
-        bound = f"{self._address.rpartition(':')[0]}:{port}"
-        return bound if self._certificate is None else f"https://{bound}"
+        if self._address.path:
+            return str(self._address)
+        return str(replace(self._address, port=port, is_secure=self._certificate is not None))
 
     def _listen_for_the_house(self) -> str:
         """Listen at an address that no later server will use, so that programs left behind find no server there."""
         # access depends on the folder's mode, whereas every local user could dial a port
-        if self._address.startswith("unix:"):
-            address = house_socket_address(self._address, self._entropy)
+        if self._address.path:
+            address = str(house_socket_address(self._address, self._entropy))
             self._server.add_insecure_port(address)
             return address
         return f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
@@ -534,7 +429,7 @@ class Arena:
         self._is_woken = False
         now = self._loop.time()
         self.pulse.beat(now)
-        self._look_at_places(now)
+        self._send(DeadlinesNext(now))
         at = self._tick(now)
         timer = self._timer
         if at is None or self.stage in ENDING:
@@ -560,21 +455,12 @@ class Arena:
             return now + _AGAIN_S
         return at
 
-    def _look_at_places(self, now: float) -> None:
-        """Credit the silence of places before a deadline is checked; an error only costs time, as in `_tick`."""
-        if self._places is not None:
-            try:
-                self._places.look(now)
-            except Exception as problem:
-                self._broke("places broke", problem)
-
-    def _look_at_leases(self, now: float) -> None:
-        """Renew the leases of the ladders; an error only costs time, as in `_tick`."""
-        if self._leasing is not None:
-            try:
-                self._leasing.look(now)
-            except Exception as problem:
-                self._broke("leases broke", problem)
+    def _send(self, event: object) -> None:
+        """Let listeners know; an error only costs time, as in `_tick`."""
+        try:
+            self._matches.hooks.send(event)
+        except Exception as problem:
+            self._broke("part broke", problem)
 
     def _tell_of_the_store(self) -> None:
         """Notify waiting bots once when results cannot be stored, so that no match begins."""
@@ -589,7 +475,7 @@ class Arena:
 
     def _broke(self, what: str, problem: Exception, **more: str) -> str:
         """Log a server error, and return the incident number."""
-        number = self._incident_number()
+        number = self.incident_number()
         facts = {"incident": number, "error": type(problem).__name__, "places": traceback_locations(problem)}
         self._log.error(what, **more, **facts)
         return number
@@ -602,14 +488,13 @@ class Arena:
         """Check the sessions periodically; an error only costs time, as in `_tick`."""
         now = self._loop.time()
         self.pulse.ring(now)
-        self._look_at_places(now)
-        self._look_at_leases(now)
+        self._send(DeadlinesNext(now))
         if now >= self._sessions_at:
             try:
-                if self._guard.look(now):
+                if self.entrance.guard.look(now):
                     self.sessions.check_tokens(now)
                 self.sessions.tick(now)
-                self._entrance.log.report(now)
+                self.entrance.log.report(now)
             except Exception as problem:
                 self._broke("sessions broke", problem)
                 self._sessions_at = now + _AGAIN_S
@@ -618,14 +503,15 @@ class Arena:
     def _credit(self, seconds: float) -> None:
         tell = self._log.warning if seconds >= _LONG_S else self._log.debug
         tell("stood still", seconds=round(seconds, 3))
-        places = () if self._places is None else (self._places.credit,)
-        for credit in (self._matches.credit, self.sessions.credit, self._arena.credit, *places):
+        for credit in (self._matches.credit, self.sessions.credit, self._arena.credit):
             try:
                 credit(seconds)
             except Exception as problem:  # the other credits still apply
                 self._broke("credit broke", problem)
+        self._send(StallCredited(seconds))
 
-    def _incident_number(self) -> str:
+    def incident_number(self) -> str:
+        """Return a new incident number and count it."""
         self.counts.incidents += 1
         return self._entropy(4).hex()
 

@@ -17,6 +17,8 @@ from typing import Final
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.games import GAMES
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.estimates.result_matrix import ladder_results, put_estimates
 from cutpurse.leaderboard.queries import MatchEntry, Ranking
 from cutpurse.leaderboard.store import Store
 from cutpurse.process.interpreter import module_command
@@ -143,7 +145,7 @@ async def _watch(
     """Wait until all matches are played and stored."""
     most = max(rules.usual_seats for rules in GAMES.values())
     while not opened.lobby.is_complete:
-        progress({ladder.name: ladder.matches for ladder in opened.store.ladders()})
+        progress({ladder.name: ladder.matches for ladder in opened.store.run(queries.ladders)})
         if (voids := sum(opened.lobby.counts.matches_void.values())) > MOST_VOID:
             raise CutpurseError(f"{voids} matches are void by a fault of the server; its log says what it is")
         if ended := children.ended():
@@ -168,19 +170,21 @@ def _told(store: Store, folder: Path) -> DemoSummary:
         played[game] = sum(entry.void_cause is None for entry in entries)
         decisions[game] = sum(entry.decisions for entry in entries)
         with (records / f"{game}.jsonl").open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(store.record(entry.match) + "\n" for entry in entries if entry.void_cause is None)
+            file.writelines(
+                store.run(queries.record, entry.match) + "\n" for entry in entries if entry.void_cause is None
+            )
         for entry in entries:
             for seat in entry.seats:
                 faults[seat.bot] += seat.faults
     for game in GAMES:
-        store.put_estimates(store.ladder_estimates(game), datetime.now(UTC)).result()
-    rankings = {game: store.rankings(game) for game in GAMES}
+        store.write(put_estimates, store.run(ladder_results, game).estimates(), datetime.now(UTC))
+    rankings = {game: store.run(queries.rankings, game) for game in GAMES}
     return DemoSummary(played, decisions, rankings, {bot: count for bot, count in sorted(faults.items()) if count})
 
 
 def _all(store: Store, ladder: str) -> Iterator[MatchEntry]:
     """Yield every match of a ladder, reading page by page."""
     before = None
-    while page := store.matches(ladder=ladder, before=before):
+    while page := store.run(queries.matches, ladder=ladder, before=before):
         yield from page
         before = page[-1].number

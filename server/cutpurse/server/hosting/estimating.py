@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Final, Protocol, Self
 
 from cutpurse.leaderboard.errors import LeaderboardError
-from cutpurse.leaderboard.estimates.result_matrix import Grown, LadderEstimates
+from cutpurse.leaderboard.estimates.result_matrix import Grown, LadderEstimates, grown, put_estimates
 from cutpurse.leaderboard.store import Store
 from cutpurse.process.interpreter import module_command
 from cutpurse.server.hosting.arena import Arena
@@ -41,9 +41,11 @@ LONGEST_WAIT_S: Final = 3_600.0
 NAME: Final = "estimates"
 
 
-def is_due(ladder: Grown) -> bool:
-    """Return whether a ladder has grown enough for new estimates."""
+def is_due(ladder: Grown, at: datetime) -> bool:
+    """Return whether a ladder has grown enough for new estimates; a frozen one gets them for its last boards, too."""
     more = ladder.boards - ladder.estimated
+    if ladder.frozen is not None and at >= ladder.frozen:
+        return more > 0
     return ladder.boards >= FIRST and more > 0 and more >= min(STEP, SHARE * ladder.estimated)
 
 
@@ -126,7 +128,8 @@ class Estimating:
             self._start(due, now)
 
     def _due(self) -> list[str]:
-        return [one.ladder for one in self._store.grown() if is_due(one) and self._is_own(one.ladder)]
+        at = self._utc()
+        return [one.ladder for one in self._store.run(grown) if is_due(one, at) and self._is_own(one.ladder)]
 
     def _start(self, ladders: list[str], now: float) -> None:
         database = self._store.database
@@ -160,7 +163,7 @@ class Estimating:
             if [one.ladder for one in found] != self._asked:
                 raise ValueError("these are not the ladders that were asked for")
             for one in found:
-                self._store.put_estimates(one, self._utc()).result()
+                self._store.write(put_estimates, one, self._utc())
         except (ValueError, LeaderboardError) as problem:
             self._failed(now, why=str(problem)[:200])
             return

@@ -16,55 +16,37 @@ from cutpurse.process.interpreter import module_command
 from cutpurse.server.hosting.supervisor import ServiceSpawner, ServiceSpec, Supervisor
 from cutpurse.server.house_bots import HOUSE_BOTS
 from cutpurse.server.logs import Logger
-from cutpurse.server.people import built_in_bot, people_bot
 from cutpurse.wire.server_address import SERVER_VARIABLE, TOKEN_VARIABLE
 
-__all__ = ["House"]
+__all__ = ["House", "house_bot"]
 
-PATIENCE_S: Final = 3.0  # seconds without a server after which they exit
+PATIENCE_S: Final = 10.0  # seconds without a server after which they exit; a busy one may stand still for some
 
 
 class House(Supervisor):
     """The house bots of one run of a server; leaving the `with` block ends all of them."""
 
-    def __init__(
-        self,
-        bots: Sequence[str],
-        log: Logger,
-        processes: ServiceSpawner | None = None,
-        *,
-        people: int = 0,
-        people_ladders: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, bots: Sequence[str], log: Logger, processes: ServiceSpawner | None = None) -> None:
         """Set up the house bots.
 
         Args:
             bots: Valid names.
             log: The server's log.
             processes: Runs the processes; real ones by default.
-            people: Number of people who may play at once; each bot has a second process for them.
-            people_ladders: Ladders on which people play.
         """
         self.token: Final[Token] = new_token()
-        self._people = people
-        self._people_ladders = people_ladders
-        names = [*bots, *(people_bot(bot) for bot in bots if people)]
-        super().__init__(names, self._bot, log, noun="house bot", processes=processes)
+        super().__init__(bots, self._bot, log, noun="house bot", processes=processes)
 
     def _bot(self, name: str, address: str) -> ServiceSpec:
-        bot = built_in_bot(name)
-        kind = HOUSE_BOTS[bot]
-        is_for_people = bot != name
-        tables = self._people if is_for_people else kind.tables
-        # People arrive together, as a class does, and choose slowly: a bot that adds a table after some decisions
-        # would keep them waiting for minutes.
-        first = ("--first-tables", str(tables)) if is_for_people else ()
-        ladders = [word for ladder in self._people_ladders for word in ("--ladder", ladder)] if is_for_people else []
-        command = (
-            *(*module_command("cutpurse.cli"), "bot", "run", bot, "--name", name, "--quiet"),
-            *("--tables", str(tables), "--reconnect-timeout", f"{PATIENCE_S:g}"),
-            *first,
-            *ladders,
-        )
-        environment = {**kind.environment, SERVER_VARIABLE: address, TOKEN_VARIABLE: self.token.reveal()}
-        return ServiceSpec(command, environment)
+        return house_bot(name, name, address, self.token, ("--tables", str(HOUSE_BOTS[name].tables)))
+
+
+def house_bot(bot: str, name: str, address: str, token: Token, more: Sequence[str]) -> ServiceSpec:
+    """Return the program of a house bot under a name, with more words of its command."""
+    command = (
+        *(*module_command("cutpurse.cli"), "bot", "run", bot, "--name", name, "--quiet"),
+        *("--reconnect-timeout", f"{PATIENCE_S:g}", *more),
+    )
+    return ServiceSpec(
+        command, {**HOUSE_BOTS[bot].environment, SERVER_VARIABLE: address, TOKEN_VARIABLE: token.reveal()}
+    )

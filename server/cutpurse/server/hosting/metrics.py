@@ -10,10 +10,7 @@ from __future__ import annotations
 import platform
 from asyncio import all_tasks
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
-from importlib.metadata import version
 from itertools import accumulate
-from time import monotonic
 from typing import Final
 
 from prometheus_client import CollectorRegistry, GCCollector, Metric, ProcessCollector, generate_latest
@@ -22,13 +19,12 @@ from prometheus_client.registry import Collector
 
 from cutpurse.engine.clocks import OutcomeKind
 from cutpurse.engine.match import EndCause
-from cutpurse.leaderboard.notices.receivers import ReceiverCounts
 from cutpurse.leaderboard.tokens import HOUSE
-from cutpurse.leaderboard.work import WorkLoad
 from cutpurse.server.counts import Histogram
 from cutpurse.server.errors import REASONS
 from cutpurse.server.hosting.open_arena import OpenArena
-from cutpurse.server.notices.sender import Sender
+from cutpurse.server.hosting.part import Figure
+from cutpurse.wire.version import VERSION
 
 __all__ = ["TEXT_FORMAT", "Metrics"]
 
@@ -115,8 +111,11 @@ def _families(opened: OpenArena) -> Iterator[Metric]:
     yield _count("store_failures", "Failed result writes", counts.not_stored)
     yield _count("incidents", "Server errors with an ID in the log", counts.incidents)
 
-    yield from _of_notices(opened.sender)
-    yield from _of_the_league(opened)
+    yield _gauge("ladders", "Ladders that are played here", len(lobby.own_ladders))
+    for part in opened.parts.values():
+        yield from map(_of_part, part.figures())
+    for kind in opened.off:
+        yield from map(_of_part, kind.figures_when_off())
 
     pulse = arena.pulse
     yield _histogram("loop_lag_seconds", "Lateness of the event loop's timer, measured 20 times a second", pulse.lag)
@@ -126,43 +125,17 @@ def _families(opened: OpenArena) -> Iterator[Metric]:
     yield _gauge("tasks", "Open tasks of the event loop", len(all_tasks()))
 
 
-def _of_the_league(opened: OpenArena) -> Iterator[Metric]:
-    """Yield the metrics of places, leases and matches that workers play; they are 0 for a server without."""
-    places = [] if opened.places is None else opened.places.listed()
-    free = sum(place.free_cores for place in places)
-    yield _gauge("places", "Places that attend, to run submitted bots", len(places))
-    cores = {"free": free, "used": sum(place.facts.cores for place in places) - free}
-    yield _gauges("place_cores", "Cores of the places", "state", cores)
-    load = WorkLoad() if opened.dealer is None else opened.dealer.load
-    states = {state: load.counts.get(state, 0) for state in ("waiting", "taken")}
-    yield _gauges("work", "Matches that wait for a worker, and that workers have, of all servers", "state", states)
-    age_s = 0.0 if load.oldest is None else max(0.0, (datetime.now(UTC) - load.oldest).total_seconds())
-    yield _gauge("work_oldest_seconds", "Age of the match that has waited longest for a worker", age_s)
-    yield _gauge("workers", "Workers that have matches", len(load.workers))
-    yield _gauge("ladders", "Ladders that are played here", len(opened.lobby.own_ladders))
-    lag_s = 0.0 if opened.leasing is None else max(0.0, monotonic() - opened.leasing.renewed_at)
-    yield _gauge("leases_lag_seconds", "Time since the leases were renewed; after 10 s another server may play", lag_s)
-    others = opened.lobby.other_arenas.arenas
-    yield _gauge(
-        "other_servers", "Other servers of the league, with and without ladders", len({one.address for one in others})
-    )
-
-
-def _of_notices(sender: Sender | None) -> Iterator[Metric]:
-    """Yield the metrics of notices, as of the sender's last look; all are 0 where none are sent."""
-    counts = ReceiverCounts(0, 0, 0) if sender is None else sender.counts
-    delivered, failed, given_up = (0, 0, 0) if sender is None else (sender.delivered, sender.failed, sender.given_up)
-    yield _gauge("notices_waiting", "Notices that wait to be delivered", counts.waiting)
-    yield _count("notices_delivered", "Delivered notices", delivered)
-    yield _count("notices_failed", "Failed deliveries of notices, which are tried again", failed)
-    states = {"working": counts.receivers - counts.paused, "paused": counts.paused}
-    yield _gauges("receivers", "Receivers of notices", "state", states)
-    yield _count("receivers_given_up", "Receivers that were paused because deliveries kept failing", given_up)
+def _of_part(figure: Figure) -> Metric:
+    if not isinstance(figure.value, Mapping):
+        return (_count if figure.only_grows else _gauge)(figure.name, figure.text, figure.value)
+    if figure.only_grows:
+        return _counts(figure.name, figure.text, figure.label, list(figure.value), figure.value)
+    return _gauges(figure.name, figure.text, figure.label, figure.value)
 
 
 def _info() -> Metric:
     family = GaugeMetricFamily("cutpurse_build_info", "Always 1", labels=("version", "python"))
-    family.add_metric((version("cutpurse"), platform.python_version()), 1)
+    family.add_metric((VERSION, platform.python_version()), 1)
     return family
 
 

@@ -12,12 +12,13 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 from http import HTTPStatus
 from types import TracebackType
 from typing import Final, NamedTuple, Self, TypeAlias
 
 from cutpurse.server.errors import CannotListen
-from cutpurse.server.hosting.listen_address import host_and_port
+from cutpurse.server.hosting.listen_address import cannot_listen, monitoring_address
 from cutpurse.server.logs import Logger, traceback_locations
 
 __all__ = ["Answer", "Page", "Monitoring"]
@@ -51,15 +52,13 @@ class Monitoring:
         self._pages = pages
         self._log = log
         self._patience_s = patience_s
-        host, port = host_and_port(address)
+        parts = monitoring_address(address)
         try:
-            family, _, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            family, _, _, _, where = socket.getaddrinfo(parts.host, parts.port, type=socket.SOCK_STREAM)[0]
             self._socket = socket.create_server(where[:2], family=family, backlog=MOST)
-        except OSError:
-            raise CannotListen(
-                f"cannot listen on {address}: another program does, or the system does not allow it"
-            ) from None
-        self.address = f"{address.rpartition(':')[0]}:{self._socket.getsockname()[1]}"
+        except OSError as problem:
+            raise cannot_listen(address, problem) from None
+        self.address = str(replace(parts, port=self._socket.getsockname()[1]))
         self._open: dict[asyncio.Task[None], None] = {}  # oldest first
         self._begun: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="monitoring", daemon=True)

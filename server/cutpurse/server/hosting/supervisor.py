@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Final, Protocol, Self
 
 from cutpurse.server.hosting.arena import Arena
-from cutpurse.server.hosting.arena_stages import ArenaStage
 from cutpurse.server.hosting.children import Children
 from cutpurse.server.logs import Logger, traceback_locations
 
@@ -93,13 +92,15 @@ class Supervisor:
 
     def begin(self, arena: Arena) -> None:
         """Start the programs, and keep them running as long as the arena is open; call this once it listens."""
-        self._keeping = asyncio.get_running_loop().create_task(self._keep(arena))
+        keeping = self.keep(arena.is_open, lambda: arena.house_address)
+        self._keeping = asyncio.get_running_loop().create_task(keeping)
 
-    async def _keep(self, arena: Arena) -> None:
+    async def keep(self, is_open: Callable[[], bool], address: Callable[[], str]) -> None:
+        """Keep the programs running as long as the server at `address` is open."""
         loop = asyncio.get_running_loop()
-        while arena.stage is ArenaStage.OPEN:
+        while is_open():
             try:
-                self.look(arena.house_address, loop.time())
+                self.look(address(), loop.time())
             except Exception as problem:
                 self._log.error(
                     "keeping broke", what=self._noun, error=type(problem).__name__, places=traceback_locations(problem)
@@ -134,10 +135,14 @@ class Supervisor:
         course.start_at, course.started = now + course.wait_s, inf
         course.wait_s = min(2 * course.wait_s, LONGEST_WAIT_S)
 
+    def stop(self) -> None:
+        """End all programs."""
+        self._children.stop()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._children.stop()
+        self.stop()

@@ -14,16 +14,16 @@ from typing import Any, Final
 from google.protobuf.message import Message
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.leaderboard.database import Database, find_database
+from cutpurse.leaderboard.database import Database
+from cutpurse.leaderboard.databases import find_database
 from cutpurse.leaderboard.errors import InUse
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import CallRefused
+from cutpurse.server.installed_parts import hooks_of_parts, installed_parts
 from cutpurse.server.league.league_queries import ANYTHING, STRANGER, Answers, Caller
 from cutpurse.server.league.presence import NOWHERE, Presence
-from cutpurse.server.league.seasons import SeasonQueries
 from cutpurse.server.league.steering import LadderAdmin, wanted_ladders
-from cutpurse.server.league.tournaments import TournamentQueries
 from cutpurse.server.store_errors import plain_trouble
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.errors import NotFound
@@ -56,31 +56,33 @@ def local(address: str | os.PathLike[str], as_stranger: bool = False) -> Iterato
                 opened.append(stack.enter_context(LeaderboardReader(database)))
             return Answers(opened[0], _utc)
 
-        def reads_tournaments() -> TournamentQueries:
-            answers = reads()
-            return TournamentQueries(opened[0], answers)
-
-        def reads_seasons() -> SeasonQueries:
-            answers, tournaments = reads(), reads_tournaments()
-            return SeasonQueries(opened[0], answers, tournaments)
+        def of_part(name: str) -> Callable[[Any, Caller, Presence], Any] | None:
+            """Return how an installed part answers a call."""
+            for kind in installed_parts().kinds:
+                answers = reads()
+                if (answer := kind.reads(opened[0], answers).get(name)) is not None:
+                    call: Callable[[Any, Caller, Presence], Any] = answer
+                    return call
+            return None
 
         def ask(name: str, request: Any) -> Any:
             with _told(database):
                 if name in _WRITES and not as_stranger:
                     if name == "CreateLadder":
-                        wanted_ladders(request)  # before the file is created
+                        wanted_ladders(request, _utc())  # before the file is created
                     else:
                         reads()
-                    with Store(database) as store:
+                    with Store(database, hooks=hooks_of_parts()) as store:
                         return _WRITES[name](store, request)
                 if name == "GetRecord":
                     return iter([ladder_pb2.GetRecordResponse(piece=reads().match_file(request, caller))])
                 if name in _READS:
-                    return _READS[name](reads(), request, caller, NOWHERE)
-                if name in _OF_TOURNAMENTS:
-                    return _OF_TOURNAMENTS[name](reads_tournaments(), request, caller, NOWHERE)
-                if name in _OF_SEASONS:
-                    return _OF_SEASONS[name](reads_seasons(), request, caller, NOWHERE)
+                    answers = reads()
+                    if name == "ListMatches" and request.event:
+                        answers.get_event = of_part("GetEvent")
+                    return _READS[name](answers, request, caller, NOWHERE)
+                if (answer := of_part(name)) is not None:
+                    return answer(request, caller, NOWHERE)
             raise CutpurseError(f"{database} is a database: that takes a server that runs; ask one with --server")
 
         yield League(ask)
@@ -95,15 +97,6 @@ _READS: Final[dict[str, Callable[[Answers, Any, Caller, Presence], Message]]] = 
     "GetMatch": Answers.get_match,
     "ListBots": Answers.list_bots,
     "ListLogs": Answers.list_logs,
-}
-_OF_TOURNAMENTS: Final[dict[str, Callable[[TournamentQueries, Any, Caller, Presence], Message]]] = {
-    "ListTournaments": TournamentQueries.list,
-    "GetTournament": TournamentQueries.get,
-}
-
-_OF_SEASONS: Final[dict[str, Callable[[SeasonQueries, Any, Caller, Presence], Message]]] = {
-    "ListSeasons": SeasonQueries.list,
-    "GetSeason": SeasonQueries.get,
 }
 
 
@@ -133,11 +126,18 @@ def _lift(store: Store, asked: ladder_pb2.LiftPauseRequest) -> Message:
     return ladder_pb2.LiftPauseResponse(bot=answers.bot(lifted, ANYTHING, NOWHERE))
 
 
+def _change_bot(store: Store, request: ladder_pb2.ChangeBotRequest) -> Message:
+    answers = Answers(store, _utc)
+    changed = LadderAdmin(store, answers, _utc).change_bot(request, ANYTHING)
+    return ladder_pb2.ChangeBotResponse(bot=answers.bot(changed, ANYTHING, NOWHERE))
+
+
 _WRITES: Final[dict[str, Callable[[Store, Any], Message]]] = {
     "CreateLadder": _create,
     "ChangeLadder": _change,
     "DeleteLadder": _delete,
     "LiftPause": _lift,
+    "ChangeBot": _change_bot,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from cutpurse.leaderboard.address import is_postgresql
+from cutpurse.wire.installation import how_to_install
 
 __all__ = ["missing_queue", "why_not_hosted"]
 
@@ -13,7 +14,7 @@ def missing_queue() -> str:
     """Return why there can be no queue of matches here, and what to do; empty if there can."""
     if find_spec("pgqueuer") is not None:
         return ""
-    return "workers need pgqueuer, which is not installed; this does it: pip install 'cutpurse[cluster]'"
+    return f"workers need pgqueuer, which is not installed; {how_to_install('cluster')}"
 
 
 def why_not_hosted(address: str) -> str:

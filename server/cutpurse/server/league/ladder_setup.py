@@ -11,14 +11,15 @@ from datetime import datetime
 
 from cutpurse.engine.errors import UnknownGame, UsageError
 from cutpurse.games import GAMES, game_named
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.ladders import change_ladder, ensure_ladder
 from cutpurse.leaderboard.queries import LadderEntry
-from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import CallRefused, legible
-from cutpurse.server.ladder_config import NUMBERS, Ladder, default_ladders, ladder_defined, ladder_of
+from cutpurse.server.inner_ladders import is_inner
+from cutpurse.server.ladder_config import Ladder, default_ladders, ladder_defined, ladder_of
 from cutpurse.server.league.hosted_ladders import why_not_hosted
 from cutpurse.server.logs import Logger
-from cutpurse.server.people import CLOCK, PEOPLE, people_bot, people_ladder, seat_counts
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["LadderSelection", "played"]
@@ -35,35 +36,12 @@ class LadderSelection:
         file: Where `defined` is written.
         house: House bots to run. They may play on ladders named after their game that are not in the file and name no
             house bots.
-        people: Whether people play on the page, so that there are ladders for them.
     """
 
     games: Sequence[str] = ()
     defined: Sequence[ladder_pb2.LadderDefined] = ()
     file: str = ""
     house: Sequence[str] = ()
-    people: bool = False
-
-    @property
-    def people_ladders(self) -> list[Ladder]:
-        """The ladders on which people play with the house bots, with default rules."""
-        if not self.people:
-            return []
-        terms = LadderTerms(owners=(PEOPLE,), house=tuple(people_bot(bot) for bot in self.house))
-        return [
-            Ladder(
-                people_ladder(game, seats),
-                game,
-                seats,
-                GAMES[game].set_up(seats, {}).changed(),
-                CLOCK,
-                NUMBERS[game],
-                terms=terms,
-            )
-            for game in self.games or GAMES
-            if game in NUMBERS
-            for seats in seat_counts(game, self.house)
-        ]
 
 
 def played(store: Store, wanted: LadderSelection, now: datetime, log: Logger) -> list[Ladder]:
@@ -76,7 +54,7 @@ def played(store: Store, wanted: LadderSelection, now: datetime, log: Logger) ->
         UsageError: If a ladder has invalid settings, a defined ladder differs from the stored one, or no ladder can be
             played.
     """
-    stored_games = {entry.game for entry in store.ladders() if entry.terms.owners != (PEOPLE,)}
+    stored_games = {entry.game for entry in store.run(queries.ladders) if not is_inner(entry.terms)}
     there = {entry.name: _playable(entry) for entry in _entries(store, log)}
     defined = [_defined(one, wanted.file, there.get(one.name)) for one in wanted.defined]
     for ladder in defined:
@@ -88,12 +66,11 @@ def played(store: Store, wanted: LadderSelection, now: datetime, log: Logger) ->
     for ladder in made:
         if ladder.is_hosted and (why := why_not_hosted(store.database.address)):
             raise UsageError(f"{wanted.file}, ladder {ladder.name}: {why}")
-        store.ensure(ladder.kept, now)  # another server that starts at the same time may have made it meanwhile
+        store.write(ensure_ladder, ladder.kept, now)  # another server that starts may have made it meanwhile
         log.info("ladder made", ladder=ladder.name, game=ladder.game)
     if wanted.house:
         _let_in(store, wanted.house, {ladder.name for ladder in defined})
-    _keep_people_ladders(store, wanted.people_ladders, now)
-    ladders = [_playable(entry) for entry in store.ladders() if entry.game in GAMES]
+    ladders = [_playable(entry) for entry in store.run(queries.ladders) if entry.game in GAMES]
     ladders = [ladder for ladder in ladders if not wanted.games or ladder.game in wanted.games]
     if not ladders:
         raise UsageError("no ladder of the database can be played; install its game, or name another with --game")
@@ -124,7 +101,7 @@ def _defined(defined: ladder_pb2.LadderDefined, file: str, kept: Ladder | None) 
 def _entries(store: Store, log: Logger) -> list[LadderEntry]:
     """List the stored ladders whose game can be played; warn about each of the others."""
     found = []
-    for entry in store.ladders():
+    for entry in store.run(queries.ladders):
         try:
             game_named(entry.game)
         except UnknownGame as problem:
@@ -168,7 +145,7 @@ def _compare(ladder: Ladder, there: Ladder | None, file: str, log: Logger) -> No
 
 def _compare_rules(store: Store, ladder: Ladder, log: Logger) -> None:
     """Warn if the latest match of the ladder was played under another rules version."""
-    newest = store.matches(ladder.name, limit=1)
+    newest = store.run(queries.matches, ladder.name, limit=1)
     version = ladder.rules.words.version
     if newest and newest[0].rules != version:
         text = "the next matches are played and rated under the new version, and earlier ratings stay as they are; "
@@ -177,17 +154,6 @@ def _compare_rules(store: Store, ladder: Ladder, log: Logger) -> None:
 
 
 def _let_in(store: Store, house: Sequence[str], defined: Collection[str]) -> None:
-    for entry in store.ladders():
+    for entry in store.run(queries.ladders):
         if entry.name == entry.game and not entry.terms.house and entry.name not in defined:
-            store.change_ladder(entry.name, replace(entry.terms, house=tuple(house)))
-
-
-def _keep_people_ladders(store: Store, wanted: Sequence[Ladder], now: datetime) -> None:
-    """Create the missing ladders for people, and let the house bots of this run play on the others."""
-    there = {entry.name: entry for entry in store.ladders()}
-    for ladder in wanted:
-        entry = there.get(ladder.name)
-        if entry is None:
-            store.ensure(ladder.kept, now)
-        elif entry.terms != ladder.terms:
-            store.change_ladder(ladder.name, ladder.terms)
+            store.write(change_ladder, entry.name, replace(entry.terms, house=tuple(house)))

@@ -14,6 +14,7 @@ from cutpurse.leaderboard.estimates.history import RatingPoint
 from cutpurse.leaderboard.queries import HistoryStep, LadderEntry, MatchEntry, Opponent, Ranking, SeatEntry
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.results import DecisionLog, DecisionUsage, Identity, LadderTerms, SeatNote, UsageTotal
+from cutpurse.server.inner_ladders import is_inner
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 from cutpurse.wire.hidden_names import hidden_seat
 from cutpurse.wire.usage import FALLBACKS
@@ -66,6 +67,8 @@ def ladder_shown(entry: LadderEntry, bots: int, tables: int, now: datetime) -> l
         has_hidden_results=entry.terms.hides_results(now),
         hidden_until_ms=milliseconds(entry.terms.results_shown_from) if entry.terms.hides_results(now) else 0,
         has_hidden_names=entry.terms.hides_names(now),
+        has_hidden_replays=entry.terms.hides_replays(now),
+        is_inner=is_inner(entry.terms),
     )
 
 
@@ -88,6 +91,7 @@ def ranking_shown(entry: Ranking, is_here: bool) -> ladder_pb2.Ranking:
         estimated=entry.estimated,
         rating=entry.rating,
         usage=_usage_total(entry.usage),
+        is_provisional=entry.is_provisional,
     )
 
 
@@ -178,13 +182,15 @@ def board_kind(kind: str) -> ladder_pb2.BoardKind.ValueType:
     return ladder_pb2.BoardKind.Value(f"BOARD_KIND_{kind.upper()}")
 
 
-def course_shown(course: DecisionLog | None, is_told_why: bool) -> ladder_pb2.SeatCourse:
-    """Encode the decision log of a seat.
+def course_shown(
+    course: DecisionLog | None, is_told_why: bool, notes: tuple[SeatNote, ...] = ()
+) -> ladder_pb2.SeatCourse:
+    """Encode the decision log of a seat, with notes that are published.
 
     `is_told_why` includes the texts of faults, which may quote the bot.
     """
     if course is None:
-        return ladder_pb2.SeatCourse()
+        return ladder_pb2.SeatCourse(notes=notes_kept(notes))
     return ladder_pb2.SeatCourse(
         thinking_ms=course.thinking_ms,
         faults=[
@@ -197,6 +203,7 @@ def course_shown(course: DecisionLog | None, is_told_why: bool) -> ladder_pb2.Se
             for fault in course.faults
         ],
         usages=map(_usage, course.usages),
+        notes=notes_kept(notes),
     )
 
 
@@ -218,6 +225,7 @@ def _seat(seat: SeatEntry) -> ladder_pb2.MatchSeat:
         cpu_ms=seat.cpu_ms or 0,
         peak_bytes=seat.peak_bytes or 0,
         usage=_usage_total(seat.usage),
+        memory=seat.memory or b"",
     )
 
 
@@ -279,4 +287,6 @@ def terms_shown(terms: LadderTerms) -> ladder_pb2.LadderTerms:
         title=terms.title,
         people=terms.admits_people,
         names_hidden_until_ms=milliseconds(terms.names_hidden_until),
+        memory_kib=terms.memory_kib,
+        replays_hidden_until_ms=milliseconds(terms.replays_hidden_until),
     )

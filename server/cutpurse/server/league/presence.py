@@ -26,6 +26,10 @@ class OnlineBotView(Protocol):
     def ladders(self) -> tuple[str, ...]:
         """Names of the ladders that it is paired on."""
 
+    @property
+    def takes_requests(self) -> bool:
+        """Whether it plays matches that other owners request."""
+
 
 class LiveMatchView(Protocol):
     """A match that is being played, or is not stored yet, as the lobby reports it."""
@@ -59,6 +63,10 @@ def _nothing(name: str) -> str:
     return ""
 
 
+def _nobody_ready(bot: Identity, ladder: Ladder, is_requested: bool) -> str:
+    return "is away"
+
+
 class Presence(NamedTuple):
     """The running lobby's state at one time.
 
@@ -67,12 +75,14 @@ class Presence(NamedTuple):
         matches: Open matches.
         requested: Returns the state of a requested match by ID, see `ListOpenMatchesResponse`; thread-safe.
         unstored: Finished matches whose results are not stored yet.
+        why_not_ready: Returns why a bot cannot play on a ladder now, see `Lobby.why_not_ready`; thread-safe.
     """
 
     bots: Sequence[OnlineBotView] = ()
     matches: Sequence[LiveMatchView] = ()
     requested: Callable[[str], str] = _nothing
     unstored: Sequence[LiveMatchView] = ()
+    why_not_ready: Callable[[Identity, Ladder, bool], str] = _nobody_ready
 
 
 NOWHERE: Final = Presence()

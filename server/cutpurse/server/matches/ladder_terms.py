@@ -13,6 +13,7 @@ from typing import NamedTuple
 from cutpurse.leaderboard.results import Identity
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY
 from cutpurse.server.errors import CallRefused
+from cutpurse.server.inner_ladders import is_inner
 from cutpurse.server.ladder_config import Ladder
 
 __all__ = [
@@ -38,8 +39,8 @@ class OtherEntrants(NamedTuple):
     @classmethod
     def of(cls, identity: Identity, there: Iterable[Identity]) -> OtherEntrants:
         """Return the bots among `there` other than `identity`."""
-        others = [one for one in there if one != identity]
-        own = [one.bot for one in others if one.owner == identity.owner and one.bot != identity.bot]
+        others = [bot for bot in there if bot != identity]
+        own = [bot.bot for bot in others if bot.owner == identity.owner and bot.bot != identity.bot]
         return cls(len(others), tuple(dict.fromkeys(own)))
 
 
@@ -63,9 +64,9 @@ def may_play(ladder: Ladder, identity: Identity) -> bool:
 
 
 def may_see(ladder: Ladder, owner: str) -> bool:
-    """Return whether a ladder is visible to this owner."""
+    """Return whether a ladder is visible to this owner's bots; an inner one is only to those that play there."""
     terms = ladder.terms
-    return not (terms.is_private and terms.owners) or owner in (*terms.owners, HOUSE)
+    return not ((terms.is_private and terms.owners) or is_inner(terms)) or owner in (*terms.owners, HOUSE)
 
 
 def paused_message(identity: Identity) -> str:
@@ -113,7 +114,7 @@ def check_entry(
         return
     if is_paused:
         raise CallRefused("PAUSED", paused_message(identity))
-    found: _Obstacle | None = None
+    first: _Obstacle | None = None
     has_one = False
     for ladder in ladders:
         names = wanted.get(ladder.game) if wanted else ()
@@ -125,9 +126,9 @@ def check_entry(
         elif names:
             raise CallRefused(*obstacle)
         elif may_see(ladder, identity.owner):
-            found = found or obstacle
-    if found is not None and not has_one:
-        raise CallRefused(*found)
+            first = first or obstacle
+    if first is not None and not has_one:
+        raise CallRefused(*first)
 
 
 def why_no_match(
@@ -152,7 +153,7 @@ def why_no_match(
     """
     if identity.owner == HOUSE:
         return None
-    found: _Obstacle | None = None
+    first: _Obstacle | None = None
     for ladder in ladders:
         if not plays(ladder.game, ladder.name):
             continue
@@ -160,8 +161,8 @@ def why_no_match(
         if obstacle is None:
             return None
         if may_see(ladder, identity.owner):
-            found = found or obstacle
-    return found or ("NOT_YOURS", "this bot may not play on any ladder; ask the operator of the server")
+            first = first or obstacle
+    return first or ("NOT_YOURS", "this bot may not play on any ladder; ask the operator of the server")
 
 
 def _obstacle(

@@ -29,11 +29,13 @@ from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.invariants import QueueOverflow, check_queue_limit
 from cutpurse.server.ladder_config import DivisionMembers, Ladder
 from cutpurse.server.matches.admission import BotAdmission
+from cutpurse.server.matches.loop_hooks import LoopHooks, ResultMeasured, TermsChanged
 from cutpurse.server.matches.match_start import AssignedMatch, Dealing, LobbyEnvironment
 from cutpurse.server.matches.matchmaking import Pairing
-from cutpurse.server.matches.open_matches import OpenMatch, OpenMatches, TrackedMatch, Unstored, shown
+from cutpurse.server.matches.open_matches import OpenMatch, OpenMatches, Unstored
 from cutpurse.server.matches.other_arenas import OtherArenas
-from cutpurse.server.matches.requests import WAITS_S, MatchRequest, PendingRequest, Requests, seats_for
+from cutpurse.server.matches.readiness import AWAY, why_not_ready
+from cutpurse.server.matches.requests import WAITS_S, MatchRequest, PendingRequest, Requests, seats_for, takes_requests
 from cutpurse.server.matches.server_match import ServerMatch, TableSession, incident_of
 from cutpurse.server.matches.storing import Log, Storing
 from cutpurse.server.matches.version_tests import SHARE, VersionTest, VersionTests
@@ -48,11 +50,19 @@ AT_ONCE: Final = 0.0  # a time that is always due
 
 @dataclass(frozen=True, slots=True)
 class OnlineBot:
-    """An online bot, its number of open matches, and the ladders it is paired on (none while it is paused)."""
+    """An online bot.
+
+    Attributes:
+        identity: Owner, bot and version.
+        tables: Its open matches.
+        ladders: The ladders it is paired on; none while it is paused.
+        takes_requests: Whether it plays matches that other owners request.
+    """
 
     identity: Identity
     tables: int
     ladders: tuple[str, ...]
+    takes_requests: bool
 
 
 class Lobby:
@@ -88,8 +98,9 @@ class Lobby:
             ValueError: If two ladders have the same name.
         """
         self.wake: Callable[[], None] = lambda: None
-        # Adds to a result what is measured elsewhere, such as the resource usage of its bots, before it is stored.
-        self.measured: Callable[[FinishedMatch], FinishedMatch] = lambda result: result
+        self.hooks = LoopHooks()
+        # As `submitted_versions`; set by the part that accepts submissions.
+        self.find_submitted: Callable[[str], Mapping[Identity, str]] = lambda owner: {}
         self._pairing = Pairing(ladders, Chance(entropy(KEY_BYTES)))
         self.other_arenas = OtherArenas()
         self.is_held = False  # see `hold`
@@ -105,7 +116,7 @@ class Lobby:
         self._is_changed = False  # since matchmaking last ran
         self._is_draining = False
         self.counts = counts or Counts()
-        self._storing: Storing[TrackedMatch] = Storing(store, self, self.counts, log)
+        self._storing: Storing[OpenMatch] = Storing(store, self, self.counts, log)
         self._matches = OpenMatches(self._finish, self._woken)
         self._dealing = Dealing(
             self._pairing,
@@ -114,12 +125,8 @@ class Lobby:
             self.tests,
             self._matches,
             store,
-            LobbyEnvironment(entropy, utc, log, self.counts, self.incident_number, self._woken),
+            LobbyEnvironment(entropy, utc, log, self.counts, self.incident_number, self._woken, self.hooks),
         )
-        # Called when a match is dealt, before its bots are notified of a decision. They must not raise.
-        self.on_started = self._dealing.on_started
-        # Called with the name of a ladder that has new terms or was removed. They must not raise.
-        self.on_terms: list[Callable[[str], None]] = []
         self._look_at = 0.0  # next check of the queues
         self._terms_at = AT_ONCE  # next check of the terms: at once after a change, else when a ladder freezes
 
@@ -148,7 +155,7 @@ class Lobby:
             Whether it can play here, and the ladders that other arenas have, each with an address.
         """
         is_here = any(plays(ladder.game, ladder.name) for ladder in self._pairing.ladders)
-        return is_here, [one for one in self.other_arenas.wanted(plays, owner) if one[1]]
+        return is_here, [place for place in self.other_arenas.wanted(plays, owner) if place[1]]
 
     def ladder_named(self, name: str) -> Ladder | None:
         """Return the ladder of this name with its current terms, or None."""
@@ -223,27 +230,26 @@ class Lobby:
 
     def _terms_changed(self, ladder: str) -> None:
         self._terms_at = AT_ONCE
-        for hook in self.on_terms:
-            hook(ladder)
+        self.hooks.send(TermsChanged(ladder))
         self._seek()
 
     # -- online bots
-    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool = False) -> None:
+    def check(self, identity: Identity, ladders: Mapping[str, Sequence[str]], forgets: bool = False) -> None:
         """Check that a bot may enter for the ladders that it wants to play.
 
         Args:
             identity: The bot.
-            wanted: Names of ladders by game; () means every ladder of that game, and empty means every game.
+            ladders: Names of ladders by game; () means every ladder of that game, and empty means every game.
             forgets: Whether the bot keeps no memory between matches.
 
         Raises:
             CallRefused: PAUSED, NOT_YOURS, FROZEN or FULL.
         """
-        self._attendance.check(identity, wanted, self._utc(), forgets)
+        self._attendance.check(identity, ladders, self._utc(), forgets)
 
-    def check_submitted(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
+    def check_submitted(self, identity: Identity, ladders: Mapping[str, Sequence[str]], forgets: bool) -> None:
         """Check that a bot may be submitted for these ladders; arguments and errors are those of `check`."""
-        self._attendance.check_submitted(identity, wanted, self._utc(), forgets)
+        self._attendance.check_submitted(identity, ladders, self._utc(), forgets)
 
     def enter(self, session: TableSession) -> None:
         """Admit a bot for the first time or after a reconnect."""
@@ -287,35 +293,37 @@ class Lobby:
         """List all online bots."""
         sits = Counter(identity for entry in self._matches.played() for identity in entry.seats)
         return [
-            OnlineBot(identity, sits[identity], self._pairing.ladders_of(player))
+            OnlineBot(identity, sits[identity], self._pairing.ladders_of(player), takes_requests(player))
             for identity, player in self._attendance.here.items()
         ]
 
     def open_matches(self) -> list[OpenMatch]:
         """List the open matches in the order in which they began."""
-        return [shown(entry) for entry in self._matches.played() if entry.table.is_begun]
+        return [entry for entry in self._matches.played() if entry.table.is_begun]
 
     def unstored_matches(self) -> list[Unstored]:
         """List the finished matches whose results are not stored yet.
 
         Includes void matches whose end was already reported.
         """
-        told = [
-            Unstored(one.match, ladder, one.started, tuple(seat.player for seat in one.seats), one.requested_by)
-            for one in self._storing.told()
-            if (ladder := self._pairing.ladder_named(one.ladder)) is not None
+        unstored = [
+            Unstored(
+                result.match, ladder, result.started, tuple(seat.player for seat in result.seats), result.requested_by
+            )
+            for result in self._storing.void_results()
+            if (ladder := self._pairing.ladder_named(result.ladder)) is not None
         ]
-        return [*self._matches.unstored(), *told]
+        return [*self._matches.unstored(), *unstored]
 
     # -- matches on request
-    def request(self, wanted: MatchRequest, now: float) -> str:
+    def request(self, match_request: MatchRequest, now: float) -> str:
         """Queue an unrated match, to begin once each of its bots has a free table.
 
         House bots take the seats that the request leaves empty. Bots of one owner may meet. The rules of a frozen
         ladder may still be used.
 
         Args:
-            wanted: Ladder, bots and seed.
+            match_request: Ladder, bots and seed.
             now: Seconds on the lobby's clock.
 
         Returns:
@@ -327,16 +335,20 @@ class Lobby:
         """
         if self._is_draining:
             raise CallRefused("DRAINING", "the server is stopping and begins no match")
-        ladder = self._pairing.ladder_named(wanted.ladder)
+        ladder = self._pairing.ladder_named(match_request.ladder)
         if ladder is None:
-            names = sorted(name for names in self.ladders(wanted.by).values() for name in names)
-            called = f"'{legible(wanted.ladder, 40)}'{did_you_mean(wanted.ladder, names)}"
+            names = sorted(name for names in self.ladders(match_request.by).values() for name in names)
+            called = f"'{legible(match_request.ladder, 40)}'{did_you_mean(match_request.ladder, names)}"
             raise CallRefused("NOT_FOUND", f"no ladder is called {called}; there are: {', '.join(names)}")
-        seats = seats_for(wanted, ladder, self._attendance.here, self._attendance.is_paused)
+        seats = seats_for(match_request, ladder, self._attendance.here, self._attendance.is_paused)
         name = self._entropy(16).hex()
         until = now + WAITS_S
-        is_admin, position = wanted.is_by_admin, wanted.position
-        self._requests.ask(PendingRequest(name, ladder, seats, wanted.seed, wanted.by, until, is_admin, position))
+        is_admin, position, event_board = match_request.is_by_admin, match_request.position, match_request.event_board
+        self._requests.ask(
+            PendingRequest(
+                name, ladder, seats, match_request.seed, match_request.by, until, is_admin, position, event_board
+            )
+        )
         self._seek()
         return name
 
@@ -344,6 +356,10 @@ class Lobby:
         """Start a match that was paired and dealt elsewhere, once each of its bots is online."""
         self._dealing.assign(match)
         self._seek()
+
+    def submitted_versions(self, owner: str) -> Mapping[Identity, str]:
+        """Return the versions that an owner has submitted, and why one cannot play (empty: it can); thread-safe."""
+        return self.find_submitted(owner)
 
     def is_paused(self, identity: Identity) -> bool:
         """Return whether this version is paused; thread-safe."""
@@ -355,19 +371,19 @@ class Lobby:
         Returns:
             "waiting", "open", or "dropped: " and the reason; empty if the match is over or unknown.
         """
-        told = self._requests.told(name)
-        return "waiting" if told == "open" and not self._matches.is_begun(name) else told
+        answer = self._requests.told(name)
+        return "waiting" if answer == "open" and not self._matches.is_begun(name) else answer
 
-    def away(self, ladder: str, bots: Sequence[Identity]) -> list[Identity]:
-        """List those of these bots with which an admin could request no match on a ladder now."""
-        found = self._pairing.ladder_named(ladder)
-        return [bot for bot in bots if found is None or not self._can_be_asked(bot, found)]
+    def away(self, ladder: str, bots: Sequence[Identity]) -> dict[Identity, str]:
+        """Return those of these bots with which an admin could request no match on a ladder now, and why."""
+        own_ladder = self._pairing.ladder_named(ladder)
+        whys = ((bot, AWAY if own_ladder is None else self.why_not_ready(bot, own_ladder, True)) for bot in bots)
+        return {bot: why for bot, why in whys if why}
 
-    def _can_be_asked(self, bot: Identity, ladder: Ladder) -> bool:
-        player = self._attendance.here.get(bot)
-        if player is None or self.is_paused(bot) or player.declines_requests:
-            return False
-        return player.plays(ladder.game, ladder.name)
+    def why_not_ready(self, bot: Identity, ladder: Ladder, is_requested: bool) -> str:
+        """Return why a bot cannot play on a ladder now, by its present terms if it is played here; thread-safe."""
+        ladder = self._pairing.ladder_named(ladder.name) or ladder
+        return why_not_ready(bot, ladder, self._attendance.here, self.is_paused, is_requested=is_requested)
 
     # -- version tests
     def start_test(self, test: VersionTest) -> None:
@@ -438,7 +454,7 @@ class Lobby:
             moments.append(at_first)
         if self._may_start and len(self._matches) < self._most_tables:  # otherwise pairing waits for a table to close
             starters = (self._pairing, self._requests, self.tests)
-            moments += [at for one in starters if (at := one.next_event_at()) is not None]
+            moments += [at for starter in starters if (at := starter.next_event_at()) is not None]
         if (at_last := self._dealing.next_event_at()) is not None:
             moments.append(at_last)
         return min(moments, default=None)
@@ -524,13 +540,14 @@ class Lobby:
             self.wake()
 
     # -- a match ends
-    def _finish(self, entry: TrackedMatch) -> None:
+    def _finish(self, entry: OpenMatch) -> None:
         table = entry.table
-        result = self.measured(table.finish(entry.started, self._utc()))
+        measured = ResultMeasured(table.finish(entry.started, self._utc()))
+        self.hooks.send(measured)
         if table.incident is not None:
             self._log.error("match broke down", **asdict(table.incident))
         self._count(table)
-        self._storing.submit(entry, result)
+        self._storing.submit(entry, measured.result)
 
     def _count(self, table: ServerMatch) -> None:
         counts = self.counts
@@ -540,10 +557,6 @@ class Lobby:
         counts.thinking.add(*table.timed.all_thinking_times_s())
 
     # -- storing (`Settles`)
-    def needs_notification(self, entry: TrackedMatch) -> bool:
-        """Return whether the end of this match has not been reported yet."""
-        return entry.table.name in self._matches
-
     def apply_rating_changes(self, result: FinishedMatch, kept: StoreOutcome) -> None:
         """Apply the effects of a rated match: pairing skills and pauses."""
         self._pairing.rated(result.ladder, kept.changes)
@@ -552,7 +565,7 @@ class Lobby:
             self._requests.forget(identity, f"{identity.shown} is paused")
             self._log.info("bot paused", owner=identity.owner, bot=identity.bot, version=identity.version)
 
-    def tell_ended(self, entry: TrackedMatch, result: FinishedMatch, now: float) -> None:
+    def tell_ended(self, entry: OpenMatch, result: FinishedMatch, now: float) -> None:
         """Report the settled end of a match to its bots, spectators and the pairing."""
         table = entry.table
         self._matches.remove(table.name)

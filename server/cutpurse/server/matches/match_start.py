@@ -24,15 +24,16 @@ from typing import Final, cast
 from cutpurse.engine.chance import KEY_BYTES, Chance
 from cutpurse.engine.match import EndCause
 from cutpurse.leaderboard.comparisons import TEST
-from cutpurse.leaderboard.results import Identity, MatchAnnouncement
+from cutpurse.leaderboard.results import EventBoard, Identity, MatchAnnouncement
 from cutpurse.server.counts import Counts
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.admission import BotAdmission
 from cutpurse.server.matches.deal_nonces import DealNonces
 from cutpurse.server.matches.deals import dealt, dealt_for_all
+from cutpurse.server.matches.loop_hooks import LoopHooks, MatchBegan
 from cutpurse.server.matches.matchmaking import Pairing, Seating
 from cutpurse.server.matches.open_boards import OpenBoard, OpenBoards
-from cutpurse.server.matches.open_matches import OpenMatch, OpenMatches, TrackedMatch, shown
+from cutpurse.server.matches.open_matches import OpenMatch, OpenMatches
 from cutpurse.server.matches.outages import OutageLimit
 from cutpurse.server.matches.requests import PendingRequest, Requests
 from cutpurse.server.matches.roster import PairableBot
@@ -58,6 +59,7 @@ class LobbyEnvironment:
         counts: Counters to update.
         incident_number: Returns a new incident number.
         wake: Asks for a call of `tick`; may be called on any thread.
+        hooks: Where it is said that a match began.
     """
 
     entropy: Callable[[int], bytes]
@@ -66,6 +68,7 @@ class LobbyEnvironment:
     counts: Counts
     incident_number: Callable[[], str]
     wake: Callable[[], None]
+    hooks: LoopHooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,6 @@ class Dealing:
         environment: LobbyEnvironment,
     ) -> None:
         """Put matches that begin into `matches`; other parameters are as in `Lobby`."""
-        # Called when a match is dealt, before its bots are notified of a decision. They must not raise.
-        self.on_started: list[Callable[[OpenMatch], None]] = []
         self._pairing = pairing
         self._attendance = attendance
         self._requests = requests
@@ -106,9 +107,10 @@ class Dealing:
         self._counts = environment.counts
         self._incident_number = environment.incident_number
         self._wake = environment.wake
+        self._hooks = environment.hooks
         self._outages = OutageLimit(environment.utc)
         self._phrases: dict[str, PhraseCache] = {}  # by ladder
-        self._announced: deque[tuple[TrackedMatch, Future[None]]] = deque()  # filled by the store's thread
+        self._announced: deque[tuple[OpenMatch, Future[None]]] = deque()  # filled by the store's thread
         self._assigned: list[AssignedMatch] = []
         self._closed: set[str] = set()  # ladders that another arena may have
 
@@ -214,9 +216,12 @@ class Dealing:
             return
         if by:
             self._pairing.sat(players)
-        entry = TrackedMatch(table, players, seating, self._utc(), seats, is_paired=requested is None)
+        entry = OpenMatch(table, players, seating, self._utc(), seats, is_paired=requested is None)
         rules = ladder.rules.words.version
-        announced = MatchAnnouncement(name, ladder.name, rules, deal, entry.started, seats, by, reason)
+        event_board = None if requested is None else requested.event_board
+        announced = MatchAnnouncement(
+            name, ladder.name, rules, deal, entry.started, seats, by, reason, event_board=event_board
+        )
         self._seat(entry, self._store.announce(announced))
 
     def _start_assigned(self, match: AssignedMatch, players: Sequence[TableSession], now: float) -> None:
@@ -224,7 +229,7 @@ class Dealing:
         seating = Seating(plan.ladder, (tuple(players),), plan.reason)
         table = self._table(plan, players, now)
         self._pairing.sat(players)
-        entry = TrackedMatch(table, tuple(players), seating, self._utc(), match.players, is_paired=False)
+        entry = OpenMatch(table, tuple(players), seating, self._utc(), match.players, is_paired=False)
         rules = plan.ladder.rules.words.version
         announced = MatchAnnouncement(
             plan.name, plan.ladder.name, rules, plan.deal, entry.started, match.players, reason=plan.reason
@@ -247,7 +252,9 @@ class Dealing:
         ladder, utc = seating.ladder, self._utc()
         tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
         matches = tuple(self._entropy(16).hex() for _ in tables)
-        kind, by, test = (ladder.boards, "", "") if drawn is None else (TEST, drawn.test.owner, drawn.test.id)
+        kind, by, event_board = ladder.boards, "", None
+        if drawn is not None:
+            kind, by, event_board = TEST, drawn.test.owner, EventBoard(drawn.test.id, 0, drawn.number)
         hides_names = self._hides_names(ladder)
         by_match = dict(zip(matches, tables, strict=True))
         deal = dealt_for_all(ladder, by_match, self._entropy, kind, hides_names=hides_names)
@@ -257,7 +264,9 @@ class Dealing:
         rules = ladder.rules.words.version
         announced = tuple(
             self._store.announce(
-                MatchAnnouncement(name, ladder.name, rules, deal, utc, seats, by, seating.reason, len(tables), test)
+                MatchAnnouncement(
+                    name, ladder.name, rules, deal, utc, seats, by, seating.reason, len(tables), event_board
+                )
             )
             for name, seats in zip(matches, tables, strict=True)
         )
@@ -273,7 +282,7 @@ class Dealing:
             self._pairing.sat(there)
         seats = tuple(player.identity for player in seating.tables[at])
         drawn = board.drawn
-        by, test = ("", "") if drawn is None else (drawn.test.owner, drawn.test.id)
+        by = "" if drawn is None else drawn.test.owner
         matches = len(seating.tables)
         plan = MatchPlan(
             ladder,
@@ -282,7 +291,6 @@ class Dealing:
             by,
             seating.reason,
             matches,
-            test=test,
             nonces=board.nonces,
             hides_names=board.hides_names,
         )
@@ -299,7 +307,7 @@ class Dealing:
             if board.is_over:
                 board.open()
             return
-        entry = TrackedMatch(table, players, seating, self._utc(), seats, board)
+        entry = OpenMatch(table, players, seating, self._utc(), seats, board)
         if there is not None:
             self._seat(entry, board.announced[at])
         else:
@@ -323,7 +331,7 @@ class Dealing:
             self._begin(board, at, now)
 
     # -- a match is over
-    def ended(self, entry: TrackedMatch, now: float, *, is_void: bool, places: Sequence[int] = ()) -> None:
+    def ended(self, entry: OpenMatch, now: float, *, is_void: bool, places: Sequence[int] = ()) -> None:
         """Note the end of a match.
 
         Args:
@@ -365,7 +373,7 @@ class Dealing:
             self._log.info("board ended", board=board.deal.board, is_void=board.is_void)
 
     # -- all kinds of matches
-    def _seat(self, entry: TrackedMatch, announced: Future[None]) -> None:
+    def _seat(self, entry: OpenMatch, announced: Future[None]) -> None:
         """Seat the bots of a dealt match, which begins once its announcement is stored."""
         self._matches.add(entry)
         entry.table.seat()
@@ -373,7 +381,7 @@ class Dealing:
             self._pairing.changed(player)
         announced.add_done_callback(lambda done: self._is_announced(entry, done))
 
-    def _is_announced(self, entry: TrackedMatch, done: Future[None]) -> None:
+    def _is_announced(self, entry: OpenMatch, done: Future[None]) -> None:
         """Queue the announcement and wake the lobby; runs on the store's thread."""
         self._announced.append((entry, done))
         self._wake()
@@ -392,17 +400,15 @@ class Dealing:
             else:
                 self._tell_begun(entry, now)
 
-    def _tell_begun(self, entry: TrackedMatch, now: float) -> None:
+    def _tell_begun(self, entry: OpenMatch, now: float) -> None:
         table, ladder = entry.table, entry.seating.ladder
         name, reason = table.name, table.reason
         self._counts.matches_started[ladder.name] += 1
         self._log.info("match started", match=name, ladder=ladder.name, bots=list(table.match.seats), reason=reason)
         table.begin(now, lambda: self._tell_dealt(entry))
 
-    def _tell_dealt(self, entry: TrackedMatch) -> None:
-        began = shown(entry)
-        for tell in self.on_started:
-            tell(began)
+    def _tell_dealt(self, entry: OpenMatch) -> None:
+        self._hooks.send(MatchBegan(entry))
 
     def close_ladder(self, name: str) -> None:
         """Begin no match of a ladder, and give up those of its boards that have not begun, until it is removed."""

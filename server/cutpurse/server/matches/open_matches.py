@@ -21,27 +21,7 @@ from cutpurse.server.matches.open_boards import OpenBoard
 from cutpurse.server.matches.roster import PairableBot
 from cutpurse.server.matches.server_match import ServerMatch
 
-__all__ = ["TrackedMatch", "OpenMatch", "OpenMatches", "Unstored", "shown"]
-
-
-@dataclass(frozen=True, slots=True)
-class OpenMatch:
-    """A match in play, as spectators see it.
-
-    `requested_by` is the owner who requested it; empty for a ladder's match.
-    """
-
-    name: str
-    ladder: Ladder
-    started: datetime
-    seats: tuple[Identity, ...]
-    requested_by: str
-    table: ServerMatch
-
-    @property
-    def is_sealed(self) -> bool:
-        """Whether its cards are also dealt in other matches, so that it may not be watched."""
-        return self.table.board_matches > 1
+__all__ = ["OpenMatch", "OpenMatches", "Unstored"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +37,7 @@ class Unstored:
 
 
 @dataclass(slots=True, eq=False)
-class TrackedMatch:
+class OpenMatch:
     """A match in play, or one whose result is being stored."""
 
     table: ServerMatch
@@ -69,17 +49,31 @@ class TrackedMatch:
     is_paired: bool = True  # by the pairing of this lobby, rather than requested or assigned
     is_over: bool = False
 
+    @property
+    def name(self) -> str:
+        """Its ID."""
+        return self.table.name
 
-def shown(entry: TrackedMatch) -> OpenMatch:
-    """Return the spectators' form of a match."""
-    table = entry.table
-    return OpenMatch(table.name, table.ladder, entry.started, entry.seats, table.requested_by, table)
+    @property
+    def ladder(self) -> Ladder:
+        """The ladder on which it is played, with the terms of its start."""
+        return self.table.ladder
+
+    @property
+    def requested_by(self) -> str:
+        """The owner who requested it; empty for a ladder's match."""
+        return self.table.requested_by
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether its cards are also dealt in other matches, so that it may not be watched."""
+        return self.table.board_matches > 1
 
 
 class OpenMatches:
     """The matches in play, and a queue of when to check them. `len` includes those whose results are being stored."""
 
-    def __init__(self, finish: Callable[[TrackedMatch], None], wake: Callable[[], None]) -> None:
+    def __init__(self, finish: Callable[[OpenMatch], None], wake: Callable[[], None]) -> None:
         """Start with no matches.
 
         Args:
@@ -88,7 +82,7 @@ class OpenMatches:
         """
         self._finish = finish
         self._wake = wake
-        self._open: dict[str, TrackedMatch] = {}  # by match ID
+        self._open: dict[str, OpenMatch] = {}  # by match ID
         # A heap of times and match IDs; outdated entries are skipped. It holds IDs rather than matches, because an
         # entry may be half a minute away and should not keep a finished match in memory.
         self._queue: list[tuple[float, str]] = []
@@ -96,34 +90,24 @@ class OpenMatches:
     def __len__(self) -> int:
         return len(self._open)
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._open
-
     def is_begun(self, name: str) -> bool:
         """Return whether a match has begun and its end is not settled; thread-safe."""
         entry = self._open.get(name)
         return entry is not None and entry.table.is_begun
 
-    def played(self) -> Iterator[TrackedMatch]:
+    def played(self) -> Iterator[OpenMatch]:
         """Return the matches that are not over, in the order in which they began."""
         return (entry for entry in self._open.values() if not entry.is_over)
 
     def unstored(self) -> list[Unstored]:
-        """Return the matches that are over."""
-        over = [(entry, entry.table) for entry in self._open.values() if entry.is_over]
+        """Return the matches that are over and whose results are not stored yet."""
         return [
-            Unstored(
-                table.name,
-                table.ladder,
-                entry.started,
-                entry.seats,
-                table.requested_by,
-                is_sealed=table.board_matches > 1,
-            )
-            for entry, table in over
+            Unstored(one.name, one.ladder, one.started, one.seats, one.requested_by, is_sealed=one.is_sealed)
+            for one in self._open.values()
+            if one.is_over
         ]
 
-    def add(self, entry: TrackedMatch) -> None:
+    def add(self, entry: OpenMatch) -> None:
         """Add a match that begins."""
         self._open[entry.table.name] = entry
 
@@ -207,7 +191,7 @@ class OpenMatches:
             entry.table.void(EndCause.VOID_SERVER)
         return [entry.table.name for entry in entries]
 
-    def _of(self, bots: Collection[Identity]) -> list[TrackedMatch]:
+    def _of(self, bots: Collection[Identity]) -> list[OpenMatch]:
         wanted = frozenset(bots)
         return [entry for entry in self.played() if not wanted.isdisjoint(entry.seats)]
 

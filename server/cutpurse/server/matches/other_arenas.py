@@ -13,7 +13,7 @@ from cutpurse.server.errors import CallRefused
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.ladder_terms import may_see
 
-__all__ = ["OtherArena", "OtherArenas", "elsewhere", "key_of"]
+__all__ = ["OtherArena", "OtherArenas", "elsewhere", "key_of", "moving"]
 
 
 class OtherArena(NamedTuple):
@@ -54,8 +54,12 @@ class OtherArenas:
         return None if other is None else other.ladder
 
     def ladders_at(self, address: str) -> list[str]:
-        """Return the names of the ladders of the arena at this address."""
-        return [name for name, other in self._ladders.items() if other.arena and other.arena.address == address]
+        """Return the names of the ladders of the arena at this address, without inner ones."""
+        return [
+            name
+            for name, other in self._ladders.items()
+            if other.arena and other.arena.address == address and not other.ladder.is_for_people
+        ]
 
     def address_of(self, ladder: str) -> str:
         """Return the address of the arena of a ladder; empty if this arena has it, or none."""
@@ -95,6 +99,11 @@ class _OtherLadder(NamedTuple):
 def key_of(process: str) -> str:
     """Return the key of an arena: who sends it knows the name of its process, as the arenas of its database do."""
     return sha256(f"cutpurse arena {process}".encode()).hexdigest()
+
+
+def moving(ladder: str) -> CallRefused:
+    """Return the refusal of a call about a ladder that no arena has now, or that moves to another one."""
+    return CallRefused("SILENT", f"no server has ladder {ladder} now; one takes it within 20 s: ask again then")
 
 
 def elsewhere(ladder: str, address: str) -> CallRefused:

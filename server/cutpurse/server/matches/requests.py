@@ -20,13 +20,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from cutpurse.engine.commitment import SEED_BYTES
-from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.results import EventBoard, Identity
 from cutpurse.leaderboard.tokens import HOUSE, PEOPLE
 from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.ladder_terms import may_play, paused_message
 from cutpurse.server.matches.roster import PairableBot
 from cutpurse.server.matches.start_position import StartPosition
+from cutpurse.wire.text import format_count
 
 __all__ = [
     "MOST",
@@ -38,6 +39,7 @@ __all__ = [
     "PendingRequest",
     "Requests",
     "seats_for",
+    "takes_requests",
 ]
 
 WAITS_S: Final = 60.0
@@ -57,6 +59,7 @@ class MatchRequest:
         seed: 32 bytes to deal from; None for fresh chance.
         is_by_admin: Whether the requesting owner may manage the server's ladders.
         position: Position to play on from; None for a new deal.
+        event_board: The board of an event that is played; None for other requests.
     """
 
     ladder: str
@@ -65,6 +68,7 @@ class MatchRequest:
     by: str  # the requesting owner
     is_by_admin: bool = False
     position: StartPosition | None = None
+    event_board: EventBoard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,7 @@ class PendingRequest:
     until: float
     is_by_admin: bool = False
     position: StartPosition | None = None
+    event_board: EventBoard | None = None
 
     def commands(self, identity: Identity) -> bool:
         """Return whether the requesting owner may use all tables of this bot."""
@@ -99,30 +104,33 @@ class Requests:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def ask(self, wanted: PendingRequest) -> None:
+    def ask(self, pending: PendingRequest) -> None:
         """Add a request.
 
         Raises:
             CallRefused: FULL.
         """
-        of_one = sum(one.by == wanted.by for one in (*self._waiting.values(), *self._open.values()))
-        if of_one >= MOST_OF_ONE and wanted.by != PEOPLE:  # the page limits people itself
+        of_one = sum(request.by == pending.by for request in (*self._waiting.values(), *self._open.values()))
+        if of_one >= MOST_OF_ONE and pending.by != PEOPLE:  # the page limits people itself
             raise CallRefused(
-                "FULL", f"{of_one} matches that {wanted.by} asked for wait or are played; no more at a time"
+                "FULL", f"{of_one} matches that {pending.by} asked for wait or are played; no more at a time"
             )
-        for identity in wanted.seats:
-            if not wanted.commands(identity):
-                with_one = self._of(wanted.by, identity)
+        for identity in pending.seats:
+            if not pending.commands(identity):
+                with_one = self._of(pending.by, identity)
                 if with_one >= MOST_WITH_ONE:
-                    text = f"{with_one} matches with {identity.shown} that {wanted.by} asked for wait or are played"
+                    text = f"{with_one} matches with {identity.shown} that {pending.by} asked for wait or are played"
                     raise CallRefused("FULL", f"{text}; no more at a time")
         if len(self._waiting) >= MOST:
             raise CallRefused("FULL", f"{MOST} matches wait for their bots already; ask again later")
-        self._waiting[wanted.name] = wanted
+        self._waiting[pending.name] = pending
 
     def _of(self, by: str, identity: Identity) -> int:
         """Return how many matches with this bot, requested by one owner, wait or are played."""
-        return sum(one.by == by and identity in one.seats for one in (*self._waiting.values(), *self._open.values()))
+        return sum(
+            request.by == by and identity in request.seats
+            for request in (*self._waiting.values(), *self._open.values())
+        )
 
     def told(self, name: str) -> str:
         """Return the state of a request.
@@ -144,25 +152,25 @@ class Requests:
 
         Drops requests that have waited too long. `kept` are bots whose next free table is already reserved.
         """
-        for one in [one for one in self._waiting.values() if now >= one.until]:
-            self._drop(one, here)
+        for request in [request for request in self._waiting.values() if now >= request.until]:
+            self._drop(request, here)
         self.reserved = dict.fromkeys(kept)
         lent = {
-            identity for one in self._open.values() for identity in one.seats if not one.commands(identity)
+            identity for request in self._open.values() for identity in request.seats if not request.commands(identity)
         }  # bots in a match that another owner requested
-        for one in self._waiting.values():
-            players = [here.get(identity) for identity in one.seats]
-            found = [player for player in players if player is not None]
-            if len(found) < len(one.seats):
+        for request in self._waiting.values():
+            players = [here.get(identity) for identity in request.seats]
+            players_here = [player for player in players if player is not None]
+            if len(players_here) < len(request.seats):
                 continue
-            own = [player for player in found if one.commands(player.identity)]
-            others = [player for player in found if not one.commands(player.identity)]
+            own = [player for player in players_here if request.commands(player.identity)]
+            others = [player for player in players_here if not request.commands(player.identity)]
             if all(self._has_room(player) for player in own):
                 is_ready = all(self._has_room(player, 1) and player.identity not in lent for player in others)
                 if is_ready:
-                    del self._waiting[one.name]
-                    self._open[one.name] = one
-                    return one, found
+                    del self._waiting[request.name]
+                    self._open[request.name] = request
+                    return request, players_here
                 spare = [player for player in others if player.max_tables > 1 and player.identity not in lent]
                 self.reserved.update(dict.fromkeys(spare))
             self.reserved.update(dict.fromkeys(own))
@@ -182,45 +190,45 @@ class Requests:
 
     def forget(self, identity: Identity, why: str) -> None:
         """Drop the waiting requests for a bot that cannot play any more."""
-        for one in [one for one in self._waiting.values() if identity in one.seats]:
-            self.drop(one.name, why)
+        for request in [request for request in self._waiting.values() if identity in request.seats]:
+            self.drop(request.name, why)
 
     def is_open_on(self, ladder: str) -> bool:
         """Return whether a requested match is being played by the rules of this ladder."""
-        return any(one.ladder.name == ladder for one in self._open.values())
+        return any(request.ladder.name == ladder for request in self._open.values())
 
     def forget_ladder(self, ladder: str, why: str) -> None:
         """Drop the waiting requests by the rules of a removed ladder."""
-        for one in [one for one in self._waiting.values() if one.ladder.name == ladder]:
-            self.drop(one.name, why)
+        for request in [request for request in self._waiting.values() if request.ladder.name == ladder]:
+            self.drop(request.name, why)
 
     def next_event_at(self) -> float | None:
         """Return when a waiting request expires if nothing else happens."""
-        return min((one.until for one in self._waiting.values()), default=None)
+        return min((request.until for request in self._waiting.values()), default=None)
 
     def _has_room(self, player: PairableBot, left: int = 0) -> bool:
         """Return whether a bot has more than `left` free tables."""
         return player.free_tables - (player in self.reserved) > left
 
-    def _drop(self, one: PendingRequest, here: Mapping[Identity, PairableBot]) -> None:
-        away = [identity.shown for identity in one.seats if identity not in here]
-        busy = [identity.shown for identity in one.seats if identity in here and here[identity].free_tables <= 0]
+    def _drop(self, request: PendingRequest, here: Mapping[Identity, PairableBot]) -> None:
+        away = [identity.shown for identity in request.seats if identity not in here]
+        busy = [identity.shown for identity in request.seats if identity in here and here[identity].free_tables <= 0]
         why = f"its bots did not have a free table at the same time within {WAITS_S:g} s"
         last = [
             identity.shown
-            for identity in one.seats
-            if identity in here and here[identity].free_tables == 1 and not one.commands(identity)
+            for identity in request.seats
+            if identity in here and here[identity].free_tables == 1 and not request.commands(identity)
         ]
         if away or busy or last:
             not_here = f"not here: {', '.join(away)}" if away else ""
             not_free = f"no free table: {', '.join(busy)}" if busy else ""
             for_ladders = f"its last free table is for its ladders: {', '.join(last)}" if last else ""
             why += f" ({'; '.join(filter(None, (not_here, not_free, for_ladders)))})"
-        self.drop(one.name, why)
+        self.drop(request.name, why)
 
 
 def seats_for(
-    wanted: MatchRequest, ladder: Ladder, here: Mapping[Identity, PairableBot], is_paused: Callable[[Identity], bool]
+    request: MatchRequest, ladder: Ladder, here: Mapping[Identity, PairableBot], is_paused: Callable[[Identity], bool]
 ) -> tuple[Identity, ...]:
     """Choose the bot for each seat of a requested match: the named bots, then house bots.
 
@@ -228,14 +236,14 @@ def seats_for(
         CallRefused: NOT_FOUND (a bot is not online), PAUSED, NOT_YOURS (a bot declines requests), or SETTINGS (seats or
             seed are invalid).
     """
-    if wanted.seed is not None and len(wanted.seed) != SEED_BYTES:
-        raise CallRefused("SETTINGS", f"a seed has {SEED_BYTES} bytes, this one has {len(wanted.seed)}")
-    count = len(wanted.bots)
+    if request.seed is not None and len(request.seed) != SEED_BYTES:
+        raise CallRefused("SETTINGS", f"a seed has {SEED_BYTES} bytes, this one has {len(request.seed)}")
+    count = len(request.bots)
     if not 0 < count <= ladder.seats:
         raise CallRefused("SETTINGS", f"{count} bots for {ladder.seats} seats of ladder {ladder.name}")
-    if len(set(wanted.bots)) < count:
+    if len(set(request.bots)) < count:
         raise CallRefused("SETTINGS", "a bot sits at a table once in each of its versions")
-    for identity in wanted.bots:
+    for identity in request.bots:
         if identity.is_person:
             raise CallRefused("NOT_YOURS", f"{identity.shown} is a person, who plays only as ladders pair them")
         player = here.get(identity)
@@ -246,16 +254,22 @@ def seats_for(
             raise CallRefused("NOT_FOUND", f"{legible(identity.shown, 100)} is not here; here are: {there}")
         if is_paused(identity):
             raise CallRefused("PAUSED", paused_message(identity))
-        if not player.plays(ladder.game, ladder.name):
+        # People pick bots of other ladders of the game, and play them by the rules of their own.
+        if not (player.plays(ladder.game, ladder.name) or ladder.is_for_people):
             raise CallRefused("NOT_FOUND", f"{identity.shown} is here, and does not want to play {ladder.name}")
-        if identity.owner not in (wanted.by, HOUSE):
-            _check_lent(player, wanted.is_by_admin)
-    house = _house_for(ladder.seats - count, wanted.bots, ladder, here)
+        if identity.owner not in (request.by, HOUSE):
+            _check_lent(player, request.is_by_admin)
+    house = _house_for(ladder.seats - count, request.bots, ladder, here)
     if count + len(house) < ladder.seats:
-        named = "1 bot was named" if count == 1 else f"{count} bots were named"
-        free = f"{len(house) or 'no'} house bot{'s are' if len(house) != 1 else ' is'} here for the others"
-        raise CallRefused("NOT_FOUND", f"ladder {ladder.name} has {ladder.seats} seats; {named}, and {free}")
-    return (*wanted.bots, *house)
+        named, free = format_count(count, "named bot"), format_count(len(house), "house bot")
+        text = f"ladder {ladder.name} has {ladder.seats} seats: {named} and {free} here do not fill them"
+        raise CallRefused("NOT_FOUND", text)
+    return (*request.bots, *house)
+
+
+def takes_requests(player: PairableBot) -> bool:
+    """Return whether a bot plays matches that other owners request."""
+    return player.max_tables > 1 and not player.declines_requests
 
 
 def _check_lent(player: PairableBot, is_by_admin: bool) -> None:
@@ -264,12 +278,12 @@ def _check_lent(player: PairableBot, is_by_admin: bool) -> None:
     Raises:
         CallRefused: NOT_YOURS.
     """
-    shown = player.identity.shown
+    name = player.identity.shown
     if player.declines_requests:
-        raise CallRefused("NOT_YOURS", f"{shown} declines requests: only its owner may ask for matches with it")
+        raise CallRefused("NOT_YOURS", f"{name} declines requests: only its owner may ask for matches with it")
     if player.max_tables == 1 and not is_by_admin:
         raise CallRefused(
-            "NOT_YOURS", f"{shown} has one table, which is for its ladders: only its owner may ask for matches with it"
+            "NOT_YOURS", f"{name} has one table, which is for its ladders: only its owner may ask for matches with it"
         )
 
 

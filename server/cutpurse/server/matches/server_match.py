@@ -227,36 +227,38 @@ class _MatchSeat:
 
     def decision(self, now: float) -> bytes | None:
         table, seat = self._table, self.seat
-        asked = table.match.open.get(seat)
-        if asked is None or table.incident is not None or not table.is_dealt:
+        open_decision = table.match.open.get(seat)
+        if open_decision is None or table.incident is not None or not table.is_dealt:
             return None
         try:
-            return self._decision(asked, now)
+            return self._decision(open_decision, now)
         except Exception as problem:
             table.broke(problem)
             table.go_on()
             return None
 
-    def _decision(self, asked: OpenDecision, now: float) -> bytes:
-        table, seat, number = self._table, self.seat, asked.number
+    def _decision(self, open_decision: OpenDecision, now: float) -> bytes:
+        table, seat, number = self._table, self.seat, open_decision.number
         game, player, encoder = table.match.game, self.player, table.encoder
-        first, told, log = self._first, self._told, game.log
+        first, event_count, log = self._first, self._told, game.log
         if number != self._sent and log is not None:
-            first, told = told, len(log)
+            first, event_count = event_count, len(log)
         base_left_ms, bank_left_ms = table.timed.handed_over(seat, number, now)
         body = encoder.decision(
             self.number,
             number,
-            asked.ask,
-            asked.options,
+            open_decision.ask,
+            open_decision.options,
             encoder.observation_of(game, seat, player.wants_agenda),
-            encoder.events(DECISION_EVENTS, log[first:told], seat) if log is not None and player.wants_events else b"",
+            encoder.events(DECISION_EVENTS, log[first:event_count], seat)
+            if log is not None and player.wants_events
+            else b"",
             first,
             base_left_ms,
             bank_left_ms,
             table.match.safe_option(seat),
         )
-        self._sent, self._first, self._told = number, first, told
+        self._sent, self._first, self._told = number, first, event_count
         return body
 
     def answer(self, decision: int, option: int | None, now: float) -> AnswerOutcome:
@@ -332,7 +334,6 @@ class MatchPlan:
         reason: Why these bots meet.
         board_matches: Number of matches on its board.
         position: Position to play on from; None for a new deal.
-        test: ID of the version test that it is played for; empty for other matches. Its bots cannot see it.
         nonces: Nonces of its board; None if no seat is to add one.
         hides_names: Whether its bots do not learn whom they play against.
     """
@@ -344,7 +345,6 @@ class MatchPlan:
     reason: str = ""
     board_matches: int = 1
     position: StartPosition | None = None
-    test: str = ""
     nonces: DealNonces | None = None
     hides_names: bool = False
 
@@ -396,7 +396,6 @@ class ServerMatch:
         self.requested_by = plan.requested_by
         self.reason = plan.reason
         self.board_matches = plan.board_matches
-        self.test = plan.test
         self._hides_names = plan.hides_names
         # Called after each change of the game, and once when the match closes. They must not raise.
         self.on_moved: list[Callable[[ServerMatch], None]] = []
@@ -554,8 +553,8 @@ class ServerMatch:
             ),
             commitment=self.deal.commitment,
             board=self.board,
-            # A bot that knew of a test could play differently in it.
-            ladder="" if self.requested_by and not self.test else ladder.name,
+            # A bot that knew of a version test, which has two matches on a board, could play differently in it.
+            ladder="" if self.requested_by and self.board_matches == 1 else ladder.name,
         ).SerializeToString()
 
     def ended(self, seat: int, number: int, told: int, wants_events: bool, knows_outages: bool = False) -> bytes | None:
@@ -649,8 +648,8 @@ class ServerMatch:
 
     def outage(self, seat: int, decision: int) -> None:
         """Void the match because a bot's model cannot be reached at its open decision, numbered from 1, if it may."""
-        asked = self.match.open.get(seat)
-        if not self.ladder.terms.voids_outages or asked is None or asked.number + 1 != decision:
+        open_decision = self.match.open.get(seat)
+        if not self.ladder.terms.voids_outages or open_decision is None or open_decision.number + 1 != decision:
             return
         if self._take_outage(self.ladder.name, self._identities[seat]):
             self.void(EndCause.VOID_OUTAGE)
@@ -696,7 +695,6 @@ class ServerMatch:
             requested_by=self.requested_by,
             reason=self.reason,
             board_matches=self.board_matches,
-            test=self.test,
         )
 
     def _course(self, seat: int) -> DecisionLog:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -22,8 +22,10 @@ from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError,
 from cutpurse.leaderboard.results import FinishedMatch, Identity, StoreOutcome
 from cutpurse.server.counts import Counts
 from cutpurse.server.invariants import SeedEarly, check_settled
+from cutpurse.server.matches.result_stages import RESULT_STAGES, RETRIED, ResultStage, StoreAnswer
 from cutpurse.server.matches.server_match import incident_of
 from cutpurse.server.result_store import ResultStore
+from cutpurse.server.state_table import next_state
 
 __all__ = ["RETRY_S", "SAID_S", "Log", "Settles", "Storing"]
 
@@ -58,9 +60,6 @@ class Settles(Protocol[Open_contra]):
     def wake(self) -> None:
         """Note that there is something to `take`; called on any thread."""
 
-    def needs_notification(self, entry: Open_contra) -> bool:
-        """Return whether the end of this match has not been reported yet."""
-
     def apply_rating_changes(self, result: FinishedMatch, kept: StoreOutcome) -> None:
         """Apply the effects of a rated result."""
 
@@ -74,6 +73,15 @@ class Settles(Protocol[Open_contra]):
         """Return a new incident number."""
 
 
+@dataclass(slots=True, eq=False)
+class _PendingResult(Generic[Open]):
+    """A result on its way to the store."""
+
+    entry: Open | None  # None once its match is reported
+    result: FinishedMatch
+    stage: ResultStage = ResultStage.SUBMITTED
+
+
 class Storing(Generic[Open]):
     """The results that the store has not settled yet."""
 
@@ -82,11 +90,9 @@ class Storing(Generic[Open]):
         self._settles = settles
         self._counts = counts
         self._log = log
-        # The store's answers, filled by its thread, and whether each is for a retry.
-        self._stored: deque[tuple[Open | None, FinishedMatch, bool, Future[StoreOutcome]]] = deque()
-        # Not accepted by the store yet: void results already reported (None), or results of a match that waits to be
-        # reported.
-        self._unstored: deque[tuple[Open | None, FinishedMatch]] = deque()
+        # The store's answers, filled by its thread.
+        self._stored: deque[tuple[_PendingResult[Open], Future[StoreOutcome]]] = deque()
+        self._unstored: deque[_PendingResult[Open]] = deque()  # in a stage of `RETRIED`; the first is retried
         self._forgiven: set[tuple[str, Identity]] = set()  # pauses in `_stored` that have already ended
         self._retry_at = inf
         self._is_retrying = False
@@ -118,61 +124,78 @@ class Storing(Generic[Open]):
         """When the next retry is due; inf for never."""
         return self._retry_at
 
-    def told(self) -> Iterator[FinishedMatch]:
+    def void_results(self) -> Iterator[FinishedMatch]:
         """Return the unstored results that were already reported as void."""
-        return (result for entry, result in self._unstored if entry is None)
+        return (pending.result for pending in self._unstored if pending.stage is ResultStage.VOIDED)
 
     # -- submitting and settling
-    def submit(self, entry: Open | None, result: FinishedMatch, *, is_again: bool = False) -> None:
+    def submit(self, entry: Open, result: FinishedMatch) -> None:
         """Submit a result to the store."""
+        self._submit(_PendingResult(entry, result))
+
+    def _submit(self, pending: _PendingResult[Open]) -> None:
         try:
-            future = self._store.submit(result)
+            future = self._store.submit(pending.result)
         except Exception as problem:  # `ResultStore` forbids that
             future = Future[StoreOutcome]()
             future.set_exception(problem)
-        future.add_done_callback(lambda done: self._is_stored(entry, result, is_again, done))
+        future.add_done_callback(lambda done: self._is_stored(pending, done))
 
     def retry(self, now: float) -> None:
         """Submit the oldest unstored result again, if it is time."""
         if self._unstored and now >= self._retry_at:
             self._retry_at, self._is_retrying = inf, True
-            self.submit(*self._unstored[0], is_again=True)
+            self._submit(self._unstored[0])
 
     def forgive(self, identity: Identity) -> None:
         """Note that a pause has ended, even if the answer that began it is still queued here."""
-        for _, result, _, stored in self._stored:
+        for pending, stored in self._stored:
             if not stored.cancelled() and stored.exception() is None and identity in stored.result().paused:
-                self._forgiven.add((result.match, identity))
+                self._forgiven.add((pending.result.match, identity))
 
     def take(self, now: float) -> None:
         """Process the store's answers."""
         while self._stored:
-            entry, result, is_again, done = self._stored.popleft()
-            problem = CancelledError() if done.cancelled() else done.exception()
-            is_away = problem is not None and not isinstance(problem, InvalidEntry)
-            is_broken = isinstance(problem, LedgerCorrupt)
-            if problem is None and result.is_rated and not result.is_void:
-                self._settles.apply_rating_changes(result, self._unforgiven(result, done.result()))
+            pending, done = self._stored.popleft()
+            before, problem = pending.stage, CancelledError() if done.cancelled() else done.exception()
+            is_again = before is not ResultStage.SUBMITTED
             if problem is not None:
-                self._counts.not_stored += 1
-                if not is_again or now >= self._say_at:  # a full disk may stay full all night, and the log is on it
-                    self._say_at = now + SAID_S
-                    facts = _facts(problem, self._settles.incident_number(), result.match)
-                    self._log.error("result not stored", **facts)
+                self._note(problem, pending.result.match, now, is_again=is_again)
+            elif pending.result.is_rated and not pending.result.is_void:
+                self._settles.apply_rating_changes(pending.result, self._unforgiven(pending.result, done.result()))
+            answer = _answer_of(problem)
+            pending.stage = next_state(RESULT_STAGES, before, answer)
             if is_again:
                 self._is_retrying = False
-                if not is_away:
-                    self._unstored.popleft()
-            elif isinstance(problem, Unsure):
-                self._unstored.append((entry, result))
-            is_untold = entry is not None and self._settles.needs_notification(entry)
-            if entry is not None and is_untold and not isinstance(problem, Unsure) and not (is_again and is_away):
-                self._settle(entry, result, now, done)
+            if pending.stage is not before:
+                self._moved(pending, before, done, now)
             if self._unstored and not self._is_retrying:
-                self._retry_at = inf if is_broken else now + RETRY_S if is_away else now
+                is_away = answer in (StoreAnswer.FAIL, StoreAnswer.DOUBT)
+                self._retry_at = inf if isinstance(problem, LedgerCorrupt) else now + RETRY_S if is_away else now
             elif is_again and not self._unstored:
                 self._log.info("results are stored again")
                 self._settles.store_recovered()
+
+    def _note(self, problem: BaseException, match: str, now: float, *, is_again: bool) -> None:
+        """Count and log a failed write; a full disk may stay full all night, and the log is on it."""
+        self._counts.not_stored += 1
+        if not is_again or now >= self._say_at:
+            self._say_at = now + SAID_S
+            self._log.error("result not stored", **_facts(problem, self._settles.incident_number(), match))
+
+    def _moved(
+        self, pending: _PendingResult[Open], before: ResultStage, done: Future[StoreOutcome], now: float
+    ) -> None:
+        """Queue a result for retries or no longer, and report its match once that is settled."""
+        if before in RETRIED:
+            self._unstored.popleft()
+        if pending.stage is ResultStage.VOIDED:
+            pending.result = pending.result.voided()
+        if pending.stage in RETRIED:
+            self._unstored.append(pending)
+        if pending.entry is not None and pending.stage is not ResultStage.UNSURE:
+            entry, pending.entry = pending.entry, None
+            self.close(entry, pending.result, now, done)
 
     def close(self, entry: Open, result: FinishedMatch, now: float, stored: Future[StoreOutcome]) -> None:
         """Report the end of a match after the store's answer; a match that counts is never reported earlier.
@@ -185,30 +208,31 @@ class Storing(Generic[Open]):
         except SeedEarly as problem:
             incident = incident_of(problem, self._settles.incident_number(), result.match)
             self._log.error("match broke down", **asdict(incident))
-            self._unstored.append((entry, result))
+            self._unstored.append(_PendingResult(entry, result, ResultStage.UNSURE))
             if not self._is_retrying:
                 self._retry_at = now
             self._settles.wake()
             return
         self._settles.tell_ended(entry, result, now)
 
-    def _is_stored(self, entry: Open | None, result: FinishedMatch, is_again: bool, done: Future[StoreOutcome]) -> None:
+    def _is_stored(self, pending: _PendingResult[Open], done: Future[StoreOutcome]) -> None:
         """Queue the store's answer and wake the lobby; runs on the store's thread."""
-        self._stored.append((entry, result, is_again, done))
+        self._stored.append((pending, done))
         self._settles.wake()
-
-    def _settle(self, entry: Open, result: FinishedMatch, now: float, stored: Future[StoreOutcome]) -> None:
-        """Settle a match after the store's answer; without a stored result it is void."""
-        if stored.cancelled() or stored.exception() is not None:
-            result = result.voided()
-            self._unstored.append((None, result))
-        self.close(entry, result, now, stored)
 
     def _unforgiven(self, result: FinishedMatch, kept: StoreOutcome) -> StoreOutcome:
         """Return the outcome without pauses that have ended since."""
         forgiven = {identity for identity in kept.paused if (result.match, identity) in self._forgiven}
         self._forgiven -= {(result.match, identity) for identity in forgiven}
         return replace(kept, paused=tuple(one for one in kept.paused if one not in forgiven)) if forgiven else kept
+
+
+def _answer_of(problem: BaseException | None) -> StoreAnswer:
+    if problem is None:
+        return StoreAnswer.STORE
+    if isinstance(problem, InvalidEntry):
+        return StoreAnswer.REFUSE
+    return StoreAnswer.DOUBT if isinstance(problem, Unsure) else StoreAnswer.FAIL
 
 
 def _facts(problem: BaseException, number: str, match: str) -> dict[str, Any]:

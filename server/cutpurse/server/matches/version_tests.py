@@ -21,12 +21,13 @@ from math import inf
 from typing import Final
 
 from cutpurse.engine.chance import Chance
-from cutpurse.experiments.compare import board_difference, place_points
-from cutpurse.experiments.sprt import Sprt, State, Verdict
 from cutpurse.leaderboard.results import Identity
+from cutpurse.leaderboard.statistics.place_points import board_difference, place_points
+from cutpurse.leaderboard.statistics.sprt import Sprt, State, Verdict
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.matchmaking import Pairing, Seating
+from cutpurse.server.matches.readiness import why_not_ready
 from cutpurse.server.matches.roster import PairableBot, side_of
 
 __all__ = ["SHARE", "DrawnBoard", "VersionTest", "VersionTests", "state_after"]
@@ -61,7 +62,7 @@ class VersionTest:
 
     @property
     def reason(self) -> str:
-        """Why its matches are played, for people."""
+        """The reason of its matches as people read it: which versions are compared."""
         return f"test {self.id}: {self.new.shown} against {self.old.shown}"
 
 
@@ -74,12 +75,14 @@ class DrawnBoard:
         seating: The ladder, and the bots of both matches by seat.
         seat: The seat in which the matches differ.
         new_at: Index of the match with the new version.
+        number: Number of boards of the test that count so far.
     """
 
     test: VersionTest
     seating: Seating
     seat: int
     new_at: int
+    number: int
 
 
 @dataclass(slots=True, eq=False)
@@ -223,7 +226,7 @@ class VersionTests:
                 needs = f"{ladder.seats - 1} opponents at once, and {len(opponents)} can play now"
                 running.waits_for = f"ladder {ladder.name}: it needs {needs}"
                 continue
-            running.board = _arranged(test, ladder, here, opponents, chance())
+            running.board = _arranged(test, ladder, here, opponents, chance(), running.sprt.state.boards)
             running.points = {}
             self._lent |= {player.identity for player in opponents}
             self._played_on[ladder.name] += 1
@@ -297,13 +300,8 @@ def _why_not(
     if ladder is None or ladder.name in shut:
         return f"ladder {test.ladder} plays no matches now"
     for identity in (test.new, test.old):
-        player = here.get(identity)
-        if is_paused(identity):
-            return f"{identity.shown} is paused"
-        if player is None:
-            return f"{identity.shown} is not online"
-        if not player.plays(ladder.game, ladder.name):
-            return f"{identity.shown} does not want to play {ladder.name}"
+        if why := why_not_ready(identity, ladder, here, is_paused):
+            return f"{identity.shown} {why}"
     return ""
 
 
@@ -313,13 +311,14 @@ def _arranged(
     here: Mapping[Identity, PairableBot],
     opponents: Sequence[PairableBot],
     chance: Chance,
+    number: int,
 ) -> DrawnBoard:
     """Choose the seats of a board, and which version plays first."""
     seat, new_at = chance.below(ladder.seats), chance.below(2)
     others = _shuffled(opponents, chance)
     versions = (test.new, test.old) if new_at == 0 else (test.old, test.new)
     tables = tuple((*others[:seat], here[identity], *others[seat:]) for identity in versions)
-    return DrawnBoard(test, Seating(ladder, tables, test.reason), seat, new_at)
+    return DrawnBoard(test, Seating(ladder, tables, test.reason), seat, new_at, number)
 
 
 def _shuffled(bots: Sequence[PairableBot], chance: Chance) -> list[PairableBot]:

@@ -22,7 +22,16 @@ from cutpurse.server.runners import seccomp
 from cutpurse.server.runners.cgroups import Cgroups, Group, cgroups
 from cutpurse.server.runners.disk_quota import DiskQuota
 from cutpurse.server.runners.launching import begin, environment_of, launcher, limited
-from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, ProgramSpec, ResourceLimits, RunnerError
+from cutpurse.server.runners.port import (
+    FOLDER,
+    MEMORY_FOLDER,
+    MEMORY_VARIABLE,
+    SOCKET,
+    SOCKET_FOLDER,
+    ProgramSpec,
+    ResourceLimits,
+    RunnerError,
+)
 from cutpurse.server.runners.process_usage import children
 from cutpurse.server.runners.runtimes import search_path
 from cutpurse.server.runners.sandboxed_process import Making, SandboxedProcess, started
@@ -48,6 +57,7 @@ class BubblewrapRunner:
     """A `Runner` that isolates programs by bubblewrap."""
 
     name: Final = "bubblewrap"
+    has_memory: Final = True
     image: Final = ""
 
     def __init__(self, groups: Cgroups | None = None) -> None:
@@ -98,6 +108,9 @@ class BubblewrapRunner:
             ]
             if is_root() and task.is_writable:
                 chown_tree(task.folder)
+            if is_root() and task.memory is not None:
+                chown_tree(task.memory)
+            changed = task.folder if task.is_writable else task.memory
             words = [*_user(), *_sandbox(task, *passed)]
             passed.append(descriptors.file(b"".join([os.fsencode(word) + b"\0" for word in words])))
             making = Making(
@@ -117,7 +130,7 @@ class BubblewrapRunner:
                 errors=errors,
                 complaints=complaints,
                 to_ask=_inside,
-                watched=DiskQuota(task.folder, task.limits.file_bytes) if task.is_writable else None,
+                watched=None if changed is None else DiskQuota(changed, task.limits.file_bytes),
                 is_shell_code=True,
             )
             descriptors.given()
@@ -165,6 +178,9 @@ def _sandbox(task: ProgramSpec, filter_file: int, passwd: int, group: int) -> It
     if task.arena is not None:
         yield from ("--ro-bind", str(task.arena), SOCKET_FOLDER)
         environment[SERVER_VARIABLE] = f"{UNIX}{SOCKET_FOLDER}/{SOCKET}"
+    if task.memory is not None:
+        yield from ("--bind", str(task.memory), MEMORY_FOLDER)
+        environment[MEMORY_VARIABLE] = MEMORY_FOLDER
     yield from ("--remount-ro", "/", "--chdir", FOLDER, "--clearenv")
     for name, value in environment.items():
         yield from ("--setenv", name, value)

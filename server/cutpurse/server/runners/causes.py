@@ -26,7 +26,7 @@ class UsageCounters(Protocol):
 
 def too_much(
     limits: ResourceLimits,
-    lived_s: float,
+    lived_s: Callable[[], float],
     cpu_s: Callable[[], float],
     counted: UsageCounters | None,
     watched: DiskQuota | None,
@@ -35,12 +35,12 @@ def too_much(
 
     Args:
         limits: Limits of the program.
-        lived_s: Seconds since its start.
+        lived_s: Returns its own time in seconds; called only if that is limited.
         cpu_s: Returns its CPU time in seconds; called only if that is limited.
         counted: Counters of the system, if any.
         watched: Quota of its folder, if it may write there.
     """
-    if limits.wall_s is not None and lived_s >= limits.wall_s:
+    if limits.wall_s is not None and lived_s() >= limits.wall_s:
         return "time"
     if limits.cpu_s is not None and cpu_s() >= limits.cpu_s:
         return "processor"

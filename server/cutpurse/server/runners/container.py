@@ -28,8 +28,18 @@ from cutpurse.server.runners import seccomp
 from cutpurse.server.runners.container_engine import Engine, EngineError, socket_of
 from cutpurse.server.runners.container_program import GUARD, OWN_PROCESSES, ContainerProgram, contained
 from cutpurse.server.runners.launching import environment_of
-from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, ProgramSpec, ResourceLimits, RunnerError
+from cutpurse.server.runners.port import (
+    FOLDER,
+    MEMORY_FOLDER,
+    MEMORY_VARIABLE,
+    SOCKET,
+    SOCKET_FOLDER,
+    ProgramSpec,
+    ResourceLimits,
+    RunnerError,
+)
 from cutpurse.server.runners.user_namespace import NOBODY, chown_tree, is_root
+from cutpurse.wire.installation import how_to_install
 from cutpurse.wire.server_address import SERVER_VARIABLE, UNIX
 
 __all__ = ["IMAGE", "ContainerRunner"]
@@ -52,6 +62,7 @@ class ContainerRunner:
     """A `Runner` that isolates programs in containers."""
 
     name: Final = "container"
+    has_memory: Final = True
 
     def __init__(self, image: str = "") -> None:
         """Create a runner for an image; empty means `cutpurse-bot`. DOCKER_HOST selects the engine."""
@@ -77,7 +88,7 @@ class ContainerRunner:
         try:
             return Engine(path)
         except ImportError:
-            raise RunnerError("the package httpx is missing: pip install 'cutpurse[containers]'") from None
+            raise RunnerError(f"httpx is not installed; {how_to_install('containers')}") from None
 
     @cached_property
     def _info(self) -> dict[str, Any]:
@@ -132,6 +143,8 @@ class ContainerRunner:
         try:
             if is_root() and task.is_writable:
                 chown_tree(task.folder)
+            if is_root() and task.memory is not None:
+                chown_tree(task.memory)
             name = f"cutpurse-{os.getpid()}-{secrets.token_hex(6)}"
             with self._filter() as filter:
                 container = self._engine.create(name, self._wanted(task, filter))
@@ -159,6 +172,9 @@ class ContainerRunner:
         if task.arena is not None:
             mounts.append(_bound(task.arena, SOCKET_FOLDER))
             environment[SERVER_VARIABLE] = f"{UNIX}{SOCKET_FOLDER}/{SOCKET}"
+        if task.memory is not None:
+            mounts.append(_bound(task.memory, MEMORY_FOLDER, is_writable=True))
+            environment[MEMORY_VARIABLE] = MEMORY_FOLDER
         return {
             "Image": self.image,
             "Entrypoint": ["/bin/sh", "-c", GUARD, "sh"],
@@ -193,8 +209,8 @@ class ContainerRunner:
         }
 
     def _user(self, task: ProgramSpec) -> str:
-        """Return the user of a program: nobody, or for a build the folder's owner, which is us unless we are root."""
-        if not task.is_writable or is_root():
+        """Return the user of a program: nobody, or where it may write the folder's owner, us unless we are root."""
+        if not (task.is_writable or task.memory) or is_root():
             return f"{NOBODY}:{NOBODY}"
         return "0:0" if self._is_rootless else f"{os.getuid()}:{os.getgid()}"  # a rootless engine maps root to our user
 

@@ -22,6 +22,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, Final
 
+from cutpurse.process.own_time import NO_PROCESS, OwnTime
 from cutpurse.server.runners.causes import cause_of, text_of, too_much
 from cutpurse.server.runners.cgroups import Group, group_of
 from cutpurse.server.runners.container_engine import Engine, EngineError
@@ -36,7 +37,7 @@ __all__ = ["GUARD", "OWN_PROCESSES", "ContainerProgram", "UsageSample", "contain
 OWN_PROCESSES: Final = 2  # processes of the container itself
 LOOK_S: Final = 0.5  # between two checks of the usage
 BUILD_LOOK_S: Final = 0.25  # between two checks if the program may write into its folder
-READY_S: Final = 20.0  # for the program to start
+READY_S: Final = 20.0  # of own time for the program to start
 GONE_S: Final = 5.0  # for the rest of the output after the end
 READ_BYTES: Final = 1 << 18
 FLOOD_PAUSE_S: Final = 0.005  # between two reads while the program prints too much
@@ -154,11 +155,14 @@ class ContainerProgram(WatchedProgram):
         try:
             self._stream = self._engine.attach(self._container)
             self._engine.start(self._container)
-            until = time.monotonic() + READY_S
-            while ears.inner is None:
-                left_s = until - time.monotonic()
-                if left_s <= 0 or not ears.listen(self._stream, left_s):
-                    raise RunnerError(f"{task.name} cannot be run here: its container does nothing")
+            own_time = OwnTime(NO_PROCESS)
+            began = own_time.mark()
+            for pause_s in own_time.pauses(READY_S):
+                if ears.inner is not None or not ears.listen(self._stream, pause_s):
+                    break
+            if ears.inner is None:
+                why = own_time.why_busy(began) or "its container does nothing"
+                raise RunnerError(f"{task.name} cannot be run here: {why}")
             self._inner = ears.inner
             self._pid = int(self._engine.inspect(self._container)["State"]["Pid"])
             self._counted = counted_of(self._engine, self._container, self._pid)
@@ -171,15 +175,17 @@ class ContainerProgram(WatchedProgram):
         """Supervise the program until it or its container has ended."""
         assert self._stream is not None
         every_s = LOOK_S if self._growth is None else BUILD_LOOK_S
-        began = time.monotonic()
-        look_at = began + every_s
+        own_time = OwnTime(self._pid)
+        began, look_at = own_time(), time.monotonic() + every_s
         while ears.code is None and ears.listen(self._stream, max(0.0, look_at - time.monotonic())):
             if (now := time.monotonic()) < look_at:
                 continue
             look_at = now + every_s
             self._tell(BURY)
             self._measure()
-            why = too_much(self._task.limits, now - began, lambda: self._used.cpu_s, self._counted, self._growth)
+            why = too_much(
+                self._task.limits, lambda: own_time() - began, lambda: self._used.cpu_s, self._counted, self._growth
+            )
             if why is not None:
                 self._why = self._why or why
                 self._kill()

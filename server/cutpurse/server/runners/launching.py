@@ -7,6 +7,7 @@ which is unsafe in a server with threads. This module starts nothing.
 from __future__ import annotations
 
 import math
+import os
 import shutil
 from collections.abc import Sequence
 from typing import Final
@@ -18,7 +19,7 @@ from cutpurse.server.runners.port import ProgramSpec, ResourceLimits
 __all__ = ["READY", "begin", "environment_of", "launcher", "limited"]
 
 READY: Final = b"\6"  # written just before the program itself runs
-NICE: Final = 10  # the niceness of house bots too
+NICE: Final = 10  # the niceness of house bots and of checks too
 
 # Arguments: the `cgroup.procs` files of the groups to enter, `--`, and the command to become. The out-of-memory killer
 # takes these processes first.
@@ -31,9 +32,13 @@ exec "$@"
 
 
 def launcher(group: Group | None) -> tuple[str, ...]:
-    """Return the first part of a command line: it enters the group and lowers the CPU priority."""
+    """Return the first part of a command line: it enters the group and lowers the CPU priority to NICE.
+
+    The process of a check has this priority already: its bot must not come behind all hosted bots.
+    """
     doors = () if group is None else tuple(str(door) for door in group.doors)
-    return ("/bin/sh", "-c", _ENTER, "sh", *doors, "--", "nice", "-n", str(NICE))
+    nicer_by = max(0, NICE - os.getpriority(os.PRIO_PROCESS, 0))
+    return ("/bin/sh", "-c", _ENTER, "sh", *doors, "--", "nice", "-n", str(nicer_by))
 
 
 def begin(command: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]:

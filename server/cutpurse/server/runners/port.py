@@ -2,7 +2,8 @@
 
 A program starts in its own folder /bot, which is read-only. It reaches the server by one socket,
 /run/cutpurse/bot.sock, which CUTPURSE_SERVER names. Its environment usually has CUTPURSE_TOKEN too. It may write to a
-scratch folder /tmp, which has a size limit and is removed at its end. Its standard input is closed. Both its outputs
+scratch folder /tmp, which has a size limit and is removed at its end. A bot with a memory finds and leaves it in the
+folder /memory, which CUTPURSE_MEMORY names. Its standard input is closed. Both its outputs
 are logged, with a limit. It can reach nothing else.
 
 Without isolation the paths differ: the working folder is the program's, CUTPURSE_SERVER names the socket, and TMPDIR
@@ -13,15 +14,17 @@ All calls block, so make them on a thread. This module starts nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
-from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.engine.errors import CutpurseError
 
 __all__ = [
     "FOLDER",
+    "MEMORY_FOLDER",
+    "MEMORY_VARIABLE",
     "SOCKET",
     "SOCKET_FOLDER",
     "Cause",
@@ -33,13 +36,14 @@ __all__ = [
     "Running",
     "ProgramSpec",
     "ResourceUse",
-    "runner_named",
 ]
 
 KIB: Final = 1 << 10
 MIB: Final = 1 << 20
 
 FOLDER: Final = "/bot"  # the program's folder, inside the sandbox
+MEMORY_FOLDER: Final = "/memory"
+MEMORY_VARIABLE: Final = "CUTPURSE_MEMORY"
 SOCKET_FOLDER: Final = "/run/cutpurse"
 SOCKET: Final = "bot.sock"  # in SOCKET_FOLDER, and in `ProgramSpec.arena`
 
@@ -70,7 +74,7 @@ class ResourceLimits:
         file_bytes: Size of one file, of the scratch folder, and of what a build adds to its folder.
         cpu_cores: CPU cores used at a time.
         cpu_s: CPU time in total; None for no limit.
-        wall_s: Wall-clock time in total; None for no limit.
+        wall_s: Own time in total (see `OwnTime`): it passes while the program sleeps, too. None for no limit.
         talk_bytes_per_s: Output per second; more is dropped.
         talk_bytes: Stored output; the newest is kept.
     """
@@ -106,6 +110,7 @@ class ProgramSpec:
             has the runtimes.
         for_runtimes: Environment variables for the runtimes; containers ignore them too.
         ladders: Ladders that the bot plays on; places use them, see `speed_rule`.
+        memory: Folder that it may change, visible as /memory; None for none. Its files are untrusted and may be links.
     """
 
     name: str
@@ -119,6 +124,7 @@ class ProgramSpec:
     runtimes: tuple[Path, ...] = ()
     for_runtimes: Mapping[str, str] = field(default_factory=dict)
     ladders: tuple[str, ...] = ()
+    memory: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +166,21 @@ class Running(Protocol):
         """Return how the program ended; None while it runs. Never waits."""
 
     def wait(self, seconds: float | None = None) -> ExitStatus | None:
-        """Wait for the program to end, at most `seconds` (None: no limit). Return how it ended; None if it runs."""
+        """Wait for the program to end. Return how it ended; None if it still runs.
+
+        Args:
+            seconds: Maximum of own time (see `OwnTime`); None: no limit.
+        """
 
     def use(self) -> ResourceUse:
         """Return the usage so far, or in total after the program's end."""
 
     def stop(self, grace_s: float = 2.0) -> ExitStatus:
-        """Ask the program to end, and kill it with all its processes after `grace_s` seconds. Return how it ended."""
+        """Ask the program to end, and kill it with all its processes after the grace. Return how it ended.
+
+        Args:
+            grace_s: Seconds of own time (see `OwnTime`) to end by itself.
+        """
 
     def talk(self) -> str:
         r"""Return the newest output, at most `talk_bytes`; control characters are escaped, such as \x1b."""
@@ -178,6 +192,10 @@ class Runner(Protocol):
     @property
     def name(self) -> str:
         """Name for `runner_named`."""
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether programs find `ProgramSpec.memory`, and what they leave there is found here."""
 
     @property
     def image(self) -> str:
@@ -196,27 +214,3 @@ class Runner(Protocol):
             RunnerError: If it can't be run here.
             OSError: If the system refuses.
         """
-
-
-def runner_named(name: str, image: str = "") -> Runner:
-    """Create a runner, without checking whether it works here (see `Runner.missing`).
-
-    Args:
-        name: 'bubblewrap', 'container' or 'process'.
-        image: Image for containers; empty for the default one.
-
-    Raises:
-        UsageError: If the name is unknown.
-    """
-    from cutpurse.server.runners.bubblewrap import BubblewrapRunner
-    from cutpurse.server.runners.container import ContainerRunner
-    from cutpurse.server.runners.process import ProcessRunner
-
-    made: dict[str, Callable[[], Runner]] = {
-        "bubblewrap": BubblewrapRunner,
-        "container": lambda: ContainerRunner(image),
-        "process": ProcessRunner,
-    }
-    if name not in made:
-        raise UsageError(f"no runner is called {name!r:.80}; there are: {', '.join(made)}")
-    return made[name]()

@@ -28,6 +28,7 @@ class ProcessRunner:
     """A `Runner` for plain processes, WITHOUT ISOLATION."""
 
     name: Final = "process"
+    has_memory: Final = False  # a program could read the memories of others, too
     image: Final = ""
 
     def missing(self) -> str | None:

@@ -17,22 +17,22 @@ MOST: Final = 4_096  # maximum processes to read
 
 def children(pid: int) -> list[int]:
     """List the running child processes of a process; empty if the system does not report them."""
-    found: list[int] = []
+    pids: list[int] = []
     with suppress(OSError):
         for thread in (PROC / str(pid) / "task").iterdir():
             with suppress(OSError):
-                found += [int(word) for word in (thread / "children").read_text(encoding="ascii").split()]
-    return found
+                pids += [int(word) for word in (thread / "children").read_text(encoding="ascii").split()]
+    return pids
 
 
 def descendants(pid: int) -> list[int]:
     """List a process and all its running descendants."""
-    found = [pid]
-    for one in found:
-        if len(found) > MOST:
+    pids = [pid]
+    for parent in pids:
+        if len(pids) > MOST:
             break
-        found += children(one)
-    return found
+        pids += children(parent)
+    return pids
 
 
 def use_of(pid: int) -> ResourceUse:
@@ -41,11 +41,13 @@ def use_of(pid: int) -> ResourceUse:
     Memory is the present sum, and shared memory counts once per process.
     """
     ticks = peak = 0
-    for one in descendants(pid):
+    for process in descendants(pid):
         with suppress(OSError, ValueError, IndexError):
-            fields = (PROC / str(one) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            fields = (
+                (PROC / str(process) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            )
             ticks += sum(int(field) for field in fields[11:15])  # its own, and of children that were waited for
-            peak += _resident_kib(one) << 10
+            peak += _resident_kib(process) << 10
     return ResourceUse(ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0, peak)
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from cutpurse.process.own_time import OwnTime
 from cutpurse.server.runners.causes import cause_of, text_of, too_much
 from cutpurse.server.runners.cgroups import Group
 from cutpurse.server.runners.disk_quota import DiskQuota
@@ -36,7 +37,7 @@ __all__ = ["Making", "SandboxedProcess", "started"]
 LOOK_S: Final = 0.5  # between two checks of the usage
 BUILD_LOOK_S: Final = 0.25  # between two checks if the program may write into its folder
 BLIND_LOOK_S: Final = 0.05  # between two checks for its end, on systems without pidfd
-READY_S: Final = 20.0  # for the start; it takes hundredths of a second, but the machine may be busy
+READY_S: Final = 20.0  # of own time for the start; it takes hundredths of a second
 GONE_S: Final = 5.0  # for the last processes to end
 PIPE_BYTES: Final = 1 << 20  # capacity of the output pipe
 FLOOD_PAUSE_S: Final = 0.005  # between two reads of excess output; the program waits at most as long
@@ -216,10 +217,11 @@ class SandboxedProcess(WatchedProgram):
 
     def _await_ready(self, answers: int) -> None:
         complaints = self._making.complaints
-        said, until = b"", time.monotonic() + READY_S
+        said, own_time = b"", OwnTime(self.pid)
+        began = own_time.mark()
         while not said.endswith(READY) and len(said) < 4_000:
-            if not _readable([complaints], max(0.0, until - time.monotonic())):
-                said += b" (this took too long)"
+            if not any(_readable([complaints], pause_s) for pause_s in own_time.pauses(READY_S)):
+                said += f" ({own_time.why_busy(began) or 'this took too long'})".encode()
                 break
             if not (more := os.read(complaints, 1_000)):
                 break
@@ -238,8 +240,8 @@ class SandboxedProcess(WatchedProgram):
         pidfd = _handle(self.pid)
         below = _held(children(self.pid)) if self._group is None and pidfd >= 0 and not self._making.is_group else []
         every_s = LOOK_S if self._making.watched is None else BUILD_LOOK_S
-        began = time.monotonic()
-        look_at = began + every_s
+        own_time = OwnTime(self.pid)
+        began, look_at = own_time(), time.monotonic() + every_s
         try:
             while True:
                 now = time.monotonic()
@@ -249,7 +251,7 @@ class SandboxedProcess(WatchedProgram):
                     break
                 if (now := time.monotonic()) >= look_at:
                     look_at = now + every_s
-                    self._look(now - began)
+                    self._look(lambda: own_time() - began)
         finally:
             if pidfd >= 0:
                 os.close(pidfd)
@@ -269,7 +271,7 @@ class SandboxedProcess(WatchedProgram):
         self._process.returncode = code
         return _Exit(code, used.ru_utime + used.ru_stime, used.ru_maxrss << 10)
 
-    def _look(self, lived_s: float) -> None:
+    def _look(self, lived_s: Callable[[], float]) -> None:
         """Kill the program if it exceeds a limit."""
         limits, group = self._task.limits, self._group
         why = too_much(limits, lived_s, lambda: self.use().cpu_s, group, self._making.watched)

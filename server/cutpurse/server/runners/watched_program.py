@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 
+from cutpurse.process.own_time import OwnTime
 from cutpurse.server.runners.output_log import read_talk
 from cutpurse.server.runners.port import Cause, ExitStatus, ProgramSpec, ResourceUse
 
@@ -21,13 +22,21 @@ class WatchedProgram(ABC):
         self._ended: ExitStatus | None = None
         self._over = threading.Event()
 
+    @property
+    @abstractmethod
+    def pid(self) -> int:
+        """ID of the process that stands for the program on this machine; `NO_PROCESS` if there is none."""
+
     def ended(self) -> ExitStatus | None:
         """Return how the program ended; None while it runs."""
         return self._ended
 
     def wait(self, seconds: float | None = None) -> ExitStatus | None:
-        """Wait for the program to end, at most `seconds`. Return how it ended; None if it still runs."""
-        self._over.wait(seconds)
+        """Wait for the program to end, at most `seconds` of own time. Return how it ended; None if it still runs."""
+        if seconds is None:
+            self._over.wait()
+        else:
+            any(self._over.wait(pause_s) for pause_s in OwnTime(self.pid).pauses(seconds))
         return self._ended
 
     def talk(self) -> str:
@@ -35,12 +44,12 @@ class WatchedProgram(ABC):
         return read_talk(self._task.talk, self._task.limits.talk_bytes)
 
     def stop(self, grace_s: float = 2.0) -> ExitStatus:
-        """Ask the program to end, and kill it after `grace_s` seconds. Return how it ended."""
+        """Ask the program to end, and kill it after `grace_s` seconds of its own time. Return how it ended."""
         if self._ended is None:
             self._why = self._why or "stopped"
             if grace_s > 0:
                 self._ask_to_end()
-                self._over.wait(grace_s)
+                self.wait(grace_s)
             if not self._over.is_set():
                 self._kill()
                 self._over.wait()

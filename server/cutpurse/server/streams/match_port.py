@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from cutpurse.leaderboard.results import Identity
+from cutpurse.server.matches.loop_hooks import LoopHooks
 
 if TYPE_CHECKING:
     from cutpurse.server.streams.server_session import ServerSession
@@ -21,6 +22,9 @@ class Matches(Protocol):
 
     wake: Callable[[], None]
     """Called, on any thread, when `tick` may have something to do sooner than was said."""
+
+    hooks: LoopHooks
+    """Listeners on the event loop."""
 
     @property
     def is_idle(self) -> bool:

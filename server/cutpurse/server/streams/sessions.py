@@ -24,6 +24,7 @@ from cutpurse.server.streams.match_port import Matches
 from cutpurse.server.streams.server_session import ServerSession
 from cutpurse.server.streams.session_stages import SessionStage
 from cutpurse.v1 import arena_pb2
+from cutpurse.wire.text import format_count
 from cutpurse.wire.version import PROTOCOL
 
 __all__ = ["Sessions"]
@@ -108,17 +109,17 @@ class Sessions:
         if not request.HasField("hello"):
             raise CallRefused("HELLO", "the first envelope of a stream must hold Hello")
         hello = request.hello
-        told = introduction(hello, grant, self._matches.ladders(grant.owner), self.limits)
+        entering = introduction(hello, grant, self._matches.ladders(grant.owner), self.limits)
         if hello.HasField("resume"):
-            session = self._resumed(hello.resume, told, now)
+            session = self._resumed(hello.resume, entering, now)
         else:
             if self._ends_at is not None:
                 raise CallRefused("DRAINING", "the server is stopping and accepts no bots; come back later")
-            if (other := self._only_elsewhere(told)) is not None:
+            if (other := self._only_elsewhere(entering)) is not None:
                 raise elsewhere(*other)
             if grant.resident is None:  # a hosted bot was checked when it was submitted, and waits for its ladders
-                self._matches.check(told.identity, told.wanted, told.forgets)
-            session = self._new(told, now)
+                self._matches.check(entering.identity, entering.wanted, entering.forgets)
+            session = self._new(entering, now)
         is_resumed = session.stage is SessionStage.LOST
         if is_resumed:
             self.counts.sessions_resumed += 1
@@ -141,15 +142,15 @@ class Sessions:
         session = self._by_identity.get(identity)
         return session is not None and session.is_connected and not session.introduction.is_run_here
 
-    def _new(self, told: Introduction, now: float) -> ServerSession:
-        older = self._by_identity.get(told.identity)
-        if older is not None and older.is_connected and older.introduction.is_run_here and not told.is_run_here:
+    def _new(self, entering: Introduction, now: float) -> ServerSession:
+        older = self._by_identity.get(entering.identity)
+        if older is not None and older.is_connected and older.introduction.is_run_here and not entering.is_run_here:
             # The server would restart its own process, which would supersede in turn: both would lose their open
             # matches.
             raise CallRefused(
                 "HELLO",
-                f"{told.identity.shown} was submitted, and the server runs it: give this one another version or name, "
-                f"or retire that one with cutpurse bot retire {told.identity.bot}",
+                f"{entering.identity.shown} was submitted, and the server runs it: give this one another version or "
+                f"name, or retire that one with cutpurse bot change {entering.identity.bot} --retire",
             )
         if older is not None:
             if older.link is not None:
@@ -158,12 +159,12 @@ class Sessions:
             self._forget(older)
         if len(self._by_id) >= self.limits.most_sessions:
             raise CallRefused("STREAMS", f"there are {self.limits.most_sessions} sessions already; come back later")
-        self._check_owner(told)
-        session = ServerSession(self._entropy(16).hex(), self._entropy(32), told, self._matches)
-        self._by_id[session.id] = self._by_identity[told.identity] = session
+        self._check_owner(entering)
+        session = ServerSession(self._entropy(16).hex(), self._entropy(32), entering, self._matches)
+        self._by_id[session.id] = self._by_identity[entering.identity] = session
         return session
 
-    def _check_owner(self, told: Introduction) -> None:
+    def _check_owner(self, entering: Introduction) -> None:
         """Check that the owner may have one more session.
 
         Without tokens all bots have one owner, hosted bots have limits of their own, and the page limits people.
@@ -171,34 +172,35 @@ class Sessions:
         Raises:
             CallRefused: STREAMS.
         """
-        owner, most = told.identity.owner, self.limits.sessions_per_owner
-        if not told.token or owner in (HOUSE, PEOPLE) or told.is_run_here:
+        owner, most = entering.identity.owner, self.limits.sessions_per_owner
+        if not entering.token or owner in (HOUSE, PEOPLE) or entering.is_run_here:
             return
-        his = [one for one in self._by_id.values() if one.identity.owner == owner]
-        if sum(not one.introduction.is_run_here for one in his) >= most:
+        sessions = [session for session in self._by_id.values() if session.identity.owner == owner]
+        if sum(not session.introduction.is_run_here for session in sessions) >= most:
             raise CallRefused(
-                "STREAMS", f"{owner} has {most} bots here, as many as an owner may; end one of them first"
+                "STREAMS",
+                f"{owner} has {format_count(most, 'bot')} here, as many as an owner may; end one of them first",
             )
 
-    def _resumed(self, resume: arena_pb2.Resume, told: Introduction, now: float) -> ServerSession:
+    def _resumed(self, resume: arena_pb2.Resume, entering: Introduction, now: float) -> ServerSession:
         session = self._by_id.get(resume.session)
         # A wrong secret, a session of another owner and an unknown session get the same answer.
         is_right = hmac.compare_digest(resume.secret, session.secret if session is not None else bytes(32))
-        is_own = session is not None and session.identity.owner == told.identity.owner
-        is_own = is_own and session is not None and session.forgets == told.forgets
+        is_own = session is not None and session.identity.owner == entering.identity.owner
+        is_own = is_own and session is not None and session.forgets == entering.forgets
         # Another process may not continue what one process began.
-        is_own = is_own and session is not None and session.one_match is told.one_match
+        is_own = is_own and session is not None and session.one_match is entering.one_match
         if session is None or not is_right or not is_own or self._is_given_up(session, now):
             raise CallRefused(
                 "RESUME_EXPIRED", "there is no such session to resume (any more); say Hello without resume"
             )
-        if session.identity != told.identity:
+        if session.identity != entering.identity:
             bot, version = session.identity.bot, session.identity.version
             raise CallRefused("HELLO", f"the session to resume is that of {bot} {version}; say Hello by that name")
         if session.link is not None:
             session.link.close(OVERTAKEN, now)
-        session.introduce(told)
-        session.max_tables = told.max_tables
+        session.introduce(entering)
+        session.max_tables = entering.max_tables
         return session
 
     def _welcome(self, session: ServerSession, is_resumed: bool) -> arena_pb2.Welcome:
@@ -226,14 +228,14 @@ class Sessions:
             ],
         )
 
-    def _elsewhere(self, told: Introduction) -> tuple[bool, Sequence[tuple[str, str]]]:
-        if self._locate is None or told.identity.owner in (HOUSE, PEOPLE) or told.is_run_here:
+    def _elsewhere(self, entering: Introduction) -> tuple[bool, Sequence[tuple[str, str]]]:
+        if self._locate is None or entering.identity.owner in (HOUSE, PEOPLE) or entering.is_run_here:
             return True, ()  # house and hosted bots are the server's own
-        return self._locate(told.plays, told.identity.owner)
+        return self._locate(entering.plays, entering.identity.owner)
 
-    def _only_elsewhere(self, told: Introduction) -> tuple[str, str] | None:
+    def _only_elsewhere(self, entering: Introduction) -> tuple[str, str] | None:
         """Return a ladder of another arena and its address, if a bot can play nowhere else; None if it can."""
-        is_here, others = self._elsewhere(told)
+        is_here, others = self._elsewhere(entering)
         return others[0] if others and not is_here else None
 
     def tell(self, reason: str, text: str) -> None:
@@ -292,7 +294,7 @@ class Sessions:
         """End the sessions whose tokens are no longer valid; their open matches go on without them."""
         used = {session.introduction.token for session in self._by_id.values()}
         bad = {token for token in used if not self._is_good(token)}
-        for session in [one for one in self._by_id.values() if bad and one.introduction.token in bad]:
+        for session in [known for known in self._by_id.values() if bad and known.introduction.token in bad]:
             if session.link is not None:
                 session.link.close(call_status("TOKEN_INVALID", BAD), now)
             self._forget(session)

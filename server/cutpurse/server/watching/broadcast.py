@@ -2,7 +2,8 @@
 
 A match that nobody watches costs nothing. Updates are encoded once per match and viewer, and all subscribers get the
 same bytes. There are at most ten updates per second, each with all events since the last one. Fast bots play a thousand
-times faster than people can watch, and an update costs more than a move.
+times faster than people can watch, and an update costs more than a move. Only a person at the table gets each choice of
+the others by itself, to be shown in turn.
 
 Spectators get only public information, after a delay that makes it useless to bots. An update is sent only when there
 are events. So a change without an event, such as a sealed answer, stays hidden until the next event.
@@ -14,7 +15,7 @@ module knows no stream, no token and no clock. Its caller passes a clock, and ca
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
@@ -22,13 +23,15 @@ from math import inf
 from typing import Final
 
 from cutpurse.engine.events import Event
-from cutpurse.server.errors import LEFT, CallRefused, CallStatus, call_status, incident, legible
-from cutpurse.server.forwarding.forwarder import moving
+from cutpurse.leaderboard.results import PERSON
+from cutpurse.leaderboard.tokens import PEOPLE
+from cutpurse.server.errors import LEFT, CallRefused, CallStatus, call_status, incident, legible, no_ladder
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.matches.lobby import Lobby, OpenMatch
-from cutpurse.server.matches.other_arenas import elsewhere
+from cutpurse.server.matches.loop_hooks import MatchBegan, TermsChanged
+from cutpurse.server.matches.other_arenas import elsewhere, moving
 from cutpurse.server.matches.server_match import ServerMatch
 from cutpurse.v1 import ladder_pb2
 from cutpurse.v1.ladder_pb2 import WatchEnded, WatchMatchResponse, WatchMoved, WatchStarted
@@ -44,6 +47,7 @@ _HIDDEN: Final = call_status("NOT_FOUND", "this ladder is no longer shown here")
 STOPPING: Final = call_status("DRAINING", "the server is stopping")
 LEAST_NAME: Final = 8  # characters of a match ID that may stand for it
 MOST_NAMED: Final = 5  # matches that an error lists if an abbreviation is ambiguous
+WATCHES_OF_A_PERSON: Final = 4  # of their own seat: one, and those that were cut off and are not yet noticed
 EVERY_S: Final = 0.1  # minimum time between two updates of a match for one viewer
 
 _NOTHING_MORE: Final = ("SILENT", "TOKEN_INVALID")  # reasons to end a watch without delivering unread updates
@@ -63,25 +67,27 @@ class Visitor:
         address: Network address of the caller.
         sees: Returns whether the caller may see a ladder.
         is_good: Returns whether the caller's token is still valid.
-        why_hidden: Returns why the caller may not see the matches of a visible ladder now; empty if it may.
+        why_hidden: Returns why the caller may not see a match with bots of these owners on a visible ladder now; empty
+            if it may. Without owners, it is about every match of the ladder.
     """
 
     owner: str | None
     address: str
     sees: Callable[[Ladder], bool]
     is_good: Callable[[], bool] = lambda: True
-    why_hidden: Callable[[Ladder], str] = lambda ladder: ""
+    why_hidden: Callable[[Ladder, Collection[str] | None], str] = lambda ladder, owners: ""
 
 
 class WatchSubscriber:
     """The subscriber of one watch call; `woken` is called when there is a message to take, or at the end."""
 
-    __slots__ = ("_most", "_unread", "_unread_bytes", "ending", "ladder", "shows", "visitor", "woken")
+    __slots__ = ("_most", "_unread", "_unread_bytes", "ending", "ladder", "shows", "source", "visitor", "woken")
 
     def __init__(self, visitor: Visitor, ladder: str, woken: Callable[[], None], most: int) -> None:
         self.visitor = visitor
         self.ladder = ladder  # ladder whose matches it follows in turn; empty for a single match
         self.woken = woken
+        self.source = visitor.address  # by which watches are counted; that of a person at a table is their seat
         self.shows: list[_Show] = []
         self.ending: CallStatus | None = None  # status of the call, once all messages are taken
         self._unread: deque[bytes] = deque()
@@ -129,6 +135,7 @@ class _Show:
         self.viewer = viewer
         self.watchers: dict[WatchSubscriber, bool] = {}  # subscribers; True once the start of the match was sent
         self.is_closed = False
+        self._every_s = 0.0 if viewer is not None and _is_person(match, viewer) else EVERY_S
         self._shown: bytes | None = None  # last observation sent; None before the first
         self._told = 0  # number of events encoded
         self._looked_at = self._moved_at = watching.clock()
@@ -143,11 +150,11 @@ class _Show:
             return
         if self._news():
             self._moved_at = now
-            if now >= self._looked_at + EVERY_S:
+            if now >= self._looked_at + self._every_s:
                 self.look()
             elif not self._is_waiting:
                 self._is_waiting = True
-                self.watching.look_later(self._looked_at + EVERY_S, self)
+                self.watching.look_later(self._looked_at + self._every_s, self)
         if table.ended(self._viewer, 0, self._told, wants_events=False) is not None:
             self.look()
             body = table.ended(self._viewer, 0, self._told, wants_events=True) or b""
@@ -164,9 +171,11 @@ class _Show:
         self._looked_at = self.watching.clock()
         observation = self._look()
         at_ms = max(0, round((self._moved_at - table.began) * 1_000))
-        told = uint_field(WatchMoved.AT_MS_FIELD_NUMBER, at_ms) + uint_field(WatchMoved.FIRST_EVENT_FIELD_NUMBER, first)
-        told += table.encoder.events(WatchMoved.EVENTS_FIELD_NUMBER, events, self._viewer)
-        message = field(_MOVED, told + field(WatchMoved.OBSERVATION_FIELD_NUMBER, observation))
+        moved = uint_field(WatchMoved.AT_MS_FIELD_NUMBER, at_ms) + uint_field(
+            WatchMoved.FIRST_EVENT_FIELD_NUMBER, first
+        )
+        moved += table.encoder.events(WatchMoved.EVENTS_FIELD_NUMBER, events, self._viewer)
+        message = field(_MOVED, moved + field(WatchMoved.OBSERVATION_FIELD_NUMBER, observation))
         self._later(partial(self._tell, message, observation))
 
     def _news(self) -> Sequence[Event]:
@@ -209,10 +218,10 @@ class _Show:
             return
         self.watchers[watcher] = True
         started = self.match.table.started(self.viewer or 0, 0)
-        told = field(WatchStarted.MATCH_FIELD_NUMBER, started)
-        told += uint_field(WatchStarted.DELAY_MS_FIELD_NUMBER, round(self._delay_s * 1_000))
-        told += field(WatchStarted.OBSERVATION_FIELD_NUMBER, self._shown)
-        self.watching.tell(self, watcher, field(_STARTED, told))
+        message = field(WatchStarted.MATCH_FIELD_NUMBER, started)
+        message += uint_field(WatchStarted.DELAY_MS_FIELD_NUMBER, round(self._delay_s * 1_000))
+        message += field(WatchStarted.OBSERVATION_FIELD_NUMBER, self._shown)
+        self.watching.tell(self, watcher, field(_STARTED, message))
 
     def _tell(self, message: bytes, observation: bytes) -> None:
         is_first, self._shown = self._shown is None, observation
@@ -267,12 +276,12 @@ class Watching:
         self._shows: dict[str, dict[int | None, _Show]] = {}  # by match ID and viewer
         self._waiting: dict[str, list[WatchSubscriber]] = {}  # for the next match of a ladder
         self._watchers: dict[WatchSubscriber, None] = {}  # subscribers with an open call
-        self._addresses: Counter[str] = Counter()  # of these subscribers
+        self._sources: Counter[str] = Counter()  # of these subscribers
         self._later: deque[tuple[float, _Show, Callable[[], None]]] = deque()  # sorted, since all have the same delay
         self._looks: list[tuple[float, int, _Show]] = []  # a heap
         self._count = 0
-        lobby.on_started.append(self._started)
-        lobby.on_terms.append(self._terms_changed)
+        lobby.hooks.on(MatchBegan, lambda event: self._started(event.match))
+        lobby.hooks.on(TermsChanged, lambda event: self._terms_changed(event.ladder))
 
     def begin(self, *, clock: Callable[[], float], due: Callable[[], None], incident_number: Callable[[], str]) -> None:
         """Set what is known only after the server has started.
@@ -305,13 +314,18 @@ class Watching:
             raise CallRefused("BAD_MESSAGE", "watch a match or a ladder: name one of them")
         if seat is not None and not asked.match:
             raise CallRefused("BAD_MESSAGE", "a seat is watched in one match: name it")
-        self._check_room(visitor.address)
         watcher = WatchSubscriber(visitor, asked.ladder, woken, self._limits.watcher_bytes)
+        if seat is None:
+            self._check_room(watcher, self._limits.watchers_per_address)
         if asked.match:
             match = self._match(asked.match, visitor, is_at_once=seat is not None)
-            _check_results(visitor, self._ladder_of(match))
+            _check(visitor, self._ladder_of(match), {taken.owner for taken in match.seats})
             if seat is not None:
                 _check_owner(match, seat, visitor)
+                is_person = _is_person(match, seat)
+                if is_person:  # all people come from the page's address
+                    watcher.source = f"seat {seat} of match {match.name}"
+                self._check_room(watcher, WATCHES_OF_A_PERSON if is_person else self._limits.watchers_per_address)
             elif match.table.board_matches > 1:
                 raise CallRefused("NOT_YOURS", f"of match {match.name} {_SAME_CARDS}")
             self._join(watcher, match, seat)
@@ -319,16 +333,15 @@ class Watching:
             others = self._lobby.other_arenas
             ladder = self._lobby.ladder_named(asked.ladder) or others.ladder_named(asked.ladder)
             if ladder is None or not visitor.sees(ladder):
-                raise CallRefused("NOT_FOUND", f"no ladder is called '{legible(asked.ladder, 40)}' here")
-            _check_results(visitor, ladder)
+                raise CallRefused("NOT_FOUND", no_ladder(asked.ladder, visitor.owner))
+            _check(visitor, ladder, None)
             if others.ladder_named(ladder.name) is not None:
                 address = others.address_of(ladder.name)
                 raise elsewhere(ladder.name, address) if address else moving(ladder.name)
             if ladder.boards != "plain":
                 raise CallRefused("NOT_YOURS", f"on ladder {ladder.name} {_SAME_CARDS}")
             self._go_on(watcher)
-        self._watchers[watcher] = None
-        self._addresses[visitor.address] += 1
+        self._add(watcher)
         return watcher
 
     def pass_on(self, visitor: Visitor, ended: Callable[[], None]) -> WatchSubscriber:
@@ -341,19 +354,22 @@ class Watching:
         Raises:
             CallRefused: If there are too many watches.
         """
-        self._check_room(visitor.address)
         watcher = WatchSubscriber(visitor, "", ended, self._limits.watcher_bytes)
-        self._watchers[watcher] = None
-        self._addresses[visitor.address] += 1
+        self._check_room(watcher, self._limits.watchers_per_address)
+        self._add(watcher)
         return watcher
+
+    def _add(self, watcher: WatchSubscriber) -> None:
+        self._watchers[watcher] = None
+        self._sources[watcher.source] += 1
 
     def leave(self, watcher: WatchSubscriber) -> None:
         """Remove a subscriber whose call has ended."""
         if watcher in self._watchers:
             del self._watchers[watcher]
-            self._addresses[watcher.visitor.address] -= 1
-            if not self._addresses[watcher.visitor.address]:
-                del self._addresses[watcher.visitor.address]
+            self._sources[watcher.source] -= 1
+            if not self._sources[watcher.source]:
+                del self._sources[watcher.source]
             self._let_go(watcher)
 
     @property
@@ -367,12 +383,17 @@ class Watching:
         for watcher in list(self._watchers):
             self.dismiss(watcher, STOPPING)
 
-    def _check_room(self, address: str) -> None:
-        limits = self._limits
-        if len(self._watchers) >= limits.most_watchers:
-            raise CallRefused("STREAMS", f"{limits.most_watchers} are watching already; come back later")
-        if self._addresses[address] >= limits.watchers_per_address:
-            raise CallRefused("STREAMS", f"{limits.watchers_per_address} from this address are watching already")
+    def _check_room(self, watcher: WatchSubscriber, most: int) -> None:
+        """Check that a source with at most `most` watches has room for another one.
+
+        Raises:
+            CallRefused: If there are too many watches.
+        """
+        if len(self._watchers) >= self._limits.most_watchers:
+            raise CallRefused("STREAMS", f"{self._limits.most_watchers} are watching already; come back later")
+        if self._sources[watcher.source] >= most:
+            whence = "this address" if watcher.source == watcher.visitor.address else watcher.source
+            raise CallRefused("STREAMS", f"{most} from {whence} are watching already")
 
     def _match(self, name: str, visitor: Visitor, *, is_at_once: bool) -> OpenMatch:
         """Return an open match, or one whose end spectators have not seen yet.
@@ -415,7 +436,15 @@ class Watching:
         """Return the status that ends a watch whose caller may no longer see the match; None if it may."""
         if is_spectator and not self._may_see(visitor, match):
             return _HIDDEN
-        why = visitor.why_hidden(self._ladder_of(match))
+        why = visitor.why_hidden(self._ladder_of(match), {seat.owner for seat in match.seats})
+        return call_status("NOT_YOURS", why) if why else None
+
+    @staticmethod
+    def _why_no_match(visitor: Visitor, ladder: Ladder) -> CallStatus | None:
+        """Return the status that ends a watch of a ladder whose caller may no longer see any match of it."""
+        if not visitor.sees(ladder):
+            return _HIDDEN
+        why = visitor.why_hidden(ladder, None)
         return call_status("NOT_YOURS", why) if why else None
 
     def _join(self, watcher: WatchSubscriber, match: OpenMatch, viewer: int | None) -> None:
@@ -448,8 +477,12 @@ class Watching:
         name, visitor = watcher.ladder, watcher.visitor
         if watcher.ending is not None:
             return
+        ladder = self._lobby.ladder_named(name)
+        if ladder is not None and (how := self._why_no_match(visitor, ladder)) is not None:
+            self.dismiss(watcher, how)
+            return
         for match in reversed(self._lobby.open_matches()):
-            if match.ladder.name == name and self._may_see(visitor, match):
+            if match.ladder.name == name and self._why_not(visitor, match, is_spectator=True) is None:
                 self._join(watcher, match, None)
                 return
         self._waiting.setdefault(name, []).append(watcher)
@@ -457,11 +490,8 @@ class Watching:
     def _started(self, match: OpenMatch) -> None:
         """Handle the start of a match. Never raises."""
         for watcher in self._waiting.pop(match.ladder.name, ()):
-            if (how := self._why_not(watcher.visitor, match, is_spectator=True)) is not None:
-                self.dismiss(watcher, how)
-                continue
             try:
-                self._join(watcher, match, None)
+                self._go_on(watcher)
             except CallRefused as refused:
                 self.dismiss(watcher, refused.ending)
 
@@ -472,10 +502,8 @@ class Watching:
         for watcher in list(self._waiting.get(name, ())):
             if ladder is None and lost is not None and watcher.visitor.sees(lost):
                 self.dismiss(watcher, moving(name).ending)
-            elif ladder is None or not watcher.visitor.sees(ladder):
-                self.dismiss(watcher, _HIDDEN)
-            elif why := watcher.visitor.why_hidden(ladder):
-                self.dismiss(watcher, call_status("NOT_YOURS", why))
+            elif (how := _HIDDEN if ladder is None else self._why_no_match(watcher.visitor, ladder)) is not None:
+                self.dismiss(watcher, how)
 
     # -- changes of matches
     def _moved(self, table: ServerMatch) -> None:
@@ -584,10 +612,16 @@ class Watching:
             match.table.on_moved = [hook for hook in match.table.on_moved if hook != self._moved]
 
 
-def _check_results(visitor: Visitor, ladder: Ladder) -> None:
-    """Check that a caller may see the matches of a ladder now.  Raises CallRefused."""
-    if why := visitor.why_hidden(ladder):
+def _check(visitor: Visitor, ladder: Ladder, owners: Collection[str] | None) -> None:
+    """Check that a caller may see a match with bots of these owners now, or any of the ladder.  Raises CallRefused."""
+    if why := visitor.why_hidden(ladder, owners):
         raise CallRefused("NOT_YOURS", why)
+
+
+def _is_person(match: OpenMatch, seat: int) -> bool:
+    """Return whether a person plays in a seat, on the page."""
+    bot = match.seats[seat]
+    return bot.owner == PEOPLE or bot.bot == PERSON
 
 
 def _check_owner(match: OpenMatch, seat: int, visitor: Visitor) -> None:

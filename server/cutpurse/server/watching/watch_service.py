@@ -8,7 +8,7 @@ blocked call counts as open until gRPC ends it. This module knows no match, and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing
 from datetime import datetime
 from functools import partial
@@ -17,14 +17,15 @@ from typing import Any
 import grpc
 
 from cutpurse.server.access.entrance import AuthInterceptor, Context
-from cutpurse.server.access.owners import Grant, address_of
+from cutpurse.server.access.owners import Grant
 from cutpurse.server.call_status import abort, at_end_of_call, status_without_store
 from cutpurse.server.errors import LEFT, CallRefused, CallStatus, legible
-from cutpurse.server.forwarding.forwarder import Forwarder
-from cutpurse.server.league.ladder_service import LADDER, Handlers, caller_of, is_of_this_run
-from cutpurse.server.league.league_queries import may_see, why_hidden
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.league.ladder_service import LADDER, Handlers
+from cutpurse.server.league.league_calls import caller_of
+from cutpurse.server.league.league_queries import Caller, may_see, why_hidden, why_no_replay
+from cutpurse.server.league.other_servers import OtherServers, ServerCall
 from cutpurse.server.logs import Logger
-from cutpurse.server.matches.other_arenas import OtherArena
 from cutpurse.server.watching.broadcast import STOPPING, Visitor, Watching, WatchSubscriber
 from cutpurse.v1 import ladder_pb2
 
@@ -41,7 +42,7 @@ class WatchService:
         is_good: Returns whether the token with an ID is valid now.
         utc: Returns the time of day, for results that are hidden until a time.
         incident_number: Returns a new incident ID.
-        forwarder: The way to other arenas; None if there are none.
+        servers: The other servers of the league; by default there are none.
     """
 
     def __init__(
@@ -53,9 +54,9 @@ class WatchService:
         is_good: Callable[[str], bool],
         utc: Callable[[], datetime],
         incident_number: Callable[[], str],
-        forwarder: Forwarder | None = None,
+        servers: OtherServers | None = None,
     ) -> None:
-        self._forwarder = forwarder
+        self._servers = servers or OtherServers()
         self._watching = watching
         self._entrance = entrance
         self._log = log
@@ -107,10 +108,10 @@ class WatchService:
         try:
             watcher = self._watching.watch(asked, visitor, woken.set)
         except CallRefused as refused:
-            arenas = self._arenas(asked, grant, visitor, refused.ending, context)
-            if not arenas:
+            call = ServerCall(f"/{LADDER}/WatchMatch", request, caller_of(grant), context)
+            if (messages := self._servers.watch(call, asked, refused.ending)) is None:
                 raise
-            serving = partial(self._pass_on, arenas, request, visitor, refused.ending, context)
+            serving = partial(self._pass_on, messages, visitor, context)
             facts["passed_on"] = True
         else:
             # not after the loop below, since a write may block until the call ends
@@ -124,59 +125,36 @@ class WatchService:
             tell(self._loop.time(), "watch ended", visitor.address, how.reason, peer=peer, text=how.text, **facts)
         return how
 
-    def _arenas(
-        self,
-        asked: ladder_pb2.WatchMatchRequest,
-        grant: Grant | None,
-        visitor: Visitor,
-        how: CallStatus,
-        context: Context,
-    ) -> Sequence[OtherArena]:
-        """Return the arenas that may have what this one has refused to show, because it does not have it."""
-        forwarder = self._forwarder
-        if forwarder is None or is_of_this_run(caller_of(grant)) or forwarder.is_forwarded(context):
-            return ()
-        if asked.match and how.reason == "NOT_FOUND":
-            return [*forwarder.others.arenas]
-        if how.reason == "ELSEWHERE" and (arena := forwarder.others.arena_of(asked.ladder)) is not None:
-            return (arena,)
-        return ()
-
-    async def _pass_on(
-        self, arenas: Sequence[OtherArena], request: bytes, visitor: Visitor, how: CallStatus, context: Context
-    ) -> CallStatus:
-        """Send the messages of the first arena that has what is watched; `how` ends the call if none has it."""
+    async def _pass_on(self, messages: AsyncGenerator[bytes, None], visitor: Visitor, context: Context) -> CallStatus:
+        """Send the messages of another server, which refuses the rest by an error."""
         woken = asyncio.Event()
         watcher = self._watching.pass_on(visitor, woken.set)
         at_end_of_call(lambda: self._watching.leave(watcher))
-        assert self._forwarder is not None
-        for arena in arenas:
-            has_begun = False
-            try:
-                async with aclosing(
-                    self._forwarder.follow(arena, f"/{LADDER}/WatchMatch", request, context)
-                ) as messages:
-                    while (message := await _next_or_woken(messages, woken)) is not None:
-                        has_begun = True
-                        await context.write(message)
-                return watcher.ending or LEFT
-            except CallRefused as refused:
-                if has_begun or refused.ending.reason not in ("NOT_FOUND", "SILENT"):
-                    return refused.ending
-                if refused.ending.reason == "SILENT":
-                    how = refused.ending  # it may have the match
-        return how
+        try:
+            async with aclosing(messages):
+                while (message := await _next_or_woken(messages, woken)) is not None:
+                    await context.write(message)
+        except CallRefused as refused:
+            return refused.ending
+        return watcher.ending or LEFT
 
     def _visitor(self, grant: Grant | None, context: Context) -> Visitor:
         caller = caller_of(grant)
         return Visitor(
             owner=caller.owner,
-            address=(
-                address_of(context.peer()) if self._forwarder is None else self._forwarder.caller_address(context)
-            ),
+            address=self._servers.caller_address(context),
             sees=lambda ladder: may_see(caller, ladder.terms),
-            why_hidden=lambda ladder: why_hidden(caller, ladder.name, ladder.terms, self._utc()),
+            why_hidden=partial(self._why_hidden, caller),
             is_good=lambda: grant is None or not grant.token or self._is_good(grant.token),
+        )
+
+    def _why_hidden(self, caller: Caller, ladder: Ladder, owners: Collection[str] | None) -> str:
+        """Return why the caller may not see a match of these owners; without owners, any match of the ladder."""
+        now = self._utc()
+        if owners is None:
+            owners = () if caller.owner is None else (caller.owner,)
+        return why_hidden(caller, ladder.name, ladder.terms, now) or why_no_replay(
+            caller, ladder.name, ladder.terms, owners, now
         )
 
     def _set_timer(self) -> None:

@@ -1,1 +1,0 @@
-"""Notices: what happened to bots and ladders, queued for the receivers that want to know."""

@@ -1,0 +1,1 @@
+"""Matches of a league or of a file, read: for commands, the page and research."""

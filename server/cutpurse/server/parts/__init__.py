@@ -1,0 +1,1 @@
+"""The optional abilities of a server, a folder each; the core imports none of them."""

@@ -1,0 +1,1 @@
+"""Events: tournaments, series of seasons and version tests, which the server plays by itself."""

@@ -1,0 +1,5 @@
+"""Databases for the tests of workers, of both kinds."""
+
+from tests.leaderboard.conftest import database, new_database
+
+__all__ = ["database", "new_database"]
