@@ -21,7 +21,7 @@ PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS)$(if $(TESTS), $(TESTS))
 BY_FILE := --dist loadfile --no-loadscope-reorder
 # A test that ends its process ends the run, and is named: xdist would begin it again in up to twenty others. One that
 # hangs where Python's own threads cannot end it is ended by faulthandler, which shows where it was.
-ENDING := --max-worker-restart 0 -o faulthandler_timeout=960 -o faulthandler_exit_on_timeout=true
+ENDING := --max-worker-restart 0 -o faulthandler_timeout=1860 -o faulthandler_exit_on_timeout=true
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 # Sizes as measured on 2026-11-28, Linux x86-64, Python 3.11; tests/test_install.py counts the packages.

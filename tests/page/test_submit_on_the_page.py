@@ -17,8 +17,6 @@ from tests.page.accounts import OWN, Person, text_of
 from tests.parts.submissions.desks import bot_folder, running_desk
 from tests.server.tokens import tokens_in
 
-pytestmark = pytest.mark.timeout(400)  # programs are started, on a machine that may be busy
-
 
 async def submit(person: Person, content: bytes, ladders: str = "") -> httpx.Response:
     """Send the form with an archive."""

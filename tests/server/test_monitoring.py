@@ -126,7 +126,6 @@ def test_a_port_that_is_taken_is_told_in_a_line(monitoring: Monitoring) -> None:
         Monitoring(monitoring.address, {}, LOG)
 
 
-@pytest.mark.timeout(60)
 def test_where_the_system_has_no_loop_for_it_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     async def refuse(*_: object, **_more: object) -> None:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
