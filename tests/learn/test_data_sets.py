@@ -258,6 +258,17 @@ def test_the_same_records_give_the_same_bytes(records: Path, tmp_path: Path) -> 
     assert sorted(a) == ["README.md", "greed-3-test.parquet", "greed-3-train.parquet"]
 
 
+def test_other_processes_make_the_same_bytes_and_refuse_the_same(records: Path, tmp_path: Path) -> None:
+    lines = [recorded(game, matches=3) for game in ("greed", "szmal")]
+    records.write_text("".join(lines).replace('"choices":[', '"choices":[99,', 1) + lines[0])
+    sets = [make(records, tmp_path / str(jobs), jobs=jobs, history=2) for jobs in (1, 2)]
+    assert sets[0] == sets[1]
+    assert (sets[0][0].matches, sets[0][0].refused, sets[0][0].repeated) == (6, 1, 2)
+    folders = [{path.name: path.read_bytes() for path in (tmp_path / str(jobs)).iterdir()} for jobs in (1, 2)]
+    assert folders[0] == folders[1]
+    assert len(folders[0]) == 3  # two games and a card
+
+
 def test_memory_is_bounded_by_groups_of_rows(records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(records, tmp_path / "one")
     monkeypatch.setattr(row_writer, "GROUP_BYTES", 1)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,15 @@ def squares(numbers: range, slow: int = -1) -> list[int]:
     for _ in range(50 if slow in numbers else 0):
         time.sleep(0.001)
     return [number * number for number in numbers]
+
+
+def test_tasks_of_an_iterator_are_taken_as_they_are_needed() -> None:
+    taken = count()
+    running = in_order(squares, (next(taken) for _ in range(100_000)), 2, TASKS)
+    assert [next(running) for _ in range(3)] == [0, 1, 4]
+    running.close()
+    assert next(taken) < 100_000
+    assert list(in_order(squares, iter([7, 5, 3]), 2, TASKS)) == [49, 25, 9]
 
 
 @pytest.mark.parametrize("tasks", [0, 1, 7, 1_000])

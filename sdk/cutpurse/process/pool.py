@@ -3,7 +3,7 @@
 Each worker has its own pipe to the main process, and shares nothing with other workers. So a worker that dies holds no
 lock that others wait for, and its death is noticed. (A `ProcessPoolExecutor` hangs if a worker is killed while it sends
 results.) A new worker takes over the unfinished batches of a dead one. Only a batch that ends two workers ends the run.
-This module knows no match: tasks are numbered from 0, and must be picklable.
+This module knows no match: tasks are numbered from 0, or come one by one, and must be picklable.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Final
@@ -43,7 +44,7 @@ __all__ = [
     "pickle_work",
 ]
 
-Describe = Callable[[range], str]  # names some tasks in an error
+Describe = Callable[[Any], str]  # names some tasks in an error: a range of numbers, or a list
 
 AHEAD: Final = 4  # batches per job sent ahead: enough to keep workers busy, few enough to stop quickly
 BATCH_S: Final = 0.25  # intended duration of a batch: sending it costs little, and results arrive steadily
@@ -75,8 +76,8 @@ _Done = tuple["list[Any] | None", float, "Exception | None"]  # results, their s
 class _Batch:
     """Some of the tasks, and their results."""
 
-    def __init__(self, numbers: range) -> None:
-        self.numbers = numbers
+    def __init__(self, tasks: Sequence[Any]) -> None:
+        self.tasks = tasks
         self.results: list[Any] | None = None
         self.seconds = 0.0
         self.problem: Exception | None = None  # raised instead of results
@@ -104,7 +105,7 @@ class _Worker:
     def give(self, batch: _Batch) -> None:
         """Send a batch."""
         self.given.append(batch)
-        self._send(batch.numbers)
+        self._send(batch.tasks)
 
     def take(self) -> bool:
         """Receive the results of the oldest batch.  Returns False if there are none, as the process has died."""
@@ -137,21 +138,22 @@ class _Worker:
 
 
 def in_order(
-    work: Callable[[range], list[Any]],
-    tasks: int,
+    work: Callable[[Any], list[Any]],
+    tasks: int | Iterator[Any],
     jobs: int,
     describe: Describe,
     beat: Callable[[], None] = lambda: None,
 ) -> Generator[Any, None, None]:
-    """Yield what `work` returns for the numbers 0 to tasks - 1, in order, computed in batches by worker processes.
+    """Yield what `work` returns for the tasks, in order, computed in batches by worker processes.
 
     A batch whose process dies is done once more, in a new process. If that one dies too, the results before the batch
     are yielded, and then the run ends. A caller that stops iterating, or is interrupted, waits for no batch: the
     workers are terminated.
 
     Args:
-        work: Called with a range of numbers; sent once to each process. It returns any number of results.
-        tasks: Number of tasks.
+        work: Called with a range of numbers or a list of tasks; sent once to each process. It returns any number of
+            results.
+        tasks: Number of tasks, which are the numbers from 0; or the tasks, which are taken as processes get free.
         jobs: Number of processes.
         describe: Names the tasks of a batch in errors.
         beat: Called about once a second, also while there are no results.
@@ -159,28 +161,45 @@ def in_order(
     Raises:
         UsageError: If `work` cannot be pickled, as with some bots.
         BatchLost: If two processes died of a batch.
-        Exception: What `work` raises.
+        Exception: What `work` raises, or the iterator of tasks.
     """
     workers = _Workers(pickle_work(work), jobs, describe)
+    upcoming = _Upcoming(tasks, jobs)
     given: deque[_Batch] = deque()
-    first, size, deep, is_over = 0, 1, 1, False
+    size, deep, is_over = 1, 1, False
     try:
-        while given or first < tasks:
-            while first < tasks and len(given) < AHEAD * jobs and (worker := workers.free(deep)):
-                most = max(1, (tasks - first) // (2 * jobs))  # so that all workers are busy to the end
-                given.append(_Batch(range(first, min(first + min(size, most), tasks))))
-                first = given[-1].numbers.stop
-                worker.give(given[-1])
+        while True:
+            while len(given) < AHEAD * jobs and workers.have_room(deep) and (some := upcoming.take(size)):
+                given.append(_Batch(some))
+                workers.give(given[-1])
+            if not given:
+                break
             workers.take_all(LOOK_S if given[0].done() is None else 0.0)
             beat()
             if (results := given[0].done()) is not None:
                 done = given.popleft()
-                size = next_size(len(done.numbers), done.seconds, BATCH_S)
+                size = next_size(len(done.tasks), done.seconds, BATCH_S)
                 deep = 2 if done.seconds < SPARE_S else 1
                 yield from results
         is_over = True
     finally:
         workers.end(at_once=not is_over)
+
+
+class _Upcoming:
+    """The tasks that no process has yet."""
+
+    def __init__(self, tasks: int | Iterator[Any], jobs: int) -> None:
+        self._left = range(tasks) if isinstance(tasks, int) else tasks
+        self._jobs = jobs
+
+    def take(self, size: int) -> Sequence[Any]:
+        """Return the next tasks, at most `size`, fewer near an end that is known; none when all are taken."""
+        if not isinstance(self._left, range):
+            return list(islice(self._left, size))
+        size = min(size, max(1, len(self._left) // (2 * self._jobs)))  # so that all workers are busy to the end
+        some, self._left = self._left[:size], self._left[size:]
+        return some
 
 
 def pickle_work(work: object) -> bytes:
@@ -205,12 +224,16 @@ class _Workers:
         self._jobs = jobs
         self._describe = describe
 
-    def free(self, deep: int) -> _Worker | None:
-        """Return the worker for the next batch, a new one if all are busy; None if each has `deep` batches."""
+    def have_room(self, deep: int) -> bool:
+        """Return whether a worker has fewer than `deep` batches, or a new one may be started."""
+        return len(self._workers) < self._jobs or any(len(worker.given) < deep for worker in self._workers)
+
+    def give(self, batch: _Batch) -> None:
+        """Give a batch to the worker with the fewest, or to a new one if all are busy."""
         worker = min(self._workers, key=lambda candidate: len(candidate.given), default=None)
-        if len(self._workers) < self._jobs and (worker is None or worker.given):
+        if worker is None or (worker.given and len(self._workers) < self._jobs):
             worker = self._start()
-        return worker if worker is not None and len(worker.given) < deep else None
+        worker.give(batch)
 
     def take_all(self, seconds: float) -> None:
         """Receive the results that arrive within some seconds, and replace workers that have died."""
@@ -255,7 +278,7 @@ class _Workers:
         batch.deaths += 1
         if batch.deaths == TRIES:
             worker.given.popleft()
-            what = self._describe(batch.numbers)
+            what = self._describe(batch.tasks)
             batch.problem = BatchLost(
                 f"{what}: the process that played them died, and so did the next one, which {how}; a bot did it, or "
                 "memory ran out"
@@ -298,7 +321,7 @@ def _serve(connection: Connection, was_told_safe_path: bool) -> None:
         sent = connection.recv()
         # A run of its own, since an exiting interpreter has no threads left to end what it started.
         with ends_new_children(), ignore_closed_stderr(), a_run():
-            work: Callable[[range], list[Any]] | None = None
+            work: Callable[[Any], list[Any]] | None = None
             while True:
                 batch = connection.recv()
                 try:

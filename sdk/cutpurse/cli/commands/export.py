@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from cutpurse.cli.arguments import AsJson, Knowledge
+from cutpurse.cli.arguments import AsJson, Jobs, Knowledge
 from cutpurse.cli.completion import complete_ladders
 from cutpurse.cli.league_options import Authority, Database, Server, ladder_named, open_league, short
 from cutpurse.cli.match_source import line_count, matches_in
@@ -64,6 +64,7 @@ def export(
     rows: Annotated[bool, typer.Option("--rows", help="Write a row for each zone in place of planes.")] = False,
     knowledge: Knowledge = PROOF,
     licence: Annotated[str, typer.Option(metavar="TEXT", help="Licence of the data, for its card.")] = "",
+    jobs: Jobs = 1,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
@@ -107,6 +108,7 @@ def export(
                 rows=rows,
                 knowledge=knowledge,
                 licence=licence,
+                jobs=jobs,
                 refuse=refuse,
             )
 

@@ -1,17 +1,19 @@
 """Makes a data set of matches: one Parquet file a game and number of seats, and a card that describes them.
 
 Every match is replayed and checked as its rows are made; a false one is refused, and the others go on. All files are
-made in a new folder, which takes its place at the end. So nothing unfinished ever has the name of the data set. This
-module knows no league and no command.
+made in a new folder, which takes its place at the end. So nothing unfinished ever has the name of the data set. With
+several jobs, matches are replayed in other processes, and the files are the same. This module knows no league and no
+command.
 """
 
 from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -22,6 +24,7 @@ from cutpurse.learn.data_sets.card import DataFile, Exported, data_card
 from cutpurse.learn.data_sets.columns import columns_of
 from cutpurse.learn.data_sets.match_rows import MatchRows, RowMaker
 from cutpurse.learn.data_sets.writer import RowWriter
+from cutpurse.process.pool import check_jobs, in_order
 from cutpurse.sdk.matches.match_file import FiledMatch
 from cutpurse.wire.errors import NotFound
 
@@ -52,8 +55,17 @@ class Candidate:
     usages: Sequence[Mapping[int, tuple[int, int]]] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What became of a candidate: the rows, None for a match without any, or why it is refused."""
+
+    where: str
+    record_hash: int
+    rows: MatchRows | UsageError | None
+
+
 def export(
-    candidates: Iterable[Candidate],
+    candidates: Iterator[Candidate],
     to: Path,
     *,
     made_from: str,
@@ -63,6 +75,7 @@ def export(
     rows: bool = False,
     knowledge: str = PROOF,
     licence: str = "",
+    jobs: int = 1,
     refuse: Callable[[str], None],
 ) -> Exported:
     """Make a data set.
@@ -77,6 +90,7 @@ def export(
         rows: Whether to write one row a zone, instead of planes.
         knowledge: What the seats know of hidden cards: "proof", "seen" or "none", as in `cutpurse.learn.Batch`.
         licence: Licence of the data, for the card.
+        jobs: Number of processes that replay.
         refuse: Called with a line for each match that is refused.
 
     Raises:
@@ -91,36 +105,58 @@ def export(
         raise UsageError(f"{to}: Parquet only: {to.with_suffix(SUFFIX).name} or a folder")
     if _is_file(to) and test_share:
         raise UsageError(f"a split set is two files: name a folder to make instead of {to}")
+    check_jobs(jobs)
     maker = RowMaker(features, history, rows, knowledge)
     with _taking_place(to) as folder, ExitStack() as stack:
-        files = _Files(to, folder, test_share, features, stack)
+        files = _Files(to, folder, test_share, maker, stack)
         seen: set[int] = set()
         matches = void = repeated = refused = 0
-        for candidate in candidates:
-            filed = candidate.filed
-            try:
-                if isinstance(filed, RecordError):
-                    raise filed
-                number = _hash(filed.text or "")
-                if number in seen:
-                    repeated += 1
-                    continue
-                match_rows = maker.rows(filed, candidate.thinking_ms, candidate.usages)
-            except UsageError as problem:
+        for made in stack.enter_context(closing(_made(candidates, maker, jobs))):
+            if made.record_hash in seen:
+                repeated += 1
+            elif isinstance(made.rows, UsageError):
                 refused += 1
-                refuse(f"{candidate.where}: {problem}")
-                continue
-            if match_rows is None:
+                refuse(f"{made.where}: {made.rows}")
+            elif made.rows is None:
                 void += 1
-                continue
-            seen.add(number)
-            matches += 1
-            files.add(match_rows)
+            else:
+                seen.add(made.record_hash)
+                matches += 1
+                files.add(made.rows)
         if not matches:
             raise RecordError("no match has a result and a decision with a choice, so there is no data set")
-        made = Exported(files.close(), matches, void, repeated, refused, files.columns)
-        files.write_card(data_card(made, made_from, test_share, features, licence))
-    return made
+        data_set = Exported(files.close(), matches, void, repeated, refused, files.columns)
+        files.write_card(data_card(data_set, made_from, test_share, features, licence))
+    return data_set
+
+
+def _made(candidates: Iterator[Candidate], maker: RowMaker, jobs: int) -> Generator[_Made, None, None]:
+    """Yield what becomes of each match."""
+    make = partial(_make, maker)
+    yield from map(make, candidates) if jobs == 1 else in_order(partial(_make_all, make), candidates, jobs, _name_all)
+
+
+def _make(maker: RowMaker, candidate: Candidate) -> _Made:
+    """Make the rows of a match."""
+    filed = candidate.filed
+    if isinstance(filed, RecordError):
+        return _Made(candidate.where, 0, filed)
+    record_hash = _hash(filed.text or "")
+    try:
+        rows = maker.rows(filed, candidate.thinking_ms, candidate.usages)
+    except UsageError as problem:
+        return _Made(candidate.where, record_hash, problem)
+    return _Made(candidate.where, record_hash, rows)
+
+
+def _make_all(make: Callable[[Candidate], _Made], candidates: Sequence[Candidate]) -> list[_Made]:
+    """Make the rows of some matches, in another process."""
+    return [make(candidate) for candidate in candidates]
+
+
+def _name_all(candidates: Sequence[Candidate]) -> str:
+    """Name some matches in an error."""
+    return candidates[0].where + (f" to {candidates[-1].where}" if len(candidates) > 1 else "")
 
 
 def _is_file(to: Path) -> bool:
@@ -141,11 +177,11 @@ def _hash(record: str) -> int:
 class _Files:
     """The files of a data set that is being made."""
 
-    def __init__(self, to: Path, folder: Path, test_share: float, features: bool, stack: ExitStack) -> None:
+    def __init__(self, to: Path, folder: Path, test_share: float, maker: RowMaker, stack: ExitStack) -> None:
         self.to = to
         self.folder = folder
         self.test_share = test_share
-        self.features = features
+        self.maker = maker
         self._stack = stack
         self._writers: dict[tuple[str, int, str], RowWriter] = {}
 
@@ -159,14 +195,14 @@ class _Files:
         part = ""
         if self.test_share:
             part = "test" if is_test_deal(rows.deal, self.test_share) else "train"
-        key = rows.space.game, rows.space.seats, part
+        key = rows.game, rows.seats, part
         writer = self._writers.get(key)
         if writer is None:
             writer = self._writers[key] = self._begin(rows, part)
         writer.add(rows)
 
     def _begin(self, rows: MatchRows, part: str) -> RowWriter:
-        game, seats = rows.space.game, rows.space.seats
+        game, seats = rows.game, rows.seats
         if _is_file(self.to):
             if self._writers:
                 other, its_seats, _ = next(iter(self._writers))
@@ -177,7 +213,7 @@ class _Files:
             name = self.to.name
         else:
             name = f"{game}-{seats}{part and '-'}{part}{SUFFIX}"
-        writer = RowWriter(self.folder / name, rows.space, self.features)
+        writer = RowWriter(self.folder / name, self.maker.space(game, seats), self.maker.features)
         self._stack.callback(writer.drop)
         return writer
 

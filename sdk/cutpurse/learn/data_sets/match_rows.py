@@ -31,7 +31,8 @@ _NOTHING: Final = None, None  # reported
 class MatchRows:
     """The rows of one match."""
 
-    space: Space
+    game: str
+    seats: int  # number of them
     match: str  # its ID
     deal: str
     settings: Mapping[str, str]  # that differ from the game's defaults
@@ -180,7 +181,8 @@ class _Decisions:
             "score": [result.scores[seat] for seat in seats],
         }
         return MatchRows(
-            space,
+            space.game,
+            space.seats,
             name,
             deal,
             match.game.settings.changed(),
