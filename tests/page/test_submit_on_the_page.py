@@ -9,7 +9,6 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import httpx
-import pytest
 
 from cutpurse.wire.packing import pack
 from tests.looking import looks
