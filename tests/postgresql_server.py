@@ -8,11 +8,12 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
 from pathlib import Path
+
+from tests.ports import free_port
 
 __all__ = ["MISSING", "PostgresqlServer", "programs"]
 
@@ -45,9 +46,7 @@ class PostgresqlServer:
         if os.getuid() == 0:
             shutil.chown(self._folder, "postgres", "postgres")
             self._user = {"user": "postgres", "group": "postgres", "extra_groups": []}
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port: int = free.getsockname()[1]
+        self.port = free_port()
         subprocess.run(
             [
                 programs / "initdb",

@@ -18,8 +18,9 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.wire.server_address import TOKEN_VARIABLE
 from tests.docker.compose import parts
 from tests.looking import until
-from tests.parts.cluster.test_several_servers import Process, free_port
+from tests.parts.cluster.test_several_servers import Process
 from tests.parts.submissions.desks import bot_folder
+from tests.ports import free_port
 from tests.postgresql_server import PostgresqlServer
 from tests.typed import typed
 

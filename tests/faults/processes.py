@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.looking import PATIENCE_S, until
+from tests.ports import free_port
 from tests.roots import CHECKOUT
 
 __all__ = ["Herd", "Server", "herd", "server"]
@@ -78,9 +79,10 @@ class Server:
 
 
 @contextmanager
-def server(folder: Path, *words: str, address: str = "127.0.0.1:0", name: str = "server") -> Iterator[Server]:
-    """Run a server; kill it at the end if it still runs."""
+def server(folder: Path, *words: str, address: str = "", name: str = "server") -> Iterator[Server]:
+    """Run a server, by default at a port where a next one can listen too; kill it at the end if it still runs."""
     log, database = folder / f"{name}.log", folder / "league.db"
+    address = address or f"127.0.0.1:{free_port()}"
     command = [sys.executable, "-m", "cutpurse.cli", "serve", "--address", address, "--db", str(database), *words]
     with log.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file, cwd=folder) as process:
         try:

@@ -16,6 +16,7 @@ import pytest
 
 from tests.faults.processes import Server, server
 from tests.looking import until
+from tests.ports import free_port
 from tests.roots import CHECKOUT
 
 CUTPURSE = (sys.executable, "-m", "cutpurse.cli")
@@ -66,12 +67,12 @@ def test_a_page_that_dies_is_started_again_and_who_comes_meanwhile_waits(tmp_pat
 
 
 def test_after_a_kill_of_the_server_its_page_goes_and_the_next_server_has_the_address(tmp_path: Path) -> None:
-    with server(tmp_path, "--web", "127.0.0.1:0", "--game", "greed") as host:
+    listen = f"127.0.0.1:{free_port()}"
+    with server(tmp_path, "--web", listen, "--game", "greed") as host:
         address = address_of(host)
         assert ladder_names(address) == {"greed"}
         host.signal(signal.SIGKILL)
         host.ends()
-    listen = address.removeprefix("http://").strip("/")
     with server(tmp_path, "--web", listen, "--game", "greed", name="next") as successor:
         assert address_of(successor) == address
         assert ladder_names(address) == {"greed"}

@@ -24,6 +24,7 @@ from cutpurse.process.ray_cluster import _run_batch, _versions, check_address
 from cutpurse.sdk.local import play
 from cutpurse.wire.errors import NotFound
 from tests.looking import until
+from tests.ports import free_port
 from tests.sdk.bot_files import bot_file
 from tests.typed import run
 
@@ -93,8 +94,7 @@ def test_a_process_of_ray_that_is_killed_changes_nothing(tmp_path: Path, monkeyp
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """The address of a cluster of two nodes."""
-    with closing(socket.create_server(("127.0.0.2", 0))) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     words = [sys.executable, str(Path(__file__).with_name("ray_nodes.py")), str(port)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as nodes:
         try:

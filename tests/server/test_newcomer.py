@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.store import Store
+from tests.ports import free_port
 from tests.roots import CHECKOUT
 
 SIGNS = "3f2a9c01"  # of the match that the page speaks of
@@ -35,13 +35,6 @@ def commands() -> list[str]:
     (section,) = re.findall(r"^## Onto a ladder\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)
     blocks = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
     return [line for block in blocks for line in block.splitlines() if line]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the commands are for a shell")

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from cutpurse.leaderboard import events, queries, tournaments, version_tests
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 from tests.looking import until
+from tests.ports import free_port
 from tests.postgresql_server import PostgresqlServer
 from tests.typed import typed
 
@@ -100,12 +100,6 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
 
         (tmp_path / "calm.py").write_text(CALM)
         yield start
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def serve(start: Callable[..., Process], db: str, *ladders: str) -> tuple[Process, str]:

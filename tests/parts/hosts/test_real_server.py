@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from tests.looking import until
 from tests.parts.hosts.real_place import RealPlace
 from tests.parts.submissions.desks import bot_folder
 from tests.parts.submissions.servers import RealServer, cutpurse
+from tests.ports import free_port
 
 pytestmark = pytest.mark.timeout(500)
 
@@ -53,9 +53,7 @@ class League:
 
 @pytest.fixture
 def league(short: Path) -> Iterator[League]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     ca = trustme.CA()
     made = ca.issue_cert("localhost", "127.0.0.1")
     ca.cert_pem.write_to_path(str(short / "ca.pem"))
