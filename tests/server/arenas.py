@@ -1,9 +1,11 @@
-"""Real arenas for tests, with a listening server, a database file and a readable log."""
+"""Real arenas for tests, with a listening server, a database file, a readable log, and the same deals in every run."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import AsyncIterator, Sequence
+import os
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +18,15 @@ from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from cutpurse.server.parts.events.kind import EVENTS
+from tests.server.small_world import entropy_of
 
-__all__ = ["QUICK", "WITH_EVENTS", "RunningArena", "running_arena"]
+__all__ = ["QUICK", "WITH_EVENTS", "RunningArena", "running_arena", "same_entropy"]
 
 WITH_EVENTS = (PartWithSettings(EVENTS, True),)
-QUICK = TimeControl(base_ms=200, bank_ms=300, grace_ms=100, poll_floor_ms=5, handover_ms=200)
+# For seats that are left alone; the bank is for those that are not, on a busy machine.
+QUICK = TimeControl(base_ms=300, bank_ms=3_000, grace_ms=200, poll_floor_ms=5, handover_ms=200)
+
+_arenas: Counter[str] = Counter()  # opened so far, by test
 
 
 @dataclass
@@ -35,6 +41,13 @@ class RunningArena:
     def log(self) -> str:
         """The log so far."""
         return self.said.getvalue()
+
+
+def same_entropy() -> Callable[[int], bytes]:
+    """Return a source of bytes for the next arena of this test, the same in every run, and another for each arena."""
+    test = os.environ.get("PYTEST_CURRENT_TEST", "")
+    _arenas[test] += 1
+    return entropy_of(f"{test} {_arenas[test]}")
 
 
 @asynccontextmanager
@@ -52,9 +65,9 @@ async def running_arena(
         ladders: Ladders to open.
         limits: Limits of the server.
         address: Address to listen on.
-        more: Further arguments of `open_arena`; by default it has the part `events`.
+        more: Further arguments of `open_arena`; by default it has the part `events`, and `same_entropy`.
     """
-    more.setdefault("parts", WITH_EVENTS)
+    more = {"parts": WITH_EVENTS, "entropy": same_entropy(), **more}
     ladders = ladders or [Ladder("greed", "greed", 4, matches_wanted=1)]
     said = io.StringIO()
     with open_arena(address, folder / "test.db", ladders, logger(said, "debug"), limits, **more) as opened:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -26,7 +25,8 @@ from cutpurse.server.parts.cluster.kind import CLUSTER, OneOfSeveral
 from cutpurse.server.parts.cluster.part import ClusterPart
 from cutpurse.v1 import arena_pb2, event_pb2, event_pb2_grpc, ladder_pb2, ladder_pb2_grpc
 from tests.parts.open_parts import part_of
-from tests.server.arenas import WITH_EVENTS
+from tests.ports import free_port
+from tests.server.arenas import WITH_EVENTS, same_entropy
 from tests.server.dialling import how_it_ended
 from tests.server.raw_bot import RawBot
 from tests.server.tokens import tokens_in
@@ -115,9 +115,7 @@ class League:
 async def site(
     database: str, *ladders: str, certificate: Certificate | None = None, pem: bytes = b""
 ) -> AsyncIterator[Site]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     said = io.StringIO()
     several = OneOfSeveral(address if certificate is None else f"https://{address}", ladders)
     with open_arena(
@@ -129,6 +127,7 @@ async def site(
         parts=[PartWithSettings(CLUSTER, several), *WITH_EVENTS],
         certificate=certificate,
         watch_delay_s=0.05,
+        entropy=same_entropy(),
     ) as opened:
         await opened.arena.start()
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -27,7 +26,9 @@ from tests.leaderboard.databases import change_by_hand
 from tests.looking import until_so
 from tests.parts.open_parts import part_of, parts_with
 from tests.parts.submissions.desks import PATIENT, Author, bot_folder
+from tests.ports import free_port
 from tests.postgresql_server import PostgresqlServer
+from tests.server.arenas import same_entropy
 
 pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install '.[cluster]'")
 pytestmark = pytest.mark.timeout(150)
@@ -68,9 +69,7 @@ class Site:
 
 @asynccontextmanager
 async def running_site(database: str, ladder: str) -> AsyncIterator[Site]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     said = io.StringIO()
     with open_arena(
         address,
@@ -78,6 +77,7 @@ async def running_site(database: str, ladder: str) -> AsyncIterator[Site]:
         LADDERS,
         logger(said, "debug"),
         parts=parts_with(submissions="process", db=database, arena_address=address, arena_ladders=(ladder,)),
+        entropy=same_entropy(),
     ) as opened:
         await opened.arena.start()
         try:
@@ -120,8 +120,8 @@ async def test_a_bot_is_built_once_and_runs_where_its_ladder_is(sites: tuple[Sit
     store.holder = replace(store.holder, games=())  # it takes nothing
     change_by_hand(database, "UPDATE leases SET until = until - interval '3 hours'")
     a.renew()
-    before = len(a.opened.store.run(queries.matches, "far", limit=99))
-    await until_so(lambda: len(a.opened.store.run(queries.matches, "far", limit=99)) > before)
+    before = len(a.opened.store.run(queries.matches, "far", limit=100_000))
+    await until_so(lambda: len(a.opened.store.run(queries.matches, "far", limit=100_000)) > before)
     await until_so(lambda: b.count("resident stopped") == 2)
     assert [one.count("submission taken up") for one in (a, b)] == [2, 0]
     assert a.count("resident started") == 2

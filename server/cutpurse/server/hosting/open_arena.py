@@ -84,6 +84,7 @@ def open_arena(
     watch_delay_s: float = WATCH_DELAY_S,
     parts: Sequence[PartWithSettings] = (),
     test_share: float = SHARE,
+    entropy: Callable[[int], bytes] = secrets.token_bytes,
 ) -> Iterator[OpenArena]:
     """Open an arena that can be started; when the block is left, every result is stored.
 
@@ -103,6 +104,7 @@ def open_arena(
         watch_delay_s: Seconds that spectators are behind the bots.
         parts: The installed parts with their settings.
         test_share: Share of the tables in use that version tests may have; 0 means that none are played.
+        entropy: Returns that number of unpredictable bytes, for deals and pairings.
 
     Raises:
         AddressError: If other machines could reach the address without TLS, or while there is no token.
@@ -126,7 +128,7 @@ def open_arena(
         lobby = Lobby(
             own,
             store,
-            entropy=secrets.token_bytes,
+            entropy=entropy,
             utc=_utc,
             log=log,
             counts=counts,
