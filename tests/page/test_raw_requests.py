@@ -23,13 +23,13 @@ HOST = b"host: arena.test\r\nconnection: close\r\n\r\n"
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[tuple[str, int, io.StringIO]]:
-    """Where it listens, and what it logs; heads have to come within half a second."""
+    """Where it listens, and what it logs; heads may come as late as on a busy machine."""
     said = io.StringIO()
     capture_library_logs(logger(said))
     is_over = threading.Event()
     ask = Asking(League(lambda name, request: EMPTY[name](request)))
     listening, _ = listening_socket("127.0.0.1:0")
-    usual, serving.HEAD_S = serving.HEAD_S, 0.5  # type: ignore[misc]
+    usual, serving.HEAD_S = serving.HEAD_S, 240.0  # type: ignore[misc]
     thread = threading.Thread(target=serving.serve_page, args=(create_app(ask, live=True), listening, is_over.is_set))
     thread.start()
     host, port = listening.getsockname()[:2]
@@ -102,18 +102,27 @@ def test_an_answer_says_what_is_wrong_and_nothing_of_how(
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: a\r\nx-slow: "])
-def test_who_does_not_say_what_he_wants_is_hung_up_on(page: tuple[str, int, io.StringIO], sent: bytes) -> None:
+def test_who_does_not_say_what_he_wants_is_hung_up_on(
+    page: tuple[str, int, io.StringIO], sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "HEAD_S", 0.5)
     assert answer(page, sent) == b""
 
 
 @pytest.mark.soak
-def test_a_second_request_has_to_come_in_time_too(page: tuple[str, int, io.StringIO]) -> None:
+def test_a_second_request_has_to_come_in_time_too(
+    page: tuple[str, int, io.StringIO], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "HEAD_S", 2.0)
     told = answer(page, b"GET /healthz HTTP/1.1\r\nhost: arena.test\r\n\r\nGET /ladders HT")
     assert status(told) == 200
     assert told.count(b"HTTP/1.1 ") == 1
 
 
-def test_a_stream_is_not_taken_for_a_slow_request(page: tuple[str, int, io.StringIO]) -> None:
+def test_a_stream_is_not_taken_for_a_slow_request(
+    page: tuple[str, int, io.StringIO], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "HEAD_S", 3.0)
     with socket.create_connection(page[:2], timeout=240) as connection:
         connection.sendall(b"GET /streams/home HTTP/1.1\r\n" + HOST)
         told = b""
@@ -121,7 +130,7 @@ def test_a_stream_is_not_taken_for_a_slow_request(page: tuple[str, int, io.Strin
             piece = connection.recv(65_536)
             assert piece
             told += piece
-        connection.settimeout(1.0)  # twice as long as a head may take
+        connection.settimeout(4.0)  # longer than a head may take
         try:
             while piece := connection.recv(65_536):
                 assert b"Connection" not in piece

@@ -77,7 +77,7 @@ async def test_the_newest_stream_of_a_bot_takes_over() -> None:
 
 
 async def test_heartbeats_come_and_keep_a_quiet_bot() -> None:
-    async with house(limits=ServerLimits(heartbeat_ms=250)) as server:
+    async with house(limits=ServerLimits(heartbeat_ms=1_000)) as server:
         bot = await server.welcomed()
         for _ in range(3):
             assert (await bot.read()).ListFields()[1:] == []
@@ -114,7 +114,7 @@ async def test_an_illegal_answer_that_is_sent_again_after_a_resume_costs_no_corr
 async def test_a_bot_whose_hello_came_too_late_dials_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "BACKOFF_S", (0.01, 0.01))
     ladder = Ladder("greed", "greed", 2, matches_wanted=1)
-    async with running_arena(tmp_path, [ladder], ServerLimits(hello_s=0.5)) as server:
+    async with running_arena(tmp_path, [ladder], ServerLimits(hello_s=5.0)) as server:
         refused = server.opened.arena.counts.streams_refused
         true = client.Client._follow
         is_held_up = True

@@ -43,14 +43,14 @@ async def breaks() -> Answer:
 
 @pytest.fixture
 def monitoring() -> Iterator[Monitoring]:
-    with Monitoring("127.0.0.1:0", {"/hello": hello, "/breaks": breaks}, LOG, patience_s=0.5) as monitoring:
+    with Monitoring("127.0.0.1:0", {"/hello": hello, "/breaks": breaks}, LOG, patience_s=240.0) as monitoring:
         yield monitoring
 
 
 def raw(monitoring: Monitoring, said: bytes) -> socket.socket:
     """A connection on which this was said."""
     host, _, port = monitoring.address.rpartition(":")
-    connection = socket.create_connection((host, int(port)), timeout=30)
+    connection = socket.create_connection((host, int(port)), timeout=240)
     connection.sendall(said)
     return connection
 
@@ -90,9 +90,9 @@ def test_what_is_no_request_is_answered_as_such(monitoring: Monitoring, said: by
 
 
 @pytest.mark.parametrize("said", [b"", b"GET /hello HTTP/1.1\r\n", b"GET /" + b"a" * 100_000])
-def test_who_does_not_come_to_an_end_is_cut_off(monitoring: Monitoring, said: bytes) -> None:
-    assert rest(raw(monitoring, said)) == b""
-    assert get(monitoring.address, "/hello") == (200, "hello\n")
+def test_who_does_not_come_to_an_end_is_cut_off(said: bytes) -> None:
+    with Monitoring("127.0.0.1:0", {}, LOG, patience_s=0.5) as hasty:
+        assert rest(raw(hasty, said)) == b""
 
 
 def test_many_slow_ones_keep_nobody_waiting() -> None:
@@ -157,7 +157,7 @@ async def test_health_is_red_while_the_loop_stands_still_and_green_again_afterwa
                     while (answer := get(monitoring.address, "/healthz"))[0] != wanted:
                         pass
                     reasons.append(answer[1])
-                    assert get(monitoring.address, "/readyz") == answer or wanted == 200
+                    assert get(monitoring.address, "/readyz")[0] == wanted or wanted == 200
                     if wanted == 503:
                         scrapes.append(get(monitoring.address, "/metrics")[1])
                         seen_red.set()
@@ -166,12 +166,12 @@ async def test_health_is_red_while_the_loop_stands_still_and_green_again_afterwa
                 return reasons
 
             async def stand_still() -> None:
-                seen_red.wait(30)
+                seen_red.wait(240)
 
             loop = asyncio.get_running_loop()
             green, red, again = await asyncio.to_thread(ask)
             assert green == again == "ok\n"
-            assert re.fullmatch(r"the event loop has stood still for \d\.\d s\n", red)
+            assert re.fullmatch(r"the event loop has stood still for \d+\.\d s\n", red)
             assert figures(scrapes[0])["cutpurse_loop_silent_seconds", ()] > 1.0
             text = (await asyncio.to_thread(get, monitoring.address, "/metrics"))[1]
             assert figures(text)["cutpurse_loop_stalled_seconds_total", ()] > 1.0
@@ -246,7 +246,7 @@ async def test_slow_connections_to_the_pages_harm_no_bot(tmp_path: Path) -> None
     async with watched_server(tmp_path / "test.db") as server, AsyncExitStack() as stack:
         host, _, port = server.watched.rpartition(":")
         for _ in range(200):
-            slow = stack.enter_context(socket.create_connection((host, int(port)), timeout=10))
+            slow = stack.enter_context(socket.create_connection((host, int(port)), timeout=240))
             slow.sendall(b"GET /metrics HTTP/1.1\r\nX: ")
         async with RawBot(server.address) as ann, RawBot(server.address) as bob:  # so late: Hello has to come in 3 s
             await ann.hello("ann")
@@ -301,7 +301,7 @@ def test_the_command_opens_a_port_for_it_only_when_asked_to(
             assert "cutpurse_build_info" in get(where, "/metrics")[1]
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=240)
     assert process.returncode == 0
 
 

@@ -10,7 +10,6 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
 import pytest_asyncio
 
 from cutpurse.leaderboard import queries
@@ -22,7 +21,7 @@ from tests.server.dialling import house
 from tests.server.raw_bot import RawBot
 from tests.server.toys import ToySeat
 
-# Clocks that all together give a decision 0.6 s.
+# Clocks that all together give a decision less than the server is stopped for.
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
@@ -38,7 +37,7 @@ ladders = [Ladder("greed", "greed", 2, control=QUICK, matches_wanted=1)]
 with open_arena("127.0.0.1:0", Path(sys.argv[1]), ladders, log) as opened:
     asyncio.run(serve(opened.arena, 0.0, lambda address: print(address, flush=True)))
 """
-STOPPED_S = 3.0
+STOPPED_S = 6.0
 
 
 def stand_still(seconds: float) -> None:
@@ -103,10 +102,10 @@ async def test_a_process_that_is_stopped_for_seconds_makes_nobody_late(
 
 
 async def test_a_hello_that_came_while_the_server_stood_still_is_not_late() -> None:
-    async with house(limits=ServerLimits(hello_s=0.2)) as server:
+    async with house(limits=ServerLimits(hello_s=2.0)) as server:
         bot = server.dial()
         await server.until(lambda: server.arena.streams == 1)
-        stand_still(0.4)
+        stand_still(2.5)
         await bot.say_hello()
         assert (await bot.read()).HasField("welcome")
 
@@ -120,14 +119,15 @@ async def test_a_hello_that_never_comes_is_late_in_the_end() -> None:
 
 
 async def test_an_acknowledgement_that_came_while_the_server_stood_still_is_not_late() -> None:
-    async with house(limits=ServerLimits(heartbeat_ms=100)) as server:
+    async with house(limits=ServerLimits(heartbeat_ms=1_000)) as server:
+        began = time.monotonic()
         bot = server.dial()
         await bot.say_hello()
         assert (await bot.read()).HasField("welcome")
-        stand_still(0.5)
+        stand_still(2.5)
         await bot.say()
         assert (await bot.read()).envelope == 2
-        assert server.lobby.credited == pytest.approx(0.5, abs=0.2)
+        assert 2.4 < server.lobby.credited <= time.monotonic() - began  # also stalls of a busy machine
 
 
 async def test_a_stall_is_credited_before_the_next_envelope_is_made() -> None:
@@ -150,11 +150,11 @@ async def test_a_stall_is_credited_before_the_next_envelope_is_made() -> None:
 
 
 async def test_streams_outlive_a_stall_that_is_longer_than_a_heartbeat() -> None:
-    async with house(limits=ServerLimits(heartbeat_ms=50)) as server:
+    async with house(limits=ServerLimits(heartbeat_ms=500)) as server:
         bot = server.dial()
         await bot.say_hello()
         for _ in range(3):
             await bot.read()
-            stand_still(0.2)
+            stand_still(1.2)
             await bot.say()
         assert (await bot.read()).envelope == 4

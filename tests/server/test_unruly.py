@@ -85,7 +85,7 @@ async def test_who_acknowledges_nothing_is_sent_away() -> None:
 
 async def test_who_never_reads_holds_up_nobody_and_is_counted_until_he_is_gone() -> None:
     lobby = ToyLobby(length=1_000, size=200_000)
-    async with house(lobby, ServerLimits(heartbeat_ms=300, usual_tables=1)) as server:
+    async with house(lobby, ServerLimits(heartbeat_ms=1_500, usual_tables=1)) as server:
         async with grpc.aio.insecure_channel(server.address) as channel:
             deaf = server.dial(channel)
             await deaf.say_hello("deaf")
@@ -115,7 +115,7 @@ async def test_who_never_reads_holds_up_nobody_and_is_counted_until_he_is_gone()
 
 @pytest.mark.full
 async def test_age_frees_a_stream_that_nobody_reads() -> None:
-    limits = ServerLimits(connection_age_s=3.0, connection_age_grace_s=0.2, heartbeat_ms=300, usual_tables=1)
+    limits = ServerLimits(connection_age_s=15.0, connection_age_grace_s=0.2, heartbeat_ms=1_500, usual_tables=1)
     async with (
         house(ToyLobby(length=1_000, size=200_000), limits) as server,
         grpc.aio.insecure_channel(server.address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel,
