@@ -56,7 +56,7 @@ def test_no_child_outlives_the_bench_even_if_it_is_killed() -> None:
         tail = ["tail", f"--pid={pid}", "-f", "/dev/null"]  # ends when that process does, whosever child it is
         with subprocess.Popen(tail) as left:
             bench.send_signal(signal.SIGKILL)
-            assert left.wait(30) == 0
+            assert left.wait(240) == 0
 
 
 @pytest.mark.soak

@@ -39,7 +39,7 @@ def listening(talk: Callable[[socket.socket], None]) -> Iterator[str]:
             except OSError:
                 return
             with connection, suppress(OSError):
-                connection.settimeout(10.0)
+                connection.settimeout(240)
                 talk(connection)
 
     with socket.create_server(("127.0.0.1", 0)) as listens:

@@ -126,8 +126,8 @@ class LeagueRun:
         return self.verdict
 
     def _start(self, stack: ExitStack) -> None:
-        address = self.servers[0].address if self.servers else "127.0.0.1:0"
-        words = ("--game", self.plan.game, "--drain", "60")
+        address = self.servers[0].address if self.servers else ""
+        words = ("--game", self.plan.game, "--drain", "3600")
         name = f"server{len(self.servers)}"
         self.servers.append(stack.enter_context(server(self.folder, *words, address=address, name=name)))
 

@@ -74,13 +74,13 @@ def test_duplicates_of_eight_owners_survive_a_kill(tmp_path: Path) -> None:
             stack.enter_context(herd(tmp_path, first.address, [f"bot{n}"], 2, (1, 4), f"book{n}", token))
             for n, token in enumerate(tokens)
         ]
-        until(lambda: rated(first) >= 10 and len(first.open_matches()) >= 2, "boards are rated", 120.0)
+        until(lambda: rated(first) >= 10 and len(first.open_matches()) >= 2, "boards are rated")
         first.signal(signal.SIGKILL)
         first.ends()
         told = {match for one in herds for _, match, _, is_rated in one.heard() if is_rated}
         before = rated(first)
         second = stack.enter_context(server(tmp_path, address=first.address, name="second"))
-        until(lambda: rated(second) >= before + 5, "boards are rated again", 120.0)
+        until(lambda: rated(second) >= before + 5, "boards are rated again")
         second.signal(signal.SIGTERM)
         assert second.ends() == 0, second.said
         assert second.events("match broke down") == []

@@ -29,9 +29,9 @@ __all__ = ["MORE_KIB", "Besieged", "Harmed"]
 
 MORE_KIB = 16 * 1024  # maximum memory growth of the arena by an attack
 LET_IN_S = 1.0  # maximum wait of an honest newcomer for its Welcome
-ATTEMPTS = 3  # only one must be in time, because the machine may be busy
-ALL_BACK_S = 60.0  # maximum wait until tasks, streams and descriptors are back
-ANSWERS_S = 120.0
+ATTEMPTS = 20  # only one must be in time, because the machine may be busy
+ALL_BACK_S = 240.0  # maximum wait until tasks, streams and descriptors are back
+ANSWERS_S = 280.0
 IDLE_TASKS = 12  # maximum tasks of an arena with two bots; it has about eight
 MORE = {"tasks": 3, "streams": 0, "sessions": 0, "fds": 2}  # tolerance, because storing results needs some at times
 WORDS = tuple(

@@ -120,7 +120,7 @@ def test_who_begins_a_byte_at_a_time_is_hung_up_on(arena: Attack) -> None:
     for sign in SPOKEN:
         if not (peer.send(bytes([sign])) and peer.listen(0.1)):
             break
-    assert peer.is_closed
+    assert peer.hangs_up()
 
 
 def test_a_flood_of_pings_is_cut_off(arena: Attack) -> None:
@@ -128,6 +128,7 @@ def test_a_flood_of_pings_is_cut_off(arena: Attack) -> None:
     for _ in range(100):
         if not (peer.send(frame(frames.PING, 0, 0, b"flooding")) and peer.listen(0.02)):
             break
+    assert peer.hangs_up()
     assert b"too_many_pings" in peer.received
     flood = arena.connect()
     for _ in range(100):
@@ -174,7 +175,7 @@ def test_headers_that_never_end_by_who_acknowledges_no_settings(arena: Attack) -
     for _ in range(60):
         if not (peer.send(small) and peer.listen(0.05)):
             break
-    assert peer.is_closed
+    assert peer.hangs_up()
 
 
 def test_calls_opened_and_reset_at_once(arena: Attack) -> None:

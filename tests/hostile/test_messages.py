@@ -11,6 +11,7 @@ from cutpurse.v1 import arena_pb2, game_pb2
 from tests.hostile import frames
 from tests.hostile.conftest import Attack
 from tests.hostile.frames import call, frame, message, request
+from tests.hostile.peer import PATIENCE_S
 
 MOST_BYTES = 65_536
 UNKNOWN = arena_pb2.PlayRequest(answers=[arena_pb2.Answer(table=9_999, decision=1, option=0)] * 1_000)
@@ -168,7 +169,7 @@ def test_a_hello_full_of_everything(arena: Attack) -> None:
         body = message(arena_pb2.PlayRequest(hello=arena_pb2.Hello(**fields)).SerializeToString())
         for start in range(0, len(body), 16_384):
             caller.send(frame(frames.DATA, 0, 1, body[start : start + 16_384]))
-        assert caller.envelopes(2.0) or caller.ended
+        assert caller.envelopes(PATIENCE_S) or caller.ended
 
 
 def test_questions_about_games_from_many_at_once(arena: Attack) -> None:

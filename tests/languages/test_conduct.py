@@ -276,7 +276,7 @@ async def test_told_to_go_before_a_server_has_said_a_word_it_ends_well(made: Mad
             async with asyncio.timeout(WAIT_S):
                 await dialled
             process.send_signal(signal.SIGTERM)
-            async with asyncio.timeout(10.0):  # a dial is given up later
+            async with asyncio.timeout(WAIT_S):
                 assert await process.wait() == 0
 
 

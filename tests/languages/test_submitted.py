@@ -62,7 +62,7 @@ def test_it_is_built_checked_and_ranked(made: Made, server: RealServer) -> None:
         assert ranked.keys() == {made.language, "random"}
     finally:
         opponent.terminate()
-        opponent.wait(60)
+        opponent.wait(240)
     listed = cutpurse("match", "list", "--json", "--limit", "1", folder=server.folder, **here)
     (match,) = json.loads(listed.stdout)["matches"]
     (seat,) = [one for one in match["seats"] if one["bot"] == made.language]

@@ -237,7 +237,7 @@ def test_a_ledger_with_a_gap_takes_no_result_before_it_is_mended(database: str, 
     change_by_hand(database, harm)
     with Store(database) as store:
         for match in ("m3", "m4"):
-            problem = store.submit(result(match, versions[:4])).exception(30)
+            problem = store.submit(result(match, versions[:4])).exception(240)
             assert isinstance(problem, LedgerCorrupt)
             assert "'cutpurse db verify'" in str(problem)
         assert add_version(store, "zoe", "sneak", "1") not in versions  # what is no result goes on

@@ -102,7 +102,7 @@ def test_a_program_is_asked_to_end_and_may_say_goodbye(bench: Bench) -> None:
             arena=arena,
         )
         listening.accept()[0].close()
-        ended = running.stop(60)
+        ended = running.stop(240)
     assert (ended.cause, ended.code, ended.text) == ("stopped", 3, "it was stopped")
     assert running.talk() == "bye\n"
 
@@ -269,7 +269,7 @@ def test_what_a_program_leaves_behind_is_ended_with_it(bench: Bench) -> None:
         )
         heard, _ = listening.accept()
         with heard:
-            heard.settimeout(60)
+            heard.settimeout(240)
             assert heard.recv(10) == b"demon"
             heard.sendall(b"go")
             assert heard.recv(10) == b""  # nobody holds the other end any more

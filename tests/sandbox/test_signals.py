@@ -80,7 +80,7 @@ def test_what_one_sandbox_does_to_shared_files_another_does_not_see(bench: Bench
         sender = bench.start("sender", SENDER, arena=arena)
         stream, _ = listening.accept()
         with stream:
-            stream.settimeout(60)
+            stream.settimeout(240)
             assert stream.recv(1) == b"!", sender.talk()
             receiver = bench.start("receiver", RECEIVER)
             ended = receiver.wait(240)

@@ -74,7 +74,7 @@ class Bench:
         listening.bind(str(folder / "bot.sock"))
         (folder / "bot.sock").chmod(0o666)
         listening.listen()
-        listening.settimeout(60)
+        listening.settimeout(240)
         return folder, listening
 
     def close(self) -> None:

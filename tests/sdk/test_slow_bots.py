@@ -30,7 +30,7 @@ async def test_what_a_bot_thinks_about_is_acknowledged_before_it_answers(is_asyn
     class Thinks:
         def choose(self, view: Any, decision: Any) -> int:
             if decision.number == 1:
-                assert done.wait(20)
+                assert done.wait(240)
             return 0
 
     class AsyncThinks:

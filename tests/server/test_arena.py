@@ -175,7 +175,7 @@ async def test_a_server_with_a_part_that_cannot_begin_ends_whoever_has_come_by_t
             return [f"unix:{tmp_path}/desk"]
 
         def begin(self, loop: asyncio.AbstractEventLoop) -> None:
-            met.wait(60)
+            met.wait(240)
             raise StoreError("disk I/O error")
 
     address = f"unix:{tmp_path}/desk"

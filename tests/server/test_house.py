@@ -282,7 +282,7 @@ def environment_of(pid: int) -> dict[str, str]:
 @LINUX
 def test_a_server_that_is_told_to_stop_plays_matches_with_the_house_to_their_ends(tmp_path: Path) -> None:
     with (
-        server(tmp_path, "--game", "greed", "--house", "random,greedy,search", "--drain", "90") as host,
+        server(tmp_path, "--game", "greed", "--house", "random,greedy,search", "--drain", "3600") as host,
         herd(tmp_path, host.address, ["ann", "bob"], 2, (5, 20)) as bots,
     ):
         until(lambda: len(host.open_matches()) >= 2, "matches are open")

@@ -149,7 +149,7 @@ async def test_a_caller_has_no_more_than_so_many_calls_at_once(world: World, mon
     visible = Answers.visible
 
     def slowly(self: Answers, caller: Caller) -> dict[str, LadderEntry]:
-        may_go_on.wait(10.0)
+        may_go_on.wait(240)
         return visible(self, caller)
 
     monkeypatch.setattr(Answers, "visible", slowly)
@@ -246,7 +246,7 @@ async def test_what_is_steered_happens_though_the_caller_has_gone(
 
     def slowly(self: LadderAdmin, asked: ladder_pb2.CreateLadderRequest) -> list[LadderEntry]:
         is_begun.set()
-        may_go_on.wait(10.0)
+        may_go_on.wait(240)
         return create(self, asked)
 
     monkeypatch.setattr(LadderAdmin, "create", slowly)
@@ -280,7 +280,7 @@ async def test_who_asks_for_something_and_goes_is_bound_until_it_is_done(
 
     def slowly(self: LadderAdmin, asked: ladder_pb2.LiftPauseRequest, caller: Caller) -> Identity:
         begun.release()
-        may_go_on.wait(10.0)
+        may_go_on.wait(240)
         return lift(self, asked, caller)
 
     monkeypatch.setattr(LadderAdmin, "lift", slowly)

@@ -72,7 +72,7 @@ class RealPlace:
     def wait(self) -> int:
         """Return the exit code of the place, once it has ended."""
         assert self.process is not None
-        return self.process.wait(90)
+        return self.process.wait(240)
 
     def stop(self) -> None:
         """Terminate the place, if it runs."""
@@ -80,4 +80,4 @@ class RealPlace:
             self.send(signal.SIGCONT)
             self.send(signal.SIGTERM)
             self.send(signal.SIGINT)  # the second signal ends it at once
-            self.process.wait(90)
+            self.process.wait(240)

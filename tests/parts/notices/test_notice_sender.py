@@ -328,7 +328,7 @@ def test_threads_deliver_and_end(store: Store, monkeypatch: pytest.MonkeyPatch) 
         sender.close()
         for thread in threading.enumerate():
             if thread.name.startswith("notices"):
-                thread.join(10)
+                thread.join(240)
                 assert not thread.is_alive(), thread.name
     assert [request.headers["webhook-id"] for request in running.requests] == sent
     with suppress(StoreError):

@@ -49,7 +49,7 @@ def test_a_notice_survives_kill_9_and_comes_again_with_the_same_id(tmp_path: Pat
 
     def answer(request: Received) -> bytes:
         (came_again if began.is_set() else began).set()
-        is_killed.wait(120)  # the server is killed while it waits for this answer
+        is_killed.wait(240)  # the server is killed while it waits for this answer
         return OK
 
     with webhook_receiver(answer) as receiver:
@@ -65,14 +65,14 @@ def test_a_notice_survives_kill_9_and_comes_again_with_the_same_id(tmp_path: Pat
             listed = subprocess.run(ladders, env=environment, capture_output=True, text=True, check=True).stdout
             ladder = json.loads(listed)[0]["ladder"]
             subprocess.run([*freeze, ladder], env=environment, capture_output=True, check=True)
-            assert began.wait(60)
+            assert began.wait(240)
             server.send_signal(signal.SIGKILL)
             assert server.wait() == -signal.SIGKILL
         is_killed.set()
         with Store(tmp_path / "league.db") as store:
             assert [entry.waiting for entry in store.run(receivers.receivers)] == [1]
         with serving(tmp_path, environment) as (server, _):
-            assert came_again.wait(120)
+            assert came_again.wait(240)
             with LeaderboardReader(tmp_path / "league.db") as reader:
                 while any(entry.waiting for entry in reader.run(receivers.receivers)) and server.poll() is None:
                     began.clear()

@@ -199,7 +199,7 @@ async def test_one_call_of_an_owner_waits_for_other_machines_at_a_time(
 
     def answer(request: Received) -> bytes:
         began.set()
-        may_end.wait(60)
+        may_end.wait(240)
         return OK
 
     assert (await notify(arena, "add", receiver.url)).exit_code == 0
@@ -208,7 +208,7 @@ async def test_one_call_of_an_owner_waits_for_other_machines_at_a_time(
         stub: Any = notify_pb2_grpc.NotifyServiceStub(channel)
         own = (("authorization", f"Bearer {tokens['ann']}"),)
         first = asyncio.ensure_future(stub.TestReceiver(notify_pb2.TestReceiverRequest(id=1), metadata=own))
-        assert await asyncio.to_thread(began.wait, 60)
+        assert await asyncio.to_thread(began.wait, 240)
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await stub.TestReceiver(notify_pb2.TestReceiverRequest(id=1), metadata=own)
         assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED

@@ -348,7 +348,7 @@ def test_an_answer_that_drips_is_cut_off_at_the_limit_of_the_whole_request() -> 
             link, _ = listening.accept()
             with link:
                 link.sendall(b"HTTP")
-                ready.wait(20)
+                ready.wait(240)
 
         thread = threading.Thread(target=drip)
         thread.start()

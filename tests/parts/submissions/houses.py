@@ -21,6 +21,7 @@ from cutpurse.server.parts.submissions.storage import Storage
 from cutpurse.server.parts.submissions.submissions import set_state
 from cutpurse.server.runners.port import ExitStatus, ProgramSpec, ResourceUse
 from cutpurse.wire.manifest import Manifest
+from tests.looking import PATIENCE_S
 
 __all__ = ["MANIFEST", "Entry", "House", "Process", "Runner"]
 
@@ -68,7 +69,7 @@ class Process:
 
     def stop(self, grace_s: float = 2.0) -> ExitStatus:
         self.is_asked = True
-        self.may_end.wait(30)
+        self.may_end.wait(240)
         self.exit()
         assert self.how is not None
         return self.how
@@ -148,7 +149,7 @@ class House:
 
     def until_started(self, count: int) -> None:
         """Tick until `count` processes were started; a thread stops processes, so this can take several ticks."""
-        until = time.monotonic() + 10
+        until = time.monotonic() + PATIENCE_S
         while len(self.runner.processes) < count and time.monotonic() < until:
             self.look()
         assert len(self.runner.processes) == count

@@ -325,7 +325,7 @@ def bearer(token: str) -> tuple[tuple[str, str], ...]:
 
 async def test_who_guesses_tokens_keeps_no_author_from_asking(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (ann,) = tokens(short, "ann")
-    monkeypatch.setattr("cutpurse.server.access.entrance.HELD_S", 60.0)
+    monkeypatch.setattr("cutpurse.server.access.entrance.HELD_S", 3_600.0)
     monkeypatch.setattr("cutpurse.server.parts.submissions.submission_service.MOST_CALLS", 3)
     async with running_desk(short) as arena, grpc.aio.insecure_channel(arena.address) as channel:
         refused = arena.opened.arena.counts.streams_refused

@@ -16,6 +16,7 @@ import pytest
 
 from cutpurse.bots.node_bot import command, folder
 from cutpurse.wire.errors import NotFound
+from tests.looking import PATIENCE_S
 from tests.parts.submissions.servers import RealServer, cutpurse
 
 pytestmark = pytest.mark.timeout(500)
@@ -89,7 +90,7 @@ def test_bots_in_two_languages_are_handed_in_and_ranked(server: RealServer, shor
         stderr=subprocess.DEVNULL,
     )
     try:
-        until = time.monotonic() + 120
+        until = time.monotonic() + PATIENCE_S
         ranked: list[dict[str, object]] = []
         while len(ranked) < 3 and time.monotonic() < until:
             done = cutpurse("ladder", "rankings", "trio", "--json", folder=short, CUTPURSE_TOKEN=ann, **here)
@@ -98,7 +99,7 @@ def test_bots_in_two_languages_are_handed_in_and_ranked(server: RealServer, shor
         assert {(row["owner"], row["bot"]) for row in ranked} == {("ann", "sneak"), ("bob", "node"), ("eve", "greedy")}
     finally:
         dialled.terminate()
-        dialled.wait(60)
+        dialled.wait(240)
 
     # what the author sees of it
     listed = cutpurse("bot", "submitted", folder=short, CUTPURSE_TOKEN=ann, **here)

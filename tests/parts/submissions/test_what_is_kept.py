@@ -179,8 +179,8 @@ def test_what_comes_again_as_soon_as_it_is_refused_is_taken_up(kept: Kept, monke
     monkeypatch.setattr(kept.desk.intake, "take_up", take_up)
     kept.hand_in("ann", content)
     kept.desk.intake.begin()
-    assert taken.acquire(timeout=60)
-    assert taken.acquire(timeout=5)
+    assert taken.acquire(timeout=240)
+    assert taken.acquire(timeout=240)
     kept.desk.intake.close()
 
 
@@ -303,6 +303,6 @@ def test_a_server_stops_though_the_store_never_writes_down_what_was_handed_in(
     monkeypatch.setattr(kept.desk.intake, "take_up", fails)
     kept.hand_in("ann", archive("sneak"))
     kept.desk.intake.begin()
-    assert tried.wait(60)
+    assert tried.wait(240)
     kept.desk.intake.close()
     assert [one.state for one in kept.store.run(submission_queries.submissions, "ann")] == ["received"]

@@ -16,7 +16,7 @@ from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.leaderboard.store import Store
 from tests.kill_loops import KillLoop
-from tests.looking import until
+from tests.looking import PATIENCE_S, until
 from tests.parts.workers.hosted_league import HostedLeague
 from tests.postgresql_server import PostgresqlServer
 from tests.roots import CHECKOUT
@@ -85,13 +85,13 @@ def test_a_worker_with_the_rights_of_the_page_plays_and_drains(
     until(lambda: league.played >= 2, "two matches are stored")
     assert "worker node1: 2 at a time, runner process" in league.said("worker1")
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(60) == 0
+    assert worker.wait(PATIENCE_S) == 0
     assert re.search(r"\d+ handed back", league.said("worker1"))
     assert league.count("SELECT count(*) FROM work WHERE state = 'taken'") == 0
     until(lambda: league.count("SELECT count(*) FROM reports") == 0, "all are stored")
     assert league.count("SELECT count(*) FROM matches WHERE void_cause IS NOT NULL") == 0
     assert stopped(league)
-    with Store(league.address, busy_timeout_s=60) as store:
+    with Store(league.address, busy_timeout_s=PATIENCE_S) as store:
         assert all(ladder.equal for ladder in recompute(store))
     with psycopg.connect(league.address, autocommit=True) as owner:
         owner.execute("DROP OWNED BY worker; DROP ROLE worker")
@@ -105,7 +105,7 @@ def test_a_second_signal_gives_up_the_matches_at_hand(league: HostedLeague) -> N
     worker.send_signal(signal.SIGTERM)
     until(lambda: "ends when the matches at hand are over" in league.said("worker1"), "the first signal is heard")
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(60) == 130
+    assert worker.wait(PATIENCE_S) == 130
     assert league.count("SELECT count(*) FROM work WHERE state = 'taken'") == 0
     until(lambda: league.count("SELECT count(*) FROM matches WHERE void_cause = 'void_server'") > 0, "it is void")
     assert "match lost" not in league.said("server")
@@ -115,7 +115,7 @@ def stopped(league: HostedLeague) -> bool:
     """Stop the server; return whether it ended as it should."""
     assert league.server is not None
     league.server.send_signal(signal.SIGTERM)
-    return league.server.wait(60) == 0
+    return league.server.wait(PATIENCE_S) == 0
 
 
 def test_a_bot_that_does_not_start_is_taken_off_with_its_last_words(league: HostedLeague) -> None:
@@ -165,7 +165,7 @@ def test_kills_of_worker_server_and_database_lose_no_match_and_deal_none_twice(
     assert league.played > 0
     kill_loop.count(matches=dealt)
     assert stopped(league)
-    with Store(league.address, busy_timeout_s=60) as store:
+    with Store(league.address, busy_timeout_s=PATIENCE_S) as store:
         assert all(ladder.equal for ladder in recompute(store))
     verified = typed("db", "verify", league.address, folder=league.folder)
     assert verified.returncode == 0, verified.stderr
@@ -219,13 +219,13 @@ def test_a_worker_that_starts_before_its_database_waits_for_it(
             until(lambda: league.said(name) != "", "it says why it waits")  # noqa: B023 # at once
             assert "Connection refused; trying again\n" in league.said(name)
         first.send_signal(signal.SIGTERM)
-        assert first.wait(60) == 0
+        assert first.wait(PATIENCE_S) == 0
         assert len(league.said("worker1").splitlines()) == 1
     finally:
         postgresql.start()
     until(lambda: "worker node2: 1 at a time" in league.said("worker2"), "it works")
     second.send_signal(signal.SIGTERM)
-    assert second.wait(60) == 0
+    assert second.wait(PATIENCE_S) == 0
     assert league.said("worker2").count("trying again") == 1
     assert "Traceback" not in league.said("worker2")
 
@@ -236,7 +236,7 @@ def test_a_worker_of_another_version_leaves_its_match_to_others(league: HostedLe
     with psycopg.connect(league.address, autocommit=True) as owner:
         owner.execute("UPDATE work SET code = '9.9'")
     worker = league.start_worker()
-    assert worker.wait(90) == 1
+    assert worker.wait(PATIENCE_S) == 1
     assert "the league's server is Cutpurse 9.9; install that version here" in league.said("worker1")
     assert league.count("SELECT count(*) FROM work WHERE state = 'waiting'") > 0
     assert league.count("SELECT count(*) FROM pgqueuer WHERE status = 'queued'") == league.count(
