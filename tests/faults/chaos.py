@@ -47,6 +47,7 @@ __all__ = ["Plan", "Verdict", "chaos", "main"]
 BOTS_A_PROCESS: Final = 25
 LIFTS_S: Final = 5.0  # between checks for paused bots
 DIALS_S: Final = 4.0  # maximum absence of an interrupted bot, including delays between attempts
+LEAST_DECISIONS: Final = 100  # of a run, however slow the machine is
 SLACK_S: Final = 0.5  # tolerance beyond thinking time and outages
 GHOST_S: Final = 120.0  # maximum duration of a match with a killed bot
 HANDOVER_S: Final = 1.0  # of the default clock
@@ -250,12 +251,15 @@ class Chaos:
         _kill(herd.process)  # the process that runs at that time
 
     async def _watch(self) -> None:
-        """Print a status line every minute while the server runs."""
+        """Print a status line every minute while the server runs, until enough was played to judge."""
         ends_at = time.monotonic() + 60 * self.plan.minutes
         minute = 0
-        while (left := ends_at - time.monotonic()) > 0 and self.server.returncode is None:
+        while self.server.returncode is None:
+            left = ends_at - time.monotonic()
+            if left <= 0 and self.verdict.status and self.verdict.status[-1]["decisions"] > LEAST_DECISIONS:
+                break
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.server.wait(), min(60.0, left))
+                await asyncio.wait_for(self.server.wait(), min(60.0, max(left, 1.0)))
             minute += 1
             if self.verdict.status:
                 _say(f"{minute:3} min  {_line(self.verdict.status)}  hurts {sum(self.verdict.hurts.values())}")
@@ -273,7 +277,7 @@ class Chaos:
             self.verdict.wrong.append(f"{voids} matches are void")
         self.server.send_signal(signal.SIGTERM)
         try:
-            code = await asyncio.wait_for(self.server.wait(), self.plan.drain_s + 20.0)
+            code = await asyncio.wait_for(self.server.wait(), self.plan.drain_s + 240.0)
         except TimeoutError:
             self.verdict.wrong.append("the server did not end when it was told to")
             return

@@ -107,6 +107,11 @@ class Herd:
         """Return the pairs of bots and matches that began for them."""
         return {(line["bot"], line["match"]) for line in self.book() if "began" in line}
 
+    @property
+    def has_heard_all(self) -> bool:
+        """Whether each bot has heard of the end of each match that began for it, and nothing lies unread before it."""
+        return self.begun() <= {(bot, match) for bot, match, _, _ in self.heard()}
+
     def heard(self) -> list[tuple[str, str, bool, bool]]:
         """List the ends of matches that bots received: bot, match, whether void, whether rated."""
         return [(one["bot"], one["match"], one["voided"], one["rated"]) for one in self.book() if "ended" in one]

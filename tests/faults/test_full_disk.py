@@ -52,6 +52,7 @@ def test_a_full_disk_stops_new_matches_and_nothing_that_was_told_is_lost(tmp_pat
         until(lambda: len(host.events("match ended")) >= before + 8, "it goes on")
         host.signal(signal.SIGTERM)
         assert host.ends() == 0, host.said
+        until(lambda: all(one.has_heard_all for one in herds.values()), "every bot has heard of each end")
     stored = host.stored()
     heard = [line for one in herds.values() for line in one.heard()]
     assert max(Counter((bot, match) for bot, match, _, _ in heard).values()) == 1

@@ -65,6 +65,13 @@ def test_bots_that_are_killed_and_come_back(tmp_path: Path) -> None:
         for name in dead:
             until(lambda name=name: len(matches_of(host, name)) > before[name], f"{name} plays again")  # type: ignore[misc]
         until(lambda: not host.open_matches() & set(dead.values()), "the old tables are over")
+        until(
+            lambda: (
+                {seat for seat in others.begun() if seat[1] in dead.values()}
+                <= {(bot, match) for bot, match, *_ in others.heard()}
+            ),
+            "the others have heard of their ends",
+        )
         ended = {line["match"]: line for line in host.events("match ended")}
         began = {line["match"]: line["bots"] for line in host.events("match started")}
         assert dead, "all of them were killed between two matches"

@@ -34,7 +34,7 @@ def all_are_told(host: Server, herds: list[Herd]) -> Counter[bool]:
         return Counter((bot, match) for one in herds for bot, match, _, _ in one.heard())
 
     # What the server said last may still lie unread before a bot when the server has ended.
-    until(lambda: {seat for one in herds for seat in one.begun()} <= set(heard()), "every bot has heard of each end")
+    until(lambda: all(one.has_heard_all for one in herds), "every bot has heard of each end")
     assert set(heard().values()) == {1}
     for one in herds:
         for _, match, voided, rated in one.heard():

@@ -289,6 +289,7 @@ def test_a_server_that_is_told_to_stop_plays_matches_with_the_house_to_their_end
         host.signal(signal.SIGTERM)
         assert host.ends() == 0, host.said
         assert set(host.stored().values()) == {None}
+        until(lambda: bots.has_heard_all, "the bots have heard of each end")
         heard = {match for _, match, voided, rated in bots.heard() if rated and not voided}
         assert heard == set(host.stored()) == {line["match"] for line in host.events("match started")}
         assert not host.events("house bot ended")
