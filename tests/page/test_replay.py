@@ -272,11 +272,12 @@ def test_a_moment_of_a_long_replay_costs_less_than_50_ms() -> None:
     replayed = Replayed(record, record.seats)
     last = len(replayed.path(None).ats) - 2
     assert last > 5 * STRIDE
-    began = time.process_time()
     times = 20
-    for number in range(times):
+    began = 0.0
+    for number in range(times + 1):
         (moment,) = replayed.moments(None, last - 17 * number)
         rendered("board.html", frame=moment.frame)
+        began = began or time.process_time()  # after the first, for which templates are read
     assert (time.process_time() - began) / times < 0.05
 
 

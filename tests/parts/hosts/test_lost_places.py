@@ -57,13 +57,13 @@ async def test_when_a_place_is_lost_its_bots_play_elsewhere_and_nobody_is_faulte
 ) -> None:
     async with two_bots(short, "lab1", source=SLOW) as (arena, (place,)):
         with places_at(short, arena, "lab2"):
-            await until_so(lambda: arena.log.count('"place attends"') == 2)
+            await until_so(lambda: arena.log.count('"place attends"') >= 2)
             lobby = arena.opened.lobby
             await until_so(lambda: len(lobby.open_matches()) > 1)
             place.send(number)
             begun = {match.name: match for match in lobby.open_matches()}
             await until_so(lambda: is_lost(arena, "lab1"))
-            await until_so(lambda: bots_sent_to(arena, "lab2") == 2)
+            await until_so(lambda: bots_sent_to(arena, "lab2") >= 2)
             await until_so(lambda: any(match.name not in begun for match in lobby.open_matches()))
             stored = {one.match: one.void_cause for one in arena.opened.store.run(queries.matches, limit=500)}
             assert EndCause.VOID_SERVER.value in {stored[name] for name in begun}
@@ -82,14 +82,14 @@ async def test_a_place_that_is_terminated_lets_matches_end_and_its_bots_move(
             None
         )  # a busy machine voids nothing here
         with places_at(short, arena, "lab2"):
-            await until_so(lambda: arena.log.count('"place attends"') == 2)
+            await until_so(lambda: arena.log.count('"place attends"') >= 2)
             lobby = arena.opened.lobby
             await until_so(lambda: bool(lobby.open_matches()))
             begun = {match.name for match in lobby.open_matches()}
             place.send(signal.SIGTERM)
             assert await asyncio.to_thread(place.wait) == 0
             assert "2 bots move to other places, each after its open matches" in place.said()
-            await until_so(lambda: bots_sent_to(arena, "lab2") == 2)
+            await until_so(lambda: bots_sent_to(arena, "lab2") >= 2)
             await until_so(lambda: any(match.name not in begun for match in lobby.open_matches()))
             stored = {one.match: one.void_cause for one in arena.opened.store.run(queries.matches, limit=500)}
             assert begun
@@ -116,8 +116,8 @@ async def test_a_place_that_stood_still_comes_back_without_its_bots(short: Path)
         place.send(signal.SIGSTOP)
         await until_so(lambda: is_lost(arena, "lab1"))
         place.send(signal.SIGCONT)
-        await until_so(lambda: arena.log.count('"place attends"') == 2)
-        await until_so(lambda: bots_sent_to(arena, "lab1") == 4)
+        await until_so(lambda: arena.log.count('"place attends"') >= 2)
+        await until_so(lambda: bots_sent_to(arena, "lab1") >= 4)
         before = played(arena)
         await until_so(lambda: played(arena) > before)
         assert faults(arena) == 0

@@ -117,12 +117,12 @@ async def test_a_bot_that_dials_and_calls_without_bound_costs_nobody_else_anythi
             most = max(most, sockets_of_bots(short))
             bounds = ("connections at once", "connections a second", "bytes and calls a second")
             met = all(f'"bound": "{bound}"' in arena.log for bound in bounds)
-            return met and refused() > 0 and good_ones(arena)[0] >= before + 2
+            return met and most > 2 and refused() > 0 and good_ones(arena)[0] >= before + 2
 
         await until_so(is_enough)
         seconds = asyncio.get_running_loop().time() - began
         assert good_ones(arena)[1] == 0
-        assert 2 < most <= 3 * MAX_CONNECTIONS
+        assert most <= 3 * MAX_CONNECTIONS
         assert refused() <= (AT_ONCE_BYTES + BYTES_PER_S * seconds) / CALL_BYTES
         assert arena.log.count('"resident held back"') == 3
     assert "broke" not in arena.log
