@@ -56,9 +56,11 @@ FIRST = (
     "process",
 )
 
-# Without a deadline, because the time of an example depends more on the load of the machine than on the code.
-hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.load_profile("untimed")
+# Without a deadline, because the time of an example depends more on the load of the machine than on the code. The long
+# run draws new examples; others have the same ones each time, so that a change is not blamed for what chance finds.
+_EXAMPLES: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("same", derandomize=True, **_EXAMPLES)
+hypothesis.settings.register_profile("drawn", **_EXAMPLES)
 
 for _name in [name for name in os.environ if name.startswith("CUTPURSE_")]:  # settings of who runs the tests
     del os.environ[_name]
@@ -88,6 +90,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Costs(), "costs")
+    hypothesis.settings.load_profile("drawn" if config.getoption("--soak") else "same")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -201,7 +201,7 @@ async def test_a_bot_that_is_too_slow_for_the_clock_fails_before_it_is_submitted
     control = TimeControl(base_ms=20, bank_ms=100, grace_ms=10)
     slow = (await check_bot(raw_bot("acknowledges-late"), ["greed"], control=control, answer_s=11.0))[-1]
     assert (slow.scenario, slow.verdict) == ("greed, a match", CheckStatus.FAILED)
-    assert "was late: it took 0." in slow.seen
+    assert "was late: it took " in slow.seen
     assert slow.seen.endswith("the clock is 0.02 s + 0.1 s bank")
 
 

@@ -29,7 +29,7 @@ from tests.server.league_world import LeagueWorld, league_world
 
 __all__ = ["LINE", "SERIES", "TEST", "TOURNAMENT", "HiddenLeague", "hidden_league"]
 
-UNTIL: Final = (datetime.now(UTC) + timedelta(hours=3)).replace(second=0, microsecond=0)
+UNTIL: Final = (datetime.now(UTC) + timedelta(days=2)).replace(second=0, microsecond=0)
 TEST: Final = "0123456789ab"  # a version test of ann on the ladder duel
 TOURNAMENT: Final = "cdef01234567"  # on the ladder duel, of two bots that are away
 SERIES: Final = "89ab01234567"  # seasons of one division, whose ladder is duel

@@ -19,6 +19,7 @@ from cutpurse.leaderboard.results import DecisionUsage, FinishedMatch, Identity,
 from cutpurse.llm import LlmBot, Outage, Reply
 from cutpurse.sdk.online.bot_pool import PlayedMatch
 from cutpurse.sdk.run import connect
+from cutpurse.server.hosting import open_arena
 from cutpurse.server.ladder_config import Ladder, ladder_of, terms_defined
 from cutpurse.server.matches.outages import MOST_VOID, OutageLimit
 from cutpurse.v1 import arena_pb2, ladder_pb2
@@ -167,7 +168,10 @@ class Down(LlmBot):
         raise AssertionError("nothing is waited for that cannot come in time")
 
 
-async def test_a_scripted_model_that_is_down_voids_the_match_and_its_page_says_so(tmp_path: Path) -> None:
+async def test_a_scripted_model_that_is_down_voids_the_match_and_its_page_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_arena, "_utc", lambda: datetime(2026, 1, 1, tzinfo=UTC))  # the matches are of one day
     control = TimeControl(base_ms=5_000, bank_ms=60_000)
     ladder = Ladder("slow", "greed", 2, control=control, terms=VOIDS, matches_wanted=1)
     played: list[PlayedMatch] = []
