@@ -7,7 +7,9 @@ import random
 import re
 import threading
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ import pytest
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.llm import Budget, Limit, LlmBot, Outage, Reply, Usage
+from cutpurse.llm import budget as budget_module
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.local import play
@@ -24,6 +27,13 @@ from tests.llm.scripted import Scripted, Time, answer, first_decision
 from tests.typed import run
 
 SAFE = 4  # the safe option of the first decision
+
+
+@pytest.fixture(autouse=True)
+def one_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no limit of a day begin anew because a test runs at midnight."""
+    noon = SimpleNamespace(now=lambda zone: datetime(2026, 11, 25, 12, tzinfo=zone))
+    monkeypatch.setattr(budget_module, "datetime", noon)
 
 
 class Decided:
