@@ -15,6 +15,10 @@ from tests.page.browser import Watched
 from tests.page.leagues import LiveLeague
 from tests.page.test_every_page import PHONE, judged, widest
 
+# The title of the page of a match, and how many links lead to its table.
+PLAYED = """address => [
+    document.querySelector("h1").innerText, document.querySelectorAll(`a[href="${address}"]`).length
+]"""
 STANDINGS = "[...document.querySelectorAll('#moving tbody tr')].map(row => row.innerText).join('\\n')"
 
 
@@ -67,16 +71,22 @@ def test_a_live_table_moves(live: LiveLeague, page: Page) -> None:
 def test_a_match_that_is_being_played_leads_to_its_table_and_tells_its_end_by_itself(
     live: LiveLeague, page: Page
 ) -> None:
-    for _ in range(20):  # it may be over just then
-        if matches := open_matches(live):
-            answer = page.goto(f"{live.page}/matches/{matches[0]['match']}")
+    met: list[str] = []
+
+    def is_met() -> bool:
+        for match in open_matches(live)[:1]:
+            answer = page.goto(f"{live.page}/matches/{match['match']}")
             assert answer is not None
             assert answer.status == 200
-            if "is being played" in page.inner_text("h1"):
-                break
-    assert page.locator(f"a[href='/live/{matches[0]['match']}']").count() == 1
+            title, links = page.evaluate(PLAYED, f"/live/{match['match']}")  # at one moment: it may be over in the next
+            if "is being played" in title:
+                assert links == 1
+                met.append(match["match"])
+        return bool(met)
+
+    until(is_met, "a match is met while it is being played")
     page.wait_for_selector("#seats")  # what the page of a match that is stored has
-    assert page.inner_text("h1") == f"Match {matches[0]['match'][:8]}"
+    assert page.inner_text("h1") == f"Match {met[0][:8]}"
 
 
 def ask(address: str, request: bytes) -> bytes:
