@@ -10,7 +10,7 @@ import statistics
 import string
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -484,10 +484,11 @@ def alone(address: str, token: str) -> RawBot:
     return RawBot(address, token, channel=channel)
 
 
-def release(arena: RunningArena) -> None:
-    """Let those who wait for their refusals have them."""
+def are_refused(arena: RunningArena, guesses: Sequence[asyncio.Task[Ended]]) -> bool:
+    """Let those who wait for their refusals have them; return whether all have."""
     for held in [*arena.opened.arena.entrance._held]:
         held.set()
+    return all(guess.done() for guess in guesses)
 
 
 @pytest.mark.full
@@ -503,7 +504,7 @@ async def test_sixty_students_behind_one_address_come_in_while_one_of_them_guess
         welcomes = await asyncio.gather(*(bot.hello("homework", max_tables=1) for bot in bots))
         assert [welcome.owner for welcome in welcomes] == [f"student{number}" for number in range(60)]
         assert not all(guess.done() for guess in guesses)  # the guesser still waits
-        await until_so(lambda: release(arena) or all(guess.done() for guess in guesses))
+        await until_so(lambda: are_refused(arena, guesses))
         assert {(await guess).text for guess in guesses} == {BAD}
         assert arena.opened.arena.sessions.connected == 60
 
