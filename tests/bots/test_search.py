@@ -20,7 +20,7 @@ import pytest
 from cutpurse.bots import search_bot
 from cutpurse.bots.first_option_bot import FirstOptionBot
 from cutpurse.bots.greedy_bot import GreedyBot
-from cutpurse.bots.search_bot import SearchBot, Tally, clearly_better, promising
+from cutpurse.bots.search_bot import Contender, SearchBot, Tally, clearly_better, promising
 from cutpurse.engine.agenda import PASS, Act
 from cutpurse.engine.chance import Chance, match_key
 from cutpurse.engine.game import Game
@@ -372,6 +372,27 @@ def test_the_rule_of_thumb_stays_unless_another_option_is_clearly_better() -> No
     assert not clearly_better([0.0, 0.0], [1.0, 1.0], 0.0)
     assert not clearly_better([1.0], [0.0], 0.0)  # one world proves nothing
     assert not clearly_better([], [], 0.0)
+
+
+def test_what_a_race_found_has_intervals_and_says_what_is_too_close_to_call() -> None:
+    bot = SearchBot(1)
+    results = {
+        4: [1.0, 0.0, 0.5, 0.5],
+        0: [0.5, 0.0, 0.5, 0.0],  # a quarter less, and luck explains a half of it
+        2: [0.75, -0.25, 0.25, 0.25],  # the same difference, in every state
+        3: [0.0],  # dropped out at once
+        5: [],
+    }
+    for index, values in results.items():
+        bot.contenders.append(contender := object.__new__(Contender))
+        contender.index, contender.values = index, values
+    found = bot.expected(4)
+    assert sorted(found) == [0, 2, 3, 4]
+    assert found[4].margin == pytest.approx(1.96 * math.sqrt(1 / 6) / 2)
+    assert (found[4].mean, found[4].playouts, found[4].is_close) == (0.5, 4, False)
+    assert [found[index].mean for index in (0, 2, 3)] == [0.25, 0.25, 0.0]
+    assert [found[index].is_close for index in (0, 2, 3)] == [True, False, True]
+    assert found[3].margin == math.inf
 
 
 # -- seats that decide at the same time

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cutpurse.bots.search_bot import SearchBot
+from cutpurse.bots.search_bot import Expected, SearchBot
 from cutpurse.engine.record import Record, read_record, replay
 from cutpurse.games import GAMES
 from cutpurse.lab import worst_decisions as module
@@ -38,8 +38,8 @@ class Scripted:
         self.count = decision.count
         return 0
 
-    def expected(self) -> dict[int, tuple[float, int]]:
-        return {index: (1.0 if index == 0 else 0.5, 10) for index in range(self.count)}
+    def expected(self, taken: int) -> dict[int, Expected]:
+        return {index: Expected(1.0 if index == 0 else 0.5, 0.1, 10, False) for index in range(self.count)}
 
     def compared(self, view: Any, decision: Any, indices: tuple[int, ...], playouts: int) -> list[list[float]]:
         self.compared_options.append(indices)

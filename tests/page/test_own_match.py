@@ -160,7 +160,7 @@ async def test_a_token_without_the_scope_shows_why_there_are_no_notes(world: Lea
 
 async def test_the_owner_asks_search_at_a_decision(world: LeagueWorld) -> None:
     ann = await signed_in(world, "ann")
-    answer = {"choice": 1, "expected": [[0, 0.25, 4], [1, 0.5, 9]]}
+    answer = {"choice": 1, "expected": [[0, 0.25, 0.3, 4, True], [1, 0.5, None, 9, False]]}
     use_quick_search(ann, [sys.executable, "-c", f"print({json.dumps(answer)!r})"])
     try:
         key = (await notes_of(ann))["key"]
@@ -169,7 +169,10 @@ async def test_the_owner_asks_search_at_a_decision(world: LeagueWorld) -> None:
         assert told.status_code == 200, told.text
         text = " ".join(re.sub(r"<[^>]*>", " ", told.json()["html"]).split())
         first, second = with_names(at, 0), with_names(at, 1)
-        assert text == f"search would take {second} . 50 % {second} 9 playouts 25 % {first} 4 playouts"
+        assert text == (
+            f"search would take {second} . Too close to call: its playouts cannot tell another option from it. "
+            f"50 % {second} 9 playouts 25 ± 30 % {first} 4 playouts too close to call"
+        )
         assert (await ask_search(ann, at, "0" * 64)).status_code == 403
         for nothing in (10**6, "x", "", -1):
             refused = await ask_search(ann, nothing, key)
@@ -238,7 +241,9 @@ def test_search_chooses_one_of_the_options(game: str, monkeypatch: pytest.Monkey
     answer = second_opinion(json.loads(head), message)
     assert 0 <= answer["choice"] < len(question.options)
     assert answer["choice"] in [index for index, *_ in answer["expected"]]
-    assert all(0 <= mean <= 1 and count > 0 for _, mean, count in answer["expected"])
+    assert all(0 <= mean <= 1 and count > 0 for _, mean, _, count, _ in answer["expected"])
+    assert all((margin is None) == (count < 2) for *_, margin, count, _ in answer["expected"])
+    assert [answer["choice"]] == [index for index, *_, is_close in answer["expected"] if not is_close][:1]
     assert second_opinion(json.loads(head), message) == answer
 
 

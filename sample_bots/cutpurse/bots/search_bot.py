@@ -26,9 +26,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from itertools import combinations
-from math import ceil, exp, log2, sqrt, tanh
+from math import ceil, exp, inf, log2, sqrt, tanh
 from statistics import fmean, stdev
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cutpurse.bots.greedy_bot import GreedyBot
 from cutpurse.engine.agenda import Option as Act
@@ -40,7 +40,7 @@ from cutpurse.sdk.bot import Bot, MatchInfo
 from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.views.base import GameView
 
-__all__ = ["SearchBot"]
+__all__ = ["Expected", "SearchBot"]
 
 PLAYOUTS: Final = 100  # per decision
 SHARE: Final = 0.5  # of the remaining base time
@@ -52,6 +52,16 @@ TRUST: Final = 0.7  # probability that the rule of thumb is right, before any pl
 CURIOSITY: Final = 0.5  # weight of options that were seldom tried, against the results so far
 STEEPNESS: Final = 1.5  # of the estimate: how much a usual difference of scores decides
 CERTAIN: Final = 50.0  # the same for a place at the end of a match
+NINETY_FIVE: Final = 1.96  # standard errors on each side of an interval that holds 95 % of the time
+
+
+class Expected(NamedTuple):
+    """What a race found of an option."""
+
+    mean: float  # of `estimate` in its playouts
+    margin: float  # of the 95 % interval on each side of the mean; infinite after one playout
+    playouts: int
+    is_close: bool  # whether luck alone could explain how far it is from the option that was taken
 
 
 class Contender:
@@ -134,13 +144,22 @@ class SearchBot:
         best = max(rivals, key=lambda rival: sum(rival.values), default=usual)
         return best.index if clearly_better(best.values, usual.values, self.clearly) else usual.index
 
-    def expected(self) -> dict[int, tuple[float, int]]:
-        """Return what the last race found, by option index: mean of `estimate` in its playouts, and their number.
+    def expected(self, taken: int) -> dict[int, Expected]:
+        """Return what the last race found, by option index; `taken` is the one that the bot answered.
 
-        An option that dropped out early has few. One that was not tried is missing.
+        Options had the same imagined states, so their difference is surer than their intervals. An option that dropped
+        out early has few playouts. One that was not tried is missing.
         """
-        raced = [contender for contender in self.contenders if contender.values]
-        return {contender.index: (fmean(contender.values), len(contender.values)) for contender in raced}
+        raced = {contender.index: contender.values for contender in self.contenders if contender.values}
+        return {
+            index: Expected(
+                fmean(values),
+                NINETY_FIVE * standard_error(values),
+                len(values),
+                index != taken and not differ(values, raced[taken]),
+            )
+            for index, values in raced.items()
+        }
 
     def compared(self, view: Any, decision: Decision, indices: Sequence[int], playouts: int) -> list[list[float]]:
         """Play options out in the same imagined states, and return the results of each option's playouts.
@@ -271,9 +290,18 @@ def promising(options: list[Act], advice: Act, known: InformationSet) -> Act:
 def clearly_better(values: list[float], others: list[float], errors: float) -> bool:
     """Return whether results lead others of the same states by more than a number of standard errors."""
     leads = [value - other for value, other in zip(values, others, strict=True)]
-    if len(leads) < 2:
-        return False
-    return fmean(leads) > errors * stdev(leads) / sqrt(len(leads))
+    return fmean(leads or [0.0]) > errors * standard_error(leads)
+
+
+def differ(values: list[float], others: list[float]) -> bool:
+    """Return whether the mean results of two options are further apart in the same states than 95 % of luck."""
+    leads = [value - other for value, other in zip(values, others, strict=False)]
+    return abs(fmean(leads)) > NINETY_FIVE * standard_error(leads)
+
+
+def standard_error(values: list[float]) -> float:
+    """Return the standard error of the mean of some results; infinite for fewer than two."""
+    return stdev(values) / sqrt(len(values)) if len(values) > 1 else inf
 
 
 def _playouts_from_environment() -> int:

@@ -103,9 +103,9 @@ def worst_decisions(record: Record, seat: int, seconds: float) -> WorstDecisions
         if left_s <= 0:
             break
         _give_time(question.decision, left_s / (len(questions) - looked_at))
-        bot.choose(question.view, question.decision)
+        answer = bot.choose(question.view, question.decision)
         looked_at += 1
-        means = {index: mean for index, (mean, _) in bot.expected().items()}
+        means = {index: option.mean for index, option in bot.expected(answer).items()}
         best = max(means, key=lambda index: means[index], default=question.taken)
         if best != question.taken and question.taken in means:
             suspects.append((means[best] - means[question.taken], question, best))

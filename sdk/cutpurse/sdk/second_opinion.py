@@ -3,8 +3,9 @@
     python -m cutpurse.sdk.second_opinion < QUESTION
 
 QUESTION is a line of JSON (`bot`, `game`, `settings`, `seats`, `seat`), then the bytes of a Decision message. Its
-`base_left_ms` is the bot's time. The answer is a line of JSON: `choice`, the index of an option, and `expected`, a list
-of [option, mean result, playouts] from a bot that has such numbers.
+`base_left_ms` is the bot's time. The answer is a line of JSON: `choice`, the index of an option, and `expected`, empty
+unless the bot has such numbers: for each option its index, the mean result, the margin of its 95 % interval (null after
+one playout), the number of playouts, and whether it is too close to the choice to call.
 
 The bot has no memory of the match, and nothing that the seat was not sent. This module knows no game and no server.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from math import isfinite
 from random import Random
 from time import monotonic
 from typing import Any
@@ -52,8 +54,12 @@ def second_opinion(head: Mapping[str, Any], question: bytes) -> dict[str, Any]:
     bot = without_a_loop(bot_calls.start_bot(load_bot(head["bot"]), info))
     answer = option_of(without_a_loop(bot_calls.ask_bot(bot, view, decision)))
     choice = next(option.index for option in decision.options if answer in (option.index, option.raw))
-    expected = bot.expected() if hasattr(bot, "expected") else {}
-    return {"choice": choice, "expected": [[index, mean, count] for index, (mean, count) in sorted(expected.items())]}
+    race = sorted(bot.expected(choice).items()) if hasattr(bot, "expected") else []
+    expected = [
+        [index, option.mean, option.margin if isfinite(option.margin) else None, option.playouts, option.is_close]
+        for index, option in race
+    ]
+    return {"choice": choice, "expected": expected}
 
 
 def main() -> None:

@@ -32,8 +32,10 @@ class ExpectedOption:
 
     text: str  # the option in words
     percent: int | None  # mean result of its playouts, 0 to 100; None if it was not tried
+    margin: int | None  # of the 95 % interval around it, on each side; None after fewer than two playouts
     playouts: int  # their number
     is_choice: bool  # whether search would take it
+    is_close: bool  # whether luck alone could explain how far it is from the choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,11 @@ class SearchAdvice:
 
     choice: str
     options: tuple[ExpectedOption, ...]
+
+    @property
+    def close(self) -> int:
+        """The number of options that its playouts could not tell from the choice."""
+        return sum(option.is_close for option in self.options)
 
 
 class SearchProcess:
@@ -71,11 +78,15 @@ class SearchProcess:
 
 def _advice(question: SeatQuestion, answer: bytes) -> SearchAdvice:
     found = json.loads(answer)
-    expected = {index: (mean, count) for index, mean, count in found["expected"]}
+    expected = {index: facts for index, *facts in found["expected"]}
     options = []
     for index, text in enumerate(question.options):
-        mean, count = expected.get(index, (None, 0))
-        percent = None if mean is None else round(100 * mean)
-        options.append(ExpectedOption(text, percent, count, index == found["choice"]))
+        mean, margin, count, is_close = expected.get(index, (None, None, 0, False))
+        is_choice = index == found["choice"]
+        options.append(ExpectedOption(text, _percent(mean), _percent(margin), count, is_choice, is_close))
     options.sort(key=lambda option: (not option.is_choice, -option.playouts, -(option.percent or 0)))
     return SearchAdvice(question.options[found["choice"]], tuple(options))
+
+
+def _percent(share: float | None) -> int | None:
+    return None if share is None else round(100 * share)
