@@ -19,6 +19,7 @@ from cutpurse.server.streams.arena_service import _Stream
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.server_session import ServerSession
 from cutpurse.v1 import arena_pb2
+from tests.looking import looks
 from tests.server.arenas import running_arena
 from tests.server.dialling import Ended, house
 from tests.server.raw_bot import RawBot, others
@@ -270,8 +271,9 @@ async def test_after_many_streams_nothing_is_left() -> None:
         before = await all_gone(100.0)
         for batch in range(9):
             await asyncio.gather(*(dial(20 * batch + number) for number in range(20)))
-        after = await all_gone(200.0)
+        async for _ in looks():  # a busy machine may still be at some of it
+            after = await all_gone(200.0)
+            if all(after[kind] <= before[kind] + 2 for kind in (asyncio.Task, asyncio.TimerHandle)):
+                break
         assert len(server.arena.sessions) == 0
         assert (after[_Stream], after[Link], after[ServerSession]) == (0, 0, 0)
-        assert after[asyncio.Task] <= before[asyncio.Task] + 2
-        assert after[asyncio.TimerHandle] <= before[asyncio.TimerHandle] + 2
