@@ -11,6 +11,7 @@ import pytest
 from benchmarks.page_load.__main__ import errors, times
 from benchmarks.page_load.http_connection import HttpConnection, ServerEvent, server_events
 from benchmarks.page_load.people import Tables
+from tests.looking import PATIENCE_S, until_so
 from tests.page.people import HOUSE, people_page
 
 PIECES = (
@@ -52,8 +53,11 @@ def test_people_sit_down_and_choose(tmp_path: Path) -> None:
 
     async def observed(page: str) -> dict[str, object]:
         tables = Tables()
-        assert await tables.sit_down(page, 2, 0.01, 30.0) == {"seated": 2, "errors": []}
+        assert await tables.sit_down(page, 2, 0.01, PATIENCE_S) == {"seated": 2, "errors": []}
         seen = await tables.listen(1.0)
+        took_s = seen["took_s"]
+        assert isinstance(took_s, list)
+        await until_so(lambda: len(took_s) > 1)  # later, where the machine is busy
         await tables.leave()
         return seen
 
@@ -61,8 +65,7 @@ def test_people_sit_down_and_choose(tmp_path: Path) -> None:
         seen = asyncio.run(observed(page.address))
     assert seen["errors"] == []
     assert isinstance(seen["took_s"], list)
-    assert len(seen["took_s"]) > 1
-    assert all(0 < took_s < 10 for took_s in seen["took_s"])
+    assert all(0 < took_s < PATIENCE_S for took_s in seen["took_s"])
 
 
 def test_figures_are_lines() -> None:
