@@ -119,7 +119,7 @@ def kill_a_server(tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch, proc
         with LeaderboardReader(db) as reader:
             return sum(
                 "sneak" in {seat.bot for seat in match.seats} and not match.void_cause
-                for match in reader.run(queries.matches, ladder, limit=200)
+                for match in reader.run(queries.matches, ladder, limit=100_000)
             )
 
     until(lambda: played("greed") > 0 and played("cloud") > 0, "both ladders are played", PATIENCE_S)

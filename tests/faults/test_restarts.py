@@ -14,6 +14,14 @@ from tests.looking import until
 from tests.sdk.programs import wait_until_gone
 
 VOID = "void_server"
+# A bot that is slow for a shorter clock takes fewer tables, as every bot may be on a busy machine.
+LADDER = '[[ladder]]\nname = "{game}"\ngame = "{game}"\nseats = 4\nclock = {{ base_ms = 20000, bank_ms = 20000 }}\n'
+
+
+def words_for(folder: Path, game: str, drain_s: float) -> tuple[str, ...]:
+    """Return the options of a server that plays a game."""
+    (folder / "ladders.toml").write_text(LADDER.format(game=game), encoding="utf-8")
+    return "--ladders", str(folder / "ladders.toml"), "--game", game, "--drain", str(drain_s)
 
 
 def tables_of(stack: ExitStack, folder: Path, host: Server, bots: int, tables: int = 4) -> list[Herd]:
@@ -47,7 +55,7 @@ def all_are_told(host: Server, herds: list[Herd]) -> Counter[bool]:
 
 
 def test_a_hundred_tables_are_played_to_their_ends_at_the_first_signal(tmp_path: Path) -> None:
-    with server(tmp_path, "--game", "szmal", "--drain", "3600") as host, ExitStack() as stack:
+    with server(tmp_path, *words_for(tmp_path, "szmal", 3_600)) as host, ExitStack() as stack:
         herds = tables_of(stack, tmp_path, host, 100)
         host.signal(signal.SIGTERM)
         assert host.ends() == 0, host.said
@@ -56,7 +64,7 @@ def test_a_hundred_tables_are_played_to_their_ends_at_the_first_signal(tmp_path:
 
 
 def test_what_is_open_when_the_time_is_up_is_void_and_told(tmp_path: Path) -> None:
-    with server(tmp_path, "--game", "greed", "--drain", "0.5") as host, ExitStack() as stack:
+    with server(tmp_path, *words_for(tmp_path, "greed", 0.5)) as host, ExitStack() as stack:
         herds = tables_of(stack, tmp_path, host, 40)
         host.signal(signal.SIGTERM)
         assert host.ends() == 0, host.said
@@ -64,7 +72,7 @@ def test_what_is_open_when_the_time_is_up_is_void_and_told(tmp_path: Path) -> No
 
 
 def test_a_second_signal_hurries(tmp_path: Path) -> None:
-    with server(tmp_path, "--game", "greed", "--drain", "3600") as host, ExitStack() as stack:
+    with server(tmp_path, *words_for(tmp_path, "greed", 3_600)) as host, ExitStack() as stack:
         herds = tables_of(stack, tmp_path, host, 12)
         host.signal(signal.SIGTERM)
         until(lambda: bool(host.events("draining")), "it drains")
@@ -75,14 +83,14 @@ def test_a_second_signal_hurries(tmp_path: Path) -> None:
 
 def test_after_a_kill_every_result_that_was_told_is_there_and_bots_come_back(tmp_path: Path) -> None:
     with ExitStack() as stack:
-        first = stack.enter_context(server(tmp_path, "--game", "szmal"))
+        words = words_for(tmp_path, "szmal", 3_600)
+        first = stack.enter_context(server(tmp_path, *words))
         herds = tables_of(stack, tmp_path, first, 12)
         until(lambda: sum(len(one.heard()) for one in herds) > 20, "some matches are over")
         first.signal(signal.SIGKILL)
         first.ends()
         lost = first.open_matches()
         assert lost
-        words = ("--game", "szmal", "--drain", "3600")
         second = stack.enter_context(server(tmp_path, *words, address=first.address, name="second"))
         bots = {bot for one in herds for bot, _ in one.begun()}
         until(lambda: len(_back(second)) == len(bots) == 12, "every bot is back")

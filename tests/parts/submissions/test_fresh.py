@@ -129,11 +129,11 @@ async def test_a_bot_that_tries_to_remember_finds_nothing_in_its_next_match(shor
         for owner in owners:
             folder = bot_folder(short, REMEMBERS, name=f"{owner}s", files={"mark1": "x", "mark2": "y"})
             await handed_in(author_of(arena, keys[owner]), folder, "rot")
-        await until_so(lambda: rated(arena) >= 4)
+        # The last one may come in when the others have played many boards.
+        await until_so(lambda: rated(arena) >= 4 and all(len(told(arena, owner, f"{owner}s")) >= 2 for owner in owners))
         store = arena.opened.store
         for owner in owners:
             notes = told(arena, owner, f"{owner}s")
-            assert len(notes) >= 2
             assert len({note["me"] for note in notes}) == len(notes)  # no process played twice
             assert {tuple(note["found"]) for note in notes} == {()}
             assert len({json.dumps(note["marks"]) for note in notes}) == 1  # nor was it seen what it had read
