@@ -188,6 +188,15 @@ def test_bag_o_loot_bluffs_with_any_four_that_match_in_every_other_round() -> No
     assert answer(loot("7 7 7 7", settings={"advanced": True})) == "open a set with 2 x Coin 7"  # to go out
 
 
+def test_bag_o_loot_does_not_bluff_while_the_draw_pile_is_high() -> None:
+    for left, expected in ((15, "bag set 7 of seat 1 with Coin 5"), (16, "done")):
+        story = loot("5 9", (1, "7 7 7 7"), settings={"advanced": True})
+        lay_set(story, 0, "12 12")
+        story.g.draw_pile.cards[:] = [15] * left
+        story.begin(MakeAPlay(0))
+        assert answer(story) == expected
+
+
 def test_bag_o_loot_bluffs_in_every_round_while_nobody_can_challenge() -> None:
     for others, expected in (((), "bag set 7 of seat 0 with Coin 5"), (((1, "12 12"),), "done")):
         story = loot("5 9", (0, "7 7 7 7"), *others, settings={"advanced": True})
@@ -206,6 +215,23 @@ def test_bag_o_loot_opens_a_set_to_be_able_to_challenge() -> None:
 def test_bag_o_loot_goes_out_when_every_card_has_a_place() -> None:
     assert answer(loot("9 9", plays=1)) == "open a set with 2 x Coin 9"
     assert answer(loot("9 9 3", plays=1)) == "done"
+
+
+def test_bag_o_loot_lays_one_pair_or_card_a_turn_after_a_round_of_idle_turns() -> None:
+    def at_the_end(hand: str, *sets: tuple[int, str], idle_turns: int = 3, plays: int = 0) -> str:
+        story = loot(hand, *sets, plays=plays)
+        story.g.draw_pile.cards.clear()
+        story.g.idle_turns = idle_turns  # of three players
+        story.begin(MakeAPlay(0))
+        return answer(story)
+
+    hand = "1 2 9 9 12 12 12"
+    assert at_the_end(hand, idle_turns=2) == "done"
+    assert at_the_end(hand) == "open a set with 2 x Coin 12", "it has most of these"
+    assert at_the_end(hand, plays=1) == "done"
+    assert at_the_end("1 2 5 9 9", (1, "5 5")) == "open a set with 2 x Coin 9"
+    assert at_the_end("1 2 3 5 looter", (1, "5 5")) == "steal set 7 of seat 1 with Coin 5", "it saves the looter"
+    assert answer(loot(hand)) == "done", "a draw pile is left"
 
 
 def test_bag_o_loot_challenges_every_bag() -> None:

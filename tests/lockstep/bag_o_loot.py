@@ -30,6 +30,7 @@ def settings(seats: int, rng: random.Random) -> dict[str, object]:
         "ditch_per_turn": rng.choice([0, 1, "unlimited"]),
         "tie_break_round": rng.random() < 0.5,
         "stalemate_turns": rng.choice([1, 2, 3]),
+        "idle_price": rng.choice([0, 1, 3]),
         "rounds": rng.choice(["players", 1, 2]),
     }
 
@@ -123,7 +124,7 @@ class Telling:
         agreed = self.settings.rounds or self.seats
         while True:
             yield from self.one_round()
-            self.totals = [total + self.worth(seat) for seat, total in enumerate(self.totals)]
+            self.totals = [total + self.worth(seat) - self.fines[seat] for seat, total in enumerate(self.totals)]
             if self.round >= agreed:
                 is_shared = self.totals.count(max(self.totals)) > 1
                 if not (self.settings.tie_break_round and is_shared and self.round < agreed + 3):
@@ -131,8 +132,9 @@ class Telling:
             self.dealer = self.left_of(self.dealer)[0]
 
     def one_round(self) -> Part:
-        """BL-4.1, BL-5.1, BL-5.3. Play turns until a player goes out or no player plays cards any more."""
+        """BL-4.1, BL-5.1, BL-5.3, BL-5.6. Play turns until a player goes out or no player plays cards any more."""
         self.deal()
+        self.fines = [0] * self.seats
         self.turn = Turn(self.left_of(self.dealer)[0])
         idle_turns, turns = 0, 1
         has_begun_dry = False
@@ -144,6 +146,7 @@ class Telling:
                 idle_turns = 0
             elif has_begun_dry:
                 idle_turns += 1
+                self.fines[self.turn.seat] += self.settings.idle_price
             turns += 1
             assert turns < 7_000  # BL-7.1
             self.turn = Turn(self.left_of(self.turn.seat)[0])
@@ -333,7 +336,7 @@ class Telling:
                 assert sorted(bag.cards) == sorted(zone.cards)
                 assert zone.counters in ([], [bag.number])
         assert (self.round, self.dealer, self.turn.seat) == (game.round, game.dealer - 1, game.turn_of - 1)
-        assert self.totals == game.total
+        assert (self.totals, self.fines) == (game.total, game.fine)
         for seat in game.waiting():
             assert self.told(seat, game.safe_option(seat, game.options(seat))) == self.safe
 

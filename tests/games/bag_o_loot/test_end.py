@@ -80,7 +80,7 @@ def test_bl_5_3_two_turns_each_without_a_play_and_without_a_pile_end_the_round_w
     story.says(1, "let seat 0 pull a random card of your hand")
     assert story.question() == ""
     assert story.table() == {"hand 0": "2 4", "bag 6 of 1": "9 9 9 9 9"}
-    assert story.g.total == [0, 10]
+    assert story.g.total == [-2, 8]  # BL-5.6
     assert "nobody plays any more: the round is over" in story.told(None)
 
 
@@ -148,6 +148,31 @@ def test_bl_5_5_tie_break_rounds_while_the_lead_is_shared_at_most_three(
     story.begin(EndTheRound(0))
     assert (story.g.round == round_ + 1) is goes_on
     assert bool(story.g.waiting()) is goes_on
+
+
+@pytest.mark.rule("BL-5.6")
+@pytest.mark.parametrize(("given", "price"), [({}, 1), ({"idle_price": 0}, 0), ({"idle_price": 5}, 5)])
+def test_bl_5_6_each_idle_turn_is_fined_and_the_round_counts_the_fines(given: dict[str, object], price: int) -> None:
+    story = at_table(["4 4 1", "2"], settings=ONE_ROUND | given, round=1, chance=[0] * 5)
+    story.begin(TakeATurn(0))
+    story.says(0, "open a set with 2 x Coin 4")  # so this turn is not idle
+    story.says(0, "done")
+    for seat in (1, 0, 1, 0):
+        story.says(seat, "done")
+        story.says(seat, f"let seat {1 - seat} pull a random card of your hand")
+    assert story.question() == ""
+    assert story.g.fine == [2 * price, 2 * price]
+    assert story.g.total == [2 - 2 * price, -2 * price]
+
+
+def test_bl_5_6_a_turn_with_a_pile_is_not_fined_nor_is_the_next_round() -> None:
+    story = at_table(["4", "2"], draw_pile="9 8", round=1, fine=[3, 0], chance=[0] * 200)
+    story.begin(TakeATurn(0))
+    story.says(0, "done")
+    story.says(0, "let seat 1 pull a random card of your hand")
+    assert story.g.fine == [3, 0]
+    story.begin(EndTheRound(0))
+    assert (story.g.total, story.g.fine) == ([-3, 0], [0, 0])
 
 
 @pytest.mark.rule("BL-7.1")

@@ -36,7 +36,7 @@ __all__ = [
     "Deck",
 ]
 
-WORDS: Final = Words("bag_o_loot", "Bag-O-Loot", "BL", "2", seats=range(2, 9))
+WORDS: Final = Words("bag_o_loot", "Bag-O-Loot", "BL", "3", seats=range(2, 9))
 """BL-1.3. Two to eight players."""
 
 NUMBERS: Final = range(1, 17)
@@ -120,6 +120,7 @@ WORDS.table_counter("idle_turns", "turns in a row, this one included, that began
 WORDS.table_counter("plays", "plays made in this turn")
 WORDS.table_counter("bag_plays", "bag plays made in this turn")
 WORDS.table_counter("ditches", "cards ditched in this turn")
+WORDS.seat_counter("fine", "points that idle turns have cost in this round", Unit.POINTS)
 WORDS.seat_counter("total", "points of the rounds counted so far", Unit.POINTS)
 
 OPEN: Final = WORDS.verb("open", "{actor} opens a set with {cards}", "open a set with {cards}", "BL-4.2")

@@ -71,7 +71,7 @@ NUMBER: Final = 0  # index of the number among the counters of a set or bag
 @mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class BagOLootSettings(Settings):
-    """BL-3.1, BL-4.4, BL-5.3, BL-5.5, BL-6.6, BL-8.2. The variants of Bag-O-Loot."""
+    """BL-3.1, BL-4.4, BL-5.3, BL-5.5, BL-5.6, BL-6.6, BL-8.2. The variants of Bag-O-Loot."""
 
     rounds: int = number(
         AS_MANY_AS_PLAYERS,
@@ -94,6 +94,9 @@ class BagOLootSettings(Settings):
         5,
         text="idle turns of each player in a row, without a draw pile, that end a round",
         rule="BL-5.3",
+    )
+    idle_price: int = number(
+        1, 0, 5, text="points that a turn without a draw pile and without a play costs", rule="BL-5.6"
     )
     advanced: bool = flag(False, text="bags may be bluffs and be challenged; no pinch and no snitch", rule="BL-6.1")
     ditch_per_turn: int = number(
@@ -133,6 +136,7 @@ class BagOLoot(Game[BagOLootSettings]):
     plays: int
     bag_plays: int
     ditches: int
+    fine: list[int]
     total: list[int]
 
     @classmethod
@@ -143,12 +147,14 @@ class BagOLoot(Game[BagOLootSettings]):
 
     @classmethod
     def settings_of_earlier_rules(cls, version: str, settings: Mapping[str, str]) -> Mapping[str, str] | None:
-        """BL-4.4, BL-6.3. Play the standard game of rules version 1 with free wrong snitches.
+        """BL-5.6, BL-4.4, BL-6.3. Play rules version 2 with free idle turns, the standard game of 1 with free snitches.
 
-        Its advanced play had an earlier challenge, which these rules cannot play.
+        The advanced play of rules version 1 had an earlier challenge, which these rules cannot play.
         """
+        if version == "2" and "idle_price" not in settings:
+            return {**settings, "idle_price": "0"}
         if version == "1" and settings.get("advanced", "false") == "false" and SETTINGS_OF_RULES_1.issuperset(settings):
-            return {**settings, "wrong_snitch": "free"}
+            return {**settings, "wrong_snitch": "free", "idle_price": "0"}
         return None
 
     @classmethod
@@ -230,6 +236,7 @@ class SetUpARound(Step):
         g.count("round", g.round + 1)
         g.dealer = self.seat + 1
         g.turns = g.idle_turns = 0
+        g.fine = [0] * g.n
         g.enter(g.box(g.n, g.settings), g.draw_pile)
         g.shuffle(g.draw_pile)
         beginner = g.next_seat(self.seat)
@@ -558,16 +565,18 @@ class ForfeitACard(Choice):
 
 
 class EndTheTurn(Step):
-    rule = "BL-4.2, BL-5.1, BL-5.3, BL-6.3"
+    rule = "BL-4.2, BL-5.1, BL-5.3, BL-5.6, BL-6.3"
     paragraph = """The turn passes to the left, unless its player went out or nobody plays any more.
 
-    Everything waits for the challenge of a bag that was laid in the turn.
+    Everything waits for the challenge of a bag that was laid in the turn. An idle turn is fined.
     """
     caught: int = 0  # the zone of a bag whose bluff was caught at the end of this turn
 
     def run(self, g: BagOLoot) -> None:
         if g.middle.cards:
             return  # BL-6.3, BL-6.5: the challenge comes first, and ends the turn afterwards
+        if g.idle_turns and g.settings.idle_price:
+            g.add("fine", g.settings.idle_price, self.seat)  # BL-5.6: this turn is one of them
         if g.plays and not g.hand[self.seat].cards:
             g.tell(GO_OUT, actor=self.seat)
             bonus = TakeABag(self.seat, self.caught)
@@ -583,15 +592,15 @@ class EndTheTurn(Step):
 
 
 class EndTheRound(Step):
-    rule = "BL-5.4, BL-3.2, BL-6.4"
-    paragraph = "Bags are opened and all is counted; then the deal passes to the left."
+    rule = "BL-5.4, BL-3.2, BL-5.6, BL-6.4"
+    paragraph = "Bags are opened and all is counted, less the fines; then the deal passes to the left."
 
     def run(self, g: BagOLoot) -> None:
         if g.settings.advanced:
             for bag in g.all_bags():
                 g.show(bag)
         for seat in range(g.n):
-            g.add("total", g.worth(seat), seat)
+            g.add("total", g.worth(seat) - g.fine[seat], seat)
         over = self.is_last(g)
         g.tell_scores(over)
         if not over:

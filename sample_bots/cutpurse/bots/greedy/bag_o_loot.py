@@ -1,7 +1,7 @@
 """Bag-O-Loot for the greedy bot: lay down only what becomes a bag in this turn, and keep the rest in hand.
 
 An open set is a gift: others steal it, and a set of four is bagged by the next player with a matching card or a looter.
-So a card is rather forfeited than shown.
+So a card is rather forfeited than shown, until idle turns cost more: then one card or pair a turn is laid.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ __all__ = ["ANSWERS"]
 
 BAG_SIZE: Final = 5  # cards
 BAG_POINTS: Final = 10
+LATE: Final = 15  # cards of the draw pile; with more of them left it does not bluff
 LOOTER: Final = 0  # the value of a looter; that of a coin is its number
 
 
@@ -73,11 +74,11 @@ def finish(view: BagOLootView, plays: Plays) -> Option | None:
 
 
 def bluff(view: BagOLootView, plays: Plays) -> Option | None:
-    """Make a bag of any four that match if nobody can challenge it; else only in every other round of turns."""
+    """Make a bag of any four that match if nobody can challenge it; else only late, in every other round of turns."""
     if not view.settings.advanced:
         return None
     can_be_challenged = any(player.bags or player.sets for player in view.opponents)
-    if can_be_challenged and view.turns // len(view.players) % 2:
+    if can_be_challenged and (view.draw_pile.size > LATE or view.turns // len(view.players) % 2):
         return None
     hand = hand_counts(view)
     if plays["bag"]:  # an honest bag would have been made by now
@@ -124,13 +125,22 @@ def go_out(view: BagOLootView, plays: Plays) -> Option | None:
     return min(lays, key=lambda option: (spends_looter(option), value_of(option) not in lone), default=None)
 
 
+def give_in(view: BagOLootView, plays: Plays) -> Option | None:
+    """Lay one card or pair once nobody has played for a round of turns, of the number that the hand has most of."""
+    if view.plays or view.draw_pile.size or view.idle_turns < len(view.players):
+        return None
+    hand = hand_counts(view)
+    lays = plays["steal"] + plays["open"] + plays["build"]
+    return min(lays, key=lambda option: (spends_looter(option), -hand[value_of(option)]), default=None)
+
+
 def guess(view: BagOLootView, plays: Plays) -> Option | None:
     """Snitch where a card is forfeited anyway: a wrong number costs no more than that. Guess anew each turn."""
     guesses = plays["snitch"]
     return guesses[view.turns // len(view.players) % len(guesses)] if guesses else None
 
 
-RULES: Final = (snitch, bag, pinch, finish, bluff, gain_a_say, ditch, go_out, guess)
+RULES: Final = (snitch, bag, pinch, finish, bluff, gain_a_say, ditch, go_out, give_in, guess)
 
 
 def make_a_play(view: BagOLootView, decision: Decision) -> Option:

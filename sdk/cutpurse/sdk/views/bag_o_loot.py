@@ -40,6 +40,7 @@ class BagOLootPlayer(Player):
     closed_bags = Piles(Pile, "Bags that lie face down.", of="bag")
     open_bags = Piles(Loot, "Bags that stay visible (setting bag_faces).", of="bag_open")
     bluff_bags = Piles(Loot, "Bags of the advanced game, whose last card may be anything.", of="bluff_bag")
+    fine = CounterAttribute("Points that idle turns have cost in this round.")
     total = CounterAttribute("Points of the rounds counted so far.")
 
     @property
@@ -55,7 +56,7 @@ class BagOLootPlayer(Player):
     @property
     def score(self) -> int:
         """Points so far, this round included."""
-        return self.total + self.worth
+        return self.total + self.worth - self.fine
 
     @property
     def coins(self) -> Counter[int]:

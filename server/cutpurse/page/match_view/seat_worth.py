@@ -131,11 +131,12 @@ def _szmal(view: View, seat: int) -> Worth:
 
 
 def _bag_o_loot(view: View, seat: int) -> Worth:
-    """BL-5.4, BL-5.5. Add the bags and open sets of this round to the points of the rounds before."""
+    """BL-5.4, BL-5.5, BL-5.6. Add the bags and open sets of this round, less the fines, to the rounds before."""
     points = view.seat_counter("total", seat)
     if view.agenda:
         bags = [zone for kind in ("bag", "bag_open", "bluff_bag") for zone in view.of(kind, seat)]
         points += BAG_POINTS * len(bags) + sum([zone.size for zone in view.of("set", seat)])
+        points -= view.seat_counter("fine", seat)
     return Worth(points, _points(points))
 
 
