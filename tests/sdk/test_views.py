@@ -233,7 +233,9 @@ def test_derived_facts_agree_with_the_rules_of_the_game() -> None:
     for match, _ in positions("bag_o_loot"):
         game: Any = match.game
         assert [player.worth for player in view_for(match, None).players] == [game.worth(seat) for seat in range(4)]
-        assert all(player.score == player.total + player.worth - player.fine for player in view_for(match, None).players)
+        assert all(
+            player.score == player.total + player.worth - player.fine for player in view_for(match, None).players
+        )
     for match, _ in positions("szmal"):
         szmal: Any = match.game
         for player in view_for(match, None).players:
