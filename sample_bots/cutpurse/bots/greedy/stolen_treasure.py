@@ -1,7 +1,8 @@
 """Stolen Treasure for the greedy bot: it takes the action with the highest gain in points.
 
 Buried treasure counts in full. A card in hand counts half, because burying it takes another action. What an opponent
-loses counts more, the nearer that opponent is to winning.
+loses counts more, the nearer that opponent is to winning. A draw counts what the cards that nobody has shown yet count
+on average, a piracy card what it would gain if it were played now.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from cutpurse.sdk.views.stolen_treasure import StolenTreasurePlayer, StolenTreas
 __all__ = ["ANSWERS"]
 
 IN_HAND: Final = 0.5  # of the value of good treasure that comes to my hand
-DRAW: Final = 70  # points: an unknown treasure card
-PIRACY: Final = 50  # points: an unknown piracy card
+PIRACY: Final = 50  # points: an unknown piracy card, and one that answers those of others
+TO_PLAY: Final = 0.7  # of what a piracy card gains: playing it takes another action
 ENOUGH_PIRACY: Final = 4  # cards in hand; more are not worth an action
 LOST_TURN: Final = 100  # points: what the victim of a Hook misses
 SPOT: Final = -1000  # points: The Black Spot, with which nobody wins
@@ -60,12 +61,34 @@ def lowest(view: StolenTreasureView, player: StolenTreasurePlayer) -> int:
     return min([view.value(card) for card in player.treasure_hand.located], default=0)
 
 
+def mean_of_unseen(view: StolenTreasureView, value: Callable[[Card], float], *, piracy: bool) -> float:
+    """Estimate the value of a piracy card, or of treasure, that nobody has shown yet."""
+    unseen = [(card, copies) for card, copies in view.unseen.items() if (card.sort == "piracy") == piracy]
+    return sum([value(card) * copies for card, copies in unseen]) / max(1, sum([copies for _, copies in unseen]))
+
+
+def any_treasure(view: StolenTreasureView) -> float:
+    """Estimate the value of a treasure card that is drawn."""
+    return mean_of_unseen(view, lambda card: worth(view, card), piracy=False)
+
+
+def any_piracy(view: StolenTreasureView) -> float:
+    """Estimate the value of a piracy card that is drawn; The Black Spot counts nothing, since it is given away."""
+
+    def gain(card: Card) -> float:
+        if card.name in PLAYS:
+            return max([0, *[PLAYS[card.name](view, other) for other in view.opponents]])
+        return 0 if card.name == "the_black_spot" else PIRACY
+
+    return TO_PLAY * mean_of_unseen(view, gain, piracy=True)
+
+
 # -- the prices of actions
 def draw(view: StolenTreasureView, option: Option) -> float:
     """Estimate the gain of a treasure card, or of piracy while the hand has little of it."""
     if option.zone is None or option.zone.name != "piracy_pile":
-        return DRAW
-    return PIRACY if view.me.piracy_hand.size < ENOUGH_PIRACY else 0
+        return any_treasure(view)
+    return any_piracy(view) if view.me.piracy_hand.size < ENOUGH_PIRACY else 0
 
 
 def bury(view: StolenTreasureView, option: Option) -> float:
@@ -83,54 +106,53 @@ def wager(view: StolenTreasureView, option: Option) -> float:
     return (match * IN_HAND - (stake if stake < 0 else stake * IN_HAND)) / 2
 
 
-def plunder(view: StolenTreasureView, option: Option) -> float:
+# -- the prices of piracy, by the player whom it is played on
+def plunder(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
     """Estimate the gain of two treasure cards for one action."""
-    return 2 * DRAW
+    return 2 * any_treasure(view)
 
 
-def spyglass(view: StolenTreasureView, option: Option) -> float:
+def spyglass(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
     """Estimate how much more that hand is worth than mine."""
-    return all_worth(view, option.player) - all_worth(view, view.me)
+    return all_worth(view, victim) - all_worth(view, view.me)
 
 
-def skulduggery(view: StolenTreasureView, option: Option) -> float:
+def skulduggery(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
     """Estimate the gain of a treasure card for the worst card of my hand."""
     mine = [*view.me.treasure_hand.seen, *view.me.piracy_hand.seen]
-    return average(view, option.player) - min([worth(view, card) for card in mine if card.name != "skulduggery"] or [0])
+    return average(view, victim) - min([worth(view, card) for card in mine if card.name != "skulduggery"] or [0])
 
 
-def x_marks_the_spot(view: StolenTreasureView, option: Option) -> float:
+def x_marks_the_spot(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
     """Return the value of the best buried card."""
-    best = max([view.value(card) for card in option.player.buried.seen])
-    return best * (IN_HAND + threat(view, option.player))
+    best = max([view.value(card) for card in victim.buried.seen], default=0)
+    return best * (IN_HAND + threat(view, victim))
 
 
-def yo_ho_ho(view: StolenTreasureView, option: Option) -> float:
+def yo_ho_ho(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
     """Estimate the gain of two treasure cards from each opponent."""
     return sum([average(view, other) * min(2, other.treasure_hand.size) for other in view.opponents])
 
 
-def hook(view: StolenTreasureView, option: Option) -> float:
+def hook(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
     """Estimate the gain of a treasure card and a turn."""
-    return average(view, option.player) + LOST_TURN * threat(view, option.player)
+    return average(view, victim) + LOST_TURN * threat(view, victim)
 
 
-def the_kraken(view: StolenTreasureView, option: Option) -> float:
+def the_kraken(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
     """Estimate the mean loss of the opponents, less my own."""
     hands = [sum([worth(view, card) for card in player.treasure_hand.located]) for player in view.players]
     return sum(hands) / len(hands) - hands[view.me.seat]
 
 
-def bombs_away(view: StolenTreasureView, option: Option) -> float:
+def bombs_away(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
     """Estimate the mean loss of the opponents, less the card that it costs me."""
     bombed = [min(2, other.piracy_hand.size) for other in view.opponents]
     return PIRACY * (sum(bombed) / len(bombed) - 1)
 
 
-PRICES: Final[dict[str, Callable[[StolenTreasureView, Option], float]]] = {
-    "draw": draw,
-    "bury": bury,
-    "wager": wager,
+PRICES: Final[dict[str, Callable[[StolenTreasureView, Option], float]]] = {"draw": draw, "bury": bury, "wager": wager}
+PLAYS: Final[dict[str, Callable[[StolenTreasureView, StolenTreasurePlayer], float]]] = {
     "plunder": plunder,
     "spyglass": spyglass,
     "skulduggery": skulduggery,
@@ -146,8 +168,9 @@ def take_an_action(view: StolenTreasureView, decision: Decision) -> Option:
     """Choose the action with the highest gain; none if each is a loss."""
 
     def price(option: Option) -> float:
-        named = option.card.name if option.card and option.verb in ("play", "play_on") else option.verb
-        return PRICES[named](view, option) if named in PRICES else 0
+        if option.card and option.verb in ("play", "play_on"):
+            return PLAYS[option.card.name](view, option.player or view.me)
+        return PRICES[option.verb](view, option) if option.verb in PRICES else 0
 
     return max(decision.options, key=price)
 
