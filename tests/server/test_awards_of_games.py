@@ -41,7 +41,7 @@ def words_of(record: Record) -> list[str]:
     [
         ("greed", ("take",), 1, AwardUnit.CARDS),
         ("szmal", ("",), 10_000, AwardUnit.MONEY),
-        ("bag_o_loot", ("steal set", "steal bag"), 3, AwardUnit.CARDS),
+        ("bag_o_loot", ("take bag",), 5, AwardUnit.CARDS),
         ("steal_and_plunder", ("attack the open pack", "play Plunder"), 600_000, AwardUnit.MONEY),
     ],
 )

@@ -130,10 +130,10 @@ def test_a_ladder_of_an_earlier_rules_version_goes_on_and_that_is_said_until_a_n
     assert ladder.rules.check(4, ladder.settings).text("ditch_per_turn") == "unlimited"
     (line,) = [json.loads(line) for line in said.getvalue().splitlines()]
     assert (line["level"], line["event"]) == ("warning", "rules version changed")
-    assert (line["ladder"], line["was"], line["version"]) == (LADDER, "1", "2")
+    assert (line["ladder"], line["was"], line["version"]) == (LADDER, "1", "3")
     assert store.run(queries.rankings, LADDER) == ratings
-    store.submit(result("late", versions, rules="2")).result()
-    assert [match.rules for match in store.run(queries.matches, LADDER)] == ["2", "1"]
+    store.submit(result("late", versions, rules="3")).result()
+    assert [match.rules for match in store.run(queries.matches, LADDER)] == ["3", "1"]
     said = io.StringIO()
     found(store, said)
     assert said.getvalue() == ""
