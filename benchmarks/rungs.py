@@ -8,6 +8,8 @@ the lower end of the 95 % interval (Wilson) is above 35 %.
 
 The table of all rungs takes hours. With `--into FILE` every 40 matches are a line of that file, and the same command
 goes on after the last line. Matches of another version of a bot do not belong there: begin a new file for them.
+
+With `--ends` it prints instead how many rounds of four `greedy` end by a limit of the rules or by stalemate.
 """
 
 from __future__ import annotations
@@ -29,9 +31,11 @@ from scipy.stats import binomtest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a script finds its neighbours
 from benchmarks.machine import machine, machine_line
 from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.engine.events import Happened, Scored
+from cutpurse.engine.match import Match
 from cutpurse.sdk.local import LocalMatch, play
 
-__all__ = ["Rung", "document", "lines", "main", "measure", "measure_few", "split_first_places"]
+__all__ = ["Rung", "count_ends", "document", "lines", "main", "measure", "measure_few", "split_first_places"]
 
 SEATS: Final = 4
 PART: Final = 40  # matches, each seat as often
@@ -47,6 +51,7 @@ GAMES: Final[Mapping[str, tuple[str, Mapping[str, object]]]] = {
     "bag_o_loot": ("bag_o_loot", {}),
     "bag_o_loot-advanced": ("bag_o_loot", {"advanced": True}),
 }
+TURNS: Final[Mapping[str, str]] = {"greed": "turns", "stolen_treasure": "turn"}  # what `max_rounds` limits, by game
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +189,30 @@ def document(rungs: Sequence[Rung]) -> list[dict[str, object]]:
     return [{**asdict(rung), "holds": rung.holds} for rung in rungs]
 
 
+def count_ends(game: str, matches: int, bot: str = "greedy") -> tuple[int, int]:
+    """Count the rounds in matches of four copies of a bot, and those that end by a limit of the rules or by stalemate.
+
+    Raises:
+        CutpurseError: For an unknown bot, or if the run is cut short.
+    """
+    name, settings = GAMES[game]
+    rounds = early = 0
+
+    def count(match: Match) -> None:
+        nonlocal rounds, early
+        state = match.game
+        if state.waiting():
+            return
+        for event in state.log or ():
+            rounds += isinstance(event, Scored)
+            early += isinstance(event, Happened) and state.words.verbs[event.act.verb - 1].name == "stalemate"
+        if name in TURNS:
+            early += getattr(state, TURNS[name]) == state.settings.max_rounds * state.n
+
+    play(name, [bot] * SEATS, matches=matches, seed="ends", settings=settings, watch=count)
+    return rounds, early
+
+
 def _show_progress(what: str, done: int, of: int) -> None:
     if sys.stderr.isatty():
         print(f"\r{what}: {done:,} of {of:,} ", end="" if done < of else "\n", file=sys.stderr, flush=True)
@@ -203,6 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", default="rungs")
     parser.add_argument("--into", type=Path, metavar="FILE", help="keep what is played there, and go on from it")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+    parser.add_argument("--ends", action="store_true", help="how rounds of four greedy end, instead of rungs")
     options = parser.parse_args(arguments)
     if unknown := [game for game in options.games if game not in GAMES]:
         parser.error(f"unknown game {unknown[0]!r}; the games are {', '.join(GAMES)}")
@@ -210,6 +240,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("at least two rungs: a bot, and one below it")
     if options.matches < 1:
         parser.error(f"{options.matches} matches cannot be played; at least 1 can")
+    if options.ends:
+        print(f"{'game':20}  rounds  by limit or stalemate")
+        for game in options.games:
+            rounds, early = count_ends(game, options.matches)
+            print(f"{game:20} {rounds:7,} {early:7,} {early / rounds:13.1%}", flush=True)
+        return 0
     rungs = []
     if not options.json:
         print(machine_line(machine()))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.rungs import GAMES, HOLDS_ABOVE, Rung, main, split_first_places
+from benchmarks.rungs import GAMES, HOLDS_ABOVE, Rung, count_ends, main, split_first_places
 from cutpurse.sdk.local import LocalMatch
 
 
@@ -36,6 +36,21 @@ def test_greedy_is_a_rung_above_random(capsys: pytest.CaptureFixture[str]) -> No
 def test_equal_bots_are_no_rungs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--rungs", "random,random", "--games", "bag_o_loot-advanced", "--matches", "40"]) == 0
     assert "does not hold" in capsys.readouterr().out
+
+
+def test_rounds_that_end_by_stalemate_are_counted_and_greedy_has_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert count_ends("bag_o_loot", 1, "first_option") == (4, 0), "it lays down what it can"
+    assert main(["--ends", "--games", "bag_o_loot", "--matches", "1"]) == 0
+    assert "bag_o_loot                 4       0          0.0%" in capsys.readouterr().out
+
+
+def test_rounds_of_bots_that_only_wait_end_by_stalemate_or_by_the_limit(tmp_path: Path) -> None:
+    waits = tmp_path / "waits.py"
+    waits.write_text(
+        "class Bot:\n    def choose(self, view, decision):\n        return decision.safe\n", encoding="utf-8"
+    )
+    assert count_ends("bag_o_loot", 1, str(waits)) == (4, 4)
+    assert count_ends("stolen_treasure", 1, str(waits)) == (1, 1)
 
 
 def test_a_run_that_was_stopped_goes_on_with_what_its_file_has(
