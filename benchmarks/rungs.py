@@ -207,7 +207,7 @@ def count_ends(game: str, matches: int, bot: str = "greedy") -> tuple[int, int]:
             rounds += isinstance(event, Scored)
             early += isinstance(event, Happened) and state.words.verbs[event.act.verb - 1].name == "stalemate"
         if name in TURNS:
-            early += getattr(state, TURNS[name]) == state.settings.max_rounds * state.n
+            early += getattr(state, TURNS[name]) == int(state.settings.text("max_rounds")) * state.n
 
     play(name, [bot] * SEATS, matches=matches, seed="ends", settings=settings, watch=count)
     return rounds, early
