@@ -40,7 +40,7 @@ NEVER: Final[dict[str, dict[str, str]]] = {
 
 
 def occurring(game: str, settings: dict[str, object]) -> set[str]:
-    """Return the names of all verbs and cards that were chosen, or told of, in matches of four `greedy`."""
+    """Return the names of all verbs and cards that were chosen or happened in matches of four `greedy`."""
     words, names = GAMES[game].words, set[str]()
 
     def note(match: Match) -> None:
