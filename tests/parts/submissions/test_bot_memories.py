@@ -286,7 +286,7 @@ async def test_a_server_that_is_killed_leaves_the_memory_of_a_finished_match(sho
 
 def until_stored(folder: Path, matches: int) -> None:
     """Wait until this many matches of the bot are stored."""
-    until(lambda: len(hashes(folder)) >= matches, "matches are stored", 200.0)
+    until(lambda: len(hashes(folder)) >= matches, "matches are stored")
 
 
 def hashes(folder: Path) -> list[bytes]:
