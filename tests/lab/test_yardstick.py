@@ -19,7 +19,7 @@ from cutpurse.lab.yardstick.yardstick_set import check_opponents, load_set, set_
 from cutpurse.sdk.playing.digest import RunDigest, result_digest
 from tests.roots import CHECKOUT
 
-SETS = {"hearth-1": "92a5364c8adfaad44f8041ad7b845f30e10b2f9bcd9e574d06c5f73b9824d2f8"}
+SETS = {"hearth-1": "c2fbb2c01828392c2f25bc3ad05b1117e1802f7bff40b69b723f1f7221ef6ffc"}
 SMALL = ("szmal/2", "greed/2")  # boards that take milliseconds
 NET = CHECKOUT / "sample_bots/cutpurse/bots/nets/szmal-4.npz"
 WORSE = """
@@ -136,7 +136,7 @@ def test_the_same_agent_has_the_same_score_twice_on_every_build(tmp_path: Path) 
     first = measure(plan("greedy"))
     again = measure(plan("greedy", jobs=2), tmp_path / "again")
     assert (first.digest, first.games) == (again.digest, again.games)
-    assert first.digest == "4cfe5be251fe1368e660a92b77caa18df3c220c6950b2729a58ee51bb1e7a551"
+    assert first.digest == "897f835d7153de906ef6d31f92cc1f26678b2701a50db33b6c2807377fb4c220"
 
 
 def test_the_order_of_the_agents_is_that_of_their_strength(tmp_path: Path) -> None:
