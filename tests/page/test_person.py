@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from cutpurse.check.local_match import match_started
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.engine.match import EndCause, MatchResult
 from cutpurse.games import GAMES
@@ -33,10 +34,9 @@ from cutpurse.sdk.matches.watching import WatchBegin, WatchUpdate
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from cutpurse.wire.answer_times import AnswerTimes
 from cutpurse.wire.client_session import Ask, Begin, Finish, OwnerNotice
-from cutpurse.wire.client_table import ClientTable
+from cutpurse.wire.client_table import ClientTable, table_of
 from cutpurse.wire.errors import ServerRefused
 from cutpurse.wire.numbering import numbering_of
-from tests.page.test_seat_moment import table_at
 from tests.wire.test_asked import WiredMatch
 
 
@@ -116,7 +116,8 @@ class Seated:
         (self.arena,) = sessions
         _, _, self.message, info = WiredMatch(game).put()
         self.message.base_left_ms, self.message.bank_left_ms = 90_000, 60_000
-        self.table = table_at(game, info, ("house/people.greedy",) * info.seats)
+        names = ("house/people.greedy",) * info.seats
+        self.table = table_of(match_started(game, info.settings, names, info.seat, "m" * 32))
         assert len(self.message.options) > 1
 
     def begin(self) -> Seated:

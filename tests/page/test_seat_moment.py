@@ -23,8 +23,8 @@ from cutpurse.sdk.matches.watching import WatchReader, WatchUpdate
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.v1 import arena_pb2
 from cutpurse.v1.ladder_pb2 import WatchMatchResponse, WatchMoved
-from cutpurse.wire.client_table import ClientTable, table_of
-from cutpurse.wire.decode import TableInfo
+from cutpurse.wire.client_table import table_of
+from cutpurse.wire.decode import TableInfo, read_decision
 from cutpurse.wire.encode import MatchEncoder
 from cutpurse.wire.wire_format import field
 from tests.page.people import decision_of, options_of, with_names
@@ -38,13 +38,12 @@ CLOCK_S = (90, 900)
 HOSTILE = "<script>alert(1)</script>"
 
 
-def table_at(name: str, info: TableInfo, names: tuple[str, ...]) -> ClientTable:
-    return table_of(match_started(name, info.settings, names, info.seat, "m" * 32))
+def picture_at(name: str, info: TableInfo, names: tuple[str, ...]) -> SeatPicture:
+    return SeatPicture(GAMES[name].words, info.seat, names, "m" * 32)
 
 
 def picture_of(name: str, info: TableInfo) -> SeatPicture:
-    names = tuple(f"bot{seat}" for seat in range(info.seats))
-    return SeatPicture(table_at(name, info, names), names)
+    return picture_at(name, info, tuple(f"bot{seat}" for seat in range(info.seats)))
 
 
 def html_of(picture: SeatPicture, number: int, clock_s: tuple[float, float] = CLOCK_S, note: str = "") -> str:
@@ -60,7 +59,7 @@ def test_the_question_and_the_options_are_those_of_a_person_at_a_terminal(name: 
     while shown < 20 and wired.match.decision() is not None:
         _, decision, message, info = wired.put()
         picture = pictures.setdefault(info.seat, picture_of(name, info))
-        picture.ask(message)
+        picture.ask(*read_decision(message, info))
         if decision.count > 1:
             html = html_of(picture, message.decision)
             names = [f"bot{seat}" for seat in range(info.seats)]
@@ -89,7 +88,7 @@ def test_a_moment_has_everything_since_the_last_answer(name: str) -> None:
             break
         _, decision, message, info = wired.put()
         picture = pictures.setdefault(info.seat, picture_of(name, info))
-        picture.ask(message)
+        picture.ask(*read_decision(message, info))
         if decision.count > 1:
             view, _ = decision_for(wired.match, asked, since.get(info.seat, 0))
             first = since.get(info.seat, 0)
@@ -141,8 +140,9 @@ class ShownAlike:
             bank_left_ms=CLOCK_S[1],
             safe_option=options.index(game.safe_option(seat, options)),
         )
-        picture = picture_of(type(game).words.game, TableInfo(type(game), game.settings, game.n, seat))
-        picture.ask(arena_pb2.Decision.FromString(body))
+        info = TableInfo(type(game), game.settings, game.n, seat)
+        picture = picture_of(type(game).words.game, info)
+        picture.ask(*read_decision(arena_pb2.Decision.FromString(body), info))
         return sha256(html_of(picture, 1).encode()).hexdigest()
 
     def seen(self, game: Game, seat: int) -> tuple[str, str]:
@@ -150,12 +150,14 @@ class ShownAlike:
         encoder = MatchEncoder(type(game), game.settings, game.n)
         body = encoder.events(WatchMoved.EVENTS_FIELD_NUMBER, game.log or [], seat)
         body += field(WatchMoved.OBSERVATION_FIELD_NUMBER, encoder.observation_of(game, seat, agenda=True))
-        table = table_at(type(game).words.game, TableInfo(type(game), game.settings, game.n, seat), ("bot",) * game.n)
+        info = TableInfo(type(game), game.settings, game.n, seat)
+        names = ("bot",) * game.n
+        table = table_of(match_started(type(game).words.game, info.settings, names, seat, "m" * 32))
         reader = WatchReader(seat)
         reader._table = table
         update = reader.read(WatchMatchResponse(moved=WatchMoved.FromString(body)))
         assert isinstance(update, WatchUpdate)
-        picture = SeatPicture(table, table.names)
+        picture = picture_at(table.game, info, names)
         picture.update(update.view, update.events, update.first_event)
         return picture.thinking(), sha256(html_of(picture, 0).encode()).hexdigest()
 
@@ -178,8 +180,8 @@ def test_a_person_is_shown_the_same_in_twin_worlds(name: str, soak: bool, monkey
 def test_names_are_text_and_never_markup() -> None:
     _, _, message, info = WiredMatch("greed").put()
     names = (HOSTILE,) * info.seats
-    picture = SeatPicture(table_at("greed", info, names), names)
-    picture.ask(message)
+    picture = picture_at("greed", info, names)
+    picture.ask(*read_decision(message, info))
     html = html_of(picture, 1, note=HOSTILE)
     assert HOSTILE not in html
     assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= info.seats
@@ -194,7 +196,7 @@ def test_every_option_is_in_the_list_once_and_its_parts_are_on_the_table(name: s
             break
         _, decision, message, info = wired.put()
         picture = picture_of(name, info)
-        picture.ask(message)
+        picture.ask(*read_decision(message, info))
         html = html_of(picture, message.decision)
         if decision.count > 1:
             found = re.findall(

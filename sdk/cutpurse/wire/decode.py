@@ -21,7 +21,7 @@ from cutpurse.engine.zones import TABLE, ZoneView
 from cutpurse.v1 import arena_pb2, game_pb2
 from cutpurse.wire.numbering import Numbering, numbering_of
 
-__all__ = ["TableInfo", "act_of", "ask_of", "event_of", "events_of", "options_of", "view_of"]
+__all__ = ["TableInfo", "act_of", "ask_of", "event_of", "events_of", "options_of", "read_decision", "view_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,3 +279,13 @@ _EVENTS: Final[dict[str, Callable[[Any, type[Game], int], Event]]] = {
 def events_of(message: arena_pb2.Decision | arena_pb2.MatchEnded, table: TableInfo) -> list[Event]:
     """Return what happened since the last decision.  Raises ValueError for an event that this game cannot have."""
     return [event_of(event, table.rules, table.seats) for event in message.events]
+
+
+def read_decision(decision: arena_pb2.Decision, table: TableInfo) -> tuple[View, list[Event], int, list[Option]]:
+    """Decode a decision: the view, the events since the last one, the number of the first of them, and the options.
+
+    Raises ValueError for what this game cannot have sent.
+    """
+    view = view_of(decision.observation, table.rules, table.settings, table.seats, table.seat)
+    options = options_of(decision, table.rules, table.seats)
+    return view, events_of(decision, table), decision.first_event, options

@@ -1,6 +1,6 @@
 """What a person at a table is shown: the table, the question with its options, and what has happened.
 
-It is drawn only from what the server sent to the bot in that seat. The sentences are those of `cutpurse play --human`.
+It is drawn only from what a bot in that seat is told. The sentences are those of `cutpurse play --human`.
 A drawing has no time in it, so that all readers of a moment share one; `with_clock` fills in the time left. This module
 knows no network and no clock: the time left is passed in.
 """
@@ -18,6 +18,7 @@ from cutpurse.engine.events import Event
 from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.match import MatchResult
 from cutpurse.engine.view import View
+from cutpurse.engine.words import Words
 from cutpurse.page.language.second_person import addressed
 from cutpurse.page.language.speaking import gettext, ngettext, pgettext
 from cutpurse.page.match_view.drawing import rendered
@@ -26,9 +27,6 @@ from cutpurse.page.match_view.frames import Frame, ZoneShown, asked_of, frame, r
 from cutpurse.page.match_view.seat_names import short_names
 from cutpurse.page.seat.choices import OfferedOption, offered_options, rows_of, split_hands
 from cutpurse.page.seat.story import turns_of
-from cutpurse.v1 import arena_pb2
-from cutpurse.wire.client_table import ClientTable
-from cutpurse.wire.decode import events_of, options_of, view_of
 
 __all__ = ["SeatPicture", "with_clock"]
 
@@ -44,15 +42,19 @@ class SeatPicture:
     once, by its number.
     """
 
-    def __init__(self, table: ClientTable, names: Sequence[str], rated_on: str = "") -> None:
+    def __init__(self, words: Words, seat: int, names: Sequence[str], match: str, rated_on: str = "") -> None:
         """Begin before the first decision.
 
         Args:
-            table: The match.
+            words: Words of the game.
+            seat: Seat of the person.
             names: Names of the players by seat.
+            match: ID of the match.
             rated_on: Ladder on which the match is rated; empty if it is not.
         """
-        self._table = table
+        self._words = words
+        self._seat = seat
+        self._match = match
         self._rated_on = rated_on
         self._names = names
         self._view: View | None = None
@@ -91,22 +93,15 @@ class SeatPicture:
 
     def _others_asked(self, view: View, events: Sequence[Event]) -> tuple[int, ...]:
         """Return who else is asked: what this seat is asked comes with its decision."""
-        return tuple([seat for seat in asked_of(view, events, self._asked) if seat != self._table.seat])
+        return tuple([seat for seat in asked_of(view, events, self._asked) if seat != self._seat])
 
-    def ask(self, decision: arena_pb2.Decision) -> None:
-        """Show a decision; one with a single option is only read, and its events are shown with the next one.
-
-        Raises:
-            ValueError: If the message does not belong to the game as played here.
-        """
-        info = self._table.info
-        view = view_of(decision.observation, info.rules, info.settings, info.seats, info.seat)
-        self._add(view, events_of(decision, info), decision.first_event)
-        options = options_of(decision, info.rules, info.seats)
+    def ask(self, view: View, events: Sequence[Event], first: int, options: Sequence[Option]) -> None:
+        """Show a decision; one with a single option is only read, and its events are shown with the next one."""
+        self._add(view, events, first)
         self._options = options if len(options) > 1 else ()
         self._choices = []
         if self._options:
-            self._draw((info.seat,))
+            self._draw((self._seat,))
 
     def answered(self) -> None:
         """Show that the decision is answered and the others play."""
@@ -146,7 +141,7 @@ class SeatPicture:
 
     def _said(self, lines: Iterable[EventLine]) -> list[EventLine]:
         """Say lines to the person in this seat."""
-        words, seat = self._table.info.rules.words, self._table.seat
+        words, seat = self._words, self._seat
         return [replace(line, text=addressed(line.text, seat, words)) for line in lines]
 
     def _draw(self, asked: Sequence[int]) -> None:
@@ -161,7 +156,7 @@ class SeatPicture:
             marks=result_marks(self._result) if self._result and self._result.places else {},
             history=self._history,
         )
-        words, seat = self._table.info.rules.words, self._table.seat
+        words, seat = self._words, self._seat
         pending = tuple([addressed(text, seat, words) for text in self._frame.pending])
         self._frame = replace(self._frame, pending=pending)
         lines = self._said(self._frame.lines)
@@ -186,7 +181,7 @@ class SeatPicture:
     def thinking(self) -> str:
         """Return who is asked, in a sentence."""
         short = short_names(self._names)
-        names = [short[seat] for seat in self._asked if seat != self._table.seat]
+        names = [short[seat] for seat in self._asked if seat != self._seat]
         if not names:
             return gettext("The others play.")
         between = pgettext("between the last two names", "and")
@@ -200,7 +195,7 @@ class SeatPicture:
             note: A sentence about the last decision.
             is_recorded: Whether the match can be replayed once it is over.
         """
-        result, seat = self._result, self._table.seat
+        result, seat = self._result, self._seat
         hands: list[ZoneShown] = []
         board = self._frame
         if board is not None and self._view is not None:
@@ -219,7 +214,7 @@ class SeatPicture:
             thinking=self.thinking(),
             result=result,
             outcome=_outcome(result, seat, self._names) if result is not None else "",
-            match=self._table.match,
+            match=self._match,
             rated_on=self._rated_on,
             is_recorded=is_recorded,
             turns_of=turns_of,

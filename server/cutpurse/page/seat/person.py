@@ -29,7 +29,7 @@ from cutpurse.v1 import arena_pb2, ladder_pb2
 from cutpurse.wire.answer_times import AnswerTimes, MatchTimes, WaitLimits
 from cutpurse.wire.client_session import Ask, Begin, ClientSession, Finish, Illegal, OwnerNotice, Todo
 from cutpurse.wire.client_table import ClientTable
-from cutpurse.wire.decode import ask_of
+from cutpurse.wire.decode import ask_of, read_decision
 from cutpurse.wire.person_names import built_in_bot
 
 __all__ = [
@@ -380,7 +380,8 @@ class Person:
                 self._table = table
                 if self.meets_people:
                     self._times = self._answer_times.begin(table.game)
-                self._picture = SeatPicture(table, self._players(table), self.rated_on)
+                words = table.info.rules.words
+                self._picture = SeatPicture(words, table.seat, self._players(table), table.match, self.rated_on)
             case OwnerNotice(text) if self.rated_on and self._table is None:
                 self.wait(text, self._waiting[1])
             case Ask():
@@ -468,7 +469,7 @@ class Person:
         unput, self._unput = self._unput, []
         with speaking(self.language):
             for question in unput:
-                self._picture.ask(question.decision)
+                self._picture.ask(*read_decision(question.decision, self._table.info))
         if not unput or not self._picture.choices:
             return
         question = unput[-1]
@@ -485,11 +486,12 @@ class Person:
         if self._unended is None or self._is_over:
             return
         assert self._picture is not None
+        assert self._table is not None
         self._is_over = True
         self._drawing.change()
         with speaking(self.language):
             for question in self._unput:
-                self._picture.ask(question.decision)
+                self._picture.ask(*read_decision(question.decision, self._table.info))
             self._picture.end(*self._unended)
         self._show()
 
