@@ -1,7 +1,7 @@
 """The languages that the page speaks, each with its catalogue and with its way to write numbers and dates.
 
 A catalogue is a .po file in `catalogues/`, read when the process starts. English is the language of the source, so it
-needs none. This module knows no request and no page.
+needs none, and no babel: a browser tab that speaks English has neither. This module knows no request and no page.
 """
 
 from __future__ import annotations
@@ -14,12 +14,6 @@ from gettext import NullTranslations
 from io import BytesIO
 from pathlib import Path
 from typing import Final
-
-from babel import Locale
-from babel.dates import format_skeleton
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
-from babel.support import Translations
 
 __all__ = ["CATALOGUES", "ENGLISH", "Language", "offered_languages", "texts_of_file"]
 
@@ -57,6 +51,8 @@ class Language:
         """Format a moment of UTC for people; English writes it as ISO 8601 does."""
         if self.tag == ENGLISH.tag:
             return moment.strftime("%Y-%m-%d %H:%M UTC")
+        from babel.dates import format_skeleton
+
         date, time = [format_skeleton(form, moment, locale=self.tag) for form in ("yMd", "Hm")]
         return f"{date} {time} UTC"
 
@@ -67,6 +63,8 @@ ENGLISH: Final = Language("en", "English")
 @cache
 def offered_languages() -> Mapping[str, Language]:
     """Read all catalogues. Return the languages by tag, English first."""
+    from babel import Locale
+
     languages = {ENGLISH.tag: ENGLISH}
     for file in sorted(CATALOGUES.glob("*.po")):
         locale = Locale.parse(file.stem)
@@ -78,6 +76,10 @@ def offered_languages() -> Mapping[str, Language]:
 
 def texts_of_file(file: Path) -> NullTranslations:
     """Read a catalogue; what has no translation, or is marked as fuzzy, stays English."""
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+    from babel.support import Translations
+
     with file.open("rb") as written:
         catalogue = read_po(written, locale=file.stem)
     compiled = BytesIO()
