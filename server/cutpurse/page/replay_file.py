@@ -21,7 +21,7 @@ from cutpurse.page.language.languages import offered_languages
 from cutpurse.page.language.speaking import gettext_noop, language, speaking
 from cutpurse.page.match_view.drawing import lines_of, packed
 from cutpurse.page.match_view.filed_replay import replay_of
-from cutpurse.page.pages.replay import ReplayRequest, hashes_of, replay_context
+from cutpurse.page.match_view.replay_context import ReplayRequest, hashes_of, replay_context
 from cutpurse.page.rendering import Rendering, StaticFile
 from cutpurse.page.visitor_process import Refusals, VisitorProcess
 from cutpurse.process.interpreter import module_command

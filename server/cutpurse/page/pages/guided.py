@@ -8,7 +8,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from cutpurse.page.guided_matches import GuidedMatch, guided_match
-from cutpurse.page.pages.replay import MOST, ReplayRequest, batch_of, replay_context
+from cutpurse.page.match_view.replay_context import ReplayRequest, replay_context
+from cutpurse.page.pages.replay import MOST, batch_of
 from cutpurse.page.rendering import show
 
 __all__ = ["router"]

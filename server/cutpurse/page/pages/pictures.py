@@ -23,7 +23,8 @@ from cutpurse.page.match_view.match_pictures import (
 )
 from cutpurse.page.match_view.pixels import GIF, PNG, has_pixels
 from cutpurse.page.match_view.pixels import request as pixels_request
-from cutpurse.page.pages.replay import KEPT_BY_BROWSERS_S, ReplayRequest, Replays, replay_wanted, seat_wanted
+from cutpurse.page.match_view.replay_context import ReplayRequest
+from cutpurse.page.pages.replay import KEPT_BY_BROWSERS_S, Replays, replay_wanted, seat_wanted
 from cutpurse.page.picture_process import PictureProcess
 from cutpurse.page.rendering import Asked
 from cutpurse.page.visitors import visitor_of

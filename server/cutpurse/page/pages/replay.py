@@ -7,47 +7,36 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from threading import Lock
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
-from markupsafe import Markup
 
 from cutpurse.page.account.cookie import token_of
 from cutpurse.page.forms import count_of
 from cutpurse.page.language.languages import Language
-from cutpurse.page.language.speaking import gettext, language, pgettext
+from cutpurse.page.language.speaking import gettext, language
 from cutpurse.page.league_client import Asking
-from cutpurse.page.luck_process import LuckShown
-from cutpurse.page.match_view.drawing import lines_of, packed, rendered, symbols
+from cutpurse.page.match_view.drawing import lines_of, packed
 from cutpurse.page.match_view.filed_replay import published_notes, replay_of
-from cutpurse.page.match_view.frames import NAME
-from cutpurse.page.match_view.replay_path import Moment, Path, Replayed
-from cutpurse.page.match_view.scores import TURNING_POINTS, decided, timeline, turning_points
-from cutpurse.page.match_view.seat_names import short_names
+from cutpurse.page.match_view.replay_context import BATCH, ReplayRequest, hashes_of, replay_context
+from cutpurse.page.match_view.replay_path import Replayed
 from cutpurse.page.rendering import Asked, show
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.errors import NotFound
-from cutpurse.wire.text import printable
 
 __all__ = [
-    "BATCH",
     "KEPT_BY_BROWSERS_S",
     "MOST",
-    "ReplayRequest",
     "Replays",
     "batch_of",
-    "hashes_of",
-    "replay_context",
     "replay_wanted",
     "router",
     "seat_wanted",
 ]
 
-BATCH: Final = 32  # moments per request: about 90 ms of work, and 6 to 20 KB compressed
 MOST_BATCHES: Final = 64  # maximum cached batches, about 120 KB each
 MOST_KEPT: Final = 8  # maximum cached matches; one of 3,000 decisions takes a few megabytes
 KEPT_BY_BROWSERS_S: Final = 600
@@ -119,42 +108,6 @@ class Replays:
         return batch
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayRequest:
-    """A parsed request for a replay."""
-
-    base: str  # address of the replay
-    match: str  # ID of the match, or another name for the cache
-    replayed: Replayed  # the replay
-    viewer: int | None  # seat of the viewer; None to see all cards
-    path: Path  # the viewer's moments
-
-    def link(self, index: int) -> str:
-        """Return the address of a moment, by its index in the path."""
-        return self.address(self.path.ats[index])
-
-    def address(self, at: int, seat: int | None = None) -> str:
-        """Return the address of an index in the record, as the viewer or another seat saw it."""
-        viewer = self.viewer if seat is None else seat
-        return f"{self.base}?at={at}" + ("" if viewer is None else f"&seat={viewer}")
-
-    @property
-    def points(self) -> list[int]:
-        """Indices of the turning points; a seat, which did not see them, has none."""
-        return [swing.at for swing in self.replayed.course.swings(TURNING_POINTS)] if self.viewer is None else []
-
-    def html(self, moment: Moment) -> str:
-        """Draw a moment as HTML."""
-        return rendered(
-            "moment.html",
-            moment=moment,
-            last=len(self.path.ats) - 1,
-            frame=moment.frame,
-            link=self.link,
-            game=self.replayed.record.game,
-        )
-
-
 def replay_wanted(
     request: Request, ask: Asking, match: str, seat: int | None
 ) -> tuple[ReplayRequest, ladder_pb2.GetMatchResponse]:
@@ -204,51 +157,6 @@ def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge
     )
 
 
-def replay_context(
-    replay_request: ReplayRequest, at: int, *, is_placed: bool = True, pictures: str = "", luck: LuckShown | None = None
-) -> dict[str, Any]:
-    """Return the variables of `replay.html` and of templates that extend it; a template may need more.
-
-    Args:
-        replay_request: The replay.
-        at: Index in the record of the moment to show.
-        is_placed: Whether the match has a result.
-        pictures: Address below which there are pictures of the match; empty if there are none.
-        luck: Luck of its cards; None if it is not known.
-    """
-    path = replay_request.path
-    index = path.index(at)
-    with replay_request.replayed.lock:
-        (moment,) = replay_request.replayed.moments(replay_request.viewer, index)
-        html = replay_request.html(moment)
-    sees_all = replay_request.viewer is None
-    return {
-        "game": replay_request.replayed.record.game,
-        "viewer": replay_request.viewer,
-        "names": replay_request.replayed.names,
-        "short": [printable(name, NAME) for name in short_names(replay_request.replayed.names)],
-        "path": path,
-        "index": index,
-        "at": path.ats[index],
-        "batch": BATCH,
-        "frames": f"{replay_request.base}/moments?seat={'' if sees_all else replay_request.viewer}&first=",
-        "ways": _ways(replay_request, index),
-        "seats": [
-            (seat, replay_request.address(path.ats[index], seat)) for seat in range(replay_request.replayed.seats)
-        ],
-        "everything": f"{replay_request.base}?at={path.ats[index]}" if pictures else "",
-        "moment": Markup(html),
-        "goal": moment.frame.goal,
-        "symbols": symbols(),
-        "decided": decided(replay_request.replayed, replay_request.link) if sees_all and is_placed else "",
-        "timeline": timeline(replay_request.replayed, luck, replay_request.link) if sees_all else "",
-        "points": replay_request.points,
-        "pictures": pictures,
-        "following": "",
-        "turning_points": turning_points(replay_request.replayed, replay_request.link) if sees_all else "",
-    }
-
-
 @router.api_route("/matches/{match}/replay/moments", methods=["GET", "HEAD"])
 def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Query(ge=0, le=MOST)] = 0) -> Response:
     """Respond with a batch of moments from index `first` of the path on, in the format of `packed`."""
@@ -272,57 +180,3 @@ def batch_of(request: Request, replay_request: ReplayRequest, first: int) -> Res
     batch = replays.batch(replay_request.match, replay_request.replayed, replay_request.viewer, first, made)
     headers = {"Cache-Control": f"public, max-age={KEPT_BY_BROWSERS_S}"}
     return Response(batch, media_type="application/json", headers=headers)
-
-
-def _ways(replay_request: ReplayRequest, index: int) -> list[dict[str, str]]:
-    """Return the links to other moments: with a sign beside "play", with a key in the menu; some lead nowhere."""
-    path, last = replay_request.path, len(replay_request.path.ats) - 1
-    turns, faults, steals = path.turns, path.faults, path.steals
-
-    def way(name: str, words: str, sign: str, to: int | None, key: str = "") -> dict[str, str]:
-        address = "" if to is None or to == index else replay_request.link(to)
-        return {"name": name, "words": words, "sign": sign, "address": address, "key": key}
-
-    def before(places: Sequence[int]) -> int | None:
-        return max((place for place in places if place < index), default=None)
-
-    def after(places: Sequence[int]) -> int | None:
-        return min((place for place in places if place > index), default=None)
-
-    ways = [
-        way("turn-back", gettext("turn back"), "turnback", before(turns)),
-        way("back", gettext("back"), "first", index - 1 if index else None),
-        way("on", pgettext("to the next moment", "on"), "last", index + 1 if index < last else None),
-        way("turn", gettext("next turn"), "turn", after(turns)),
-        way("first", gettext("first"), "", 0, "Home"),
-        way("last", gettext("last"), "", last, "End"),
-    ]
-    if points := replay_request.points:
-        ways += [
-            way("point-back", gettext("turning point before"), "", before(points), "N"),
-            way("point", gettext("next turning point"), "", after(points), "n"),
-        ]
-    if steals:
-        ways += [
-            way("steal-back", gettext("steal before"), "", before(steals), "S"),
-            way("steal", gettext("next steal"), "hand", after(steals) or steals[0], "s"),
-        ]
-    if faults:
-        ways += [
-            way("fault-back", gettext("fault before"), "", before(faults), "F"),
-            way("fault", gettext("next fault"), "", after(faults), "f"),
-        ]
-    return ways
-
-
-def hashes_of(replayed: Replayed) -> list[dict[str, Any]]:
-    """Return the recorded hash of each viewer's events, and whether the replay agrees with it."""
-    recorded = replayed.record.events
-    who = [
-        gettext("%(name)s (seat %(seat)s)", name=printable(name, NAME), seat=seat)
-        for seat, name in enumerate(replayed.names)
-    ] + [gettext("spectators")]
-    return [
-        {"who": name, "recorded": said, "agrees": said == computed}
-        for name, said, computed in zip(who, recorded, replayed.hashes, strict=False)
-    ]

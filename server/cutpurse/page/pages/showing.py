@@ -18,7 +18,8 @@ from fastapi.responses import Response
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.page.language.speaking import gettext, language, ngettext
 from cutpurse.page.league_client import Asking
-from cutpurse.page.pages.replay import replay_context, replay_wanted
+from cutpurse.page.match_view.replay_context import replay_context
+from cutpurse.page.pages.replay import replay_wanted
 from cutpurse.page.record_remarks import RecordRemarks
 from cutpurse.page.rendering import Asked, show
 from cutpurse.sdk.matches.remark import Remark, RemarkKind

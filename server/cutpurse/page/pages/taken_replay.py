@@ -10,7 +10,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from cutpurse.page.pages.replay import MOST, batch_of, replay_context, replay_wanted, seat_wanted
+from cutpurse.page.match_view.replay_context import replay_context
+from cutpurse.page.pages.replay import MOST, batch_of, replay_wanted, seat_wanted
 from cutpurse.page.rendering import Asked, show
 from cutpurse.page.replay_file import ReplayFileProcess
 from cutpurse.page.security_headers import FRAMED
