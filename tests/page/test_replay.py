@@ -22,12 +22,12 @@ from cutpurse.games import GAMES
 from cutpurse.page.match_view.course import Swing
 from cutpurse.page.match_view.drawing import lines_of, rendered
 from cutpurse.page.match_view.frames import asked_of, frame, whole_events, whole_view
+from cutpurse.page.match_view.replay_context import BATCH
 from cutpurse.page.match_view.replay_path import STRIDE, Replayed
 from cutpurse.page.match_view.scores import decided
 from cutpurse.page.match_view.seat_names import short_names
 from cutpurse.page.match_view.seat_worth import WORTH
 from cutpurse.page.pages import replay as pages
-from cutpurse.page.match_view.replay_context import BATCH
 from cutpurse.sdk.matches.match_file import read_matches
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.league import league_at
