@@ -7,7 +7,6 @@ request as JSON on stdin, the file on stdout. This module knows no request of a 
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import sys
@@ -19,9 +18,8 @@ from typing import Final
 from cutpurse.engine.errors import UsageError
 from cutpurse.page.language.languages import offered_languages
 from cutpurse.page.language.speaking import gettext_noop, language, speaking
-from cutpurse.page.match_view.drawing import lines_of, packed
 from cutpurse.page.match_view.filed_replay import replay_of
-from cutpurse.page.match_view.replay_context import ReplayRequest, hashes_of, replay_context
+from cutpurse.page.match_view.replay_context import ReplayRequest, hashes_of, moments_text, replay_context
 from cutpurse.page.rendering import Rendering, StaticFile
 from cutpurse.page.visitor_process import Refusals, VisitorProcess
 from cutpurse.process.interpreter import module_command
@@ -61,17 +59,16 @@ def replay_file(filed: FiledMatch, answer: ladder_pb2.GetMatchResponse, seat: in
     if seat is not None and not 0 <= seat < replayed.seats:
         raise UsageError(f"the match has seats 0 to {replayed.seats - 1}, not {seat}")
     view = ReplayRequest("", answer.match.match, replayed, seat, replayed.path(seat))
-    frames = [lines_of(_outward(view.html(moment), site)) for moment in replayed.moments(seat, 0, len(view.path.ats))]
+    moments = moments_text(view, lambda html: _outward(html, site))
     rendering = Rendering(live=False)
     html = rendering.html(
         "replay_file.html",
-        **replay_context(view, 0, is_placed=not answer.match.void_cause),
+        **replay_context(view, 0, is_placed=not answer.match.void_cause, moments=moments),
         match=answer.match,
         hashes=hashes_of(replayed),
         here="",
         site=site,
         is_signed_in=False,
-        moments=b64encode(gzip.compress(json.dumps(packed(frames), ensure_ascii=False).encode(), mtime=0)).decode(),
     )
     return _with_policy(_whole(_outward(html, site), rendering.by_address))
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from cutpurse.page.match_view.replay_path import Replayed
+from cutpurse.page.match_view.seat_names import names_in_file
 from cutpurse.sdk.matches.match_file import FiledMatch
 from cutpurse.v1 import ladder_pb2
 from cutpurse.wire.league import format_reported_usage
@@ -27,14 +28,14 @@ def replay_of(filed: FiledMatch, courses: Sequence[ladder_pb2.SeatCourse] = ()) 
         RecordError: If the record does not verify.
         UnknownGame: If the game is not installed.
     """
-    record = filed.record()
-    names = record.seats
-    if filed.head is not None:
-        seats = filed.head.seats
-        bots = [seat.named for seat in seats]
-        names = tuple([seat.named if bots.count(seat.named) == 1 else seat.shown for seat in seats])
     usages = [{usage.decision: format_reported_usage(usage) for usage in course.usages} for course in courses]
-    return Replayed(record, names, [course.thinking_ms for course in courses], usages, published_notes(courses))
+    return Replayed(
+        filed.record(),
+        names_in_file(filed),
+        [course.thinking_ms for course in courses],
+        usages,
+        published_notes(courses),
+    )
 
 
 def published_notes(courses: Sequence[ladder_pb2.SeatCourse]) -> list[dict[int, str]]:

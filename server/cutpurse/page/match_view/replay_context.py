@@ -6,7 +6,10 @@ request and no server.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gzip
+import json
+from base64 import b64encode
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,14 +17,14 @@ from markupsafe import Markup
 
 from cutpurse.page.language.speaking import gettext, pgettext
 from cutpurse.page.luck_process import LuckShown
-from cutpurse.page.match_view.drawing import rendered, symbols
+from cutpurse.page.match_view.drawing import lines_of, packed, rendered, symbols
 from cutpurse.page.match_view.frames import NAME
 from cutpurse.page.match_view.replay_path import Moment, Path, Replayed
 from cutpurse.page.match_view.scores import TURNING_POINTS, decided, timeline, turning_points
 from cutpurse.page.match_view.seat_names import short_names
 from cutpurse.wire.text import printable
 
-__all__ = ["BATCH", "ReplayRequest", "hashes_of", "replay_context"]
+__all__ = ["BATCH", "ReplayRequest", "hashes_of", "moments_text", "replay_context"]
 
 BATCH: Final = 32  # moments per request: about 90 ms of work, and 6 to 20 KB compressed
 
@@ -63,7 +66,13 @@ class ReplayRequest:
 
 
 def replay_context(
-    replay_request: ReplayRequest, at: int, *, is_placed: bool = True, pictures: str = "", luck: LuckShown | None = None
+    replay_request: ReplayRequest,
+    at: int,
+    *,
+    is_placed: bool = True,
+    pictures: str = "",
+    luck: LuckShown | None = None,
+    moments: str = "",
 ) -> dict[str, Any]:
     """Return the variables of `replay.html` and of templates that extend it; a template may need more.
 
@@ -73,6 +82,7 @@ def replay_context(
         is_placed: Whether the match has a result.
         pictures: Address below which there are pictures of the match; empty if there are none.
         luck: Luck of its cards; None if it is not known.
+        moments: All moments, as `moments_text` makes them, for a page that has no server; else empty.
     """
     path = replay_request.path
     index = path.index(at)
@@ -103,6 +113,7 @@ def replay_context(
         "points": replay_request.points,
         "pictures": pictures,
         "following": "",
+        "moments": moments,
         "turning_points": turning_points(replay_request.replayed, replay_request.link) if sees_all else "",
     }
 
@@ -146,6 +157,13 @@ def _ways(replay_request: ReplayRequest, index: int) -> list[dict[str, str]]:
             way("fault", gettext("next fault"), "", after(faults), "f"),
         ]
     return ways
+
+
+def moments_text(replay_request: ReplayRequest, change: Callable[[str], str] = str) -> str:
+    """Return all moments of a replay in text for a page, their HTML changed by `change`; table.js reads it."""
+    moments = replay_request.replayed.moments(replay_request.viewer, 0, len(replay_request.path.ats))
+    frames = [lines_of(change(replay_request.html(moment))) for moment in moments]
+    return b64encode(gzip.compress(json.dumps(packed(frames), ensure_ascii=False).encode(), mtime=0)).decode()
 
 
 def hashes_of(replayed: Replayed) -> list[dict[str, Any]]:

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from cutpurse.sdk.matches.match_file import FiledMatch
 from cutpurse.wire.person_names import built_in_bot
 
-__all__ = ["short_names"]
+__all__ = ["names_in_file", "short_names"]
+
+
+def names_in_file(filed: FiledMatch) -> tuple[str, ...]:
+    """Return the names of the bots in a match file by seat, with the version where a bot sits twice."""
+    if filed.head is None:
+        return filed.record().seats
+    bots = [seat.named for seat in filed.head.seats]
+    return tuple([seat.named if bots.count(seat.named) == 1 else seat.shown for seat in filed.head.seats])
 
 
 def short_names(names: Sequence[str]) -> tuple[str, ...]:

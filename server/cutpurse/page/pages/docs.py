@@ -28,7 +28,7 @@ from cutpurse.page.guided_matches import GUIDED
 from cutpurse.page.language.game_words import game_title
 from cutpurse.page.rendering import show
 
-__all__ = ["router"]
+__all__ = ["game_context", "router", "rules_context"]
 
 _READ = ["GET", "HEAD"]
 
@@ -38,7 +38,7 @@ router = APIRouter(include_in_schema=False)
 @router.api_route("/rules", methods=_READ)
 async def games(request: Request) -> Response:
     """Show the list of games, and the rules that all games share."""
-    return show(request, "rules.html", games=[_game(name) for name in GAMES], written=sheet())
+    return show(request, "rules.html", **rules_context())
 
 
 @router.api_route("/rules/{game}", methods=_READ)
@@ -46,17 +46,7 @@ async def rules(request: Request, game: str) -> Response:
     """Show a game in a minute, then its rules by number, its rulings and its cards."""
     if game == "README":
         return RedirectResponse("/rules", 308)
-    written = sheet(game)  # first, because it raises NotFound for an unknown game
-    return show(
-        request,
-        "game.html",
-        game=_game(game),
-        introduction=introduction(game),
-        is_guided=game in GUIDED,
-        written=written,
-        rulings=rulings(game),
-        book=rule_book(GAMES[game]),
-    )
+    return show(request, "game.html", **game_context(game))
 
 
 @router.api_route("/docs", methods=_READ)
@@ -94,6 +84,28 @@ async def written_document(request: Request, name: str) -> Response:
     if address != name and address in names():
         return RedirectResponse(f"/docs/{address}", 308)
     return show(request, "document.html", written=document(name), name=name)
+
+
+def rules_context() -> dict[str, Any]:
+    """Return the variables of `rules.html`."""
+    return {"games": [_game(name) for name in GAMES], "written": sheet()}
+
+
+def game_context(game: str) -> dict[str, Any]:
+    """Return the variables of `game.html`.
+
+    Raises:
+        NotFound: If there is no such game.
+    """
+    written = sheet(game)  # first, because it raises NotFound for an unknown game
+    return {
+        "game": _game(game),
+        "introduction": introduction(game),
+        "is_guided": game in GUIDED,
+        "written": written,
+        "rulings": rulings(game),
+        "book": rule_book(GAMES[game]),
+    }
 
 
 def _game(name: str) -> dict[str, Any]:

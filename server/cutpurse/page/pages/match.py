@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Final
@@ -19,7 +18,7 @@ from cutpurse.page.forms import count_of, field_of, read_form
 from cutpurse.page.language.speaking import gettext, gettext_noop, language, ngettext
 from cutpurse.page.league_client import Asking
 from cutpurse.page.luck_process import LuckProcess
-from cutpurse.page.match_view.drawing import rendered
+from cutpurse.page.match_view.match_end import match_end
 from cutpurse.page.match_view.pairing_reason import reason_text
 from cutpurse.page.match_view.scores import (
     decided,
@@ -157,12 +156,7 @@ def end(request: Request, ask: Asked, match: str, seat: Annotated[int, Query(ge=
     if story is None:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     replays: Replays = request.app.state.replays
-    replayed = replays.get(ask, told)
-    with replayed.lock:
-        (last,) = replayed.moments(None, len(replayed.path(None).ats) - 1)
-    names = names_for(replayed, seat)
-    frame = replace(last.frame, seats=tuple([replace(player, short=names[player.seat]) for player in last.frame.seats]))
-    return HTMLResponse(rendered("match_end.html", match=told.match.match, frame=frame, story=story))
+    return HTMLResponse(match_end(replays.get(ask, told), told.match.match, seat, story))
 
 
 @router.api_route("/matches/{match}/luck", methods=["GET", "HEAD"])

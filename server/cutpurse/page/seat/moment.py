@@ -1,6 +1,6 @@
 """What a person at a table is shown: the table, the question with its options, and what has happened.
 
-It is drawn only from what a bot in that seat is told. The sentences are those of `cutpurse play --human`.
+It is drawn only from what a bot in that seat gets. The sentences are those of `cutpurse play --human`.
 A drawing has no time in it, so that all readers of a moment share one; `with_clock` fills in the time left. This module
 knows no network and no clock: the time left is passed in.
 """
@@ -187,13 +187,16 @@ class SeatPicture:
         between = pgettext("between the last two names", "and")
         return ngettext("%(names)s is thinking.", "%(names)s are thinking.", len(names), names=_joined(names, between))
 
-    def drawing(self, number: int, note: str = "", *, is_recorded: bool = True) -> Callable[[], str]:
+    def drawing(
+        self, number: int, note: str = "", *, is_recorded: bool = True, has_clock: bool = True
+    ) -> Callable[[], str]:
         """Return a function that draws the moment as it is now, on any thread, for `with_clock`.
 
         Args:
             number: Number of the open decision; it comes back with the answer.
             note: A sentence about the last decision.
             is_recorded: Whether the match can be replayed once it is over.
+            has_clock: Whether the time for a decision is limited.
         """
         result, seat = self._result, self._seat
         hands: list[ZoneShown] = []
@@ -217,6 +220,7 @@ class SeatPicture:
             match=self._match,
             rated_on=self._rated_on,
             is_recorded=is_recorded,
+            has_clock=has_clock,
             turns_of=turns_of,
             **_CLOCK,
         )
