@@ -119,7 +119,7 @@ release-check: $(BUILD)/installed $(if $(shell command -v $(CC)),.compiled/insta
 	$(BIN)/python -m scripts.release_check dist
 
 clean: ## away with everything made here
-	rm -rf .venv .venv-* .compiled dist build .mypy_cache .ruff_cache .pytest_cache .benchmarks sample_bots/*/node_modules sample_bots/*/out
+	rm -rf .venv .venv-* .compiled dist build .mypy_cache .ruff_cache .pytest_cache .benchmarks sample_bots/*/node_modules server/cutpurse/page/site/node_modules sample_bots/*/out
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 ifneq ($(BUILD),.compiled)

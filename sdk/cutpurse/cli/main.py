@@ -78,6 +78,7 @@ class Commands(LazyGroup):
         "tune": "cutpurse.cli.commands.tune:tune",
         "exploit": "cutpurse.cli.commands.exploit:exploit",
         "status": "cutpurse.cli.commands.status:status",
+        "site": "cutpurse.server.commands.site:app",
     }
 
     moved: ClassVar[dict[str, str]] = {"season": "event"}
@@ -110,6 +111,7 @@ class Commands(LazyGroup):
             "demo": "Run a server and sample bots, play rated matches of all five games, and print the rankings.",
             "serve": "Run a server on which bots play each other on the database's ladders, until SIGTERM or Ctrl-C.",
             "web": "Serve the page for spectators: ladders, bots, matches, replays and live matches.",
+            "site": "Make a site of plain files, where people learn, play and check matches in their browsers.",
             "token": "Create, list and revoke the tokens of a server.",
             "db": "Back up, copy, check and upgrade a server's database.",
             "place": "Run submitted bots of a server on this machine, until SIGTERM or Ctrl-C.",

@@ -75,7 +75,15 @@ class StaticFile:
 class Rendering:
     """The templates and static files of the page."""
 
-    def __init__(self, *, live: bool, has_seats: bool = False, has_accounts: bool = False, folder: Path = HERE) -> None:
+    def __init__(
+        self,
+        *,
+        live: bool,
+        has_seats: bool = False,
+        has_accounts: bool = False,
+        folder: Path = HERE,
+        site_scripts: Path | None = None,
+    ) -> None:
         """Read all templates and static files.
 
         Args:
@@ -83,13 +91,16 @@ class Rendering:
             has_seats: Whether people can play here.
             has_accounts: Whether people can sign in here.
             folder: Folder with `templates` and `static`.
+            site_scripts: Folder of further static files, for the site without a server.
         """
-        self.static: Final[Mapping[str, StaticFile]] = _static(folder / "static")
+        more = {} if site_scripts is None else _static(site_scripts)
+        self.static: Final[Mapping[str, StaticFile]] = {**_static(folder / "static"), **more}
         self.by_address: Final = {file.address: file for file in self.static.values()}
         self.environment: Final = templates_of(folder / "templates")
         self.environment.globals |= {
             "static": lambda name: self.static[name].address,
             "is_live": live,
+            "is_site": site_scripts is not None,
             "has_seats": has_seats,
             "has_accounts": has_accounts,
             "has_pixels": has_pixels(),

@@ -16,6 +16,12 @@
   const $$ = (where, from = root) => [...from.querySelectorAll(where)];
   const big = (text) => text.charAt(0).toLocaleUpperCase(html.lang) + text.slice(1);
 
+  // Where the table is: at the page's server, or played by this tab itself (tab_table.js of the site).
+  const table = globalThis.cutpurseTable ?? {
+    listen: () => new EventSource(words.events),
+    answer: (address, body) => fetch(address, { method: "POST", body, headers: { Accept: "application/json" } }),
+  };
+
   let input = "mouse"; // "keys", "mouse" or "touch": how the person acts
   addEventListener("keydown", () => { input = "keys"; }, true);
   addEventListener("pointerdown", (event) => { input = event.pointerType === "mouse" ? "mouse" : "touch"; }, true);
@@ -274,7 +280,7 @@
     const body = new URLSearchParams({ decision: asked.elements.decision.value, option: move.index });
     let text = words.failed, isRefused = false;
     try {
-      const answer = await fetch(asked.action, { method: "POST", body, headers: { Accept: "application/json" } });
+      const answer = await table.answer(asked.action, body);
       if (answer.ok) return;
       isRefused = true;
       text = (await answer.json()).text;
@@ -422,7 +428,7 @@
     if (skip) skip.hidden = false;
   };
   function connect() {
-    source = new EventSource(words.events);
+    source = table.listen();
     source.addEventListener("open", () => { tries = 0; problem.textContent = problem.textContent === words.lost ? "" : problem.textContent; });
     for (const kind of ["whole", "step", "status"]) source.addEventListener(kind, take(kind));
     source.addEventListener("over", () => { isOver = true; source.close(); });
