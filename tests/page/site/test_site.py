@@ -60,7 +60,7 @@ class Browser:
         if kind == "record":
             self.record = data
             return
-        message = json.loads(data) if kind != "failed" else data
+        message: Any = json.loads(data) if kind != "failed" else data
         self.sent.append((kind, message))
         if kind == "whole":
             self.lines = message["lines"]
