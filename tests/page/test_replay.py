@@ -379,7 +379,7 @@ def test_the_pages_tell_the_story_to_who_sees_all_cards(
     assert chart in story
     (how,) = re.findall(r'<p class="lead how">(.*?)</p>', story, re.DOTALL)
     (main,) = re.findall(r"<main.*</main>", story, re.DOTALL)
-    assert taken_apart(main.partition('class="swings"')[0]).text.count(" won") == 1
+    assert taken_apart(main.partition('class="swings"')[0]).text.count(" won with") == 1
     assert re.search(r"won with \$[\d,]+, \$[\d,]+ more than the next\.", taken_apart(how).text)
     for hidden in ("timeline", "swings", "turning"):
         assert f'class="{hidden}"' not in page.get(f"/matches/{match.match}/replay?seat=1").text
