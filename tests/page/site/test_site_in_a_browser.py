@@ -15,12 +15,14 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from cutpurse.page.site.build import PYODIDE, build_site
+from cutpurse.page.site.build import build_site
 from cutpurse.sdk.local import play
 from tests.page.browser import PATIENCE_MS, Watched
+from tests.roots import CHECKOUT
 
 pytestmark = pytest.mark.full
 
+PYODIDE = CHECKOUT / "server/cutpurse/page/site/node_modules/pyodide"
 PHONE = {"viewport": {"width": 390, "height": 800}, "has_touch": True}
 
 
@@ -30,7 +32,7 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if not (PYODIDE / "package.json").is_file():
         pytest.skip("Pyodide is not here: npm ci --prefix server/cutpurse/page/site --ignore-scripts")
     folder = tmp_path_factory.mktemp("host")
-    build_site(folder / "some" / "folder")
+    build_site(folder / "some" / "folder", PYODIDE)
     command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         assert server.stdout is not None
