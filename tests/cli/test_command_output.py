@@ -55,7 +55,7 @@ ACTS = {
     *("db upgrade", "db backup", "db restore", "db copy", "db estimate", "demo", "place"),
     *("serve", "token create", "token revoke", "token link", "train", "web"),
     "worker",
-    *("exploit", "yardstick measure", "yardstick verify"),
+    *("exploit", "site build", "yardstick measure", "yardstick verify"),
 }
 CUP = 'game = "greed"\nseats = 2\nbots = ["random", "greedy"]\ndeals = 1\n'
 
