@@ -159,10 +159,12 @@ def test_the_slowest_decision_is_found_in_any_number_of_parts() -> None:
         for clock in [MatchClock("greed", TimeControl(), watch)]
         for is_sum in (False, True)
     ]
-    assert runs[0].slowest == runs[1].slowest
-    slow = runs[0].slowest[0]
+    # Without the wait for a processor, which is that of this machine.
+    slowest = [[slow._replace(waited_s=0.0) for slow in run.slowest] for run in runs]
+    assert slowest[0] == slowest[1]
+    slow = slowest[0][0]
     assert (slow.seconds, slow.bot, slow.match) == (0.75, 0, 0)
-    assert slowest_lines(MatchClock("greed", TimeControl()), runs[0].slowest, ["ann", "bob"]) == [
+    assert slowest_lines(MatchClock("greed", TimeControl()), slowest[0], ["ann", "bob"]) == [
         f"ann, slowest: 750 ms at decision {slow.decision} of match 0; the clock of greed is 1 s + 10 s bank"
     ]
 

@@ -59,7 +59,10 @@ class RawBot:
         await self.channel.close()
 
     async def send(self, **fields: Any) -> None:
-        await self.call.write(arena_pb2.PlayRequest(**fields))
+        try:
+            await self.call.write(arena_pb2.PlayRequest(**fields))
+        except grpc.aio.AioRpcError as error:  # the server has ended the call meanwhile
+            raise _ended(error) from None
 
     async def hello(self, name: str, **fields: Any) -> arena_pb2.Welcome:
         """Send Hello with one table, changed by `fields`, and return Welcome."""
