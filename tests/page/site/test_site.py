@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from html import unescape
 from io import BytesIO
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -172,6 +175,31 @@ def test_an_earlier_site_is_replaced_and_other_files_are_never_lost(tmp_path: Pa
     assert refused.exit_code == 2
     assert refused.stderr.strip().endswith("has files that are not of a site (mine.txt): name a new or empty folder")
     assert (public / "mine.txt").exists()
+
+
+def test_a_build_that_breaks_off_is_a_line_and_the_same_command_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pyodide, public = some_pyodide(tmp_path / "pyodide"), tmp_path / "public"
+    command = ("site", "build", "--into", str(public), "--pyodide", str(pyodide))
+    write_bytes = Path.write_bytes
+    for most in (0, 1, 2, 30):  # files that the disk takes; the list of files is the first one
+        written = count()
+
+        def until_full(path: Path, content: bytes, most: int = most, written: Iterator[int] = written) -> int:
+            if next(written) >= most:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return write_bytes(path, content)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "write_bytes", until_full)
+            full = run(*command)
+        line = f"cutpurse: {public} cannot be written: No space left on device; try again, or name another folder"
+        assert (full.exit_code, full.stderr.splitlines()[-1]) == (4, line)
+    assert run(*command).exit_code == 0
+    listed = json.loads((public / "site.json").read_bytes())["files"]
+    there = {path.relative_to(public).as_posix() for path in public.rglob("*") if path.is_file()}
+    assert there == {*listed, "site.json"}
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ SCRIPTS: Final = HERE / "scripts"
 PYODIDE: Final = HERE / "node_modules" / "pyodide"  # where `npm ci` puts it
 MAX_FILE_MB: Final = 64  # a match of Szmal with all its notes has less than 1
 LIST_OF_FILES: Final = "site.json"  # what a later build may replace
+NEW_LIST: Final = "site.json.part"  # until it is whole
 WORKER: Final = "service_worker.js"
 POLICY: Final = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; font-src 'self'; "
@@ -72,6 +73,7 @@ def build_site(into: Path, pyodide: Path = PYODIDE) -> SiteSize:
 
     Raises:
         UsageError: If the folder has other files, or the package is missing or of another version.
+        NotFound: If the folder cannot be written.
     """
     earlier = _earlier_files(into)
     python = {f"static/{_pyodide_name()}/{name}": file for name, file in _pyodide_files(pyodide).items()}
@@ -101,12 +103,24 @@ def build_site(into: Path, pyodide: Path = PYODIDE) -> SiteSize:
     first += [name for name in files if name.startswith("static/") and name not in python]
     files[WORKER] = _service_worker(files, [name for name in first if not name.endswith(".zip")])
     files[LIST_OF_FILES] = json.dumps({"cutpurse": VERSION, "files": sorted(files)}, indent=0).encode()
-    for name in earlier:
-        (into / name).unlink(missing_ok=True)
-    for name, content in files.items():
-        (into / name).parent.mkdir(parents=True, exist_ok=True)
-        (into / name).write_bytes(content)
+    try:
+        _replace(into, earlier, files)
+    except OSError as problem:
+        raise NotFound(f"{into} cannot be written: {problem.strerror}; try again, or name another folder") from None
     return SiteSize(len(files), sum(map(len, files.values())), engine_bytes)
+
+
+def _replace(into: Path, earlier: list[str], files: Mapping[str, bytes]) -> None:
+    """Replace an earlier site.  The list of files is there throughout, so that a site half written can be replaced."""
+    for name in earlier:
+        if name != LIST_OF_FILES:
+            (into / name).unlink()
+    into.mkdir(parents=True, exist_ok=True)
+    (into / NEW_LIST).write_bytes(files[LIST_OF_FILES])
+    (into / NEW_LIST).replace(into / LIST_OF_FILES)
+    for name in [name for name in files if name != LIST_OF_FILES]:
+        (into / name).parent.mkdir(parents=True, exist_ok=True)
+        (into / name).write_bytes(files[name])
 
 
 def _earlier_files(into: Path) -> list[str]:
@@ -114,10 +128,10 @@ def _earlier_files(into: Path) -> list[str]:
     there = sorted(path.relative_to(into).as_posix() for path in into.rglob("*") if not path.is_dir())
     if into.exists() and not into.is_dir():
         raise UsageError(f"{into} is no folder: name one for the site")
-    earlier: set[str] = set()
+    earlier = {NEW_LIST}
     if LIST_OF_FILES in there:
         try:
-            earlier = {LIST_OF_FILES, *json.loads((into / LIST_OF_FILES).read_bytes())["files"]}
+            earlier |= {LIST_OF_FILES, *json.loads((into / LIST_OF_FILES).read_bytes())["files"]}
         except (ValueError, LookupError, TypeError):
             raise UsageError(f"{into / LIST_OF_FILES} is not of an earlier site: name an empty folder") from None
     if others := [name for name in there if name not in earlier]:
