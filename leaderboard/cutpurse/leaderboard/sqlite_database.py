@@ -76,7 +76,7 @@ class SqliteDatabase(Database):
             return file.read(len(_HEADER)) not in (_HEADER, b"")
 
     def open_for_reading(self, busy_timeout_s: float) -> Engine:
-        """Implement `Database.open_for_reading`."""
+        """Open the file for reading beside a server that writes it."""
         return reading_engine(self.path, busy_timeout_s)
 
     def open_for_writing(self, busy_timeout_s: float, *, is_shared: bool = False) -> WriteAccess:
@@ -93,7 +93,7 @@ class SqliteDatabase(Database):
         return type(error) in (OperationalError, DatabaseError)
 
     def explain(self, error: SQLAlchemyError) -> StoreError:
-        """Implement `Database.explain`."""
+        """Return what an error of SQLite means for this file, in one line."""
         return explained(error, self.path)
 
 

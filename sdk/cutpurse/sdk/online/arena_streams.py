@@ -157,7 +157,7 @@ class ArenaStreams:
         return max(1, (tables + there.index(client)) // len(there))
 
     def begun(self, client: Client) -> int:
-        """Implement `Companions.begun`."""
+        """Count the matches that the other streams have begun, those that are over too."""
         return sum(stream.client.begun for stream in (*self._streams, *self._over) if stream.client is not client)
 
     def welcomed(self, client: Client, elsewhere: Sequence[tuple[str, str]]) -> None:
@@ -180,7 +180,7 @@ class ArenaStreams:
                 self._woken.set()  # `play` starts it
 
     def is_dialled(self, address: str) -> bool:
-        """Implement `Companions.is_dialled`."""
+        """Return whether one of the streams goes to this address."""
         return any(stream.client.address == address for stream in self._streams)
 
     def ended_early(self, client: Client) -> bool:
@@ -188,7 +188,7 @@ class ArenaStreams:
         return len(self._streams) > 1
 
     def enough(self, client: Client) -> None:
-        """Implement `Companions.enough`."""
+        """Let the other streams ask for no more matches."""
         self._has_enough = True
         for stream in self._streams:
             if stream.client is not client:

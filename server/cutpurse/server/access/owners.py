@@ -201,7 +201,7 @@ class HouseGuard:
         return self._grant
 
     def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
-        """Implement `Guard.recognise`."""
+        """Return whose token was sent: the program's own, or one that the other guard knows."""
         said = [*metadata]
         return self._grant if self._is_house(said) else self._others.recognise(said, peer, now)
 
@@ -210,7 +210,7 @@ class HouseGuard:
         return token is not None and hmac.compare_digest(token.digest, self._token.digest)
 
     def is_good(self, token: str) -> bool:
-        """Implement `Guard.is_good`."""
+        """Return whether it is the program's token, or one that the other guard holds for valid."""
         return token == self._token.id or self._others.is_good(token)
 
     def look(self, now: float) -> bool:
@@ -218,7 +218,7 @@ class HouseGuard:
         return self._others.look(now)
 
     def close(self) -> None:
-        """Implement `Guard.close`."""
+        """Close the other guard."""
         self._others.close()
 
 
@@ -244,7 +244,7 @@ class TokenGuard:
         self._read_at = 0.0  # earliest next read
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
-        """Implement `Guard.enter`."""
+        """Return whose stored token was sent.  Raises TokenRefused if there is none, or it lacks the scope."""
         grant = self._grant(metadata, peer, now)
         check_scope(grant, scope)
         assert grant is not None
@@ -280,7 +280,7 @@ class TokenGuard:
         return entry.owner not in (HOUSE, PEOPLE) and entry.is_good(self._utc())
 
     def is_good(self, token: str) -> bool:
-        """Implement `Guard.is_good`."""
+        """Return whether a stored token with this ID is valid now."""
         entry = self._tokens.get(token)
         return entry is not None and self._is_good(entry)
 

@@ -46,17 +46,17 @@ class PersonGuard:
         return token is not None and hmac.compare_digest(token.digest, self._token.digest)
 
     def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
-        """Implement `Guard.recognise`."""
+        """Return whose token the other guard recognises."""
         return self._others.recognise(metadata, peer, now)
 
     def is_good(self, token: str) -> bool:
-        """Implement `Guard.is_good`."""
+        """Return whether the other guard holds a token for valid."""
         return self._others.is_good(token)
 
     def look(self, now: float) -> bool:
-        """Implement `Guard.look`."""
+        """Return whether the other guard found tokens that may have become invalid."""
         return self._others.look(now)
 
     def close(self) -> None:
-        """Implement `Guard.close`."""
+        """Close the other guard."""
         self._others.close()

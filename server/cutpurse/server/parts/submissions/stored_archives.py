@@ -42,17 +42,17 @@ class StoredArchives:
         self._store = store
 
     def put(self, digest: bytes, content: bytes) -> None:
-        """Implement `SharedArchives.put`."""
+        """Store an archive in the database, unless it is there."""
         if not self._store.run(archive_table.has_archive, digest):
             self._store.write_uncached(archive_table.put_archives, {digest: content})
 
     def get(self, digest: bytes) -> bytes | None:
-        """Implement `SharedArchives.get`."""
+        """Return an archive; None if the database has none with this SHA-256, or a damaged one."""
         content = self._store.run(archive_table.archive, digest)
         return content if content is None or sha256(content).digest() == digest else None
 
     def put_built(self, digest: bytes, tree: Path) -> None:
-        """Implement `SharedArchives.put_built`."""
+        """Store the built files of an archive, packed.  Raises ArchiveError if they cannot be packed."""
         if self._store.run(archive_table.has_archive, _built_key(digest)):
             return
         try:
@@ -63,7 +63,7 @@ class StoredArchives:
         self._store.write_uncached(archive_table.put_archives, stored)  # at once, so that none is unneeded
 
     def unpack_built(self, digest: bytes, target: Path) -> bool:
-        """Implement `SharedArchives.unpack_built`."""
+        """Write the built files of an archive into a folder.  Returns False if none are stored; raises OSError."""
         packed = self._store.run(archive_table.archive, _built_key(digest))
         content = None if packed is None else self.get(packed)
         if content is None:

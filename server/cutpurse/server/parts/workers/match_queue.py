@@ -99,7 +99,7 @@ class PgMatchQueue:
     async def take(
         self, play: Callable[[str], Awaitable[None]], at_hand: Callable[[], Collection[str]], slots: int
     ) -> None:
-        """Implement `MatchQueue.take`."""
+        """Play matches of the queue until it is drained.  Raises ConnectionError if the database goes away."""
         import psycopg
         from pgqueuer.adapters.drivers.psycopg import PsycopgDriver
         from pgqueuer.core.qm import QueueManager
@@ -143,7 +143,7 @@ class PgMatchQueue:
             raise ConnectionError(str(problem)) from None
 
     def drain(self) -> None:
-        """Implement `MatchQueue.drain`."""
+        """Take no more matches; those that are being played go on."""
         self._is_draining = True
         if self._manager is not None:
             self._manager.shutdown.set()
