@@ -190,7 +190,7 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_handlecrashitem(crashitem: str, sched: Any) -> None:
     """Name at once the test in which a process of tests died, or was ended for its time."""
-    sched.config.get_terminal_writer().line(f"\n{crashitem} ended its process")
+    sched.config.get_terminal_writer().line(f"\n{crashitem} ended its process, or took more than {MOST_S} s")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
