@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.cli.starter.languages import LANGUAGES, PYTHON, source_of
+from cutpurse.sdk.starter.languages import LANGUAGES, PYTHON, source_of
 from cutpurse.wire.manifest import read_manifest
 from cutpurse.wire.toml_file import read_toml
 from tests.builds import needs_pure

@@ -6,7 +6,7 @@ import re
 
 from cutpurse.check.local_match import DIAL_IN_S
 from cutpurse.check.scenarios import BACK_S, LEAVE_S, SCENARIOS
-from cutpurse.cli.starter.languages import LANGUAGES
+from cutpurse.sdk.starter.languages import LANGUAGES
 from tests.languages.rule import GIVES_AWAY, STOPS
 from tests.languages.workshop import FOUND
 from tests.roots import CHECKOUT

@@ -21,7 +21,7 @@ from typing import Final
 
 import pytest
 
-from cutpurse.cli.starter.languages import write_in
+from cutpurse.sdk.starter.languages import write_in
 from cutpurse.wire.manifest import MANIFEST, Manifest, read_manifest
 from tests.roots import CHECKOUT
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from cutpurse.cli.progress import PROGRESS_VARIABLE
-from cutpurse.cli.starter.templates import AGENTS
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.games import GAMES, game_named
 from cutpurse.llm.decision_text import rules_text
@@ -27,6 +26,7 @@ from cutpurse.process.child_processes import kill_descendants
 from cutpurse.process.interpreter import module_command
 from cutpurse.process.program_command import PROGRAM
 from cutpurse.sdk.bot import built_in_bots
+from cutpurse.sdk.starter.templates import AGENTS
 from cutpurse.wire.errors import BOT_FAILED, needs
 from cutpurse.wire.manifest import MANIFEST, read_manifest
 

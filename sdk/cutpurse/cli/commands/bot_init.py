@@ -8,9 +8,9 @@ from typing import Annotated, Final
 import typer
 
 from cutpurse.cli.completion import complete_games
-from cutpurse.cli.starter.languages import LANGUAGES, PYTHON, check_language, write_in
 from cutpurse.engine.errors import UsageError
 from cutpurse.process.terminal import print_lines
+from cutpurse.sdk.starter.languages import LANGUAGES, PYTHON, check_language, write_in
 
 __all__ = ["init"]
 
@@ -42,7 +42,7 @@ def init(
 
     Example: cutpurse bot init my_bot --language go
     """
-    from cutpurse.cli.starter.folder import write_starter  # imported late, for a quick `cutpurse games`
+    from cutpurse.sdk.starter.folder import write_starter  # imported late, for a quick `cutpurse games`
 
     if language == PYTHON:
         written = write_starter(name, game or USUAL, Path())

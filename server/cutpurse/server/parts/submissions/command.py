@@ -146,10 +146,10 @@ def _row(pair: NearCopy) -> dict[str, Any]:
 # -- what everybody may use
 def common_files(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
     """Yield the files that everybody may use, by path: ours, and those of the host."""
-    from cutpurse.cli.starter.languages import LANGUAGES, PYTHON, source_of
+    from cutpurse.sdk.starter.languages import LANGUAGES, PYTHON, source_of
     from cutpurse.server.parts.submissions.submitted_programs import is_source
 
-    for template in files("cutpurse.cli.starter").iterdir():
+    for template in files("cutpurse.sdk.starter").iterdir():
         if template.name.endswith(".txt"):
             yield f"starter/{template.name}.py", template.read_text(encoding="utf-8")
     yield from _python_files(files("cutpurse.bots"), "bots")

@@ -13,8 +13,6 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Final
 
-from cutpurse.cli.starter.place import new_folder
-from cutpurse.cli.starter.templates import AGENTS, agents_text, filled, template
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.match import Match
@@ -23,6 +21,8 @@ from cutpurse.games import GAMES, game_named
 from cutpurse.sdk.bot import load_bot
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import play_match
+from cutpurse.sdk.starter.place import new_folder
+from cutpurse.sdk.starter.templates import AGENTS, agents_text, filled, template
 from cutpurse.wire.server_address import DEFAULT_SERVER
 
 __all__ = ["write_starter"]
@@ -32,11 +32,19 @@ SEED: Final = 1
 LEAST: Final = 3  # options of the decision in the test
 
 
-def write_starter(name: str, game: str, where: Path) -> list[Path]:
+def write_starter(name: str, game: str, where: Path, source: str | None = None) -> list[Path]:
     """Write the folder `where / name`; return its files.
+
+    Args:
+        name: Name of the bot.
+        game: Name of the game.
+        where: Parent folder.
+        source: The bot. Default: the template of the game.
 
     Raises:
         UsageError: If the name is invalid, the game has no template, or the folder exists.
+        BotNotLoaded: If the bot cannot be imported.
+        CutpurseError: If it decides nothing that could be made a test.
     """
     rules = game_named(game)
     if game not in GAMES.built_in:
@@ -50,7 +58,7 @@ def write_starter(name: str, game: str, where: Path) -> list[Path]:
     others = rules.usual_seats - 1
     bot, tests, page = folder / f"{name}.py", folder / f"test_{name}.py", folder / "README.md"
     manifest, agents = folder / "bot.toml", folder / AGENTS
-    bot.write_text(template(game), encoding="utf-8")
+    bot.write_text(template(game) if source is None else source, encoding="utf-8")
     fields = {"name": name, "game": game, "title": rules.words.title, "server": DEFAULT_SERVER}
     decision = _decision(bot, game)
     random = ", ".join(['"random"'] * others)

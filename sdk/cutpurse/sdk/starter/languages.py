@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from cutpurse.cli.starter.place import new_folder
-from cutpurse.cli.starter.templates import AGENTS, agents_text
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
+from cutpurse.sdk.starter.place import new_folder
+from cutpurse.sdk.starter.templates import AGENTS, agents_text
 from cutpurse.wire.errors import NotFound
 from cutpurse.wire.manifest import MANIFEST, read_manifest
 
