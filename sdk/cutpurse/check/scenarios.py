@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Protocol
 
 import grpc
@@ -39,6 +40,7 @@ PROBLEMS: Final = arena_pb2.PlayResponse.PROBLEMS_FIELD_NUMBER
 NONCE_MS: Final = 1_000  # as a server waits
 QUIET_S: Final = 0.5  # to wait for the acknowledgement of a match's end
 MOST_TABLES: Final = 4
+MOST_HELLOS: Final = 5  # of a bot that never hears its welcome
 ALONE: Final = 40  # decisions at one table, after which a fast bot should have requested more tables
 STOP: Final = "let it go on to the next envelope whatever happens at one table"
 LADDER: Final = "another"  # name of a ladder of the second server
@@ -111,9 +113,18 @@ class Visit:
             self.child = self.start()
         child = self.child
         refused = len(self.host.refused)
-        guest = await self.host.bot(self.dial_in_s, lambda: child.code is None and len(self.host.refused) == refused)
-        if guest is not None:
-            return guest
+        for _ in range(MOST_HELLOS):
+            guest = await self.host.bot(
+                self.dial_in_s, lambda: child.code is None and len(self.host.refused) == refused
+            )
+            if guest is None:
+                break
+            # Until it knows its welcome, a bot whose stream is lost has nothing to resume, and says Hello anew.
+            await guest.until(partial(_has_settled, guest, child), BACK_S)
+            if not guest.is_forgotten:
+                return guest
+        else:
+            raise Failed(f"it said Hello {MOST_HELLOS} times, on one stream after the other; stay on the first")
         if len(self.host.refused) > refused:
             raise Failed(f"its Hello is refused: {self.host.refused[-1]}")
         words = child.last_words() or "none"
@@ -184,6 +195,11 @@ class Visit:
         """End the match, and give the bot a moment to acknowledge it."""
         sitting.end()
         await sitting.guest.until(lambda: sitting.table.is_end_known, QUIET_S)
+
+
+def _has_settled(guest: Guest, child: CheckedProgram) -> bool:
+    """Return whether a bot knows its welcome, or never will."""
+    return guest.is_in or guest.is_forgotten or child.code is not None
 
 
 def percentile(values: list[float], percent: int) -> float:
