@@ -14,7 +14,8 @@ from cutpurse.wire.toml_file import read_toml
 from tests.builds import needs_pure
 from tests.roots import CHECKOUT, modules, roots
 
-TORCH = {"cutpurse.lab.training.ppo", "cutpurse.lab.training.run"}  # torch is an extra that not every developer has
+# torch is an extra that not every developer has
+TORCH = {"cutpurse.lab.training.ppo", "cutpurse.lab.training.run", "cutpurse.lab.exploit.net_response"}
 PUBLIC_MODULES = [
     module for module in modules() if module.is_public and (find_spec("torch") or module.name not in TORCH)
 ]

@@ -29,7 +29,7 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("none.npz", 3, "none.npz is no net, or is damaged"),
         ("greedy --of hearth-0", 2, "there is no set 'hearth-0' in this installation; it has: hearth-1. "),
         ("greedy --games whist", 2, "hearth-1 has no game 'whist'; it has: greed, szmal, stolen_treasure, "),
-        ("greedy --budget soon", 2, "--budget 'soon': a budget is a time such as 90s, 30m or 2h"),
+        ("greedy --budget soon", 2, "--budget 'soon': give a time such as 90s, 30m or 2h"),
         ("greedy --jobs 0", 2, "0 jobs cannot be had; 1 to 256 can"),
         ("greedy --games szmal/2 --journal poem", 2, "poem, line 1: no journal of a yardstick: "),
         ("deaf.py --games szmal/2", 3, "deaf.py cannot play Szmal with 2 seats, so it has no score: "),

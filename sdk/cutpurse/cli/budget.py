@@ -19,9 +19,9 @@ def read_budget(text: str, things: str) -> tuple[int | None, float | None]:
     return None, read_time(text, f", or a number of {things}")
 
 
-def read_time(text: str, also: str = "") -> float:
-    """Read a time in seconds.  Raises UsageError, which names what is possible `also`."""
+def read_time(text: str, also: str = "", option: str = "--budget") -> float:
+    """Read a time in seconds.  Raises UsageError, which names the option and what is possible `also`."""
     match = re.fullmatch(r"([0-9]{1,9})([smh])", text)
     if match is None or not int(match[1]):
-        raise UsageError(f"--budget {text!r:.40}: a budget is a time such as 90s, 30m or 2h{also}")
+        raise UsageError(f"{option} {text!r:.40}: give a time such as 90s, 30m or 2h{also}")
     return float(int(match[1]) * UNITS_S[match[2]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
@@ -44,7 +43,6 @@ IsTrue: TypeAlias = Annotated[
     bool, typer.Option("--true", help="With --from: the cards as they lay, instead of imagined worlds.")
 ]
 DECIMALS: Final = 4
-SURE: Final = 1.96  # standard errors on either side of a mean, for 95 %
 
 
 def moment_at(
@@ -116,20 +114,13 @@ def print_cost(moment: RecordedMoment, what: str, number: int, jobs: int, trial:
 def moment_line(moment: RecordedMoment, played: LocalRun) -> str:
     """Describe how the seat that was asked fared."""
     mine = played.seats[moment.seat]
-    low, high = _interval(moment, played)
+    low, high = mine.place_interval
     return f"{mine.bot} in seat {moment.seat}: mean place {mine.mean_place:.2f}, 95 % {low:.2f} to {high:.2f}"
 
 
 def moment_as_json(moment: RecordedMoment, played: LocalRun) -> dict[str, object]:
     """Return the moment, and the mean place of the seat that was asked, for a JSON document."""
-    low, high = (round(limit, DECIMALS) for limit in _interval(moment, played))
+    low, high = (round(limit, DECIMALS) for limit in played.seats[moment.seat].place_interval)
     return {
         "from": {"at": moment.at, "seat": moment.seat, "is_true": moment.true is not None, "mean_place": [low, high]}
     }
-
-
-def _interval(moment: RecordedMoment, played: LocalRun) -> tuple[float, float]:
-    """Return the 95 % interval of the mean place of the seat that was asked."""
-    mine = played.seats[moment.seat]
-    half = SURE * math.sqrt(mine.place_variance / max(1, played.matches))
-    return max(1.0, mine.mean_place - half), min(float(len(played.seats)), mine.mean_place + half)

@@ -231,6 +231,7 @@ def compare(
     design: Design | None = None,
     state: str | Path | None = None,
     progress: Callable[[State], None] | None = None,
+    watch: Callable[[Match], None] | None = None,
     on: str | None = None,
     luck_adjusted: bool = False,
     clock: MatchClock | None = None,
@@ -257,6 +258,7 @@ def compare(
         design: Effect to detect, error rates and number of boards. Default: `Design()`.
         state: File to save the boards in, and to resume from if it exists.
         progress: Called at the beginning, and after every decision or, with other processes, about once a second.
+        watch: Called with a match when it begins and after every answer; with one process only.
         on: Where to play, as in `cutpurse.sdk.local.play`.
         luck_adjusted: Also find the gain without the luck of the cards. It never changes the verdict.
         clock: Clock that all bots play by. Default: any bot has any time.
@@ -303,7 +305,7 @@ def compare(
 
     beat()
     results = (
-        (boards.board(resumed + i, beat) for i in range(left))
+        (boards.board(resumed + i, watch or beat) for i in range(left))
         if is_in_this_process(on, jobs)
         else in_order(boards.batch, left, jobs, boards.describe, on, beat)
     )

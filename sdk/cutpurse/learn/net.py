@@ -30,6 +30,7 @@ import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
@@ -43,12 +44,13 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.view import View
 from cutpurse.learn.files import replace_file
 from cutpurse.learn.space import OtherNumbering, Space
-from cutpurse.sdk.bot import MatchInfo, built_in_bots, load_bot
+from cutpurse.sdk.bot import BotMaker, MatchInfo, built_in_bots, load_bot
+from cutpurse.sdk.bot_calls import wants_events
 from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.decision import Option as OptionOfBot
 from cutpurse.wire.errors import NotFound
 
-__all__ = ["Columns", "Inputs", "Net", "NetBot", "NetNotLoaded", "load_net", "observe"]
+__all__ = ["Columns", "Inputs", "Net", "NetBot", "NetMaker", "NetNotLoaded", "load_net", "observe"]
 
 FORMAT: Final = 3
 MOST_BYTES: Final = 64 * 2**20  # of a file, and of all that it unpacks to
@@ -307,6 +309,38 @@ class NetBot:
         if decision.number == 0:
             decision.note(self._hint)
         return advised
+
+
+@dataclass(frozen=True)
+class NetMaker:
+    """Makes bots that play the net in a file.  Other processes can receive it.
+
+    Attributes:
+        file: The file.
+        digest: `Net.digest` of the net, where the file may have had another one before.
+        adviser: The bot that the net was trained with, if it is not built in.
+    """
+
+    file: str
+    digest: str = ""
+    adviser: BotMaker | None = None
+
+    @property
+    def net(self) -> Net:
+        """The net.  Raises NotFound and NetNotLoaded as `load_net` does."""
+        return _kept_net(self.file, self.digest)
+
+    def __call__(self) -> NetBot:
+        """Make a bot for a match."""
+        adviser = None if self.adviser is None else self.adviser.make
+        fields = {"net": self.net, "adviser": adviser, "reads_events": adviser is not None and wants_events(adviser())}
+        bot: type[NetBot] = type("NetFileBot", (NetBot,), fields)
+        return bot()
+
+
+@cache
+def _kept_net(file: str, digest: str) -> Net:
+    return load_net(file)
 
 
 def _adviser_of(net: Net) -> Callable[[], Any]:

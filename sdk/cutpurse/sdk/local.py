@@ -9,12 +9,13 @@ same results in any number of processes. Every other process loads the bots once
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import CutpurseError, UsageError
@@ -41,6 +42,8 @@ __all__ = [
     "SeatTotals",
     "play",
 ]
+
+SURE: Final = 1.96  # standard errors on either side of a mean, for 95 %
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,12 @@ class SeatTotals:
     min_score: int | None = None  # None if no match was played
     max_score: int | None = None  # None if no match was played
     faults: int = 0
+
+    @property
+    def place_interval(self) -> tuple[float, float]:
+        """The 95 % interval of its mean place."""
+        half = SURE * math.sqrt(self.place_variance / max(1, sum(self.places)))
+        return max(1.0, self.mean_place - half), min(float(len(self.places)), self.mean_place + half)
 
 
 @dataclass(frozen=True)

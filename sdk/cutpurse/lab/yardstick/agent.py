@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,7 +12,7 @@ from cutpurse.sdk.bot import BotMaker, load_bot
 from cutpurse.wire.errors import BotNotLoaded, NotFound
 
 if TYPE_CHECKING:
-    from cutpurse.learn.net import NetBot
+    from cutpurse.learn.net import NetMaker
 
 __all__ = ["agent_games", "agent_identity", "load_agent"]
 
@@ -32,17 +31,17 @@ def load_agent(name: str) -> BotMaker:
     if not name.endswith(NET):
         return load_bot(name)
     try:
-        _net_class(name)
+        agent_games(name)  # loads the net
     except NotFound:
         raise
     except UsageError as problem:
         raise BotNotLoaded(str(problem)) from None
-    return BotMaker(name, partial(_net_bot, name), name)
+    return BotMaker(name, _net_maker(name), name)
 
 
 def agent_games(name: str) -> tuple[str, ...]:
     """Return the only game that a net can play; nothing for another agent, which is measured in all."""
-    return (_net_class(name).net.space.game,) if name.endswith(NET) else ()
+    return (_net_maker(name).net.space.game,) if name.endswith(NET) else ()
 
 
 def agent_identity(maker: BotMaker) -> dict[str, str]:
@@ -55,13 +54,7 @@ def agent_identity(maker: BotMaker) -> dict[str, str]:
     return {**identity, PLAYOUTS: playouts} if playouts else identity
 
 
-def _net_bot(file: str) -> object:
-    """Make a bot of the net in a file; other processes can import this."""
-    return _net_class(file)()
+def _net_maker(file: str) -> NetMaker:
+    from cutpurse.learn.net import NetMaker  # needs numpy, and few agents are nets
 
-
-@cache
-def _net_class(file: str) -> type[NetBot]:
-    from cutpurse.learn.net import NetBot, load_net  # needs numpy, and few agents are nets
-
-    return type("NetFileBot", (NetBot,), {"net": load_net(file)})
+    return NetMaker(file)
