@@ -7,34 +7,25 @@ import math
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from importlib.resources import files
-from typing import Any
 
 import pytest
 
 from cutpurse.bots import expert_bot
-from cutpurse.bots.expert_bot import A_STATE, ExpertBot, net_of
+from cutpurse.bots.expert_bot import ExpertBot, net_of
 from cutpurse.bots.search_bot import SearchBot
-from cutpurse.engine.agenda import Option as Act
-from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
 from cutpurse.learn.net import Net
 from cutpurse.sdk.bot import BotMaker, MatchInfo, built_in_bots
-from cutpurse.sdk.decision import Decision, Option
+from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.local import play
 from cutpurse.sdk.views import VIEWS
 from tests.learn.nets import random_net
 from tests.learn.positions import Position, greedy_answer, positions
 
-NETS = {
-    "bag_o_loot": ("bag_o_loot", ""),
-    "bag_o_loot-advanced": ("bag_o_loot", "advanced"),
-    "steal_and_plunder": ("steal_and_plunder", ""),
-    "stolen_treasure": ("stolen_treasure", ""),
-    "szmal": ("szmal", ""),
-}  # game and variant
+NETS = {("steal_and_plunder", 4), ("stolen_treasure", 4), ("szmal", 3), ("szmal", 4)}  # game and number of seats
 LARGEST_KB = 700
 
 
@@ -66,21 +57,19 @@ def net(monkeypatch: pytest.MonkeyPatch) -> Net:
     """A net with random weights, which the expert takes for its own in Greed, with as many playouts as elsewhere."""
     net = random_net("greed")
     monkeypatch.setattr(expert_bot, "TIMES", {})
-    monkeypatch.setattr(expert_bot, "net_of", lambda game, seats, variant: net)
+    monkeypatch.setattr(expert_bot, "net_of", lambda game, seats: net)
     return net
 
 
-@pytest.mark.parametrize("name", NETS)
-def test_a_net_comes_with_it_and_says_how_it_was_trained(name: str) -> None:
-    game, variant = NETS[name]
-    net = net_of(game, 4, variant)
+@pytest.mark.parametrize(("game", "seats"), sorted(NETS))
+def test_a_net_comes_with_it_and_says_how_it_was_trained(game: str, seats: int) -> None:
+    net = net_of(game, seats)
     assert net is not None
-    assert (net.space.game, net.space.seats) == (game, 4)
+    assert (net.space.game, net.space.seats) == (game, seats)
     assert (net.training["game"], net.training["teacher"]) == (game, "greedy")
     assert net.training["minutes"] > 1
     assert net.training["matches"] > 1000
-    assert (variant in net.training.get("settings", {})) == bool(variant)
-    file = files("cutpurse.bots").joinpath("nets", f"{name}-4.npz")
+    file = files("cutpurse.bots").joinpath("nets", f"{game}-{seats}.npz")
     assert len(file.read_bytes()) < LARGEST_KB * 1000
 
 
@@ -118,112 +107,9 @@ def test_a_search_that_finds_something_better_overrules_the_net(net: Net, monkey
     assert overruled > 5
 
 
-class Weighing(ExpertBot):
-    """An expert that weighs two plans, and notes which it follows; each gains what is said here."""
-
-    own, others = 0.0, 0.0
-
-    def __init__(self, playouts: int) -> None:
-        super().__init__(playouts)
-        self.followed: list[tuple[Act, str]] = []
-
-    def follow(self, game: Game, act: Act, plan: Callable[[Any, Decision], Option]) -> float:
-        is_own = plan == self.first_thought
-        self.followed.append((act, "net" if is_own else "greedy"))
-        return self.own if is_own else self.others
-
-
-@pytest.fixture
-def two_plans(net: Net, monkeypatch: pytest.MonkeyPatch) -> Net:
-    """The same net, in a game in which two plans are weighed."""
-    monkeypatch.setattr(expert_bot, "TWO_PLANS", {"greed"})
-    return net
-
-
-def plans_of(net: Net, position: Position) -> tuple[int, int]:
-    """Return the net's option and that of `greedy`."""
-    advice = greedy_answer(position.game, position.seat, position.options, position.view)
-    return best_of(net, position), position.options.index(advice)
-
-
-def test_of_two_plans_it_follows_the_one_that_gains_more(two_plans: Net, monkeypatch: pytest.MonkeyPatch) -> None:
-    departures = 0
-    for position in positions("greed", 4, 30):
-        own, others = plans_of(two_plans, position)
-        departures += own != others
-        for gains, wanted in (((0.6, 0.5), own), ((0.5, 0.6), others), ((0.5, 0.5), own)):
-            monkeypatch.setattr(Weighing, "own", gains[0])
-            monkeypatch.setattr(Weighing, "others", gains[1])
-            bot = Weighing(3 * A_STATE)
-            assert answer(bot, position) == wanted
-            acts = [(position.options[own], "net"), (position.options[others], "greedy")]
-            assert bot.followed == (acts * 3 if own != others else [])
-    assert departures > 5
-
-
-@pytest.mark.parametrize(("base_s", "worlds"), [(-0.1, 0), (0.65, 3), (1.05, 5), (100.0, 20)])
-def test_it_weighs_plans_for_half_of_its_base(two_plans: Net, base_s: float, worlds: int) -> None:
-    departures = 0
-    for position in positions("greed", 4, 30):
-        own, others = plans_of(two_plans, position)
-        bot = Weighing(20 * A_STATE)
-        assert answer(bot, position, base_s=base_s) == own
-        assert len(bot.followed) == (2 * worlds if own != others else 0)
-        departures += own != others
-    assert departures > 5
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_a_plan_is_followed_in_the_own_seat_alone(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for position in positions(game, 4, 6):
-        asked: list[int] = []
-        bot = ExpertBot(2)
-        answer(bot, position)
-
-        def plan(view: Any, decision: Decision, asked: list[int] = asked) -> Option:
-            asked.append(view.seat)
-            assert decision.count > 1
-            return decision.safe
-
-        def advice(view: Any, decision: Decision, seat: int = position.seat) -> Option:
-            assert view.seat != seat
-            return decision.safe
-
-        monkeypatch.setattr(expert_bot, "LONGEST_PLAYOUT", 10**5)  # safe answers take long
-        monkeypatch.setattr(bot, "advice", advice)
-        bot.view_type = VIEWS[game]
-        world = position.game.fork()
-        value = bot.follow(world, position.options[0], plan)
-        assert 0 <= value <= 1
-        assert set(asked) <= {position.seat}
-        assert not world.waiting() or world.chance.deal != position.game.chance.deal
-
-
-def test_a_variant_has_a_net_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual, special = random_net("greed"), random_net("greed", seed=2)
-    nets = {"": usual, "specials": special}
-    monkeypatch.setattr(expert_bot, "TIMES", {})
-    monkeypatch.setattr(expert_bot, "VARIANTS", {"greed": "specials"})
-    monkeypatch.setattr(expert_bot, "net_of", lambda game, seats, variant: nets[variant])
-    others = 0
-    for position in positions("greed", 4, 30):
-        assert answer(ExpertBot(1), position, {"mode": "single"}) == best_of(usual, position)
-        assert answer(ExpertBot(1), position, {"specials": "rich"}) == best_of(special, position)
-        others += best_of(special, position) != best_of(usual, position)
-    assert others > 5
-
-
-def test_in_a_variant_without_a_net_it_plays_as_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expert_bot, "VARIANTS", {"bag_o_loot": "bag_faces"})
-    for position in positions("bag_o_loot", 4, 4):
-        search = answer(SearchBot(8), position)
-        assert answer(ExpertBot(8), position, {"bag_faces": "open"}) == search
-    assert net_of("bag_o_loot", 4) is not None
-
-
 def test_there_are_no_other_nets() -> None:
     names = sorted(file.name for file in files("cutpurse.bots").joinpath("nets").iterdir())
-    assert names == [f"{name}-4.npz" for name in NETS]
+    assert names == [f"{game}-{seats}.npz" for game, seats in sorted(NETS)]
 
 
 @pytest.mark.full

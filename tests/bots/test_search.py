@@ -10,7 +10,7 @@ import math
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 from typing import Any, TypeVar
@@ -65,7 +65,6 @@ class Searching(SearchBot):
         super().__init__()
         started(self, game, seat)
         self.view_type, self.tree = VIEWS[game.words.game], {}
-        self.horizon, self.is_far = search_bot.NEAR, False
 
 
 def started(bot: Search, game: Game, seat: int) -> Search:
@@ -82,9 +81,11 @@ def question(game: Game, seat: int) -> tuple[Any, Decision]:
     return view, Decision(0, game.question.name, options, lambda: game.safe_option(seat, options), view)
 
 
-def positions(name: str, every: int, most: int = 1) -> Iterator[tuple[Game, int]]:
+def positions(
+    name: str, every: int, most: int = 1, settings: Mapping[str, object] | None = None
+) -> Iterator[tuple[Game, int]]:
     """Every so many questions with several options one of them, in a match that is played somehow."""
-    game = GAMES[name].new(4, bytes(range(32)))
+    game = GAMES[name].new(4, bytes(range(32)), settings)
     asked = 0
     while (waiting := game.waiting()) and asked < most * every:
         seat = waiting[0]
@@ -230,44 +231,33 @@ class Asked(Searching):
         return super().thumb_act(game, raw, options)
 
 
-def test_a_playout_ends_at_the_horizon_if_the_scores_have_changed() -> None:
-    game, seat = next(positions("steal_and_plunder", 4))
+@pytest.mark.parametrize("name", ["steal_and_plunder", "bag_o_loot"])
+def test_a_playout_ends_at_the_horizon_if_the_scores_have_changed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Bag-O-Loot counts at the end of a round, and `scores_now` has what lies before each seat."""
+    monkeypatch.setattr(search_bot, "HORIZON", 12)
+    game, seat = next(positions(name, 4))
     bot = Asked(game, seat)
-    bot.horizon = 12
     end = game.fork()
     bot.play_out(end, game.options(seat)[0])
     assert 0 < len(bot.asked) <= 12
-    assert end.scores() != game.scores()
+    assert end.scores_now() != game.scores_now()
     assert end.waiting()
-    assert bot.is_far
+    assert end.chance.deal == game.chance.deal
 
 
 def test_a_playout_goes_on_while_the_scores_stay_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bag-O-Loot counts at the end of a deal."""
-    game, seat = next(positions("bag_o_loot", 4))
+    """A tournament of Greed counts its points at the end of a game."""
+    monkeypatch.setattr(search_bot, "HORIZON", 5)
+    game, seat = next(positions("greed", 4, settings={"mode": "tournament"}))
     bot = Asked(game, seat)
-    bot.horizon = 5
     end = game.fork()
     bot.play_out(end, game.options(seat)[0])
     assert end.chance.deal == game.chance.deal + 1  # and no further than that
     assert end.waiting()
-    assert any(end.scores())
-    assert not bot.is_far
     monkeypatch.setattr(search_bot, "LONGEST_PLAYOUT", 8)
     bot = Asked(game, seat)
     bot.play_out(game.fork(), game.options(seat)[0])
     assert 0 < len(bot.asked) <= 8
-
-
-@pytest.mark.parametrize(("near", "horizon"), [(10, 30), (300, 300)])
-def test_playouts_are_cut_at_the_horizon_only_where_the_end_is_far(
-    monkeypatch: pytest.MonkeyPatch, near: int, horizon: int
-) -> None:
-    monkeypatch.setattr(search_bot, "NEAR", near)
-    game, seat = next(positions("steal_and_plunder", 4))
-    bot = started(SearchBot(20), game, seat)
-    bot.choose(*question(game, seat))
-    assert bot.horizon == horizon
 
 
 def test_the_tree_grows_by_one_information_set_of_the_bot_with_a_playout() -> None:

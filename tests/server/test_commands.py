@@ -19,6 +19,7 @@ import pytest
 
 from cutpurse.engine.record import verify
 from cutpurse.games import GAMES
+from tests.builds import is_compiled
 from tests.looking import until
 from tests.roots import CHECKOUT
 from tests.typed import typed
@@ -74,6 +75,7 @@ def test_the_demo_plays_and_rates_every_game(demo: tuple[Path, subprocess.Comple
     assert {"first_option", "greedy", "random", "search"} <= bots
     assert len(bots) >= 5
     assert str(folder / "demo.db") in run.stderr
+    assert ("CUTPURSE_COMPILED=1 pip install ." in run.stderr) is not is_compiled
 
 
 def test_its_records_are_in_the_folder_and_hold(demo: tuple[Path, subprocess.CompletedProcess[str]]) -> None:

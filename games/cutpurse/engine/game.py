@@ -94,6 +94,10 @@ class Game(Table[S_co]):
         """Return the score of each seat, in the game's own unit."""
         raise TypeError(f"{type(self).__name__} has no scores")
 
+    def scores_now(self) -> list[int]:
+        """Return the scores, with what an open round would count now; when the game is over, just the scores."""
+        return self.scores()
+
     def standing(self, seat: int) -> tuple[int, ...]:
         """Return the measure that orders the seats when the game is over, the greatest first."""
         return (self.scores()[seat],)

@@ -7,8 +7,8 @@ one and the same view. What is learned in one of them counts for all. A playout 
 2. Select. A seat whose information set was met before takes the option that promises most (`promising`), and from time
    to time another one. So each seat, too, learns what is good for itself, from nothing but what it would see.
 3. Expand. At the first information set of the bot's own that is new, the tree ends.
-4. Play on by the rule of thumb, to the end if it is near. Else stop at a horizon, and estimate by the scores who will
-   come first: what follows is mostly luck.
+4. Play on by the rule of thumb, at most to a horizon, and estimate there by the scores who will come first: what
+   follows is mostly luck.
 5. Count that estimate for every option that was selected on the way.
 
 The options of the decision itself are not selected but race, as in Hybrid MCTS (Pepels et al. 2014): all get the same
@@ -44,7 +44,6 @@ __all__ = ["Expected", "SearchBot"]
 
 PLAYOUTS: Final = 100  # per decision
 SHARE: Final = 0.5  # of the remaining base time
-NEAR: Final = 80  # decisions; where some playout is longer, the end is far, and all are cut at the horizon
 HORIZON: Final = 30  # decisions; then the scores are an estimate, if they have changed by then
 LONGEST_PLAYOUT: Final = 300  # decisions
 CLEARLY: Final = 1.5  # standard errors by which an option must lead the rule of thumb
@@ -120,7 +119,6 @@ class SearchBot:
             return advice.index
         self.view_type = type(view)
         self.tree: dict[View, InformationSet] = {}
-        self.horizon, self.is_far = NEAR, False
         usual = Contender(advice)
         rivals = [Contender(option) for option in decision.options if option.index != advice.index]
         rivals = rivals[: self.playouts - 1]  # with more options than playouts, the last ones are not tried
@@ -134,8 +132,6 @@ class SearchBot:
             world = self.imagined(worlds, chance)
             for contender in (usual, *rivals):
                 contender.values.append(self.play_out(world.fork(), contender.act))
-            if self.is_far:
-                self.horizon = HORIZON
             spent += 1 + len(rivals)
             if spent * stages >= self.playouts * stage:
                 stage += 1
@@ -172,7 +168,6 @@ class SearchBot:
         """
         self.view_type = type(view)
         self.tree = {}
-        self.horizon, self.is_far = NEAR, False
         values: list[list[float]] = [[] for _ in indices]
         chance = Chance(self.chance.randbytes(32))
         enough_s = decision.base_left_s * (1 - SHARE)
@@ -181,8 +176,6 @@ class SearchBot:
             world = self.imagined(worlds, chance)
             for index, results in zip(indices, values, strict=True):
                 results.append(self.play_out(world.fork(), decision.options[index].raw))
-            if self.is_far:
-                self.horizon = HORIZON
         return values
 
     def imagined(self, worlds: Worlds, chance: Chance) -> Game:
@@ -195,15 +188,14 @@ class SearchBot:
     def play_out(self, game: Game, act: Act) -> float:
         """Play an option and go on to the end of the playout; count its result, and return it for this seat."""
         path: list[tuple[int, Tally]] = []
-        begun, deal = game.scores(), game.chance.deal
+        begun, deal = game.scores_now(), game.chance.deal
         in_tree = True
         game.choose(self.seat, act)
         for played in range(LONGEST_PLAYOUT):
             waiting = game.waiting()
             if not waiting or game.chance.deal != deal:
                 break
-            if played >= self.horizon and game.scores() != begun:
-                self.is_far = True
+            if played >= HORIZON and game.scores_now() != begun:
                 break
             seat = waiting[0]
             options = game.options(seat)
@@ -253,7 +245,7 @@ class SearchBot:
         lead is, measured by the usual difference of two scores at the ends of this bot's playouts.
         """
         if game.waiting():
-            scores = game.scores()
+            scores = game.scores_now()
             gaps = [abs(first - other) for first, other in combinations(scores, 2)]
             self.gap_sum += sum(gaps)
             self.gap_count += len(gaps)

@@ -9,17 +9,22 @@ from cutpurse.engine import zones
 from cutpurse.process.terminal import print_message
 from cutpurse.wire.installation import install_command
 
-__all__ = ["is_compiled", "warn_of_slow_bots"]
+__all__ = ["how_to_compile", "is_compiled", "warn_of_slow_bots"]
 
 THINKING: Final = ("search", "expert")  # built-in bots that play matches on in their thoughts
-# The means of a match of each game against random, on 2026-11-28, Linux x86-64, Python 3.11.
-THINKING_S: Final = "0.1 to 0.6 s"
-FASTER: Final = "1.1 to 1.7"  # of Bag-O-Loot not measured
+# The means of each game among three greedy, on 2026-11-30, Linux x86-64, Python 3.11: benchmarks/results/rungs.md.
+THINKING_S: Final = "0.1 to 1.4 s"
+FASTER: Final = "1.1 to 1.8"
 
 
 def is_compiled() -> bool:
     """Return whether the engine is C; else it is Python."""
     return not str(zones.__file__).endswith(".py")
+
+
+def how_to_compile() -> str:
+    """Return the command that installs the compiled engine; it needs a C compiler."""
+    return f"CUTPURSE_COMPILED=1 {install_command()}"
 
 
 def warn_of_slow_bots(bots: Iterable[str]) -> None:
@@ -28,6 +33,6 @@ def warn_of_slow_bots(bots: Iterable[str]) -> None:
     if slow and not is_compiled():
         print_message(
             f"{' and '.join(slow)} {'thinks' if len(slow) == 1 else 'think'} {THINKING_S} a decision with the pure "
-            f"engine: --jobs N plays several matches at once, and CUTPURSE_COMPILED=1 {install_command()} makes "
+            f"engine: --jobs N plays several matches at once, and {how_to_compile()} makes "
             f"{'it' if len(slow) == 1 else 'them'} {FASTER} times as fast"
         )

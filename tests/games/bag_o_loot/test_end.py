@@ -175,6 +175,24 @@ def test_bl_5_6_a_turn_with_a_pile_is_not_fined_nor_is_the_next_round() -> None:
     assert (story.g.total, story.g.fine) == ([-3, 0], [0, 0])
 
 
+@pytest.mark.rule("BL-5.4")
+def test_bl_5_6_scores_now_have_what_the_round_would_count_less_the_fines() -> None:
+    bags = {0: ["1 1 1 1 1"]}
+    story = at_table(["4", "2"], {1: ["5 5 5"]}, bags=bags, round=1, fine=[3, 0], total=[7, 20], chance=[0] * 200)
+    story.begin(MakeAPlay(0))
+    expected = [7 + 10 - 3, 20 + 3]
+    assert (story.g.scores_now(), story.g.scores()) == (expected, [7, 20])
+    story.begin(EndTheRound(0))
+    assert (story.g.round, story.g.scores_now(), story.g.scores()) == (2, expected, expected)
+
+
+def test_bl_5_5_after_the_last_round_scores_now_are_the_scores_though_the_cards_still_lie_there() -> None:
+    story = at_table(["4", "2"], {1: ["5 5 5"]}, settings=ONE_ROUND, round=1)
+    story.begin(EndTheRound(0))
+    assert story.g.worth(1) == 3
+    assert story.g.scores_now() == story.g.scores() == [0, 3]
+
+
 @pytest.mark.rule("BL-7.1")
 @pytest.mark.parametrize("settings", [{}, ADVANCED, {"advanced": True, "ditch_per_turn": "unlimited"}])
 @pytest.mark.parametrize("seats", [2, 5])

@@ -207,9 +207,19 @@ class BagOLoot(Game[BagOLootSettings]):
         """BL-5.4. Count ten points for each bag of a seat and one for each card in its open sets."""
         return BAG_POINTS * len(self.bags[seat]) + sum([len(zone.cards) for zone in self.set[seat]])
 
+    def round_points(self, seat: int) -> int:
+        """BL-5.4, BL-5.6. Count what the open round would give a seat now: what lies before it, less its fines."""
+        return self.worth(seat) - self.fine[seat]
+
     def scores(self) -> list[int]:
         """BL-5.5. Return the points of the rounds that have been counted; the highest total wins."""
         return self.total[:]
+
+    def scores_now(self) -> list[int]:
+        """BL-5.4, BL-5.6. Add what the open round would give to the points of the rounds that have been counted."""
+        if not self.agenda:  # the last round has been counted, and its cards still lie there
+            return self.scores()
+        return [self.total[seat] + self.round_points(seat) for seat in range(self.n)]
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
         """BL-2.3, BL-6.2. Fill hidden bags with coins of one number and looters; only a fifth card may be a bluff."""
@@ -600,7 +610,7 @@ class EndTheRound(Step):
             for bag in g.all_bags():
                 g.show(bag)
         for seat in range(g.n):
-            g.add("total", g.worth(seat) - g.fine[seat], seat)
+            g.add("total", g.round_points(seat), seat)
         over = self.is_last(g)
         g.tell_scores(over)
         if not over:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cutpurse.cli.arguments import AsJson
+from cutpurse.cli.engine_build import how_to_compile, is_compiled
 from cutpurse.cli.progress import Progress
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import GAMES
@@ -107,6 +108,11 @@ def _print(outcome: DemoSummary, seconds: float, where: Path, as_json: bool) -> 
         print_lines(_lines(outcome))
     print_message(f"{format_count(sum(outcome.matches.values()), 'match', 'matches')} in {seconds:.0f} s")
     print_message(f"ratings in {where / DATABASE}, records in {where / 'records'}, logs in {where}")
+    if not is_compiled():  # 1.06 to 1.87 times: 5 to 30 matches of four greedy in each game, 2026-11-30
+        print_message(
+            "the engine is pure Python; compiled it plays local matches up to 1.9 times as fast: "
+            f"in a checkout, make compiled or {how_to_compile()}, with a C compiler"
+        )
 
 
 def _has_web() -> bool:
