@@ -29,16 +29,28 @@ PROJECT: dict[str, Any] = read_toml(CHECKOUT / "pyproject.toml", "no project")
 def test_only_a_tag_publishes_and_only_after_everything_was_tried() -> None:
     publish = JOBS["publish"]
     assert publish["if"] == "github.ref_type == 'tag'"
-    assert sorted(publish["needs"]) == sorted(JOBS.keys() - {"publish"})
+    assert sorted(publish["needs"]) == sorted(JOBS.keys() - {"publish", "site"})
     assert publish["environment"] == "pypi"
     rights = {name: job.get("permissions", {}) for name, job in JOBS.items()}
-    assert {name for name, right in rights.items() if "id-token" in right} == {"publish", "images"}
+    assert {name for name, right in rights.items() if "id-token" in right} == {"publish", "images", "site"}
     assert "make release-check" in [step.get("run") for step in JOBS["pure"]["steps"]]
     for step in JOBS["images"]["steps"]:  # without a tag nothing is pushed
         if "login" in step.get("uses", "") or "attest" in step.get("uses", ""):
             assert step["if"] == "github.ref_type == 'tag'"
     for job in JOBS.values():
         assert job["timeout-minutes"] <= 90
+
+
+def test_the_site_is_built_with_what_is_tried_and_published_after_the_release() -> None:
+    site = JOBS["site"]
+    assert (site["if"], site["needs"]) == ("github.ref_type == 'tag'", ["publish"])
+    assert [step["uses"].partition("@")[0] for step in site["steps"]] == ["actions/deploy-pages"]
+    steps = JOBS["pure"]["steps"]
+    build = next(step for step in steps if "cutpurse site build --into site" in step.get("run", ""))
+    assert "$LEAGUE" in build["run"]
+    (upload,) = [step for step in steps if "upload-pages-artifact" in step.get("uses", "")]
+    assert upload["with"] == {"path": "site"}
+    assert steps.index(build) < steps.index(upload)
 
 
 def test_actions_are_pinned_by_their_commits_alike_in_all_workflows() -> None:

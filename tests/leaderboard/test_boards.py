@@ -214,7 +214,8 @@ def test_a_void_match_voids_its_board(store: Store, void: int) -> None:
     assert [(one.sequence, one.changes) for one in answers] == [(None, ())] * 3
     assert store.run(queries.rankings, "rotation") == []
     entry = store.run(queries.match, f"r/{(void + 1) % 3}")
-    assert (entry.sequence, entry.void_cause, entry.is_sealed, entry.is_board_over) == (None, None, False, True)
+    assert (entry.sequence, entry.void_cause, entry.is_sealed) == (None, None, False)
+    assert len(entry.board_matches) == entry.board_size == 3
     check_whole(store)
     assert submit(store, *rotation("s", [1, 2, 3], [[1, 2, 3]] * 3))[2].sequence == 1
 
@@ -228,7 +229,7 @@ def test_a_server_that_was_killed_leaves_a_board_that_rates_nothing(store: Store
     assert store.run(queries.match, "d/0").is_sealed
     assert store.void_unfinished(datetime(2026, 12, 1, tzinfo=UTC)) == ["d/1"]
     entry = store.run(queries.match, "d/0")
-    assert (entry.sequence, entry.is_sealed, entry.is_board_over) == (None, False, False)
+    assert (entry.sequence, entry.is_sealed) == (None, False)
     assert (entry.board_matches, entry.board_size) == (("d/0", "d/1"), 3)
     check_whole(store)
     assert store.void_unfinished(datetime(2026, 12, 1, tzinfo=UTC)) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -22,9 +22,11 @@ from cutpurse.page.app import create_app, end_streams
 from cutpurse.page.league_client import Asking
 from cutpurse.page.serving import serve_page
 from cutpurse.server.hosting.page import listening_socket
+from cutpurse.server.hosting.part import PartWithSettings
 from cutpurse.wire.connection import Dialling
 from cutpurse.wire.league import league_at
 from tests.looking import PATIENCE_S, until
+from tests.server.arenas import WITH_EVENTS
 from tests.server.league_world import LeagueWorld, league_world
 
 __all__ = ["OWN", "Person", "page_of_world", "text_of", "token_made"]
@@ -82,13 +84,13 @@ class Person:
 
 
 @contextmanager
-def page_of_world(folder: Path) -> Iterator[tuple[LeagueWorld, str]]:
+def page_of_world(folder: Path, parts: Sequence[PartWithSettings] = WITH_EVENTS) -> Iterator[tuple[LeagueWorld, str]]:
     """Run a server and its page, each in a thread; yield the server and the page's address."""
     is_over = threading.Event()
     worlds: list[LeagueWorld] = []
 
     async def arena() -> None:
-        async with league_world(folder) as world:
+        async with league_world(folder, parts) as world:
             worlds.append(world)
             await asyncio.to_thread(is_over.wait)
 

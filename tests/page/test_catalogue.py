@@ -121,14 +121,16 @@ def test_a_translation_that_loses_a_gap_or_a_tag_is_found() -> None:
     assert is_missing(Message("bot", "bot", flags=["fuzzy"]))
 
 
-# Jinja's tags, HTML tags with Jinja in them, and the text between.
+# Jinja's tags, HTML tags with Jinja in them, and the text between.  Groups are atomic: else a text could be read in so
+# many ways that a search takes minutes.
 TOKENS: Final = re.compile(
-    r"(\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<(?:[^<>\"]|\"(?:\{\{.*?\}\}|\{%.*?%\}|[^\"])*\"|\{%.*?%\}|\{\{.*?\}\})*>)",
+    r"({%.*?%}|{{.*?}}|{#.*?#}|<(?>{%.*?%}|{{.*?}}|\"(?>{{.*?}}|{%.*?%}|[^\"])*\"|[^<>\"])*>)",
     re.DOTALL,
 )
 SHOWN: Final = re.compile(r'\s(?:aria-label|title|placeholder|alt|data-head)="([^"{]*[A-Za-z][^"{]*)"')
 MACRO: Final = re.compile(r"\{%-? macro classes.*?endmacro", re.DOTALL)
-SAME: Final = frozenset({"Cutpurse", "· Cutpurse", "- Cutpurse", "ms", "MiB", "PNG", "SVG", "UTC"})  # in every language
+# in every language
+SAME: Final = frozenset({"Cutpurse", "· Cutpurse", "- Cutpurse", "https://", "ms", "MiB", "PNG", "SVG", "UTC"})
 FREE: Final = ("<code", "<kbd", '<span lang="en"', '<td lang="en"')  # code, and what is English on purpose
 ENGLISH_PAGES: Final = frozenset({"api.html"})
 
@@ -143,7 +145,7 @@ def unmarked(template: str) -> list[str]:
             if token.strip() not in SAME and not any(tag in before for tag in FREE):
                 found.append(token.strip())
         elif token.startswith("<"):
-            found += SHOWN.findall(token)
+            found += [text for text in SHOWN.findall(token) if text not in SAME]
     return found
 
 

@@ -36,32 +36,36 @@ class _Work:
 class AwardWork:
     """The awards of tournaments. All methods can be called on any thread."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, waits: bool = False) -> None:
+        """Start without any; with `waits`, `get` works them out before it returns."""
+        self._clock, self._waits = clock, waits
         self._work: OrderedDict[str, _Work] = OrderedDict()
         self._lock = threading.Lock()
         self._turn = threading.Lock()
 
-    def get(self, shown: event_pb2.EventShown, ask: Asking) -> Sequence[Award] | None:
+    def get(self, event: event_pb2.EventShown, ask: Asking) -> Sequence[Award] | None:
         """Return the awards of a tournament that is over; None while they are worked out, empty if they cannot be.
 
         Args:
-            shown: The tournament, as the reader may see it.
+            event: The tournament, as the reader may see it.
             ask: Reads its matches.
         """
-        matches = tournament_matches(shown.tournament)
+        matches = tournament_matches(event.tournament)
         if not matches or len(matches) > MAX_MATCHES:
             return ()
         with self._lock:
-            work = self._work.get(shown.event)
+            work = self._work.get(event.event)
             if work is not None and work.failed_at is not None and self._clock() - work.failed_at >= AGAIN_S:
                 work = None
             if work is not None:
-                self._work.move_to_end(shown.event)
+                self._work.move_to_end(event.event)
                 return () if work.failed_at is not None else work.awards
-            work = self._work[shown.event] = _Work()
+            work = self._work[event.event] = _Work()
             while len(self._work) > MAX_CACHED:
                 self._work.popitem(last=False)
+        if self._waits:
+            self._run(work, matches, ask)
+            return work.awards or ()
         threading.Thread(target=self._run, args=(work, matches, ask.only_now()), name="awards", daemon=True).start()
         return None
 

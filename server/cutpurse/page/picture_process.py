@@ -16,7 +16,7 @@ from cutpurse.process.interpreter import module_command
 __all__ = ["PictureProcess"]
 
 MAX_CACHED_BYTES: Final = 32 * 2**20
-MAX_S: Final = 30.0  # for a picture, on a busy machine
+MAX_S: Final = 120.0  # for an animation, on a busy machine
 COMMAND: Final = module_command("cutpurse.page.match_view.pixels")
 YOURS: Final = gettext_noop("a picture is being drawn for you already; try again in a few seconds")
 BUSY: Final = gettext_noop("too many pictures are being drawn; try again in a few seconds")

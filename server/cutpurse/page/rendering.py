@@ -101,6 +101,8 @@ class Rendering:
             "static": lambda name: self.static[name].address,
             "is_live": live,
             "is_site": site_scripts is not None,
+            "has_league": False,  # of a site; the pages of a server always show one
+            "has_feeds": True,
             "has_seats": has_seats,
             "has_accounts": has_accounts,
             "has_pixels": has_pixels(),

@@ -13,6 +13,7 @@ from html import unescape
 from io import BytesIO
 from itertools import count
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 from urllib.parse import urlsplit
 from zipfile import ZipFile
@@ -24,13 +25,16 @@ from cutpurse.page.site.addresses import file_of, with_relative_links
 from cutpurse.page.site.build import build_site
 from cutpurse.page.site.python_archive import python_archive
 from cutpurse.page.site.tab import Tab
+from cutpurse.page.site.tab_file import open_file
 from cutpurse.page.site.tab_table import SEARCH_S
 from cutpurse.sdk import bot_calls
-from tests.page.site.conftest import some_pyodide
+from cutpurse.v1 import ladder_pb2
+from cutpurse.wire.league import league_at
+from tests.page.site.conftest import some_packages
 from tests.properties.random_play import EVERY_GAME
 from tests.typed import run
 
-LINK = re.compile(r' (?:href|src|data-worker|data-python|data-pyodide|data-script|action)="([^"]*)"')
+LINK = re.compile(r' (?:href|src|data-worker|data-python|data-pyodide|data-editor|data-script|action)="([^"]*)"')
 ALONE = """
 import sys
 sys.path[:] = [path for path in sys.path if "site-packages" not in path]
@@ -47,6 +51,12 @@ while "over" not in sent:
 tab.receive(json.dumps({"kind": "end", "id": 0}))
 tab.open(sent["record"].encode(), 0)
 print(json.loads(sent["opened"])["title"], number > 1)
+from cutpurse.sdk.starter.templates import template
+for message in (
+    {"kind": "run"}, {"kind": "compare", "before": "class Bot: pass"}, {"kind": "pack", "name": "sneak", "forLeague": 0}
+):
+    tab.receive(json.dumps({"game": "greed", "bot": template("greed"), "opponent": "random", **message}))
+print("beats random" in sent["results"], "no method choose" in sent["fault"], "sneak" in sent["packed"])
 """
 
 
@@ -102,19 +112,21 @@ def links_of(html: str) -> Iterator[str]:
             yield unescape(link)
 
 
-def test_each_link_leads_to_a_file_of_the_site_and_to_a_place_in_it(plain_site: Path) -> None:
-    pages = {path: path.read_text(encoding="utf-8") for path in plain_site.rglob("*.html")}
-    assert len(pages) > 50
+def check_links(site: Path) -> int:
+    """Check that each link of each page leads to a file, and to a place in it; return the number of pages."""
+    pages = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
     for path, html in pages.items():
         for link in links_of(html):
             parts = urlsplit(link)
             target = (path.parent / parts.path).resolve() if parts.path else path
             assert target.exists(), (path, link)
-            if parts.fragment and target.suffix == ".html":
-                assert f'id="{parts.fragment}"' in pages[plain_site / target.relative_to(plain_site.resolve())], (
-                    path,
-                    link,
-                )
+            if parts.fragment not in ("", "play") and target.suffix == ".html":
+                assert f'id="{parts.fragment}"' in pages[site / target.relative_to(site.resolve())], (path, link)
+    return len(pages)
+
+
+def test_each_link_leads_to_a_file_of_the_site_and_to_a_place_in_it(plain_site: Path) -> None:
+    assert check_links(plain_site) > 50
     for style in (plain_site / "static").glob("*.css"):
         for name in re.findall(r"url\(([^)]+)\)", style.read_text(encoding="utf-8")):
             assert (style.parent / name).is_file()
@@ -142,7 +154,13 @@ def test_what_needs_a_server_is_not_shown(plain_site: Path) -> None:
         ("/rules/greed?at=3#GR-1", "rules/greed.html"),
         ("/docs/pictures/architecture.svg", "docs/pictures/architecture.svg"),
         ("/static/a.css", "static/a.css"),
-        ("/bots/ann/sneak", None),
+        ("/ladders/greed", "ladders/greed.html"),
+        ("/ladders/..", "ladders/f60cac994135561c.html"),
+        ("/bots/ann/con", "bots/18fa98f4c3600552.html"),
+        ("/matches/0a1b/picture.svg", "matches/0a1b.svg"),
+        ("/api/v1/matches/0a1b/record", "matches/0a1b.jsonl"),
+        ("/api/v1/ladders", None),
+        ("/me", None),
         ("/seat/answer", None),
     ],
 )
@@ -152,26 +170,29 @@ def test_addresses_of_the_page_have_files(address: str, file: str | None) -> Non
 
 def test_links_are_relative_to_the_file_they_stand_in() -> None:
     html = (
-        '<a href="/rules/greed#GR-1"><a href="/bots"><a href="//host/x"><a href="/matches/m/replay?at=3">'
-        '<img src="/static/i.svg">'
+        '<a href="/rules/greed#GR-1"><a href="/me"><a href="//host/x"><a href="/matches/tab/replay?at=3">'
+        '<a href="/matches/0a1b/replay?at=3&amp;seat=1"><img src="/static/i.svg">'
     )
     assert with_relative_links(html, "table/greed.html") == (
         '<a href="../rules/greed.html#GR-1"><a><a href="//host/x"><a href="../match.html?last&at=3">'
-        '<img src="../static/i.svg">'
+        '<a href="../match.html?match=0a1b&at=3&amp;seat=1"><img src="../static/i.svg">'
     )
 
 
 # -- the build
 def test_an_earlier_site_is_replaced_and_other_files_are_never_lost(tmp_path: Path) -> None:
-    pyodide, public = some_pyodide(tmp_path / "pyodide"), tmp_path / "public"
-    build_site(public, pyodide)
+    packages, public = some_packages(tmp_path / "packages"), tmp_path / "public"
+    build_site(public, packages)
     listed = json.loads((public / "site.json").read_bytes())["files"]
-    (public / "site.json").write_text(json.dumps({"files": [*listed, "old.html"]}))
+    (public / "site.json").write_text(json.dumps({"files": [*listed, "old.html", "old/package/index.js"]}))
     (public / "old.html").touch()
-    build_site(public, pyodide)
+    (public / "old" / "package").mkdir(parents=True)
+    (public / "old" / "package" / "index.js").touch()
+    build_site(public, packages)
     assert not (public / "old.html").exists()
+    assert not (public / "old").exists()
     (public / "mine.txt").touch()
-    refused = run("site", "build", "--into", str(public), "--pyodide", str(pyodide))
+    refused = run("site", "build", "--into", str(public), "--packages", str(packages))
     assert refused.exit_code == 2
     assert refused.stderr.strip().endswith("has files that are not of a site (mine.txt): name a new or empty folder")
     assert (public / "mine.txt").exists()
@@ -180,8 +201,8 @@ def test_an_earlier_site_is_replaced_and_other_files_are_never_lost(tmp_path: Pa
 def test_a_build_that_breaks_off_is_a_line_and_the_same_command_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pyodide, public = some_pyodide(tmp_path / "pyodide"), tmp_path / "public"
-    command = ("site", "build", "--into", str(public), "--pyodide", str(pyodide))
+    packages, public = some_packages(tmp_path / "packages"), tmp_path / "public"
+    command = ("site", "build", "--into", str(public), "--packages", str(packages))
     write_bytes = Path.write_bytes
     for most in (0, 1, 2, 30):  # files that the disk takes; the list of files is the first one
         written = count()
@@ -202,18 +223,29 @@ def test_a_build_that_breaks_off_is_a_line_and_the_same_command_goes_on(
     assert there == {*listed, "site.json"}
 
 
-@pytest.mark.parametrize(
-    ("version", "reason"),
-    [("0.1", "the site is made with Pyodide 314.0.7, and {folder} has 0.1"), (None, "is not in {folder}: get it with")],
-)
-def test_a_missing_or_another_pyodide_is_named(tmp_path: Path, version: str | None, reason: str) -> None:
-    folder = tmp_path / "pyodide"
-    if version is not None:
-        some_pyodide(folder, version)
-    refused = run("site", "build", "--into", str(tmp_path / "public"), "--pyodide", str(folder))
+@pytest.mark.parametrize("package", ["pyodide", "@lezer/highlight"])
+@pytest.mark.parametrize("version", ["0.1", None])
+def test_a_missing_or_another_package_is_named(tmp_path: Path, package: str, version: str | None) -> None:
+    folder = some_packages(tmp_path / "packages", **{package.rpartition("/")[2]: version or "1"})
+    if version is None:
+        rmtree(folder / package)
+    refused = run("site", "build", "--into", str(tmp_path / "public"), "--packages", str(folder))
     assert refused.exit_code == 2
-    assert reason.format(folder=folder) in refused.stderr
+    reasons = (
+        (f"the site is made with {package} ", f"{folder} has 0.1: copy")
+        if version
+        else (f"{package}, a package of the site, is not in",)
+    )
+    assert all(reason in refused.stderr for reason in reasons)
     assert not (tmp_path / "public").exists()
+
+
+def test_modules_of_the_editor_name_files_of_their_folder(plain_site: Path) -> None:
+    (folder,) = (plain_site / "static").glob("editor-*")
+    script = (folder / "editor.js").read_text(encoding="utf-8")
+    named = re.findall(r'^import .* from "([^"]*)";$', script, re.MULTILINE)
+    assert len(named) == script.count("\nimport ")
+    assert all((folder / name).is_file() for name in named)
 
 
 def test_the_archive_is_all_that_a_tab_needs(tmp_path: Path) -> None:
@@ -224,7 +256,7 @@ def test_the_archive_is_all_that_a_tab_needs(tmp_path: Path) -> None:
         [sys.executable, "-I", "-S", "-c", ALONE, str(tmp_path)], capture_output=True, text=True, check=False
     )
     assert done.stderr == ""
-    assert done.stdout == "Greed True\n"
+    assert done.stdout == "Greed True\nTrue True True\n"
 
 
 # -- a table of the tab
@@ -282,6 +314,33 @@ def test_search_gets_its_time_for_each_decision(monkeypatch: pytest.MonkeyPatch)
     while not left:
         browser.answer(browser.decision)
     assert 0 < left[0] <= SEARCH_S
+
+
+def test_a_file_of_a_league_gets_the_checks_of_match_verify_and_is_seen_by_each_seat(
+    league_db: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "match.jsonl"
+    with league_at(db=league_db, as_stranger=True) as league:
+        listed = league.ListMatches(ladder_pb2.ListMatchesRequest(limit=500)).matches
+        known = {"ann", "bob", "dan"}  # whose names are plain
+        match = next(row for row in listed if not row.void_cause and {seat.bot.owner for seat in row.seats} <= known)
+        record = ladder_pb2.GetRecordRequest(match=match.match)
+        file.write_bytes(b"".join(part.piece for part in league.GetRecord(record)))
+    (verified,) = json.loads(run("match", "verify", file, "--json").stdout)["matches"]
+    assert (len(verified["checked"]), len(verified["not_checked"])) == (9, 3)
+    for seat in (None, *range(len(match.seats))):
+        opened = open_file(file.read_bytes(), 3, seat)
+        lines = [unescape(line) for line in re.findall(r'<li lang="en">(.*)</li>', opened.checks)]
+        assert lines == [*verified["checked"], *verified["not_checked"]]
+        current = re.findall(r'data-viewer="(\d*)" aria-current="true"', opened.replay)
+        assert current == ["" if seat is None else str(seat)]
+        assert len(re.findall(r"<a [^>]*data-viewer=", opened.replay)) == len(match.seats) + 1
+        assert ('class="mine"' in opened.replay) == (seat is not None)
+        assert ('id="scores-title"' in opened.replay) == (seat is None)  # all cards are open in it
+    browser = Browser()
+    browser.tab.open(file.read_bytes(), 0, len(match.seats))
+    assert browser.sent[-1][0] == "failed"
+    assert f"this match has seats 0 to {len(match.seats) - 1}" in browser.sent[-1][1]
 
 
 @pytest.mark.parametrize(

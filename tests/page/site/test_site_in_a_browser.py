@@ -1,45 +1,22 @@
 """The site from a plain file server: people play and check matches there, and no request leaves it.
 
-It needs Pyodide, which `npm ci --prefix server/cutpurse/page/site --ignore-scripts` gets.
+It needs the packages that `npm ci --prefix server/cutpurse/page/site --ignore-scripts` gets.
 """
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from cutpurse.page.site.build import build_site
 from cutpurse.sdk.local import play
 from tests.page.browser import PATIENCE_MS, Watched
-from tests.roots import CHECKOUT
 
 pytestmark = pytest.mark.full
 
-PYODIDE = CHECKOUT / "server/cutpurse/page/site/node_modules/pyodide"
 PHONE = {"viewport": {"width": 390, "height": 800}, "has_touch": True}
-
-
-@pytest.fixture(scope="module")
-def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Build the site and serve it from `python -m http.server`; yield its address with a folder in it."""
-    if not (PYODIDE / "package.json").is_file():
-        pytest.skip("Pyodide is not here: npm ci --prefix server/cutpurse/page/site --ignore-scripts")
-    folder = tmp_path_factory.mktemp("host")
-    build_site(folder / "some" / "folder", PYODIDE)
-    command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-        assert server.stdout is not None
-        port = re.search(r"port (\d+)", server.stdout.readline())
-        assert port is not None
-        yield f"http://127.0.0.1:{port[1]}/some/folder/"
-        server.kill()
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +65,22 @@ def test_a_game_is_played_to_its_end_and_seen_again_and_nothing_leaves_the_site(
     assert all(path.startswith("/some/folder/") for path in paths)
 
 
+def test_a_match_of_the_league_is_found_checked_and_stepped_through(watched: Watched, public: str) -> None:
+    page = watched.page(**PHONE)
+    page.goto(public)
+    page.get_by_role("link", name="Matches", exact=True).click()
+    page.locator("tr:not(.void) a.match").first.click()
+    page.get_by_role("link", name="Replay it", exact=True).last.click()
+    page.wait_for_selector("html[data-opened]", timeout=PATIENCE_MS)
+    expect(page.locator("#checks")).to_contain_text("the commitment fits the seed that was opened")
+    page.locator('[data-go="on"]').first.click()
+    page.wait_for_selector('html[data-moment="1"]')
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.goto(f"{public}match.html?match=none")
+    expect(page.locator("#file-status")).to_have_text("This match is not in the site any more.")
+    watched.forgive("404")
+
+
 def test_the_policy_holds_in_the_page_and_in_its_worker(watched: Watched, public: str) -> None:
     page = watched.page()
     page.goto(f"{public}table/greed.html?opponent=greedy")
@@ -103,6 +96,25 @@ def test_the_policy_holds_in_the_page_and_in_its_worker(watched: Watched, public
     watched.trouble.clear()
 
 
+def test_a_table_begins_though_the_service_worker_passed_it_over(watched: Watched, public: str) -> None:
+    page = watched.page()
+    home = page.context.new_page()
+
+    def take_over(table: Route) -> None:
+        home.goto(public)
+        home.evaluate("cutpurseOffline")  # so no page is left out but the one that is held back here
+        table.continue_()
+
+    page.route("**/table/greed.html*", take_over, times=1)
+    page.goto(f"{public}table/greed.html?opponent=greedy")
+    page.wait_for_selector("html[data-decision]", timeout=PATIENCE_MS)
+    assert page.evaluate("navigator.serviceWorker.controller.state") == "activated"
+    with page.expect_navigation():
+        page.context.new_cdp_session(page).send("Page.reload", {"ignoreCache": True})  # as Shift+Reload does
+    page.wait_for_selector("html[data-decision]", timeout=PATIENCE_MS)
+    assert page.evaluate("navigator.serviceWorker.controller.state") == "activated"
+
+
 def test_after_the_first_visit_it_works_without_a_network(watched: Watched, public: str) -> None:
     page = watched.page()
     page.goto(f"{public}table/greed.html?opponent=greedy")
@@ -112,6 +124,7 @@ def test_after_the_first_visit_it_works_without_a_network(watched: Watched, publ
     page.locator('a[href="play/szmal.html"]').click()
     page.get_by_role("button", name="Sit down").click()
     page.wait_for_selector("html[data-decision]", timeout=PATIENCE_MS)
+    watched.forgive("/some/folder/matches/")  # pictures of the league on the first page, which was not read before
 
 
 def test_a_match_file_is_checked_and_one_that_is_none_is_named_in_a_line(
@@ -139,6 +152,16 @@ def test_a_match_file_is_checked_and_one_that_is_none_is_named_in_a_line(
     page.locator('[data-go="on"]').first.click()
     page.wait_for_selector('html[data-moment="1"]')
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator(".viewers summary").click()
+    page.locator('a[data-viewer="1"]').click()
+    page.wait_for_url("**/match.html?dropped=&at=1&seat=1")
+    page.wait_for_selector("html[data-opened]", timeout=PATIENCE_MS)
+    expect(page.locator(".viewers summary")).to_contain_text("as random")
+    expect(page.locator("#proof .mine")).to_contain_text("(seat 1)")
+    page.locator(".viewers summary").click()
+    page.locator('a[data-viewer=""]').click()
+    page.wait_for_selector("html[data-opened]", timeout=PATIENCE_MS)
+    expect(page.locator("#proof .mine")).to_have_count(0)
 
 
 def test_a_browser_without_webassembly_is_told_so_and_reads_the_rules(watched: Watched, public: str) -> None:

@@ -85,7 +85,8 @@ class MatchEntry:
     `number` is the order of storing, and `sequence` the order of rating on the ladder. `sequence` is None if the board
     is not rated: a match of the board is void or not over, or `is_rated` is False because the match was requested.
     `board_matches` are the finished matches of the board in the order of storing, including this one; `board_size` is
-    their planned number. If `is_sealed` is True, other matches of the board may still be played with the same cards.
+    their planned number. If `is_sealed` is True, other matches of the board may still be played with the same cards;
+    if not and some are missing, they were cut off.
     """
 
     number: int
@@ -113,11 +114,6 @@ class MatchEntry:
     def board(self) -> str:
         """The ID of its board."""
         return self.deal.board
-
-    @property
-    def is_board_over(self) -> bool:
-        """Whether all matches of the board are over; if not, and the board is not sealed, some were cut off."""
-        return len(self.board_matches) == self.board_size
 
 
 @dataclass(frozen=True, slots=True)

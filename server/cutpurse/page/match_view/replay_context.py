@@ -73,6 +73,7 @@ def replay_context(
     pictures: str = "",
     luck: LuckShown | None = None,
     moments: str = "",
+    has_viewers: bool = False,
 ) -> dict[str, Any]:
     """Return the variables of `replay.html` and of templates that extend it; a template may need more.
 
@@ -83,6 +84,7 @@ def replay_context(
         pictures: Address below which there are pictures of the match; empty if there are none.
         luck: Luck of its cards; None if it is not known.
         moments: All moments, as `moments_text` makes them, for a page that has no server; else empty.
+        has_viewers: Whether the page of each seat can be opened, where there are no pictures.
     """
     path = replay_request.path
     index = path.index(at)
@@ -104,7 +106,7 @@ def replay_context(
         "seats": [
             (seat, replay_request.address(path.ats[index], seat)) for seat in range(replay_request.replayed.seats)
         ],
-        "everything": f"{replay_request.base}?at={path.ats[index]}" if pictures else "",
+        "everything": f"{replay_request.base}?at={path.ats[index]}" if pictures or has_viewers else "",
         "moment": Markup(html),
         "goal": moment.frame.goal,
         "symbols": symbols(),

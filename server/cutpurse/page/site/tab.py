@@ -14,6 +14,7 @@ from cutpurse.engine.errors import CutpurseError
 from cutpurse.page.language.speaking import gettext
 from cutpurse.page.site.tab_file import open_file
 from cutpurse.page.site.tab_table import TabTable
+from cutpurse.page.site.tab_workshop import Workshop
 
 __all__ = ["Tab"]
 
@@ -25,6 +26,7 @@ class Tab:
         """Set up a tab; `send` gets the kind of a message and its data, mostly JSON."""
         self._send = send
         self._table: TabTable | None = None
+        self._workshop = Workshop(send)
 
     def receive(self, text: str) -> None:
         """Answer a message."""
@@ -43,12 +45,19 @@ class Tab:
                     self._send("answered", json.dumps({"id": message["id"], "text": refused}))
                 case "end" if self._table is not None:
                     self._send("story", json.dumps({"id": message["id"], "html": self._table.story()}))
+                case "run":
+                    self._workshop.run(message["game"], message["bot"], message["opponent"], secrets.token_hex(8))
+                case "compare":
+                    bots = message["bot"], message["before"]
+                    self._workshop.compare(message["game"], *bots, message["opponent"], secrets.token_hex(8))
+                case "pack":
+                    self._workshop.pack(message["game"], message["bot"], message["name"], message["forLeague"])
         except CutpurseError as problem:
             self._send("failed", str(problem))
 
-    def open(self, content: bytes, at: int) -> None:
-        """Check and replay a match file, from the moment with index `at` in the record on."""
+    def open(self, content: bytes, at: int, seat: int | None = None) -> None:
+        """Send the checks of a match file, and its replay from moment `at` on: what `seat` saw, or all cards."""
         try:
-            self._send("opened", json.dumps(asdict(open_file(bytes(content), at))))
+            self._send("opened", json.dumps(asdict(open_file(bytes(content), at, seat))))
         except CutpurseError as problem:
             self._send("failed", gettext("This is no match that can be shown: %(why)s.", why=str(problem)))

@@ -11,8 +11,9 @@ from typing import Final
 
 from jinja2 import Environment
 
-from cutpurse.engine.errors import CutpurseError
+from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.page.language.game_words import game_title
+from cutpurse.page.language.speaking import gettext
 from cutpurse.page.loading import templates_of
 from cutpurse.page.match_view.drawing import FILTERS, TEMPLATES
 from cutpurse.page.match_view.replay_context import ReplayRequest, hashes_of, moments_text, replay_context
@@ -22,7 +23,7 @@ from cutpurse.page.site.addresses import with_relative_links
 from cutpurse.sdk.matches.match_file import FiledMatch, check, read_matches
 from cutpurse.wire.text import printable
 
-__all__ = ["OpenedFile", "open_file"]
+__all__ = ["OpenedFile", "environment", "open_file"]
 
 MAX_LINE: Final = 1_000  # characters of a line of the checks, which have foreign text in them
 FILE: Final = "match.html"
@@ -37,12 +38,17 @@ class OpenedFile:
     replay: str  # the replay as HTML; empty for a match without a record
 
 
-def open_file(content: bytes, at: int = 0) -> OpenedFile:
-    """Check and replay the first match of a file, from the moment with index `at` in the record on.
+def open_file(content: bytes, at: int = 0, seat: int | None = None) -> OpenedFile:
+    """Check and replay the first match of a file.
+
+    Args:
+        content: The file.
+        at: Index in the record of the moment to begin with.
+        seat: Show the match as this seat saw it; None for all cards.
 
     Raises:
         RecordError: If the file is none, disagrees with itself, or is of another version.
-        UsageError: If its game is not installed.
+        UsageError: If its game is not installed, or has no such seat.
     """
     matches = read_matches(content)
     filed = next(matches)
@@ -50,12 +56,12 @@ def open_file(content: bytes, at: int = 0) -> OpenedFile:
     lines = [printable(line, MAX_LINE) for line in result.checked]
     not_checked = [printable(line, MAX_LINE) for line in result.not_checked]
     checks = (
-        _environment()
+        environment()
         .get_template("tab_checks.html")
         .render(checked=lines, not_checked=not_checked, has_more=_has_more(matches))
     )
     has_record = filed.text is not None and (filed.head is None or filed.head.void_cause is None)
-    return OpenedFile(game_title(result.game), checks, _replay(filed, at) if has_record else "")
+    return OpenedFile(game_title(result.game), checks, _replay(filed, at, seat) if has_record else "")
 
 
 def _has_more(matches: object) -> bool:
@@ -65,17 +71,19 @@ def _has_more(matches: object) -> bool:
         return True
 
 
-def _replay(filed: FiledMatch, at: int) -> str:
+def _replay(filed: FiledMatch, at: int, seat: int | None) -> str:
     replayed = Replayed(filed.record(), names_in_file(filed))
-    view = ReplayRequest("", "", replayed, None, replayed.path(None))
+    if seat is not None and not 0 <= seat < replayed.seats:
+        raise UsageError(gettext("this match has seats 0 to %(last)s", last=replayed.seats - 1))
+    view = ReplayRequest("", "", replayed, seat, replayed.path(seat))
     moments = moments_text(view, lambda html: with_relative_links(html, FILE))
-    context = replay_context(view, at, moments=moments)
-    html = _environment().get_template("tab_replay.html").render(**context, hashes=hashes_of(replayed), match=None)
+    context = replay_context(view, at, moments=moments, has_viewers=True)
+    html = environment().get_template("tab_replay.html").render(**context, hashes=hashes_of(replayed), match=None)
     return with_relative_links(html, FILE)
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     """Load the templates with a page around them that is nothing: in the tab, the page is there already."""
     made = templates_of(TEMPLATES, {"base.html": "{% block main %}{% endblock %}"})
     made.filters |= {**FILTERS, "game_title": game_title, "segment": str}

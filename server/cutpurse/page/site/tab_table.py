@@ -21,7 +21,7 @@ from cutpurse.page.match_view.match_end import match_end
 from cutpurse.page.match_view.replay_path import Replayed
 from cutpurse.page.match_view.scores import decided, timeline, turning_points
 from cutpurse.page.seat.moment import SeatPicture, with_clock
-from cutpurse.page.site.addresses import with_relative_links
+from cutpurse.page.site.addresses import THIS_TAB, with_relative_links
 from cutpurse.sdk.bot import bot_makers
 from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.playing.seating import MatchBots
@@ -32,7 +32,6 @@ __all__ = ["HOUSE", "SEARCH_S", "TabTable"]
 
 HOUSE: Final = ("random", "greedy", "search")  # opponents; `expert` needs numpy
 SEARCH_S: Final = 4.0  # base time of a bot; `search` takes up to half of it
-NAME: Final = "tab"  # in place of the ID of the match
 NO_ANSWER: Final = "first_option"  # sits on the person's seat, and is never asked
 
 
@@ -85,7 +84,7 @@ class TabTable:
         self._names = names
         self._match = Match(game_named(game), names, key, log=True)
         self._bots = _BotsWithTime(self._match, bot_makers(bots))
-        self._picture = SeatPicture(spoken(words), seat, names, NAME)
+        self._picture = SeatPicture(spoken(words), seat, names, THIS_TAB)
         self._seen = 0  # number of events that the person has seen
         self._step = 0
         self._lines: list[str] = []  # that the browser shows
@@ -173,7 +172,7 @@ class TabTable:
         best_first = sorted(range(replayed.seats), key=self._match.result().places.__getitem__)
 
         def link(index: int) -> str:
-            return f"/matches/{NAME}/replay?at={index}"
+            return f"/matches/{THIS_TAB}/replay?at={index}"
 
         story: Mapping[str, Any] = {
             "decided": decided(replayed, link, seat),
@@ -182,4 +181,4 @@ class TabTable:
             "legend": [(other, self._names[other]) for other in best_first],
             "worst": (),
         }
-        return with_relative_links(match_end(replayed, NAME, seat, story), self._file)
+        return with_relative_links(match_end(replayed, THIS_TAB, seat, story), self._file)

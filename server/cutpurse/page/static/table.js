@@ -180,7 +180,10 @@
         else { way.href = address(to); way.removeAttribute("aria-disabled"); }
       }
       for (const way of player.querySelectorAll("a[data-viewer]")) {
-        way.href = `${location.pathname}?at=${ats[index]}${way.dataset.viewer && `&seat=${way.dataset.viewer}`}`;
+        const query = new URLSearchParams(new URL(address(index), location).search);
+        if (way.dataset.viewer) query.set("seat", way.dataset.viewer);
+        else query.delete("seat");
+        way.href = `${location.pathname}?${query}`;
       }
       if (turning) {
         const point = jumps.point.findLast((one) => one <= index);

@@ -191,7 +191,7 @@ class Runner(Protocol):
 
     @property
     def name(self) -> str:
-        """Name for `runner_named`."""
+        """The name by which a league file and `--runner` choose it."""
 
     @property
     def has_memory(self) -> bool:

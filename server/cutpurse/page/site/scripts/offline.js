@@ -9,6 +9,8 @@ globalThis.cutpurseOffline = (async (own) => {
   const isSettled = () => ["activated", "redundant"].includes(worker.state);
   while (!isSettled()) await new Promise((settle) => { worker.addEventListener("statechange", settle, { once: true }); });
   if (worker.state === "activated" && !navigator.serviceWorker.controller) {
-    await new Promise((settle) => { navigator.serviceWorker.addEventListener("controllerchange", settle, { once: true }); });
+    // It took the pages over when it began, but not one that was just being loaded; and Shift+Reload goes past it.
+    const { port1: answer, port2 } = new MessageChannel();
+    await new Promise((settle) => { answer.onmessage = settle; worker.postMessage("claim", [port2]); });
   }
 })(document.currentScript.src).catch(() => {});

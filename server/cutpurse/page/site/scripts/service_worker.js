@@ -1,5 +1,6 @@
-// Keeps the files of the site for the next visit, also without a network. The build puts VERSION, PAGES and POLICY before
-// this: the hash of all files, the files of a visit's beginning, and the policy that each file is answered with.
+// Keeps the files of the site for the next visit, also without a network. The build puts VERSION, PAGES, POLICY and FRESH
+// before this: the hash of all files but those of a league, the files of a visit's beginning, the policy that each file is
+// answered with, and how names of files of a league begin: the network is asked for these first, as they change often.
 "use strict";
 
 addEventListener("install", (event) => {
@@ -14,6 +15,9 @@ addEventListener("activate", (event) => {
     await clients.claim();
   })());
 });
+addEventListener("message", (event) => {
+  event.waitUntil(clients.claim().then(() => event.ports[0].postMessage("claimed")));
+});
 addEventListener("fetch", (event) => {
   if (event.request.method === "GET") event.respondWith(answer(event.request));
 });
@@ -25,8 +29,10 @@ async function answer(request) {
   if (address.pathname.endsWith("/")) address.pathname += "index.html";
   const cache = await caches.open(VERSION).catch(() => null); // storage may be forbidden
   const found = await cache?.match(address.href);
-  if (found) return guarded(found);
-  const fresh = await fetch(request);
+  const isFresh = FRESH.includes(address.href.slice(registration.scope.length).split(/[/.]/)[0]);
+  if (found && !isFresh) return guarded(found);
+  const fresh = await fetch(request).catch((problem) => { if (found) return found; throw problem; });
+  if (fresh === found) return guarded(found);
   if (fresh.ok) await cache?.put(address.href, fresh.clone()).catch(() => {}); // or full
   return guarded(fresh);
 }

@@ -2,6 +2,13 @@
 const post = (kind, data) => postMessage({ kind, data });
 let tab = null, turn = Promise.resolve();
 
+// Python gets a MemoryError before the browser gives up: a bot that eats memory does not take its tab along.
+const MAX_BYTES = 1e9, PAGE_BYTES = 65_536, { grow } = WebAssembly.Memory.prototype;
+WebAssembly.Memory.prototype.grow = function (pages) {
+  if (this.buffer.byteLength + pages * PAGE_BYTES > MAX_BYTES) throw new RangeError("the memory of this tab is used up");
+  return grow.call(this, pages);
+};
+
 function countBytes() {
   const plain = fetch.bind(self);
   let bytes = 0;
@@ -27,11 +34,12 @@ async function load({ python, pyodide }) {
   py.unpackArchive(await archive, "zip", { extractDir: "/python" });
   py.runPython("import sys; sys.path.insert(0, '/python')");
   tab = py.pyimport("cutpurse.page.site.tab").Tab(post);
+  post("ready");
 }
 
 async function answer(message) {
   if (message.kind === "load") await load(message);
-  else if (message.kind === "open") tab.open(new Uint8Array(message.content), message.at);
+  else if (message.kind === "open") tab.open(new Uint8Array(message.content), message.at, message.seat);
   else tab.receive(JSON.stringify(message));
 }
 
