@@ -60,7 +60,7 @@ class Turn:
 
 
 class Telling:
-    """See `driver.Telling`."""
+    """Tells Bag-O-Loot as its rule sheet has it."""
 
     def __init__(self, game: BagOLoot, rng: random.Random) -> None:
         self.game, self.seats, self.settings = game, game.n, game.settings

@@ -39,7 +39,7 @@ def symbol(card: int) -> int:
 
 
 class Telling:
-    """See `driver.Telling`."""
+    """Tells Greed as its rule sheet has it. Each match has its share of bravery, trades and waste."""
 
     def __init__(self, game: Greed, rng: random.Random) -> None:
         self.game, self.seats, self.settings = game, game.n, game.settings

@@ -90,7 +90,7 @@ def worth(packs: list[Pack]) -> int:
 
 
 class Telling:
-    """See `driver.Telling`."""
+    """Tells Steal & Plunder as its rule sheet has it. Each match has its share of boldness, thrift and hoarding."""
 
     def __init__(self, game: StealAndPlunder, rng: random.Random) -> None:
         self.game, self.seats, self.settings = game, game.n, game.settings

@@ -71,7 +71,7 @@ def settings(seats: int, rng: random.Random) -> dict[str, object]:
 
 
 class Telling(Table):
-    """See `driver.Telling`."""
+    """Tells Stolen Treasure as its rule sheet has it. The players of each match have a fancy, one of `FANCIES`."""
 
     def __init__(self, game: StolenTreasure, rng: random.Random) -> None:
         super().__init__(game)

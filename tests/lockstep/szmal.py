@@ -42,7 +42,7 @@ def rows(zone: Zone) -> dict[int, tuple[int, ...]]:
 
 
 class Telling(Table):
-    """See `driver.Telling`."""
+    """Tells Szmal as its rule sheet has it. In most matches `FAVOURITES` are picked where they can be."""
 
     def __init__(self, game: Szmal, rng: random.Random) -> None:
         super().__init__(game)

@@ -63,11 +63,12 @@ async def running_arena(
     Args:
         folder: Where to put the database.
         ladders: Ladders to open.
-        limits: Limits of the server.
+        limits: Limits of the server; by default its own, with time for many bots to come in on a busy machine.
         address: Address to listen on.
         more: Further arguments of `open_arena`; by default it has the part `events`, and `same_entropy`.
     """
     more = {"parts": WITH_EVENTS, "entropy": same_entropy(), **more}
+    limits = limits or ServerLimits(hello_s=600.0)
     ladders = ladders or [Ladder("greed", "greed", 4, matches_wanted=1)]
     said = io.StringIO()
     with open_arena(address, folder / "test.db", ladders, logger(said, "debug"), limits, **more) as opened:
