@@ -13,7 +13,7 @@ sed -nE 's/^([A-Za-z0-9._-]+==[^\\]*[^\\ ]) *\\?$/\1/p' requirements.lock > "$fo
 
 "$python" -m venv "$folder/venv"
 "$folder/venv/bin/python" -m pip --disable-pip-version-check -q install -c "$folder/versions.txt" \
-    hatchling hypothesis pytest pytest-asyncio pytest-timeout pytest-xdist
+    hatchling hypothesis pytest pytest-asyncio pytest-xdist
 "$folder/venv/bin/python" -m pip --disable-pip-version-check -q install -c "$folder/versions.txt" --no-build-isolation -e .
 "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider -n "${WORKERS:-2}" --quick \
     tests/engine tests/games tests/test_playthroughs.py

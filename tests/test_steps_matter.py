@@ -25,7 +25,7 @@ def run_tests(name: str, without: str) -> int:
     assert list(folder.glob("test_*.py")), f"{name} has no rule tests in {folder.relative_to(CHECKOUT)}"
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "tests.without_a_step", "-p", "no:cacheprovider"]
     run = subprocess.run(
-        [*command, "--timeout", "60", str(folder)],
+        [*command, "-o", "faulthandler_timeout=60", str(folder)],
         cwd=CHECKOUT,
         env={**os.environ, VARIABLE: f"{name}:{without}" if without else ""},
         capture_output=True,

@@ -60,7 +60,6 @@ def test_no_child_outlives_the_bench_even_if_it_is_killed() -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(300)  # some twenty processes, on a machine that may be busy
 def test_a_tiny_run_measures_every_part(capsys: pytest.CaptureFixture[str]) -> None:
     words = "--only arena --tables 2 --bots first_option,greedy --rated 2 --rounds 1 --seconds 0.3 --crowd 8 --json"
     assert main(words.split()) == 0

@@ -25,7 +25,7 @@ from tests.postgresql_server import PostgresqlServer
 from tests.typed import typed
 
 pytest.importorskip("pgqueuer", reason="pgqueuer is not installed here: pip install '.[cluster]'")
-pytestmark = [pytest.mark.full, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.full
 
 PATIENCE_S = 400.0
 

@@ -98,7 +98,6 @@ def tables(shown: event_pb2.SeasonShown) -> list[list[tuple[str, int, int, int]]
 
 
 @pytest.mark.full
-@pytest.mark.timeout(900)
 def test_seasons_survive_kills_in_each_phase(tmp_path: Path) -> None:
     killed: list[str] = []
     with ExitStack() as stack:

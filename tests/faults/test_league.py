@@ -37,7 +37,6 @@ def test_twelve_bots_of_four_owners_lose_nothing_though_the_server_is_killed_thr
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(1_800)
 def test_ten_minutes_with_a_kill_a_minute(tmp_path: Path) -> None:
     verdict = LeagueRun(Plan(kills=10, seconds=60.0, seed=2, think_ms=(5, 50)), tmp_path).run()
     assert verdict.wrong == []

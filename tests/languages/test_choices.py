@@ -14,8 +14,6 @@ from cutpurse.sdk.local import play
 from tests.languages.rule import Starter
 from tests.languages.workshop import Made
 
-pytestmark = pytest.mark.timeout(1_800)  # the first test of a language builds it
-
 OF_ITS_OWN = ("javascript",)  # has a plan for each game
 
 

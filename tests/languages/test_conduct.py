@@ -30,8 +30,6 @@ from tests.sdk.arena import arena as small_arena
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.raw_bot import RawBot
 
-pytestmark = pytest.mark.timeout(1_800)  # the first test of a language builds it
-
 WAIT_S = 240.0  # for a program to end; it is a fault of the program
 PATIENT = TimeControl(base_ms=60_000, bank_ms=60_000, handover_ms=60_000)
 

@@ -40,7 +40,6 @@ def with_its_mistake(made: Made, folder: Path) -> Made:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(800)  # it is built anew
 async def test_a_choose_that_fails_is_told_and_costs_no_more_than_the_decision(made: Made, tmp_path: Path) -> None:
     mistaken = with_its_mistake(made, tmp_path / made.language)
     async with (

@@ -16,7 +16,7 @@ import pytest
 from tests.languages.workshop import Made, environment
 from tests.parts.submissions.servers import RealServer, cutpurse
 
-pytestmark = [pytest.mark.timeout(3_600), pytest.mark.soak]
+pytestmark = pytest.mark.soak
 
 LADDERS = """
 [[ladder]]

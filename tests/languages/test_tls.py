@@ -14,8 +14,6 @@ import trustme
 from tests.languages.workshop import LANGUAGES, Made, running
 from tests.server.secure import place_in, plays_over_tls, secure_arena
 
-pytestmark = pytest.mark.timeout(1_800)  # the first test of a language builds it
-
 PLAY_S = 240.0
 FAULTS = ("authority", "name", "time")  # of the server's certificate
 

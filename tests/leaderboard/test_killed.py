@@ -9,8 +9,6 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
@@ -32,7 +30,6 @@ def write_until_killed(path: Path, start: int, acknowledgements: int) -> list[st
     return [line.decode().strip() for line in [*told, *writer.unread()]]
 
 
-@pytest.mark.timeout(3600)
 def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(tmp_path: Path, kill_loop: KillLoop) -> None:
     path = tmp_path / "ladder.db"
     rng, kills = kill_loop.rng, kill_loop.kills

@@ -391,7 +391,6 @@ class Arenas:
             self._read_on("lines that are there")
 
 
-@pytest.mark.timeout(3600)
 def test_arenas_are_killed_and_stopped_and_nothing_is_lost_or_rated_twice(
     address: str, kill_loop: KillLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -309,7 +309,6 @@ class own_server:  # noqa: N801  # reads as a function
         self.server.stop()
 
 
-@pytest.mark.timeout(3600)
 def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(
     own_postgresql: PostgresqlServer, kill_loop: KillLoop
 ) -> None:

@@ -21,8 +21,6 @@ from tests.properties.random_play import EVERY_GAME, EVERY_TABLE
 DECISIONS = 200
 DECISIONS_IN_SOAK = 100_000  # for each game and way to play
 
-pytestmark = pytest.mark.timeout(0)  # the number of decisions sets the time
-
 
 def meaning(view: View, option: Option) -> tuple[object, ...]:
     """Describe an option as the seat sees it, without ranks among equal things."""

@@ -17,8 +17,6 @@ PAIRS_IN_SOAK = 100_000  # for each game
 STEPS_IN_SOAK = 2  # that a pair goes on for; with as many pairs as that, others begin where it would have gone
 IMAGINED = 1_500  # for each game; fewer in the quick run
 
-pytestmark = pytest.mark.timeout(0)  # the number of pairs sets the time
-
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
 def test_twin_worlds_give_equal_arrays(name: str, seats: int, soak: bool, monkeypatch: pytest.MonkeyPatch) -> None:

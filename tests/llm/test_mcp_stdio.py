@@ -18,7 +18,6 @@ from tests.llm.mcp_client import Refused, in_process, over_stdio
 from tests.typed import run
 
 MATCHES = 20  # of each game
-LONG_S = 1_800  # seconds; a hundred matches take minutes on a busy machine
 
 
 async def play_all(matches: int, mode: str) -> None:
@@ -41,7 +40,6 @@ async def test_a_client_plays_every_game_over_stdio() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.timeout(LONG_S)
 async def test_a_client_of_an_older_protocol_plays_every_game(soak: bool) -> None:
     await play_all(MATCHES if soak else 1, "legacy")
 
@@ -82,7 +80,6 @@ async def test_a_client_plays_on_a_ladder_of_every_game(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(LONG_S)
 async def test_a_client_plays_twenty_matches_on_a_ladder_of_every_game(tmp_path: Path) -> None:
     await play_on_ladders(tmp_path, MATCHES)
 

@@ -17,8 +17,6 @@ STEPS_IN_SOAK = 2  # that a pair goes on for; with as many pairs as that, others
 IMAGINED = 1_000  # for each game
 IMAGINED_IN_SOAK = 10_000
 
-pytestmark = pytest.mark.timeout(0)  # the number of pairs sets the time
-
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
 def test_twin_worlds_give_equal_texts(name: str, seats: int, soak: bool, monkeypatch: pytest.MonkeyPatch) -> None:

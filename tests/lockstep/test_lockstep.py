@@ -49,7 +49,6 @@ def matches(name: str, first_seed: int, count: int) -> None:
         assert one_match(name, seed) > 0
 
 
-@pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("name", GAMES)
 def test_both_tell_the_same(name: str, first_seed: int, count: int) -> None:
     matches(name, first_seed, count)

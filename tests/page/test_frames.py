@@ -132,7 +132,6 @@ class DrawnAlike:
         )
 
 
-@pytest.mark.timeout(0)
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_the_drawings_of_twin_worlds_are_the_same_to_the_byte(
     name: str, soak: bool, monkeypatch: pytest.MonkeyPatch

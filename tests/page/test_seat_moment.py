@@ -162,7 +162,6 @@ class ShownAlike:
         return picture.thinking(), sha256(html_of(picture, 0).encode()).hexdigest()
 
 
-@pytest.mark.timeout(0)
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_a_person_is_shown_the_same_in_twin_worlds(name: str, soak: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     alike = ShownAlike()

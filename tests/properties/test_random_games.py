@@ -32,8 +32,6 @@ DEALS = {"greed": "game", "steal_and_plunder": "game", "bag_o_loot": "round"}  #
 SEALED = {"stolen_treasure": {"nullify", "surrender"}, "szmal": {"pick"}, "bag_o_loot": {"challenge"}}  # may not count
 DECISIONS_AT_MOST = 200_000  # far above the longest game of any sheet: what does not end is found
 
-pytestmark = pytest.mark.timeout(0)  # the number of cases sets the time; one that never ends meets DECISIONS_AT_MOST
-
 
 def games(name: str, seats: int, soak: bool) -> list[RandomGame]:
     return [RandomGame(GAMES[name], seats, i) for i in range(GAMES_IN_SOAK if soak else GAMES_EACH)]

@@ -19,8 +19,6 @@ MOMENTS_IN_SOAK = 1000
 WORLDS = 200
 SHARE, DOUBTFUL_SHARE = 0.01, 0.1  # of the answers there is a moment before, and of those before which somebody doubts
 
-pytestmark = pytest.mark.timeout(0)  # the number of moments sets the time
-
 
 def check_view(game: Game, table: WhoSeesWhat, where: str) -> None:
     """The view shows each certain card as known, and no other."""

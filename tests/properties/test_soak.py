@@ -23,7 +23,6 @@ GAMES_EACH = 1000
 AT_ONCE = 50  # games a case, so that the cases fill all cores
 PLAYED_TO_THE_END = 0.005  # of the imagined states
 
-pytestmark = pytest.mark.timeout(0)
 
 CASES = [
     pytest.param(name, seats, first, id=f"{name}-{seats}-{first}")

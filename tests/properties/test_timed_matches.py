@@ -28,8 +28,6 @@ EVENTS_AT_MOST = 400_000
 SLOW_PLACES_EACH = 300  # of all questions, of which few are windows
 NEVER = 1e9
 
-pytestmark = pytest.mark.timeout(0)  # the number of cases sets the time; one that never ends meets EVENTS_AT_MOST
-
 
 class Driver:
     """Plays a match with bots and streams that are drawn at random, and checks every clock on the way."""

@@ -37,8 +37,6 @@ from tests.properties.who_sees_what import table_of
 PAIRS, PAIRS_IN_SOAK = 30, 2_000  # for each game
 STEPS = 6
 
-pytestmark = pytest.mark.timeout(0)  # the number of pairs sets the time
-
 
 @dataclass
 class Stage:

@@ -20,8 +20,6 @@ from tests.wire.round_trip import plant_bytes_kept_for_all
 PAIRS, PAIRS_IN_SOAK = 15, 500  # for each number of players
 STEPS = 6
 
-pytestmark = pytest.mark.timeout(0)  # the number of pairs sets the time
-
 
 class SentAlike:
     """In place of `twin_worlds.compare`: what a viewer is sent of both worlds, after the other viewers were served."""

@@ -16,8 +16,6 @@ PAIRS = 40  # for each number of players
 PAIRS_IN_SOAK = 10_000  # for each game
 STEPS = 10
 
-pytestmark = pytest.mark.timeout(0)  # the number of pairs sets the time
-
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_every_game_has_a_table_of_who_sees_what(name: str) -> None:

@@ -56,7 +56,6 @@ class Relay:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(120)
 async def test_a_ping_every_ten_seconds_of_an_open_call_is_safe() -> None:
     assert "never less than 10 s" in page()
     async with house(limits=ServerLimits(heartbeat_ms=QUIET_MS)) as server:

@@ -75,7 +75,6 @@ def probe(world: World, bot: Silent, seat: Any) -> list[object]:
 
 
 @pytest.mark.parametrize("name", list(GAMES))
-@pytest.mark.timeout(0)  # the number of pairs sets the time
 def test_a_seat_is_sent_the_same_bytes_in_twin_worlds(name: str, soak: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = 1_000 if soak else 25
     pairs = asked = number = 0

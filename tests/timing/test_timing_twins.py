@@ -76,7 +76,6 @@ async def test_a_server_that_does_not_ask_is_found(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(900)
 async def test_time_does_not_tell_who_had_a_choice_in_2000_windows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

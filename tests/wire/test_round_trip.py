@@ -17,8 +17,6 @@ SHARE, MOST = 0.05, 6  # of the positions of a game, and how many of them
 GAMES_EACH, GAMES_IN_SOAK = 2, 100
 ALL_OF_THEM = 5  # of so many games of the long run, one is checked at every decision
 
-pytestmark = pytest.mark.timeout(0)  # the number of games sets the time
-
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
 def test_everything_sent_comes_back_as_it_was(name: str, seats: int, soak: bool) -> None:

@@ -39,7 +39,6 @@ class Bot:
         time.sleep(0.01)
         return decision.options[0]
 """
-pytestmark = pytest.mark.timeout(3600)
 
 
 class Process:

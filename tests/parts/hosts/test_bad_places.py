@@ -19,8 +19,6 @@ from tests.parts.hosts.real_place import RealPlace
 from tests.parts.hosts.test_playing_at_places import places_at
 from tests.parts.submissions.desks import author_of, bot_folder, running_desk
 
-pytestmark = pytest.mark.timeout(300)
-
 
 def hello(**fields: object) -> place_pb2.AttendRequest:
     host = host_facts("process")

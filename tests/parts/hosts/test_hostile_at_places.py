@@ -28,7 +28,7 @@ from tests.server.arenas import RunningArena, running_arena
 from tests.server.secure import place_in
 from tests.server.tokens import tokens_in
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.soak]  # as long as the machine is busy
+pytestmark = pytest.mark.soak
 
 GOOD = ("good", "fine")
 # On `rough` the hostile bots play with each other and with a good one.

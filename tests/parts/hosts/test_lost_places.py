@@ -20,8 +20,6 @@ from tests.parts.hosts.test_playing_at_places import faults, places_at, played, 
 from tests.parts.open_parts import part_of
 from tests.server.arenas import RunningArena
 
-pytestmark = pytest.mark.timeout(400)
-
 
 def is_lost(arena: RunningArena, name: str) -> bool:
     return any('"event": "place lost"' in line and f'"{name}"' in line for line in arena.log.splitlines())

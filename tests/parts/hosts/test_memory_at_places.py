@@ -18,7 +18,6 @@ from tests.parts.open_parts import part_of
 from tests.parts.submissions.desks import author_of, bot_folder, handed_in, running_desk
 from tests.parts.submissions.test_bot_memories import COUNTS, LADDER, memory_of
 
-pytestmark = pytest.mark.timeout(400)
 BOTS = ("sneak", "other")
 
 

@@ -17,8 +17,6 @@ from tests.parts.hosts.real_place import RealPlace
 from tests.parts.submissions.desks import FIRST, author_of, bot_folder, handed_in, running_desk
 from tests.server.arenas import RunningArena
 
-pytestmark = pytest.mark.timeout(400)
-
 
 @contextmanager
 def places_at(

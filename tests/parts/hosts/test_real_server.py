@@ -16,8 +16,6 @@ from tests.parts.submissions.desks import bot_folder
 from tests.parts.submissions.servers import RealServer, cutpurse
 from tests.ports import free_port
 
-pytestmark = pytest.mark.timeout(500)
-
 LADDERS = """
 [[ladder]]
 name = "duel"

@@ -288,7 +288,6 @@ def test_a_receiver_that_fails_every_other_time_loses_nothing(store: Store) -> N
 
 
 @pytest.mark.full
-@pytest.mark.timeout(1_200)
 @pytest.mark.parametrize("count", [2_000, pytest.param(10_000, marks=pytest.mark.soak)])
 def test_a_receiver_that_is_down_half_of_the_time_loses_nothing(count: int, store: Store) -> None:
     """It is up for a minute and down for a minute, and one time in twenty it fails after it has taken a notice."""

@@ -235,7 +235,6 @@ def memory_of(owner: str, count: int) -> bytes:
     return sha256(content).digest()
 
 
-@pytest.mark.timeout(500)
 async def test_bots_of_two_owners_with_one_name_remember_their_own_matches(short: Path) -> None:
     keys = dict(zip(("ann", "bob"), tokens(short, "ann", "bob"), strict=True))
     async with running_desk(short, [LADDER], runner="bubblewrap") as arena:
@@ -257,7 +256,6 @@ async def test_bots_of_two_owners_with_one_name_remember_their_own_matches(short
         assert said in " ".join(check(filed).not_checked)
 
 
-@pytest.mark.timeout(500)
 async def test_a_server_that_is_killed_leaves_the_memory_of_a_finished_match(short: Path) -> None:
     server = RealServer(short, "--submissions", "bubblewrap", "--house", "random")
     cutpurse(

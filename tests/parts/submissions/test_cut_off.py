@@ -30,8 +30,6 @@ from tests.parts.submissions.servers import RealServer, cutpurse
 from tests.parts.submissions.test_desk import tokens
 from tests.parts.submissions.test_killed import commands, until_nothing_runs
 
-pytestmark = pytest.mark.timeout(500)
-
 ROTATION: Final = Ladder("rot", "greed", 2, control=PATIENT, boards="rotation")
 # Slow enough to be met in a match; not where it is tried before it is accepted.
 SLOW: Final = FIRST.replace("PAUSE_S = 0.05", "PAUSE_S = 0.1")

@@ -34,8 +34,6 @@ from tests.server.arenas import RunningArena, running_arena
 from tests.server.raw_bot import Ended, RawBot
 from tests.server.tokens import tokens_in
 
-pytestmark = pytest.mark.timeout(400)  # programs are started, on a machine that may be busy
-
 QUITS = "import sys\nprint('I do not feel like it')\nsys.exit(4)\n"
 # Plays its check, and ends as soon as it is on a server with a token.
 TURNS = (

@@ -19,8 +19,6 @@ from cutpurse.wire.errors import NotFound
 from tests.looking import PATIENCE_S
 from tests.parts.submissions.servers import RealServer, cutpurse
 
-pytestmark = pytest.mark.timeout(500)
-
 NODE = """name = "node"
 version = "1"
 games = ["greed"]

@@ -23,8 +23,6 @@ from tests.parts.submissions.desks import FIRST, PATIENT, author_of, bot_folder,
 from tests.parts.submissions.test_desk import tokens
 from tests.server.arenas import RunningArena
 
-pytestmark = pytest.mark.timeout(500)
-
 ROTATION = Ladder("rot", "greed", 2, control=PATIENT, boards="rotation")
 PLAIN = Ladder("duel", "greed", 2, control=PATIENT)
 

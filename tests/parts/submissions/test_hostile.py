@@ -23,8 +23,6 @@ from tests.parts.submissions.servers import cutpurse
 from tests.parts.submissions.test_desk import tokens
 from tests.server.arenas import RunningArena
 
-pytestmark = pytest.mark.timeout(500)
-
 # Each is well as long as it is checked, which is without a token.
 SERIOUS = """
 import os

@@ -18,7 +18,7 @@ from tests.looking import until
 from tests.parts.submissions.servers import RealServer, cutpurse
 from tests.sandbox.trying import runner_or_skip
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(500)]
+pytestmark = pytest.mark.soak
 
 GONE_S = 60.0
 # It may write into its folder, and finds the .proto files of the image.

@@ -16,8 +16,6 @@ from tests.looking import until
 from tests.parts.submissions.desks import Author, bot_folder
 from tests.parts.submissions.servers import RealServer
 
-pytestmark = pytest.mark.timeout(400)
-
 # Long enough to be met in it; a bot that is killed with its server leaves nothing that goes on.
 SLOW = "import os, time\nprint('pid', os.getpid(), flush=True)\ntime.sleep(3)\n"
 

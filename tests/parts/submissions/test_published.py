@@ -33,8 +33,6 @@ from tests.parts.submissions.bad_archives import BAD
 from tests.parts.submissions.desks import Author, author_of, bot_folder, handed_in, running_desk
 from tests.server.arenas import RunningArena
 
-pytestmark = pytest.mark.timeout(300)
-
 
 def new_token_of(store: Store, owner: str) -> str:
     ((token, _),) = store.write(create_tokens, [NewToken(owner)], datetime.now(UTC))

@@ -31,7 +31,6 @@ from tests.postgresql_server import PostgresqlServer
 from tests.server.arenas import same_entropy
 
 pytest.importorskip("psycopg", reason="psycopg is not installed here: pip install '.[cluster]'")
-pytestmark = pytest.mark.timeout(150)
 
 LADDERS = [Ladder(name, "greed", 2, control=PATIENT) for name in ("near", "far")]
 BUILD = 'build = ["python", "-c", "open(\'built\', \'w\').close()"]'

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.learn.nets import net_bot
 from tests.parts.submissions.servers import RealServer, cutpurse
 
@@ -18,7 +16,6 @@ run = ["python", "my_net_bot.py"]
 """
 
 
-@pytest.mark.timeout(500)
 def test_a_net_passes_the_check_and_plays_in_the_sandbox(short: Path) -> None:
     server = RealServer(short, "--submissions", "bubblewrap")
     folder = short / "my_net_bot"

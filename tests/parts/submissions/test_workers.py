@@ -13,7 +13,6 @@ from tests.parts.submissions.desks import author_of, bot_folder, handed_in, runn
 from tests.sdk.programs import wait_until_gone
 
 pytestmark = [
-    pytest.mark.timeout(400),
     pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="children are found in /proc"),
 ]
 

@@ -22,8 +22,6 @@ from tests.postgresql_server import PostgresqlServer
 from tests.roots import CHECKOUT
 from tests.typed import typed
 
-pytestmark = pytest.mark.timeout(900)
-
 PAGE = CHECKOUT / "docs/how-to/add_machines.md"
 # Each deal that a worker got, for good: the table `work` forgets a match once its result is stored.
 AUDIT = """
@@ -127,7 +125,6 @@ def test_a_bot_that_does_not_start_is_taken_off_with_its_last_words(league: Host
     assert league.count("SELECT count(*) FROM pauses") == 0
 
 
-@pytest.mark.timeout(3 * 3600)
 def test_kills_of_worker_server_and_database_lose_no_match_and_deal_none_twice(
     league: HostedLeague, postgresql: PostgresqlServer, kill_loop: KillLoop
 ) -> None:
