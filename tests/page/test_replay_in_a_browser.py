@@ -73,7 +73,7 @@ LONGEST = "bag_o_loot"  # half a minute of keys: in the long run only
 
 
 @pytest.mark.parametrize(
-    "game", [pytest.param(game, marks=pytest.mark.soak * (game == LONGEST)) for game in EVERY_GAME]
+    "game", [pytest.param(game, marks=[pytest.mark.soak] * (game == LONGEST)) for game in EVERY_GAME]
 )
 def test_a_replay_is_stepped_through_from_first_to_last(
     page: Page, archive: str, records: dict[str, tuple[str, Record]], game: str
