@@ -5,8 +5,7 @@ played with numpy alone. On top of a net comes the search of `SearchBot`: it dep
 option that playouts find clearly better.
 
 At a table that has no net the bot plays as `search`. In some games more playouts help and are quick: there it has
-several times those of `search`. In Greed it takes an option that leads the rule of thumb by less than `search` wants.
-This module knows no rules.
+several times those of `search`. This module knows no rules.
 """
 
 from __future__ import annotations
@@ -15,15 +14,14 @@ from functools import cache
 from importlib.resources import as_file, files
 from typing import Any, Final
 
-from cutpurse.bots.search_bot import CLEARLY, SearchBot
+from cutpurse.bots.search_bot import SearchBot
 from cutpurse.learn.net import Net, load_net
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Decision, Option
 
-__all__ = ["SOONER", "TIMES", "ExpertBot", "net_of"]
+__all__ = ["TIMES", "ExpertBot", "net_of"]
 
 TIMES: Final = {"steal_and_plunder": 2, "stolen_treasure": 4, "greed": 4}  # how many times the playouts of `search`
-SOONER: Final = {"greed": 0.5}  # standard errors by which an option must lead, where fewer than CLEARLY are better
 
 
 @cache
@@ -55,7 +53,6 @@ class ExpertBot(SearchBot):
         """Load the net of this table, if there is one."""
         super().start(match)
         self.playouts = self.usual_playouts * TIMES.get(match.game, 1)
-        self.clearly = SOONER.get(match.game, CLEARLY)
         self.net = net_of(match.game, len(match.seats))
 
     def first_thought(self, view: Any, decision: Decision) -> Option:

@@ -18,7 +18,7 @@ finds nothing plays as its rule of thumb does.
 
 Seats that decide at the same time need no rule of their own: no view shows the sealed answer of another seat.
 
-The rule of thumb is `GreedyBot`. Replace it by your own bot to get one that thinks ahead. This module knows no game.
+The rule of thumb is `GreedyBot`. Replace it by your own bot to get one that thinks ahead. This module knows no rules.
 """
 
 from __future__ import annotations
@@ -40,18 +40,26 @@ from cutpurse.sdk.bot import Bot, MatchInfo
 from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.views.base import GameView
 
-__all__ = ["Expected", "SearchBot"]
+__all__ = ["TUNED", "Expected", "SearchBot", "Tuning"]
 
 PLAYOUTS: Final = 100  # per decision
 SHARE: Final = 0.5  # of the remaining base time
-HORIZON: Final = 30  # decisions; then the scores are an estimate, if they have changed by then
 LONGEST_PLAYOUT: Final = 300  # decisions
-CLEARLY: Final = 1.5  # standard errors by which an option must lead the rule of thumb
 TRUST: Final = 0.7  # probability that the rule of thumb is right, before any playout
 CURIOSITY: Final = 0.5  # weight of options that were seldom tried, against the results so far
 STEEPNESS: Final = 1.5  # of the estimate: how much a usual difference of scores decides
 CERTAIN: Final = 50.0  # the same for a place at the end of a match
 NINETY_FIVE: Final = 1.96  # standard errors on each side of an interval that holds 95 % of the time
+
+
+class Tuning(NamedTuple):
+    """How far to look, and what is enough to depart from the rule of thumb."""
+
+    horizon: int = 30  # decisions; then the scores are an estimate, if they have changed by then
+    clearly: float = 1.5  # standard errors by which an option must lead the rule of thumb
+
+
+TUNED: Final = {"greed": Tuning(15, 0.5)}  # where another tuning is better, see docs/explanation/rungs.md
 
 
 class Expected(NamedTuple):
@@ -100,13 +108,14 @@ class SearchBot:
         self.playouts = _playouts_from_environment() if playouts is None else playouts
         if self.playouts < 1:
             raise ValueError(f"{self.playouts} playouts a decision cannot be had; 1 and more can")
-        self.clearly = CLEARLY
+        self.tuning = Tuning()
         self.thumb: Bot = GreedyBot()
         self.contenders: list[Contender] = []  # of the last race, in no order
 
     def start(self, match: MatchInfo) -> None:
         """Use the match's random generator for the imagined states, so that the same seed repeats the run."""
         self.chance, self.seat = match.chance, match.seat
+        self.tuning = TUNED.get(match.game, Tuning())
         self.gap_sum = self.gap_count = 0  # differences of scores at the ends of this match's playouts
 
     def choose(self, view: Any, decision: Decision) -> int:
@@ -138,7 +147,7 @@ class SearchBot:
                 rivals.sort(key=lambda rival: -sum(rival.values))
                 rivals = [rival for rival in rivals[: ceil(len(rivals) / 2)] if sum(rival.values) > sum(usual.values)]
         best = max(rivals, key=lambda rival: sum(rival.values), default=usual)
-        return best.index if clearly_better(best.values, usual.values, self.clearly) else usual.index
+        return best.index if clearly_better(best.values, usual.values, self.tuning.clearly) else usual.index
 
     def expected(self, taken: int) -> dict[int, Expected]:
         """Return what the last race found, by option index; `taken` is the one that the bot answered.
@@ -195,7 +204,7 @@ class SearchBot:
             waiting = game.waiting()
             if not waiting or game.chance.deal != deal:
                 break
-            if played >= HORIZON and game.scores_now() != begun:
+            if played >= self.tuning.horizon and game.scores_now() != begun:
                 break
             seat = waiting[0]
             options = game.options(seat)
