@@ -20,7 +20,15 @@ import pytest
 from cutpurse.bots import search_bot
 from cutpurse.bots.first_option_bot import FirstOptionBot
 from cutpurse.bots.greedy_bot import GreedyBot
-from cutpurse.bots.search_bot import TUNED, Contender, SearchBot, Tally, Tuning, clearly_better, promising
+from cutpurse.bots.search_bot import (
+    PARAMETERS,
+    Contender,
+    SearchBot,
+    SearchParameters,
+    Tally,
+    clearly_better,
+    promising,
+)
 from cutpurse.engine.agenda import PASS, Act
 from cutpurse.engine.chance import Chance, match_key
 from cutpurse.engine.game import Game
@@ -218,16 +226,18 @@ def test_a_view_of_no_game_is_refused_in_one_line() -> None:
         started(SearchBot(3), game, 0).choose(view.raw, decision)
 
 
-# -- how it is tuned
-def test_the_tuning_is_that_of_the_game_of_this_match() -> None:
+# -- its parameters
+def test_the_parameters_are_those_of_the_game_of_this_match() -> None:
     bot = SearchBot(2)
-    tunings = [started(bot, *next(positions(name, 4))).tuning for name in ("greed", "szmal", "greed")]
-    assert tunings == [TUNED["greed"], Tuning(), TUNED["greed"]]
-    assert TUNED["greed"] != Tuning()
+    those = [started(bot, *next(positions(name, 4))).parameters for name in ("greed", "szmal", "greed")]
+    assert those == [PARAMETERS["greed"], SearchParameters(), PARAMETERS["greed"]]
+    assert PARAMETERS["greed"] != SearchParameters()
 
 
 @pytest.mark.parametrize(("clearly", "departs"), [(0.5, True), (1.5, False)])
-def test_the_tuning_says_which_lead_is_enough(clearly: float, departs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_parameters_say_which_lead_is_enough(
+    clearly: float, departs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     others = itertools.cycle((1.0, 1.0, 0.0))  # in six states a lead of 0.79 standard errors
     asked = 0
     for game, seat in positions("greed", 2, 60):
@@ -235,7 +245,7 @@ def test_the_tuning_says_which_lead_is_enough(clearly: float, departs: bool, mon
         if decision.count != 2:
             continue
         bot = started(SearchBot(12), game, seat)
-        bot.tuning = Tuning(clearly=clearly)
+        bot.parameters = SearchParameters(clearly=clearly)
         advice = bot.advice(view, decision)
         results = lambda game, act, usual=advice.raw: 0.5 if act == usual else next(others)  # noqa: E731
         monkeypatch.setattr(bot, "play_out", results)
@@ -262,7 +272,7 @@ def test_a_playout_ends_at_the_horizon_if_the_scores_have_changed(name: str) -> 
     """Bag-O-Loot counts at the end of a round, and `scores_now` has what lies before each seat."""
     game, seat = next(positions(name, 4))
     bot = Asked(game, seat)
-    bot.tuning = Tuning(horizon=12)
+    bot.parameters = SearchParameters(horizon=12)
     end = game.fork()
     bot.play_out(end, game.options(seat)[0])
     assert 0 < len(bot.asked) <= 12
@@ -275,14 +285,14 @@ def test_a_playout_goes_on_while_the_scores_stay_the_same(monkeypatch: pytest.Mo
     """A tournament of Greed counts its points at the end of a game."""
     game, seat = next(positions("greed", 4, settings={"mode": "tournament"}))
     bot = Asked(game, seat)
-    bot.tuning = Tuning(horizon=5)
+    bot.parameters = SearchParameters(horizon=5)
     end = game.fork()
     bot.play_out(end, game.options(seat)[0])
     assert end.chance.deal == game.chance.deal + 1  # and no further than that
     assert end.waiting()
     monkeypatch.setattr(search_bot, "LONGEST_PLAYOUT", 8)
     bot = Asked(game, seat)
-    bot.tuning = Tuning(horizon=5)
+    bot.parameters = SearchParameters(horizon=5)
     bot.play_out(game.fork(), game.options(seat)[0])
     assert 0 < len(bot.asked) <= 8
 

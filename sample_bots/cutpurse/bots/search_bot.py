@@ -40,7 +40,7 @@ from cutpurse.sdk.bot import Bot, MatchInfo
 from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.views.base import GameView
 
-__all__ = ["TUNED", "Expected", "SearchBot", "Tuning"]
+__all__ = ["PARAMETERS", "Expected", "SearchBot", "SearchParameters"]
 
 PLAYOUTS: Final = 100  # per decision
 SHARE: Final = 0.5  # of the remaining base time
@@ -52,14 +52,14 @@ CERTAIN: Final = 50.0  # the same for a place at the end of a match
 NINETY_FIVE: Final = 1.96  # standard errors on each side of an interval that holds 95 % of the time
 
 
-class Tuning(NamedTuple):
+class SearchParameters(NamedTuple):
     """How far to look, and what is enough to depart from the rule of thumb."""
 
     horizon: int = 30  # decisions; then the scores are an estimate, if they have changed by then
     clearly: float = 1.5  # standard errors by which an option must lead the rule of thumb
 
 
-TUNED: Final = {"greed": Tuning(15, 0.5)}  # where another tuning is better, see docs/explanation/rungs.md
+PARAMETERS: Final = {"greed": SearchParameters(15, 0.5)}  # where others are better, see docs/explanation/rungs.md
 
 
 class Expected(NamedTuple):
@@ -108,14 +108,14 @@ class SearchBot:
         self.playouts = _playouts_from_environment() if playouts is None else playouts
         if self.playouts < 1:
             raise ValueError(f"{self.playouts} playouts a decision cannot be had; 1 and more can")
-        self.tuning = Tuning()
+        self.parameters = SearchParameters()
         self.thumb: Bot = GreedyBot()
         self.contenders: list[Contender] = []  # of the last race, in no order
 
     def start(self, match: MatchInfo) -> None:
         """Use the match's random generator for the imagined states, so that the same seed repeats the run."""
         self.chance, self.seat = match.chance, match.seat
-        self.tuning = TUNED.get(match.game, Tuning())
+        self.parameters = PARAMETERS.get(match.game, SearchParameters())
         self.gap_sum = self.gap_count = 0  # differences of scores at the ends of this match's playouts
 
     def choose(self, view: Any, decision: Decision) -> int:
@@ -147,7 +147,7 @@ class SearchBot:
                 rivals.sort(key=lambda rival: -sum(rival.values))
                 rivals = [rival for rival in rivals[: ceil(len(rivals) / 2)] if sum(rival.values) > sum(usual.values)]
         best = max(rivals, key=lambda rival: sum(rival.values), default=usual)
-        return best.index if clearly_better(best.values, usual.values, self.tuning.clearly) else usual.index
+        return best.index if clearly_better(best.values, usual.values, self.parameters.clearly) else usual.index
 
     def expected(self, taken: int) -> dict[int, Expected]:
         """Return what the last race found, by option index; `taken` is the one that the bot answered.
@@ -204,7 +204,7 @@ class SearchBot:
             waiting = game.waiting()
             if not waiting or game.chance.deal != deal:
                 break
-            if played >= self.tuning.horizon and game.scores_now() != begun:
+            if played >= self.parameters.horizon and game.scores_now() != begun:
                 break
             seat = waiting[0]
             options = game.options(seat)
