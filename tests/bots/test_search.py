@@ -247,8 +247,7 @@ def test_the_parameters_say_which_lead_is_enough(
         bot = started(SearchBot(12), game, seat)
         bot.parameters = SearchParameters(clearly=clearly)
         advice = bot.advice(view, decision)
-        results = lambda game, act, usual=advice.raw: 0.5 if act == usual else next(others)  # noqa: E731
-        monkeypatch.setattr(bot, "play_out", results)
+        monkeypatch.setattr(bot, "play_out", lambda game, act, usual=advice.raw: 0.5 if act == usual else next(others))
         assert (bot.choose(view, decision) != advice.index) is departs
         asked += 1
     assert asked > 5

@@ -327,7 +327,7 @@ class NetMaker:
 
     @property
     def net(self) -> Net:
-        """The net.  Raises NotFound and NetNotLoaded as `load_net` does."""
+        """The net, read once.  Raises NotFound, or NetNotLoaded if the file is damaged or of another version."""
         return _kept_net(self.file, self.digest)
 
     def __call__(self) -> NetBot:

@@ -136,7 +136,8 @@
   at("download").addEventListener("click", () => pack(download, false));
   at("hand-in").addEventListener("submit", (event) => {
     event.preventDefault();
-    const league = URL.parse?.(at("league").value) ?? null;
+    let league = null;
+    try { league = new URL(at("league").value); } catch { /* no address: told below */ }
     if (!/^https?:$/.test(league?.protocol)) return tell(words.address, true);
     store("league", league.origin);
     pack(handIn(league.origin), true);
