@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,9 +20,11 @@ from cutpurse.games.bag_o_loot.rules import BagOLoot, ForfeitACard, MakeAPlay, T
 from cutpurse.games.greed.rules import ChooseAVictim, GoOnOrStop, Greed, PlayACard, SwapTwoForThree, TakeACard
 from cutpurse.games.szmal.playing import Resolve
 from cutpurse.games.szmal.rules import ChooseACard, LoseACard, PickACard, Szmal
+from cutpurse.sdk.cards import Card
 from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.local import LocalRun, play
 from cutpurse.sdk.views import VIEWS
+from cutpurse.sdk.views.stolen_treasure import StolenTreasureView
 from tests.games.steal_and_plunder.table import Table
 from tests.games.stolen_treasure.tale import begin, lay, nobody_answers, wager
 from tests.games.story import Story
@@ -329,6 +332,20 @@ def test_stolen_treasure_buries_what_wins() -> None:
     winning = ["diamond nobles_trove emerald"]
     story = begin(lay(["gold_dubloons@1"], ["x_marks_the_spot"], [*winning, "diamond ruby ruby"]))
     assert answer(story) == "bury Gold Dubloons"
+
+
+def test_stolen_treasure_looks_once_for_what_may_be_drawn_from_each_pile(monkeypatch: pytest.MonkeyPatch) -> None:
+    story = begin(lay(["silver_coin@9", "ruby@1"], ["plunder hook"], seats=2))
+    looks: list[StolenTreasureView] = []
+
+    def look(view: StolenTreasureView) -> Counter[Card]:
+        looks.append(view)
+        return Counter()
+
+    monkeypatch.setattr(StolenTreasureView, "unseen", property(look))
+    assert [option.partition(" ")[0] for option in story.offers(0)].count("draw") == 3  # two for treasure
+    answer(story)
+    assert len(looks) == 2  # for treasure, which Plunder asks for too, and for piracy
 
 
 def test_stolen_treasure_digs_up_the_best() -> None:

@@ -8,6 +8,7 @@ on average, a piracy card what it would gain if it were played now.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from cutpurse.sdk.cards import Card
@@ -25,6 +26,8 @@ LOST_TURN: Final = 100  # points: what the victim of a Hook misses
 SPOT: Final = -1000  # points: The Black Spot, with which nobody wins
 WIN: Final = 10_000  # points: more than anything else
 
+kept = lru_cache(maxsize=16)  # the options of one decision ask for the same estimates
+
 
 # -- what cards and hands are worth
 def worth(view: StolenTreasureView, card: Card | None) -> float:
@@ -37,25 +40,35 @@ def worth(view: StolenTreasureView, card: Card | None) -> float:
     return value * IN_HAND if value > 0 else value
 
 
+@kept
+def treasure_worth(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
+    """Estimate the value of a player's treasure."""
+    return sum([worth(view, card) for card in player.treasure_hand.located])
+
+
+@kept
 def average(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
     """Estimate the value of a random card of a player's treasure."""
-    known = player.treasure_hand.located
-    return sum([worth(view, card) for card in known]) / len(known) if known else 0
+    known = len(player.treasure_hand.located)
+    return treasure_worth(view, player) / known if known else 0
 
 
+@kept
 def all_worth(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
     """Estimate the value of both hands of a player."""
-    known = [*player.treasure_hand.located, *player.piracy_hand.located]
-    unknown = player.piracy_hand.size - len(player.piracy_hand.located)
-    return sum([worth(view, card) for card in known]) + PIRACY * unknown
+    known = player.piracy_hand.located
+    unknown = player.piracy_hand.size - len(known)
+    return treasure_worth(view, player) + sum([worth(view, card) for card in known]) + PIRACY * unknown
 
 
+@kept
 def threat(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
     """Return how near a player is to winning, from 0 to 1 and beyond."""
     target: int = view.settings.target
     return max(0, player.score) / target
 
 
+@kept
 def lowest(view: StolenTreasureView, player: StolenTreasurePlayer) -> int:
     """Return the value of the lowest treasure that a player is known to hold."""
     return min([view.value(card) for card in player.treasure_hand.located], default=0)
@@ -67,17 +80,21 @@ def mean_of_unseen(view: StolenTreasureView, value: Callable[[Card], float], *, 
     return sum([value(card) * copies for card, copies in unseen]) / max(1, sum([copies for _, copies in unseen]))
 
 
+@kept
 def any_treasure(view: StolenTreasureView) -> float:
     """Estimate the value of a treasure card that is drawn."""
     return mean_of_unseen(view, lambda card: worth(view, card), piracy=False)
 
 
+@kept
 def any_piracy(view: StolenTreasureView) -> float:
     """Estimate the value of a piracy card that is drawn; The Black Spot counts nothing, since it is given away."""
 
     def gain(card: Card) -> float:
         if card.name in PLAYS:
-            return max([0, *[PLAYS[card.name](view, other) for other in view.opponents]])
+            return max(0, PLAYS[card.name](view))
+        if card.name in PLAYS_ON:
+            return max([0, *[PLAYS_ON[card.name](view, other) for other in view.opponents]])
         return 0 if card.name == "the_black_spot" else PIRACY
 
     return TO_PLAY * mean_of_unseen(view, gain, piracy=True)
@@ -106,21 +123,45 @@ def wager(view: StolenTreasureView, option: Option) -> float:
     return (match * IN_HAND - (stake if stake < 0 else stake * IN_HAND)) / 2
 
 
-# -- the prices of piracy, by the player whom it is played on
-def plunder(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
+# -- the prices of piracy
+def plunder(view: StolenTreasureView) -> float:
     """Estimate the gain of two treasure cards for one action."""
     return 2 * any_treasure(view)
 
 
+def yo_ho_ho(view: StolenTreasureView) -> float:
+    """Estimate the gain of two treasure cards from each opponent."""
+    return sum([average(view, other) * min(2, other.treasure_hand.size) for other in view.opponents])
+
+
+def the_kraken(view: StolenTreasureView) -> float:
+    """Estimate the mean loss of the opponents, less my own."""
+    hands = [treasure_worth(view, player) for player in view.players]
+    return sum(hands) / len(hands) - hands[view.me.seat]
+
+
+def bombs_away(view: StolenTreasureView) -> float:
+    """Estimate the mean loss of the opponents, less the card that it costs me."""
+    bombed = [min(2, other.piracy_hand.size) for other in view.opponents]
+    return PIRACY * (sum(bombed) / len(bombed) - 1)
+
+
+# -- the prices of piracy, by the player whom it is played on
 def spyglass(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
     """Estimate how much more that hand is worth than mine."""
     return all_worth(view, victim) - all_worth(view, view.me)
 
 
+@kept
+def least_worth(view: StolenTreasureView) -> float:
+    """Estimate the value of the worst card of my hand, but for Skulduggery."""
+    mine = [*view.me.treasure_hand.seen, *view.me.piracy_hand.seen]
+    return min([worth(view, card) for card in mine if card.name != "skulduggery"] or [0])
+
+
 def skulduggery(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
     """Estimate the gain of a treasure card for the worst card of my hand."""
-    mine = [*view.me.treasure_hand.seen, *view.me.piracy_hand.seen]
-    return average(view, victim) - min([worth(view, card) for card in mine if card.name != "skulduggery"] or [0])
+    return average(view, victim) - least_worth(view)
 
 
 def x_marks_the_spot(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
@@ -129,38 +170,23 @@ def x_marks_the_spot(view: StolenTreasureView, victim: StolenTreasurePlayer) -> 
     return best * (IN_HAND + threat(view, victim))
 
 
-def yo_ho_ho(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
-    """Estimate the gain of two treasure cards from each opponent."""
-    return sum([average(view, other) * min(2, other.treasure_hand.size) for other in view.opponents])
-
-
 def hook(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
     """Estimate the gain of a treasure card and a turn."""
     return average(view, victim) + LOST_TURN * threat(view, victim)
 
 
-def the_kraken(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
-    """Estimate the mean loss of the opponents, less my own."""
-    hands = [sum([worth(view, card) for card in player.treasure_hand.located]) for player in view.players]
-    return sum(hands) / len(hands) - hands[view.me.seat]
-
-
-def bombs_away(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
-    """Estimate the mean loss of the opponents, less the card that it costs me."""
-    bombed = [min(2, other.piracy_hand.size) for other in view.opponents]
-    return PIRACY * (sum(bombed) / len(bombed) - 1)
-
-
 PRICES: Final[dict[str, Callable[[StolenTreasureView, Option], float]]] = {"draw": draw, "bury": bury, "wager": wager}
-PLAYS: Final[dict[str, Callable[[StolenTreasureView, StolenTreasurePlayer], float]]] = {
+PLAYS: Final[dict[str, Callable[[StolenTreasureView], float]]] = {
     "plunder": plunder,
+    "yo_ho_ho": yo_ho_ho,
+    "the_kraken": the_kraken,
+    "bombs_away": bombs_away,
+}
+PLAYS_ON: Final[dict[str, Callable[[StolenTreasureView, StolenTreasurePlayer], float]]] = {
     "spyglass": spyglass,
     "skulduggery": skulduggery,
     "x_marks_the_spot": x_marks_the_spot,
-    "yo_ho_ho": yo_ho_ho,
     "hook": hook,
-    "the_kraken": the_kraken,
-    "bombs_away": bombs_away,
 }
 
 
@@ -168,8 +194,10 @@ def take_an_action(view: StolenTreasureView, decision: Decision) -> Option:
     """Choose the action with the highest gain; none if each is a loss."""
 
     def price(option: Option) -> float:
-        if option.card and option.verb in ("play", "play_on"):
-            return PLAYS[option.card.name](view, option.player or view.me)
+        if option.card and option.verb == "play":
+            return PLAYS[option.card.name](view)
+        if option.card and option.verb == "play_on":
+            return PLAYS_ON[option.card.name](view, option.player)
         return PRICES[option.verb](view, option) if option.verb in PRICES else 0
 
     return max(decision.options, key=price)

@@ -107,7 +107,7 @@ class OnePile(_PilesOfOneKind[P]):
         if holder is None:
             return self
         pile = holder.pile(self.name)
-        return self.pile_type(pile.raw, pile.view)
+        return pile if isinstance(pile, self.pile_type) else self.pile_type(pile.raw, pile.view)
 
 
 class Piles(_PilesOfOneKind[P]):

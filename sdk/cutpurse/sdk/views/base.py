@@ -215,11 +215,10 @@ class GameView(Generic[A]):
     def unseen(self) -> Counter[Card]:
         """The number of copies of each card that you have not located."""
         cards = cards_of(self.words)
-        left = Counter(self.raw.rules.box(self.raw.seats, self.raw.settings))
-        for zone in self.raw.zones:
-            left.subtract(zone.cards)
-            left.subtract(zone.known)
-        return Counter({card: copies for number, copies in left.items() if copies > 0 and (card := cards[number])})
+        box = Counter(self.raw.rules.box(self.raw.seats, self.raw.settings))
+        located = Counter([number for zone in self.raw.zones for number in (*zone.cards, *zone.known)])
+        left = [(cards[number], copies - located.get(number, 0)) for number, copies in box.items()]
+        return Counter({card: copies for card, copies in left if copies > 0 and card})
 
     def card(self, name: str) -> Card:
         """Return the card with this name.  Raises KeyError if the game has none."""

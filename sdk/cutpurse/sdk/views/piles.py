@@ -94,7 +94,7 @@ class Pile:
     @property
     def located(self) -> tuple[Card, ...]:
         """The cards that are certainly in this pile: seen or known."""
-        return self.seen + self.known
+        return seen_cards(self._view.words, (*self.raw.cards, *self.raw.known))
 
     @property
     def top(self) -> Card | None:

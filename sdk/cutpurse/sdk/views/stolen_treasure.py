@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from cutpurse.sdk.cards import Card
 from cutpurse.sdk.views.acts import ActView
@@ -74,8 +74,8 @@ class StolenTreasureView(GameView[StolenTreasurePlayer]):
 
     def value(self, card: Card) -> int:
         """Return a card's value in this match: as the rules list it, unless the setting `values` changes it."""
-        changed: dict[str, int] = dict(self.settings.values)
-        return changed.get(card.name, card.value)
+        changed: Sequence[tuple[str, int]] = self.settings.values
+        return dict(changed).get(card.name, card.value) if changed else card.value
 
     def worth(self, cards: Iterable[Card]) -> int:
         """Return the total value of cards."""
