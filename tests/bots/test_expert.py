@@ -25,7 +25,13 @@ from cutpurse.sdk.views import VIEWS
 from tests.learn.nets import random_net
 from tests.learn.positions import Position, greedy_answer, positions
 
-NETS = {("steal_and_plunder", 4), ("stolen_treasure", 4), ("szmal", 3), ("szmal", 4)}  # game and number of seats
+NETS = {
+    ("steal_and_plunder", 4),
+    ("stolen_treasure", 4),
+    ("szmal", 2),
+    ("szmal", 3),
+    ("szmal", 4),
+}  # game and number of seats
 LARGEST_KB = 700
 
 
