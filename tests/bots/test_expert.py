@@ -26,6 +26,7 @@ from tests.learn.nets import random_net
 from tests.learn.positions import Position, greedy_answer, positions
 
 NETS = {
+    ("steal_and_plunder", 3),
     ("steal_and_plunder", 4),
     ("stolen_treasure", 4),
     ("szmal", 2),
