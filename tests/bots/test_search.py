@@ -30,9 +30,9 @@ from cutpurse.bots.search_bot import (
     promising,
 )
 from cutpurse.engine.agenda import PASS, Act
-from cutpurse.engine.chance import Chance, match_key
+from cutpurse.engine.chance import KEY_BYTES, Chance, match_key
 from cutpurse.engine.game import Game
-from cutpurse.engine.imagine import imagine
+from cutpurse.engine.imagine import Worlds, imagine
 from cutpurse.engine.view import View
 from cutpurse.games import GAMES
 from cutpurse.games.greed.rules import CheckForAWinner, Greed, TakeACard
@@ -452,6 +452,15 @@ def test_search_shows_a_star_though_its_rule_of_thumb_passes() -> None:
     view, decision = question(toy, 0)
     assert decision.safe.verb == "pass"
     assert decision.options[started(SearchBot(20), toy, 0).choose(view, decision)].verb == "yes"
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_nobody_infers_in_a_playout_though_all_know_what_they_knew(game: str) -> None:
+    for position, seat in positions(game, every=7, most=6):
+        view = position.view(seat)
+        world = SearchBot(20).imagined(Worlds(view), Chance(bytes(KEY_BYTES)))
+        assert (world.fork().inferring, world.fork().remembering) == (0, world.everyone)
+        assert world.view(seat) == view
 
 
 # -- a game that it has never seen

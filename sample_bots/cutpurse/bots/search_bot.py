@@ -35,6 +35,7 @@ from cutpurse.engine.agenda import Option as Act
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
 from cutpurse.engine.imagine import Worlds, share_knowledge
+from cutpurse.engine.knowledge_level import SEEN, viewers_at
 from cutpurse.engine.view import View
 from cutpurse.sdk.bot import Bot, MatchInfo
 from cutpurse.sdk.decision import Decision, Option
@@ -188,9 +189,13 @@ class SearchBot:
         return values
 
     def imagined(self, worlds: Worlds, chance: Chance) -> Game:
-        """Return a full state that fits what the bot sees, in which the others know as much as it does."""
+        """Return a full state that fits what the bot sees, in which the others know as much as it does.
+
+        From there on nobody infers anything: it changes hardly an answer, and takes up to half of a playout.
+        """
         world = worlds.draw(chance)
         share_knowledge(world, worlds.view, chance)
+        world.remember(*viewers_at(SEEN, world.n + 1))
         return world
 
     # -- a playout
