@@ -60,7 +60,10 @@ class SearchParameters(NamedTuple):
     clearly: float = 1.5  # standard errors by which an option must lead the rule of thumb
 
 
-PARAMETERS: Final = {"greed": SearchParameters(15, 0.5)}  # where others are better, see docs/explanation/rungs.md
+PARAMETERS: Final = {  # where others are better, see docs/explanation/rungs.md
+    "greed": SearchParameters(15, 0.5),
+    "stolen_treasure": SearchParameters(60, 1.5),
+}
 
 
 class Expected(NamedTuple):
