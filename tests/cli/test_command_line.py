@@ -44,9 +44,9 @@ COMMANDS = [
     [
         (
             "greedy expert",
-            "expert thinks 0.1 to 1.4 s a decision with the pure engine: --jobs N plays several matches ",
+            "expert thinks 0.05 to 0.3 s a decision with the pure engine: --jobs N plays several matches ",
         ),
-        ("expert search", "search and expert think 0.1 to 1.4 s a decision with the pure engine: --jobs N plays "),
+        ("expert search", "search and expert think 0.05 to 0.3 s a decision with the pure engine: --jobs N plays "),
         ("greedy research.py", ""),
     ],
 )
