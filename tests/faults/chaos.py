@@ -217,12 +217,12 @@ class Chaos:
         """Run the whole plan."""
         async with contextlib.AsyncExitStack() as stack:
             address = await self.start_server()
-            stack.callback(_kill, self.server)
+            stack.push_async_callback(_kill, self.server)
             for name in self.names:
                 self.proxies[name] = await stack.enter_async_context(Proxy(self.folder / f"{name}.sock", address))
             for herd in self.herds:
                 await self.start_bots(herd)
-                stack.callback(self._kill_bots, herd)
+                stack.push_async_callback(self._kill_bots, herd)
             pains = [
                 asyncio.create_task(pain())
                 for pain in (
@@ -247,8 +247,8 @@ class Chaos:
         self._judge()
         return self.verdict
 
-    def _kill_bots(self, herd: _Herd) -> None:
-        _kill(herd.process)  # the process that runs at that time
+    async def _kill_bots(self, herd: _Herd) -> None:
+        await _kill(herd.process)  # the process that runs at that time
 
     async def _watch(self) -> None:
         """Print a status line every minute while the server runs, until enough was played to judge."""
@@ -410,9 +410,11 @@ def _line(status: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _kill(process: Process | None) -> None:
+async def _kill(process: Process | None) -> None:
+    """End a process, and wait until it has ended: else its remains fail a later test."""
     if process is not None and process.returncode is None:
         process.kill()
+        await process.wait()
 
 
 def _say(text: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import io
+import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladder_config import Ladder
 from tests.faults import chaos_bots
-from tests.faults.chaos import Chaos, Plan, _growth, _lift_pauses, chaos
+from tests.faults.chaos import Chaos, Plan, _growth, _kill, _lift_pauses, chaos
 from tests.looking import until_so
 from tests.sdk.bot_files import CRASHES, bot_file
 from tests.server.arenas import running_arena
@@ -26,6 +28,12 @@ async def test_twenty_seconds_of_chaos() -> None:
     assert verdict.wrong == []
     assert sum(verdict.hurts.values()) > 10
     assert verdict.status[-1]["decisions"] > 100
+
+
+async def test_a_process_that_the_chaos_kills_has_ended_afterwards() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE)
+    await _kill(process)
+    assert process.returncode == -signal.SIGKILL
 
 
 FAULT = {

@@ -156,7 +156,7 @@ class Siege:
             await self._besiege()
             await self._stop_server()
         finally:
-            _kill(self.server)
+            await _kill(self.server)
         self.wrong.update(verdict(self.rows) if self.rows else ())
         log = self.log.read_text(encoding="utf-8", errors="replace")
         self.wrong.update({f"the log says {text!r}": log.count(text) for text in TROUBLE if text in log})
@@ -227,7 +227,7 @@ class Siege:
                 self.address = await self._said(r"bots dial in at (\S+);")
                 self.page = await self._said(r"the page is at http://(\S+)/")
         except BaseException:
-            _kill(self.server)
+            await _kill(self.server)
             raise
 
     async def _said(self, pattern: str) -> str:
@@ -308,7 +308,7 @@ class Siege:
                 hear(line)
             self.wrong[f"{what} has ended with {await process.wait()}"] += 1
         finally:
-            _kill(process)
+            await _kill(process)
 
     async def _honest(self, owner: str, ladder: str) -> None:
         def hear(line: bytes) -> None:
@@ -340,7 +340,7 @@ class Siege:
         try:
             await submitting.communicate()
         finally:
-            _kill(submitting)
+            await _kill(submitting)
         if submitting.returncode == 0:
             self.done[HANDED_IN] += 1
         else:
@@ -487,9 +487,10 @@ def _quantile(waits: Sequence[float], share: float) -> float:
     return sorted(waits)[min(len(waits) - 1, int(share * len(waits)))] if waits else 0.0
 
 
-def _kill(process: Process) -> None:
+async def _kill(process: Process) -> None:
     if process.returncode is None:
         process.kill()
+        await process.wait()
 
 
 def _say(text: str) -> None:
