@@ -284,7 +284,7 @@ class AuthorTools:
         finally:
             _kill(process)
             self._running.discard(process)
-            await process.wait()  # whoever asked may have gone
+            await process.wait()  # also if it is cancelled
         return _Finished(
             process.returncode if is_over else None, output.decode(errors="replace"), messages.decode(errors="replace")
         )
