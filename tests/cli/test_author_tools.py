@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from cutpurse.cli.author_tools import MAX_TEXT, AuthorTools
 from tests.llm.mcp_client import Refused, in_process, over_stdio
+from tests.looking import until_so
 from tests.sdk.bot_files import CRASHES
 
 pytestmark = pytest.mark.asyncio
@@ -106,6 +108,16 @@ async def test_a_command_that_takes_too_long_is_interrupted_and_a_comparison_goe
         ]
         tools.limit_s = 60.0
         assert "2 boards, gain " in await client.call("compare", **wish)
+
+
+async def test_a_command_whose_caller_has_gone_has_ended_afterwards(tmp_path: Path) -> None:
+    tools = AuthorTools(tmp_path)
+    playing = asyncio.create_task(tools.play("greed", ["greedy", "greedy"], matches=1_000_000))
+    await until_so(lambda: bool(tools._running))
+    (process,) = tools._running
+    playing.cancel()
+    await asyncio.wait([playing])
+    assert process.returncode is not None
 
 
 async def test_a_long_answer_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:

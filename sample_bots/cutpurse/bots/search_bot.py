@@ -194,7 +194,7 @@ class SearchBot:
     def imagined(self, worlds: Worlds, chance: Chance) -> Game:
         """Return a full state that fits what the bot sees, in which the others know as much as it does.
 
-        From there on nobody infers anything: it changes hardly an answer, and takes up to half of a playout.
+        From there on nobody infers anything: that would take up to half of a playout, and won no more matches.
         """
         world = worlds.draw(chance)
         share_knowledge(world, worlds.view, chance)

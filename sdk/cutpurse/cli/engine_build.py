@@ -14,7 +14,7 @@ __all__ = ["how_to_compile", "is_compiled", "warn_of_slow_bots"]
 THINKING: Final = ("search", "expert")  # built-in bots that play matches on in their thoughts
 # The means of each game among three greedy, on 2026-12-01, Linux x86-64, Python 3.11: benchmarks/results/rungs.md.
 THINKING_S: Final = "0.05 to 0.3 s"
-FASTER: Final = "1.3 to 2.1"
+FASTER: Final = "1.1 to 2.1"
 
 
 def is_compiled() -> bool:

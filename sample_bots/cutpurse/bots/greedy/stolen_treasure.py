@@ -26,7 +26,7 @@ LOST_TURN: Final = 100  # points: what the victim of a Hook misses
 SPOT: Final = -1000  # points: The Black Spot, with which nobody wins
 WIN: Final = 10_000  # points: more than anything else
 
-kept = lru_cache(maxsize=16)  # the options of one decision ask for the same estimates
+per_decision = lru_cache(maxsize=16)  # its options ask for the same estimates again and again
 
 
 # -- what cards and hands are worth
@@ -40,20 +40,20 @@ def worth(view: StolenTreasureView, card: Card | None) -> float:
     return value * IN_HAND if value > 0 else value
 
 
-@kept
+@per_decision
 def treasure_worth(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
     """Estimate the value of a player's treasure."""
     return sum([worth(view, card) for card in player.treasure_hand.located])
 
 
-@kept
+@per_decision
 def average(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
     """Estimate the value of a random card of a player's treasure."""
     known = len(player.treasure_hand.located)
     return treasure_worth(view, player) / known if known else 0
 
 
-@kept
+@per_decision
 def all_worth(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
     """Estimate the value of both hands of a player."""
     known = player.piracy_hand.located
@@ -61,14 +61,14 @@ def all_worth(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
     return treasure_worth(view, player) + sum([worth(view, card) for card in known]) + PIRACY * unknown
 
 
-@kept
+@per_decision
 def threat(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
     """Return how near a player is to winning, from 0 to 1 and beyond."""
     target: int = view.settings.target
     return max(0, player.score) / target
 
 
-@kept
+@per_decision
 def lowest(view: StolenTreasureView, player: StolenTreasurePlayer) -> int:
     """Return the value of the lowest treasure that a player is known to hold."""
     return min([view.value(card) for card in player.treasure_hand.located], default=0)
@@ -80,13 +80,13 @@ def mean_of_unseen(view: StolenTreasureView, value: Callable[[Card], float], *, 
     return sum([value(card) * copies for card, copies in unseen]) / max(1, sum([copies for _, copies in unseen]))
 
 
-@kept
+@per_decision
 def any_treasure(view: StolenTreasureView) -> float:
     """Estimate the value of a treasure card that is drawn."""
     return mean_of_unseen(view, lambda card: worth(view, card), piracy=False)
 
 
-@kept
+@per_decision
 def any_piracy(view: StolenTreasureView) -> float:
     """Estimate the value of a piracy card that is drawn; The Black Spot counts nothing, since it is given away."""
 
@@ -152,7 +152,7 @@ def spyglass(view: StolenTreasureView, victim: StolenTreasurePlayer) -> float:
     return all_worth(view, victim) - all_worth(view, view.me)
 
 
-@kept
+@per_decision
 def least_worth(view: StolenTreasureView) -> float:
     """Estimate the value of the worst card of my hand, but for Skulduggery."""
     mine = [*view.me.treasure_hand.seen, *view.me.piracy_hand.seen]
