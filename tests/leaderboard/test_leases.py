@@ -1,7 +1,8 @@
 """Several arenas write one league: each the ladders that it has leased, and none what it has lost."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +18,7 @@ from cutpurse.leaderboard.errors import InUse, LadderMoved, NewerSchema, StoreEr
 from cutpurse.leaderboard.events import EventEntry
 from cutpurse.leaderboard.ladders import NewLadder, change_ladder, delete_ladder, ensure_ladder
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.results import EventBoard, LadderTerms
+from cutpurse.leaderboard.results import EventBoard, FinishedMatch, LadderTerms, StoreOutcome
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import PEOPLE
 from cutpurse.leaderboard.tournaments import TournamentBoardEntry
@@ -202,6 +203,80 @@ def test_only_the_matches_of_taken_ladders_are_void(arenas: tuple[ArenaStore, Ar
     )
     assert b.tend(NOON).voided == [f"on {SECOND}"]
     assert a.submit(result(f"on {LADDER}", versions[:4])).result().sequence == 1
+
+
+class Interrupted(ArenaStore):
+    """An arena to which something happens after it has looked which matches are open."""
+
+    happens: Callable[[], object] | None = None
+
+    def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
+        happens, self.happens = self.happens, None
+        if happens is not None:
+            happens()
+        return super().submit(result)
+
+
+def test_who_loses_a_ladder_while_it_ends_its_open_matches_leaves_them_and_goes_on(
+    arenas: tuple[ArenaStore, ArenaStore], address: str
+) -> None:
+    a, b = arenas
+    a.tend(NOON)
+    for ladder in (LADDER, SECOND):
+        a.announce(announcement(result(f"on {ladder}", PLAYERS[:4], ladder=ladder))).result()
+
+    def lose_a_ladder() -> None:
+        change_by_hand(
+            address,
+            "UPDATE leases SET until = until - interval '2 hours' "
+            f"WHERE ladder_id = (SELECT id FROM ladders WHERE name = '{LADDER}')",
+        )
+        assert list(b.write(leases.tend, b.holder).taken) == [LADDER]  # it hasn't ended open matches yet
+
+    run_out(address)
+    with Interrupted(address, "c:7777", games=GAMES) as c:
+        c.happens = lose_a_ladder
+        tended = c.tend(NOON)
+        assert tended.voided == [f"on {SECOND}"]
+        assert dict(c.tend(NOON).epochs) == {SECOND: 2}
+    assert [match.match for match in b.run(queries.matches, limit=9)] == [f"on {SECOND}"]
+
+
+def test_who_loses_a_ladder_shows_no_board_that_may_be_played_on(
+    arenas: tuple[ArenaStore, ArenaStore], address: str
+) -> None:
+    a, b = arenas
+    change_by_hand(address, f"UPDATE ladders SET boards = 'rotation' WHERE name = '{LADDER}'")
+    a.tend(NOON)
+    first = result("first of its board", PLAYERS[:4], board="one", board_matches=4)
+    a.announce(announcement(first)).result()
+    a.submit(first).result()
+    run_out(address)
+    b.write(leases.tend, b.holder)
+    assert a.void_unfinished(NOON, [LADDER]) == []
+    assert a.run(queries.match, first.match).is_sealed
+    run_out(address)
+    a.tend(NOON)
+    assert not a.run(queries.match, first.match).is_sealed, "nobody else can play it on"
+
+
+def test_open_matches_of_a_taken_ladder_are_void_later_if_writing_failed(
+    arenas: tuple[ArenaStore, ArenaStore], address: str
+) -> None:
+    a, _ = arenas
+    a.tend(NOON)
+    a.announce(announcement(result("open", PLAYERS[:4]))).result()
+    run_out(address)
+
+    def fail() -> None:
+        raise StoreError("the disk is full")
+
+    with Interrupted(address, "c:7777", games=GAMES) as c:
+        c.happens = fail
+        with pytest.raises(StoreError, match="the disk is full"):
+            c.tend(NOON)
+        assert c.tend(NOON).voided == ["open"]
+        assert c.tend(NOON).voided == []
 
 
 def test_a_hosted_ladder_is_taken_by_an_arena_that_deals_to_workers(address: str) -> None:

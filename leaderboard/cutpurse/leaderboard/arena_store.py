@@ -94,6 +94,7 @@ class ArenaStore(Store):
         self.holder = Holder(name, address, tuple(preferred), tuple(games), plays_hosted)
         self._people_ladders = dict.fromkeys(people_ladders, 0)
         self._epochs: dict[str, int] = {}  # by leased ladder; only the writing thread uses it
+        self._unsettled: set[str] = set()  # ladders taken whose open matches are not void yet, as a write failed
         self._has_tended = False
         super().__init__(database, busy_timeout_s, is_shared=True, hooks=hooks)
 
@@ -110,11 +111,11 @@ class ArenaStore(Store):
             StoreError: As in `submit`.
         """
         began_at, own_leases = self.write(self._tend, takes_more)
-        voided = (
-            self.void_unfinished(now, own_leases.taken, has_workers=self.holder.plays_hosted)
-            if own_leases.taken
-            else []
-        )
+        self._unsettled = {*self._unsettled, *own_leases.taken} & own_leases.epochs.keys()
+        voided: list[str] = []
+        if self._unsettled:
+            voided += self.void_unfinished(now, self._unsettled, has_workers=self.holder.plays_hosted)
+            self._unsettled = set()
         if self._people_ladders and not self._has_tended:  # those that a server left which is gone for long
             voided += self.void_unfinished(now, self._people_ladders, started_before=now - ABANDONED)
         self._has_tended = True

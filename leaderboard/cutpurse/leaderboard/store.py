@@ -36,7 +36,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from cutpurse.leaderboard import owner_registry, queries, result_writer, write_state
 from cutpurse.leaderboard.database import Database
-from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError, Unsure
+from cutpurse.leaderboard.errors import InvalidEntry, LadderMoved, LedgerCorrupt, StoreError, Unsure
 from cutpurse.leaderboard.event_boards import store_event_boards
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.reader import Readings
@@ -182,7 +182,7 @@ class Store(Readings):
         """Store every announced match that is not over as void, by the server's fault, and return their IDs.
 
         A server calls this at its start, because no match can continue without its clocks. A board with a void match is
-        not rated. Returns once the results are stored.
+        not rated. Matches of ladders that an `ArenaStore` has lost meanwhile stay. Returns once the results are stored.
 
         Args:
             now: End of these matches.
@@ -204,13 +204,19 @@ class Store(Readings):
             cut_off = [result for result in cut_off if result.started < started_before]
         if has_workers:
             cut_off = [result for result in cut_off if result.match not in elsewhere]
-        for future in [self.submit(result) for result in cut_off]:
-            future.result()
+        voided = []
+        for result, future in [(result, self.submit(result)) for result in cut_off]:
+            with suppress(LadderMoved):  # another arena took its ladder meanwhile, and makes the match void
+                future.result()
+                voided.append(result.match)
         if elsewhere and not has_workers:
-            voided = MatchesVoided([result.match for result in cut_off])
-            self.write_uncached(send, voided)
-        self.write(write_state.reveal_boards, ladders)
-        return [result.match for result in cut_off]
+            self.write_uncached(send, MatchesVoided(voided))
+        if ladders is None:
+            self.write(write_state.reveal_boards)
+        for ladder in ladders or ():
+            with suppress(LadderMoved):  # another arena may be playing the boards there
+                self.write_on(ladder, write_state.reveal_boards, ladder)
+        return voided
 
     def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
         """Store and rate a result; the future is done after the commit.

@@ -380,13 +380,14 @@ def _boards(connection: Connection, boards: Set[str]) -> dict[str, BoardState]:
     return states
 
 
-def reveal_boards(connection: Connection, ladders: Collection[str] | None = None) -> None:
-    """Mark every board without an open match as having no more to play, so that it is shown; see `unfinished`."""
+def reveal_boards(connection: Connection, ladder: str | None = None) -> None:
+    """Mark every board without an open match (default: of all ladders) as having no more to play, so it is shown."""
     open_boards = select(OPEN_MATCHES.c.board_id)
     sealed = update(BOARDS).where(BOARDS.c.is_sealed, BOARDS.c.id.not_in(open_boards)).values(is_sealed=False)
-    if ladders is not None:
-        named = select(LADDERS.c.id).where(LADDERS.c.name.in_(ladders))
-        sealed = sealed.where(BOARDS.c.ladder_id.in_(named))
+    if ladder is not None:
+        sealed = sealed.where(
+            BOARDS.c.ladder_id == select(LADDERS.c.id).where(LADDERS.c.name == ladder).scalar_subquery()
+        )
     connection.execute(sealed)
 
 
