@@ -21,7 +21,7 @@ from cutpurse.sdk.decision import Decision, Option
 
 __all__ = ["TIMES", "ExpertBot", "net_of"]
 
-TIMES: Final = {"steal_and_plunder": 2, "greed": 4}  # how many times the playouts of `search`
+TIMES: Final = {"steal_and_plunder": 4, "greed": 4}  # how many times the playouts of `search`
 
 
 @cache
