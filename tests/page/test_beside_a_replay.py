@@ -29,6 +29,8 @@ def opened(watched: Watched, size: tuple[int, int]) -> Page:
 
 
 def height_of(page: Page, selector: str) -> float:
+    page.wait_for_selector(selector)
+    page.wait_for_load_state()  # a click waits for no style sheet
     page.evaluate("async () => { await document.fonts.ready }")  # lines are higher until the fonts are there
     box = page.locator(selector).bounding_box()
     assert box is not None
