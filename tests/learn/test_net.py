@@ -91,6 +91,12 @@ def test_only_what_varies_is_read_and_nothing_counts_more_than_the_largest_value
     assert columns.read(np.array([[9, 3, 0], [9, 0, -500_000]])).tolist() == [[1, 0], [0, -1]]
 
 
+def test_what_varies_too_seldom_is_not_read() -> None:
+    rows = np.zeros((9, 3), np.int32)
+    rows[:2, 1] = rows[3:6, 2] = 1
+    assert [Columns.varying(rows, least).index.tolist() for least in (1, 3, 4, 8)] == [[1, 2], [1, 2], [1], []]
+
+
 def test_a_save_that_fails_leaves_the_old_net(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     random_net("greed").save(path)
     before = path.read_bytes()

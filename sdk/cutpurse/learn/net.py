@@ -72,9 +72,9 @@ class Columns:
     scale: Floats  # what each is multiplied by
 
     @classmethod
-    def varying(cls, rows: npt.NDArray[np.integer]) -> Self:
-        """Choose the columns that are not the same in all rows, and scale each by its largest value."""
-        index = np.flatnonzero((rows != rows[0]).any(axis=0)).astype(np.int32)
+    def varying(cls, rows: npt.NDArray[np.integer], least: int = 1) -> Self:
+        """Choose the columns in which `least` rows or more differ from the first one, and scale each by its largest."""
+        index = np.flatnonzero((rows != rows[0]).sum(axis=0) >= least).astype(np.int32)
         return cls(index, (1 / np.abs(rows[:, index].astype(np.float32)).max(axis=0)).astype(np.float32))
 
     def read(self, rows: npt.NDArray[np.integer]) -> Floats:

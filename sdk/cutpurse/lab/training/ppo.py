@@ -49,6 +49,7 @@ with needs("train"):
 __all__ = ["TrainingPlan", "Report", "Training"]
 
 HIDDEN: Final = 192  # width of the net
+SELDOM: Final = 500  # what differs in fewer than one of so many views is not read: a net would hardly learn it
 TABLES: Final = 64  # matches that are open at once, so that the net rates the options of all of them together
 BATCH: Final = 512  # decisions per step of the optimizer
 WATCH_PASSES: Final = 2  # over the decisions of a round
@@ -292,7 +293,7 @@ class Training:
 
     # -- 1. watch
     def _choose_columns(self) -> tuple[Columns, Columns]:
-        """Choose what the net reads: all that varies in matches of the teacher and in random ones.
+        """Choose what the net reads: what varies in matches of the teacher and in random ones, and not too seldom.
 
         What is part of a sum is left out: a net that read each pack at its place would learn for each place anew.
         """
@@ -309,7 +310,7 @@ class Training:
             self._watch_match(look)
         rows = np.stack(views)
         rows[:, : self.space.planes][:, self.space.is_summed] = 0
-        return Columns.varying(rows), Columns.varying(np.concatenate(options))
+        return Columns.varying(rows, max(1, len(rows) // SELDOM)), Columns.varying(np.concatenate(options))
 
     def _advisers(self, table: ChoiceTable) -> Opponents:
         """Return the teacher in each seat of a match that was just dealt."""
