@@ -32,6 +32,7 @@ NETS = {
     ("szmal", 2),
     ("szmal", 3),
     ("szmal", 4),
+    ("szmal", 5),
 }  # game and number of seats
 LARGEST_KB = 700
 
