@@ -49,7 +49,7 @@ with needs("train"):
 __all__ = ["TrainingPlan", "Report", "Training"]
 
 HIDDEN: Final = 192  # width of the net
-SELDOM: Final = 500  # what differs in fewer than one of so many views is not read: a net would hardly learn it
+SELDOM: Final = 500  # what differs in fewer than one of this number of views is not read: it would hardly be learned
 TABLES: Final = 64  # matches that are open at once, so that the net rates the options of all of them together
 BATCH: Final = 512  # decisions per step of the optimizer
 WATCH_PASSES: Final = 2  # over the decisions of a round
