@@ -69,9 +69,14 @@ def addresses(tended: Tended) -> dict[str, str]:
     return {ladder: holder.address for ladder, holder in tended.elsewhere.items()}
 
 
-def run_out(address: str) -> None:
-    """Let all leases run out, as when they were not renewed."""
-    change_by_hand(address, "UPDATE leases SET until = until - interval '2 hours'")
+def run_out(address: str, *ladders: str) -> None:
+    """Let the leases of these ladders (of all, if none is named) run out, as when they were not renewed."""
+    named = " OR ".join(f"name = '{ladder}'" for ladder in ladders) or "true"
+    change_by_hand(
+        address,
+        "UPDATE leases SET until = until - interval '2 hours' "
+        f"WHERE ladder_id IN (SELECT id FROM ladders WHERE {named})",
+    )
 
 
 def test_a_ladder_belongs_to_one_arena_and_the_other_knows_where(arenas: tuple[ArenaStore, ArenaStore]) -> None:
@@ -196,11 +201,7 @@ def test_only_the_matches_of_taken_ladders_are_void(arenas: tuple[ArenaStore, Ar
     a.tend(NOON)
     for ladder in (LADDER, SECOND):
         a.announce(announcement(result(f"on {ladder}", versions[:4], ladder=ladder))).result()
-    change_by_hand(
-        address,
-        "UPDATE leases SET until = until - interval '2 hours' "
-        f"WHERE ladder_id = (SELECT id FROM ladders WHERE name = '{SECOND}')",
-    )
+    run_out(address, SECOND)
     assert b.tend(NOON).voided == [f"on {SECOND}"]
     assert a.submit(result(f"on {LADDER}", versions[:4])).result().sequence == 1
 
@@ -226,11 +227,7 @@ def test_who_loses_a_ladder_while_it_ends_its_open_matches_leaves_them_and_goes_
         a.announce(announcement(result(f"on {ladder}", PLAYERS[:4], ladder=ladder))).result()
 
     def lose_a_ladder() -> None:
-        change_by_hand(
-            address,
-            "UPDATE leases SET until = until - interval '2 hours' "
-            f"WHERE ladder_id = (SELECT id FROM ladders WHERE name = '{LADDER}')",
-        )
+        run_out(address, LADDER)
         assert list(b.write(leases.tend, b.holder).taken) == [LADDER]  # it hasn't ended open matches yet
 
     run_out(address)
@@ -490,7 +487,7 @@ def test_arenas_are_killed_and_stopped_and_nothing_is_lost_or_rated_twice(
         arenas.end()
     # Sessions of killed arenas may hold locks for a moment, longer on a busy machine.
     with ArenaStore(address, "c:7777", games=GAMES, busy_timeout_s=SILENCE_S) as store:
-        change_by_hand(address, "UPDATE leases SET until = until - interval '2 hours'")
+        run_out(address)
         cut_off = store.tend(NOON).voided
         stored = {match.match: match for match in store.run(queries.matches, limit=10**6)}
         checks = recompute(store)
