@@ -186,7 +186,7 @@ async def test_a_bot_that_acknowledges_only_after_thinking_is_warned(monkeypatch
     monkeypatch.setattr(
         check_run, "SCENARIOS", tuple([one for one in SCENARIOS if one[0] in ("handshake", "heartbeat")])
     )
-    control = TimeControl(base_ms=50, bank_ms=60_000)
+    control = TimeControl(base_ms=5, bank_ms=60_000)  # a twentieth of what it takes: much of that is no own time here
     findings = await check_bot(raw_bot("acknowledges-late"), ["greed"], control=control, answer_s=11.0)
     slow, late = findings[1], findings[2]
     assert (slow.verdict, late.verdict) == (CheckStatus.WARNED, CheckStatus.WARNED)
