@@ -123,6 +123,21 @@ async def test_a_connection_too_many_is_told_so_and_the_others_go_on(short: Path
         assert way.most == MAX_CONNECTIONS
 
 
+async def test_a_refused_bot_can_still_send_what_it_began_with(short: Path) -> None:
+    async with way_to_an_echo(short) as way:
+        held = [await way.dial() for _ in range(MAX_CONNECTIONS)]
+        await until_so(lambda: way.connections == MAX_CONNECTIONS)
+        with socket.socket(socket.AF_UNIX) as bot:
+            bot.connect(str(way.path))
+            bot.setblocking(False)
+            loop = asyncio.get_running_loop()
+            while await loop.sock_recv(bot, 4_096):
+                pass
+            assert bot.send(frames.PREFACE) == len(frames.PREFACE)
+        for _, writer in held:
+            writer.close()
+
+
 async def test_grpc_tells_a_bot_why_its_connection_is_refused(short: Path) -> None:
     async with way_to_an_echo(short) as way:
         held = [await way.dial() for _ in range(MAX_CONNECTIONS)]

@@ -29,6 +29,7 @@ AT_ONCE_BYTES: Final = 1_048_576  # burst of the token bucket
 CALL_BYTES: Final = 16_384  # cost of a call in bytes, so 16 calls per second, and 64 at once
 TO_SERVER_BYTES: Final = 4_096  # read at once; small, so that it has few calls
 TO_BOT_BYTES: Final = 65_536  # read at once
+REFUSED_S: Final = 1.0  # that a refused connection stays open, so that its first bytes do not fail before it reads why
 AGAIN_S: Final = 1.0  # before the next attempt, after the system had no file descriptor left
 
 # HTTP/2 (RFC 9113)
@@ -146,7 +147,8 @@ class Relay:
                     carrying = connections.create_task(self._carry(bot))
                     carrying.add_done_callback(partial(self._hang_up, bot))  # as above, not by the task itself
                 else:
-                    self._refuse(bot)
+                    refusing = connections.create_task(self._refuse(bot))
+                    refusing.add_done_callback(partial(self._close, bot))
                 await self._wait(self._accepts.take(self._loop.time()), "connections a second")
 
     async def _dialled(self) -> None:
@@ -158,13 +160,18 @@ class Relay:
         finally:
             self._loop.remove_reader(self._listening)
 
-    def _refuse(self, bot: socket.socket) -> None:
+    async def _refuse(self, bot: socket.socket) -> None:
         self._note("connections at once")
-        with bot, suppress(OSError):
+        with suppress(OSError):
             bot.send(REFUSAL)
+            bot.shutdown(socket.SHUT_WR)
+            await asyncio.sleep(REFUSED_S)
 
     def _hang_up(self, bot: socket.socket, carrying: asyncio.Task[None]) -> None:
         self._connections -= 1
+        self._close(bot, carrying)
+
+    def _close(self, bot: socket.socket, task: asyncio.Task[None]) -> None:
         bot.close()
 
     async def _carry(self, bot: socket.socket) -> None:
